@@ -1,0 +1,42 @@
+/* The context: allocator and log hooks. */
+#include "base/context.h"
+
+#include <stdlib.h>
+
+#include "base/status.h"
+
+static void *default_alloc(size_t size, size_t alignment, void *user) {
+  (void)user;
+  const size_t padding = (alignment - size % alignment) % alignment; /* aligned_alloc wants a multiple */
+  if (size > SIZE_MAX - padding) return NULL;
+  return aligned_alloc(alignment, size + padding);
+}
+
+static void default_free(void *pointer, void *user) {
+  (void)user;
+  free(pointer);
+}
+
+heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error) {
+  if (!context) return heed_fail(error, HEED_INVALID_ARGUMENT, "context: no place for the result (found NULL, expected a pointer)");
+  *context = NULL;
+  heed_context made = {{default_alloc, default_free, NULL}, NULL, NULL};
+  if (desc) {
+    if (desc->struct_size != sizeof *desc)
+      return heed_fail(error, HEED_INVALID_ARGUMENT, "context: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+    if (!desc->allocator.alloc != !desc->allocator.free)
+      return heed_fail(error, HEED_INVALID_ARGUMENT, "context: an allocator needs both alloc and free (found one of them)");
+    if (desc->allocator.alloc) made.allocator = desc->allocator;
+    made.log = desc->log;
+    made.log_user = desc->log_user;
+  }
+  heed_context *result = made.allocator.alloc(sizeof *result, 64, made.allocator.user);
+  if (!result) return heed_fail_memory(error, "context", sizeof *result);
+  *result = made;
+  *context = result;
+  return HEED_OK;
+}
+
+void heed_context_destroy(heed_context *context) {
+  if (context) context->allocator.free(context, context->allocator.user);
+}

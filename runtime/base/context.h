@@ -1,0 +1,13 @@
+/* The context: allocator and log hooks. */
+#ifndef HEED_BASE_CONTEXT_H
+#define HEED_BASE_CONTEXT_H
+
+#include "heed/heed.h"
+
+struct heed_context {
+  heed_allocator allocator;
+  heed_log_function log;
+  void *log_user;
+};
+
+#endif

@@ -1,0 +1,598 @@
+/* heed: runs transformers and shows where they look.
+ *
+ * This is the only public header of the core. The Vulkan backend has its own (heed/vulkan.h) so that the core knows no GPU.
+ *
+ * The way of the data: model files -> heed_model -> heed_graph -> heed_plan -> heed_session -> tensors -> maps and pictures.
+ *
+ *   heed_context *context;  heed_context_create(NULL, &context, &error);
+ *   heed_backend *backend;  heed_cpu_backend_create(context, NULL, &backend, &error);
+ *   heed_model *model;      heed_model_open(context, &model_desc, &model, &error);
+ *   heed_graph *graph;      heed_model_build(model, NULL, &graph, &error);
+ *   heed_plan *plan;        heed_plan_create(graph, backend, &plan_desc, &plan, &error);
+ *   heed_session *session;  heed_session_create(plan, NULL, &session, &error);
+ *   heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, bytes, &error);
+ *   heed_session_run(session, NULL, &error);
+ *   heed_session_read(session, heed_graph_find(graph, "logits"), logits, bytes, &error);
+ *
+ * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log hook does), trains nothing.
+ *
+ * Errors: every function that can fail returns a heed_status and, where `error` is not NULL, writes one sentence of the form
+ *   where: what was wrong (found ..., expected ...).
+ * A failed call leaves its output pointer NULL and what existed before unchanged. Bad input never aborts.
+ *
+ * Ownership: "borrows" = must outlive the object; "copies" = free to go after the call. Every *_destroy accepts NULL.
+ * An object must be destroyed after everything created from it: session, plan, graph, model, backend, context.
+ *
+ * Threads: context, model, graph (once built) and plan may be read from several threads; a session and a backend belong to
+ * one thread at a time. The log hook may be called from any thread.
+ *
+ * Desc structs: zero means default in every field; the first field is sizeof(the struct), which the HEED_*_DESC_INIT macros set.
+ *
+ * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C channels, L layers, P patch side.
+ * Tensors are dense and row-major. */
+#ifndef HEED_HEED_H
+#define HEED_HEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEED_VERSION_MAJOR 0
+#define HEED_VERSION_MINOR 1
+#define HEED_VERSION_PATCH 0
+#define HEED_VERSION "0.1.0"
+
+#if defined(HEED_SHARED) && defined(__GNUC__)
+#define HEED_API __attribute__((visibility("default")))
+#else
+#define HEED_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------- status */
+
+/* name, number (never reused), sentence */
+#define HEED_STATUS_LIST(X)                                                      \
+  X(OK, 0, "done")                                                               \
+  X(INVALID_ARGUMENT, 1, "an argument or attribute is not valid")                \
+  X(INVALID_FILE, 2, "a file does not hold what it should")                      \
+  X(UNSUPPORTED, 3, "valid, but not supported here")                             \
+  X(IO, 4, "reading or writing failed")                                          \
+  X(OUT_OF_MEMORY, 5, "out of memory")                                           \
+  X(NO_DEVICE, 6, "no usable device")                                            \
+  X(OUT_OF_DEVICE_MEMORY, 7, "out of device memory")                             \
+  X(DEVICE_LOST, 8, "the device was lost")                                       \
+  X(DEVICE_FAILED, 9, "the device or its driver failed")                         \
+  X(CANCELLED, 10, "cancelled by the caller")                                    \
+  X(MISMATCH, 11, "results differ from what was expected")                       \
+  X(INTERNAL, 12, "a fault inside heed")
+
+typedef enum heed_status {
+#define HEED_STATUS_ENUM(name, number, sentence) HEED_##name = number,
+  HEED_STATUS_LIST(HEED_STATUS_ENUM)
+#undef HEED_STATUS_ENUM
+} heed_status;
+
+#define HEED_ERROR_MESSAGE_SIZE 512
+
+/* The caller's; filled on failure only. */
+typedef struct heed_error {
+  heed_status status;
+  char message[HEED_ERROR_MESSAGE_SIZE]; /* UTF-8, NUL-terminated, one line */
+} heed_error;
+
+/* The name ("INVALID_FILE") and the sentence of a status; static strings. An unknown number gives "UNKNOWN". */
+HEED_API const char *heed_status_name(heed_status status);
+HEED_API const char *heed_status_sentence(heed_status status);
+
+/* "0.1.0": the version of the library linked, not of the header. */
+HEED_API const char *heed_version(void);
+
+/* --------------------------------------------------------------------------------------------------------------- context */
+
+/* alloc returns memory aligned to `alignment` (a power of two, at most 256) or NULL; free takes what alloc gave (never NULL).
+ * Both or neither may be NULL (default: the C library). Both must be callable from any thread. */
+typedef struct heed_allocator {
+  void *(*alloc)(size_t size, size_t alignment, void *user);
+  void (*free)(void *pointer, void *user);
+  void *user;
+} heed_allocator;
+
+typedef enum heed_log_level { HEED_LOG_DEBUG = 0, HEED_LOG_INFO = 1, HEED_LOG_WARNING = 2 } heed_log_level;
+typedef void (*heed_log_function)(heed_log_level level, const char *line, void *user);
+
+typedef struct heed_context_desc {
+  size_t struct_size;
+  heed_allocator allocator;
+  heed_log_function log; /* NULL: silent */
+  void *log_user;
+} heed_context_desc;
+#define HEED_CONTEXT_DESC_INIT {sizeof(heed_context_desc), {NULL, NULL, NULL}, NULL, NULL}
+
+typedef struct heed_context heed_context;
+
+/* Copies desc (NULL: defaults). Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_API heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error);
+HEED_API void heed_context_destroy(heed_context *context);
+
+/* ------------------------------------------------------------------------------------------------ hooks: progress, cancel */
+
+/* Phases: "read" (weights read and packed or uploaded, in bytes), "pipelines" (k of n), "run" (layer i of L). */
+typedef void (*heed_progress_function)(const char *phase, uint64_t done, uint64_t total, void *user);
+/* true = stop; asked between layers and between tensors while loading. */
+typedef bool (*heed_cancel_function)(void *user);
+
+typedef struct heed_hooks {
+  size_t struct_size;
+  heed_progress_function progress;
+  heed_cancel_function cancel;
+  void *user;
+} heed_hooks;
+#define HEED_HOOKS_INIT {sizeof(heed_hooks), NULL, NULL, NULL}
+
+/* --------------------------------------------------------------------------------------------------------------- tensors */
+
+typedef enum heed_dtype { HEED_F32 = 0, HEED_F16 = 1, HEED_BF16 = 2, HEED_U8 = 3, HEED_I32 = 4 } heed_dtype;
+
+#define HEED_MAX_RANK 6
+typedef struct heed_shape {
+  uint32_t rank;
+  uint32_t dim[HEED_MAX_RANK]; /* outermost first; unused entries 0 */
+} heed_shape;
+
+HEED_API const char *heed_dtype_name(heed_dtype dtype);  /* "F32" */
+HEED_API size_t heed_dtype_size(heed_dtype dtype);       /* bytes an element */
+HEED_API uint64_t heed_shape_count(const heed_shape *shape); /* elements; 1 for rank 0 */
+
+/* ----------------------------------------------------------------------------------------------------------------- graph */
+
+typedef struct heed_graph heed_graph;
+
+/* A value of one graph. id 0 = none: what a failed define returns and what an absent optional input is. */
+typedef struct heed_value {
+  uint32_t id;
+} heed_value;
+
+/* An empty graph. Statuses: OUT_OF_MEMORY. */
+HEED_API heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error);
+HEED_API void heed_graph_destroy(heed_graph *graph);
+
+/* heed_define_<op> checks its desc, infers the output shape and appends a node. On failure it returns the value 0 and the graph
+ * keeps the first error; defining on a failed graph, or with a failed value as a required input, does nothing. So a graph can be
+ * written straight down and asked once: */
+HEED_API heed_status heed_graph_status(const heed_graph *graph, heed_error *error);
+
+/* Names a value (copies; replaces an older name). Names are unique in a graph. Allowed on value 0: does nothing. */
+HEED_API void heed_graph_name(heed_graph *graph, heed_value value, const char *name);
+/* Marks a value as a result: it is computed and can be read after a run. */
+HEED_API void heed_graph_output(heed_graph *graph, heed_value value);
+/* Nodes defined from here on belong to this stage (layer); progress is told and cancel asked between stages. Starts at 0. */
+HEED_API void heed_graph_stage(heed_graph *graph, uint32_t stage);
+/* The value of this name, or 0. */
+HEED_API heed_value heed_graph_find(const heed_graph *graph, const char *name);
+/* Number of values; ids run from 1 to this. */
+HEED_API uint32_t heed_graph_value_count(const heed_graph *graph);
+
+typedef struct heed_value_info {
+  const char *name; /* "" when unnamed; valid as long as the graph */
+  heed_dtype dtype;
+  heed_shape shape;
+  bool is_input, is_constant, is_output;
+} heed_value_info;
+HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value, heed_value_info *info);
+
+/* An input: written with heed_session_write before a run. name is required. */
+HEED_API heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype, const heed_shape *shape);
+
+/* Reads elements [first, first + count) of a constant as dtype F32 (or the constant's own dtype when it is U8 or I32). */
+typedef heed_status (*heed_constant_read)(void *user, uint64_t first, uint64_t count, void *to, heed_error *error);
+
+typedef struct heed_constant_desc {
+  size_t struct_size;
+  const char *name; /* may be NULL */
+  heed_dtype dtype; /* F32, U8 or I32 as the graph sees it; storage in the file may be F16 or BF16 behind `read` */
+  heed_shape shape;
+  const void *data;        /* borrowed until the graph is destroyed; or NULL and */
+  heed_constant_read read; /* called when a session is created */
+  void *read_user;
+} heed_constant_desc;
+HEED_API heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *desc);
+
+/* A view of `base` from element `offset` on with another shape; no copy. Used to name the parts of a stacked result. */
+HEED_API heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape);
+
+/* ------------------------------------------------------------------------------------------------------------------- ops */
+
+typedef enum heed_activation {
+  HEED_ACTIVATION_NONE = 0,
+  HEED_ACTIVATION_RELU = 1,
+  HEED_ACTIVATION_GELU = 2,       /* x Phi(x), the exact form (Hendrycks & Gimpel 2016) */
+  HEED_ACTIVATION_GELU_TANH = 3,  /* its tanh approximation */
+  HEED_ACTIVATION_GELU_QUICK = 4, /* x sigmoid(1.702 x) */
+  HEED_ACTIVATION_TANH = 5,
+  HEED_ACTIVATION_SIGMOID = 6,
+  HEED_ACTIVATION_SILU = 7,        /* x sigmoid(x) */
+  HEED_ACTIVATION_ELU_PLUS_ONE = 8 /* x > 0 ? x + 1 : exp(x) */
+} heed_activation;
+
+/* y = activation(x), element by element; x any shape. */
+typedef struct heed_activation_desc {
+  size_t struct_size;
+  heed_value x;
+  heed_activation kind;
+} heed_activation_desc;
+HEED_API heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc);
+
+/* y = a + b, b broadcast over a's leading axes and wherever b's axis is 1 (numpy's rule, result has a's shape). */
+typedef struct heed_add_desc {
+  size_t struct_size;
+  heed_value a, b;
+} heed_add_desc;
+HEED_API heed_value heed_define_add(heed_graph *graph, const heed_add_desc *desc);
+
+#define HEED_CONCAT_MAX 4
+/* Joins 2..4 tensors along `axis`; the other axes equal, but a leading axis 0 of 1 is repeated to the largest (class tokens). */
+typedef struct heed_concat_desc {
+  size_t struct_size;
+  heed_value x[HEED_CONCAT_MAX];
+  uint32_t count;
+  uint32_t axis;
+} heed_concat_desc;
+HEED_API heed_value heed_define_concat(heed_graph *graph, const heed_concat_desc *desc);
+
+/* Rows [first, first + count) of axis 1: x [B, T, C] -> [B, count, C]. */
+typedef struct heed_select_rows_desc {
+  size_t struct_size;
+  heed_value x;
+  uint32_t first, count;
+} heed_select_rows_desc;
+HEED_API heed_value heed_define_select_rows(heed_graph *graph, const heed_select_rows_desc *desc);
+
+/* y = softmax over the last axis; the row maximum is subtracted first. */
+typedef struct heed_softmax_desc {
+  size_t struct_size;
+  heed_value x;
+} heed_softmax_desc;
+HEED_API heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc);
+
+/* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016); gain, bias [C], constants. */
+typedef struct heed_layer_norm_desc {
+  size_t struct_size;
+  heed_value x, gain, bias;
+  float epsilon; /* >= 0; taken as it is */
+} heed_layer_norm_desc;
+HEED_API heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc);
+
+/* y = activation(x weight^T + bias) + residual. x [..., K]; weight [N, K] (PyTorch's order), a constant; bias [N], a constant or
+ * none; residual of y's shape or none.
+ * heads > 0 writes head-major instead: x [B, T, K], N = parts H D -> y [parts, B, H, T, D] (parts 0 = 1), so that a stacked
+ * query/key/value projection is one product whose parts are views of y. Not together with residual. */
+typedef struct heed_linear_desc {
+  size_t struct_size;
+  heed_value x, weight, bias, residual;
+  heed_activation activation;
+  uint32_t heads, parts;
+} heed_linear_desc;
+HEED_API heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc);
+
+/* image [B, Cin, height, width] -> [B, (height/P)(width/P), C]: a convolution of kernel P and stride P; patches in raster order
+ * (Dosovitskiy et al. 2021, 3.1). weight [C, Cin, P, P], bias [C] or none; constants. A rest smaller than P is left out. */
+typedef struct heed_patch_embedding_desc {
+  size_t struct_size;
+  heed_value image, weight, bias;
+} heed_patch_embedding_desc;
+HEED_API heed_value heed_define_patch_embedding(heed_graph *graph, const heed_patch_embedding_desc *desc);
+
+/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table gives a row of zeros. */
+typedef struct heed_embedding_desc {
+  size_t struct_size;
+  heed_value ids, table;
+} heed_embedding_desc;
+HEED_API heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc);
+
+typedef enum heed_score { HEED_SCORE_SCALED_DOT = 0, HEED_SCORE_DOT = 1 } heed_score;
+typedef enum heed_norm { HEED_NORM_SOFTMAX = 0, HEED_NORM_SPARSE_SOFTMAX = 1, HEED_NORM_SPARSEMAX = 2 } heed_norm;
+typedef enum heed_causal { HEED_CAUSAL_NONE = 0, HEED_CAUSAL_TOP_LEFT = 1, HEED_CAUSAL_BOTTOM_RIGHT = 2 } heed_causal;
+typedef enum heed_empty_row { HEED_EMPTY_ROW_ZERO = 0, HEED_EMPTY_ROW_NAN = 1, HEED_EMPTY_ROW_MEAN = 2 } heed_empty_row;
+
+/* softmax(scale q k^T ...) v per head (Vaswani et al. 2017, 3.2.1).
+ * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h uses key head h / (H / Hk).
+ * Order: score, softcap, bias, masks, norm. All masks are ANDed. A NaN or Inf in a masked key or value never reaches the output.
+ * Logits are accumulated and kept in F32. */
+typedef struct heed_attention_desc {
+  size_t struct_size;
+  heed_value query, key, value;
+  heed_value mask;          /* U8, 1 = may attend, [B|1, H|1, Tq, Tk] */
+  heed_value key_padding;   /* U8 [B, Tk], 1 = real token */
+  heed_value query_padding; /* U8 [B, Tq], 1 = real token */
+  heed_value bias;          /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1] */
+  heed_score score;
+  float scale; /* factor of q k^T for HEED_SCORE_SCALED_DOT; 0 = 1/sqrt(D) */
+  heed_norm norm;
+  float threshold; /* HEED_NORM_SPARSE_SOFTMAX: weights under it are cut to 0 and the rest renormalised; 0 <= threshold <= 1 */
+  heed_causal causal;
+  bool window;                        /* key j is seen from query i only when */
+  int32_t window_left, window_right;  /* i + off - left <= j <= i + off + right, off as for causal; -1 = open */
+  float softcap;                      /* c tanh(s / c); 0 = off */
+  heed_empty_row empty_row;
+  bool merge_heads; /* output [B, Tq, H Dv] instead of [B, H, Tq, Dv] */
+  /* Which rows of the weights come out when they are asked for: NULL = all. Copied. Row r of the weights is query rows[r]. */
+  const uint32_t *rows;
+  uint32_t row_count;
+} heed_attention_desc;
+
+/* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] cost nothing unless they are tapped, marked as output
+ * or used. logits are what the norm sees: scaled, capped, biased; masked entries -Inf. */
+typedef struct heed_attention_values {
+  heed_value output, weights, logits;
+} heed_attention_values;
+HEED_API heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc);
+
+/* -------------------------------------------------------------------------------------------------------------- backends */
+
+typedef struct heed_backend heed_backend;
+
+typedef struct heed_cpu_desc {
+  size_t struct_size;
+  uint32_t threads;  /* 0: one a core */
+  const char *level; /* NULL: the best here; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128" */
+} heed_cpu_desc;
+#define HEED_CPU_DESC_INIT {sizeof(heed_cpu_desc), 0, NULL}
+
+/* The CPU backend. Results do not depend on the number of threads, bit for bit. Borrows context.
+ * Statuses: UNSUPPORTED (level not built or not on this machine), OUT_OF_MEMORY. */
+HEED_API heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error);
+HEED_API void heed_backend_destroy(heed_backend *backend);
+HEED_API const char *heed_backend_name(const heed_backend *backend);   /* "cpu", "vulkan" */
+HEED_API const char *heed_backend_device(const heed_backend *backend); /* "AVX-512, 2 threads"; valid as long as the backend */
+
+/* The i-th CPU level usable on this machine, best first; NULL past the end. */
+HEED_API const char *heed_cpu_level(uint32_t index);
+
+/* -------------------------------------------------------------------------------------------------------- plan, session */
+
+typedef struct heed_plan heed_plan;
+typedef struct heed_session heed_session;
+
+typedef struct heed_plan_desc {
+  size_t struct_size;
+  const heed_value *taps; /* further values to keep for reading; copied */
+  uint32_t tap_count;
+} heed_plan_desc;
+#define HEED_PLAN_DESC_INIT {sizeof(heed_plan_desc), NULL, 0}
+
+/* In bytes, known before anything is allocated. */
+typedef struct heed_memory {
+  uint64_t weights;   /* constants as the backend keeps them */
+  uint64_t arena;     /* inputs, intermediate values, outputs and taps, by lifetimes */
+  uint64_t taps;      /* the part of the arena that is there only because values were tapped (their own sizes) */
+  uint64_t workspace; /* scratch of kernels, staging */
+} heed_memory;
+
+/* Order, lifetimes and memory of everything that the graph's outputs and the taps need. Borrows graph and backend.
+ * Statuses: INVALID_ARGUMENT (also the graph's own first error), UNSUPPORTED, OUT_OF_MEMORY. */
+HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error);
+HEED_API void heed_plan_destroy(heed_plan *plan);
+HEED_API void heed_plan_memory(const heed_plan *plan, heed_memory *memory);
+
+typedef struct heed_plan_step {
+  const char *op;      /* "linear" */
+  const char *output;  /* name of the first output, or "" */
+  uint32_t stage;
+  heed_shape shape;    /* of the first output */
+  uint64_t flops;      /* a multiply and an add are 2 */
+  uint64_t bytes;      /* read and written once each */
+} heed_plan_step;
+HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
+HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
+
+/* Allocates, loads the weights, makes pipelines. Borrows plan. Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*, IO,
+ * INVALID_FILE, CANCELLED. */
+HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error);
+HEED_API void heed_session_destroy(heed_session *session);
+/* Copies a whole input in; bytes must be its size. An input that was never written is zero. */
+HEED_API heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error);
+/* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED, DEVICE_LOST, DEVICE_FAILED. */
+HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error);
+/* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not kept by this plan). */
+HEED_API heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error);
+
+/* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
+ * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
+ * or output). to, logits: [Tk] floats; logits may be NULL. Same semantics as the op, accumulated in F32. */
+HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
+                                                float *to, float *logits, heed_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------- models */
+
+/* Where bytes come from: `bytes`, or `read`, which copies [offset, offset + count) and is never asked past `size`. */
+typedef struct heed_source {
+  uint64_t size;
+  const void *bytes;
+  heed_status (*read)(void *user, uint64_t offset, void *to, size_t count, heed_error *error);
+  void *user;
+} heed_source;
+
+/* A file of a model folder, by its name there: "config.json", "preprocessor_config.json", "model.safetensors",
+ * "model.safetensors.index.json", "model-00001-of-00002.safetensors"; a single timm file may have any name ending in .safetensors. */
+typedef struct heed_model_file {
+  const char *name;
+  heed_source source;
+} heed_model_file;
+
+typedef struct heed_model_desc {
+  size_t struct_size;
+  const heed_model_file *files; /* the array is copied; what the sources point to is borrowed until the model is destroyed */
+  uint32_t file_count;
+} heed_model_desc;
+
+typedef struct heed_model heed_model;
+
+/* Reads headers and config, matches tensor names of the families ViT, DINO, DeiT (both Hugging Face key styles, with or without
+ * prefix) and timm, and checks every shape; reads no weights yet. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+HEED_API heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model, heed_error *error);
+HEED_API void heed_model_destroy(heed_model *model);
+
+typedef struct heed_model_info {
+  const char *family; /* "vit", "deit", "timm"; valid as long as the model */
+  uint32_t image_size, channels, patch, width, layers, heads, mlp_width;
+  uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
+  uint32_t classes;       /* 0: no classifier */
+  float epsilon;
+  heed_activation activation;
+  uint64_t parameters;   /* elements of the tensors used */
+  uint64_t weight_bytes; /* as stored in the file */
+  uint32_t tensors_used, tensors_unused;
+} heed_model_info;
+HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
+/* The label of a class from the config, or "class N" when there is none. Valid as long as the model. */
+HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
+
+typedef struct heed_tensor_info {
+  const char *name;
+  heed_dtype dtype;
+  heed_shape shape;
+  uint64_t bytes;
+  bool used;
+} heed_tensor_info;
+HEED_API uint32_t heed_model_tensor_count(const heed_model *model);
+HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info);
+
+typedef struct heed_build_desc {
+  size_t struct_size;
+  uint32_t batch;         /* 0 = 1 */
+  uint32_t height, width; /* of pixel_values; 0 = the model's image_size. Positions are interpolated by the family's rule. */
+  const uint32_t *rows;   /* as heed_attention_desc.rows: which query rows of the attention weights come out; NULL = all */
+  uint32_t row_count;
+} heed_build_desc;
+
+/* The model as a graph (defaults with desc NULL). Borrows model. Input: pixel_values [B, C, height, width]. Outputs: logits
+ * [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output [B, C] where there is a pooler.
+ * Values that can be tapped, i = 0 .. L-1: embeddings, layer.i.query, .key, .value [B, H, T, D], layer.i.attention.weights and
+ * .logits [B, H, T, T], layer.i.attention.output [B, T, C], layer.i.output [B, T, C]. */
+HEED_API heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph, heed_error *error);
+
+/* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB") does), rows `stride` bytes apart. */
+typedef struct heed_image {
+  const uint8_t *pixels;
+  uint32_t width, height, channels;
+  size_t stride;
+} heed_image;
+
+typedef enum heed_resize_mode {
+  HEED_RESIZE_NONE = 0,
+  HEED_RESIZE_SQUASH = 1,    /* to width x height exactly */
+  HEED_RESIZE_SHORT_SIDE = 2 /* short side to `short_side`, aspect kept */
+} heed_resize_mode;
+
+/* Preprocessing as preprocessor_config.json says it. */
+typedef struct heed_preprocess {
+  heed_resize_mode resize;
+  uint32_t width, height, short_side;
+  uint32_t resample; /* Pillow's numbers: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming */
+  uint32_t crop_width, crop_height; /* centre crop; 0 = none */
+  float rescale;                    /* factor, 1/255 */
+  float mean[3], std[3];            /* (x rescale - mean) / std */
+} heed_preprocess;
+HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
+
+/* The part of the picture that the model sees, in the picture's own pixels (may be fractional; may lie outside for a padded crop). */
+typedef struct heed_region {
+  double x, y, width, height;
+} heed_region;
+
+/* The size of pixel_values for a picture of this size. Statuses: INVALID_ARGUMENT. */
+HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
+                                          uint32_t *out_height, heed_error *error);
+/* picture -> pixel_values [3, out_height, out_width]; equal to Pillow's resize on 8-bit pixels, then rescale and normalise.
+ * region (nullable): what part of the picture was seen. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_API heed_status heed_preprocess_image(heed_context *context, const heed_preprocess *preprocess, const heed_image *image,
+                                           float *pixel_values, heed_region *region, heed_error *error);
+
+/* ----------------------------------------------------------------------------------- maps: one definition for CLI and pages */
+
+/* Attention matrices are row = query, column = key. `prefix` tokens (CLS, registers) come before rows x columns patches;
+ * tokens N = prefix + rows * columns. Sources and disputes: ARCHITECTURE.md, "Maps". */
+
+/* mean[N, N] = mean over heads of attention[H, N, N]. */
+HEED_API void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens, float *mean);
+
+typedef enum heed_fusion { HEED_FUSION_MEAN = 0, HEED_FUSION_MIN = 1, HEED_FUSION_MAX = 2 } heed_fusion;
+typedef struct heed_rollout_desc {
+  size_t struct_size;
+  uint32_t layers, heads, tokens;
+  heed_fusion fusion;   /* over heads */
+  float residual;       /* share of the identity; 0 = 0.5 */
+  uint32_t first_layer; /* layers first_layer .. last_layer; last_layer 0 = the last one */
+  uint32_t last_layer;
+} heed_rollout_desc;
+/* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows normalised over keys.
+ * attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer, column = input token. */
+HEED_API heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout, heed_error *error);
+
+/* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. ln n is its largest value. */
+HEED_API double heed_map_entropy(const float *row, uint32_t n);
+/* Mean attention distance of one head in pixels (Dosovitskiy et al. 2021, D.7): for each patch query the Euclidean distance on the
+ * grid times `patch`, weighted by attention, averaged over patch queries. attention [N, N]. renormalise: weights of the patches are
+ * scaled to sum to 1 first; otherwise mass on prefix tokens counts as distance 0. */
+HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, bool renormalise);
+/* DINO's mass mask (Caron et al. 2021): the smallest set of patches that holds `share` of the patches' mass, ties by index.
+ * weights [n] -> mask [n] of 0/1; returns how many are set. order: n uint32_t of scratch. */
+HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask, uint32_t *order);
+
+typedef enum heed_colormap { HEED_COLORMAP_CIVIDIS = 0, HEED_COLORMAP_VIRIDIS = 1, HEED_COLORMAP_MAGMA = 2, HEED_COLORMAP_INFERNO = 3, HEED_COLORMAP_GREY = 4 } heed_colormap;
+/* 0..1 -> RGB; outside is clamped, NaN is (128, 128, 128). */
+HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
+HEED_API const char *heed_colormap_name(heed_colormap map);
+
+/* A drawn figure: RGB, 8 bit, dense. The pixels are the context's memory: heed_figure_free. */
+typedef struct heed_figure {
+  uint8_t *pixels;
+  uint32_t width, height;
+} heed_figure;
+
+typedef struct heed_figure_desc {
+  size_t struct_size;
+  heed_image image;    /* the picture, whole */
+  heed_region region;  /* the part that the model saw; the grid lies on it */
+  const float *maps;   /* [layers, heads, rows * columns]: weight of each patch for the query (prefix columns left out) */
+  const float *prefix_mass; /* [layers, heads] weight on prefix tokens, or NULL; written beside the maps */
+  uint32_t layers, heads, rows, columns;
+  uint32_t tokens;     /* N: maps are drawn as "times uniform", weight * N */
+  const uint32_t *layer_numbers; /* labels of the rows of the grid; NULL = 0, 1, ... */
+  const char *const *column_labels; /* labels of the columns; NULL = "head 0", ... */
+  int32_t query_row, query_column; /* the query patch to mark; -1 = not a patch (CLS) */
+  heed_colormap colormap;
+  const char *caption; /* one or more lines, UTF-8 (ASCII is drawn) */
+} heed_figure_desc;
+/* Draws the picture, the overlay of the mean over all maps given, the grid layers x heads of maps, a colour bar with values and
+ * the caption. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_API heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error);
+HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
+
+/* ---------------------------------------------------------------------------------------------------------------- check */
+
+typedef struct heed_check_result {
+  char op[48];
+  bool passed;
+  double max_abs, max_rel; /* worst over all expected tensors */
+  char worst[64];          /* the tensor it was in */
+  heed_shape shape;        /* of that tensor */
+} heed_check_result;
+
+/* Takes a result tensor of a check: F32 or U8, dense, valid during the call. */
+typedef heed_status (*heed_check_take)(void *user, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error);
+
+/* Runs the op named in a case file's metadata on its tensors on `backend` and compares with its expect.* tensors:
+ * |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0 = 2e-5 on cpu, 1e-4 elsewhere. An unknown op or attribute is
+ * an error. take (nullable) is given each result. A mismatch is not an error: result->passed says it. */
+HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend, const void *bytes, size_t size, double tolerance,
+                                     heed_check_take take, void *take_user, heed_check_result *result, heed_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
