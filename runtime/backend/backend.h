@@ -1,0 +1,41 @@
+/* The vtable of a backend: nothing above this line knows Vulkan or WASM. */
+#ifndef HEED_BACKEND_BACKEND_H
+#define HEED_BACKEND_BACKEND_H
+
+#include "plan/plan.h"
+
+typedef struct heed_program heed_program; /* a backend's own: a plan made ready to run */
+
+typedef struct heed_backend_vtable {
+  const char *name;
+  /* Whether this node can run here, with a sentence when not. Called while a plan is made. */
+  heed_status (*supports)(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error);
+  /* Fills memory->weights and memory->workspace for the plan; allocates nothing lasting. */
+  heed_status (*measure)(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error);
+  /* Allocates arena, weights and workspace, reads the constants (hooks: phase "read", bytes), makes pipelines. */
+  heed_status (*program_create)(heed_backend *backend, const heed_plan *plan, const heed_hooks *hooks, heed_program **program, heed_error *error);
+  void (*program_destroy)(heed_program *program);
+  /* Copies bytes into / out of the arena at a byte offset. The ranges lie inside one kept value. */
+  heed_status (*write)(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error);
+  heed_status (*read)(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error);
+  /* Runs all steps; hooks (may be NULL, fields may be NULL): phase "run", stage i of n, cancel asked between stages. */
+  heed_status (*run)(heed_program *program, const heed_hooks *hooks, heed_error *error);
+  void (*destroy)(heed_backend *backend);
+} heed_backend_vtable;
+
+/* The head of every backend's own struct. */
+struct heed_backend {
+  const heed_backend_vtable *vtable;
+  heed_context *context;
+  char device[160]; /* what heed_backend_device says */
+};
+
+/* Tells progress when there is a hook. */
+void heed_tell_progress(const heed_hooks *hooks, const char *phase, uint64_t done, uint64_t total);
+/* HEED_CANCELLED with a sentence when the caller wants to stop. */
+heed_status heed_ask_cancel(const heed_hooks *hooks, const char *where, heed_error *error);
+
+/* One line of the semantics of attention, for one row, used by tests of all backends and by rows on demand: see
+ * graph/attention_rule.h. */
+
+#endif

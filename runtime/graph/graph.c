@@ -1,0 +1,208 @@
+/* The graph: values and nodes, defined in the order in which they can run. The first error sticks. */
+#include "graph/graph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+
+heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error) {
+  if (!context || !graph) return heed_fail(error, HEED_INVALID_ARGUMENT, "graph: no context or no place for the result (found NULL, expected pointers)");
+  *graph = heed_alloc(context, 1, sizeof **graph);
+  if (!*graph) return heed_fail_memory(error, "graph", sizeof **graph);
+  (*graph)->context = context;
+  (*graph)->stage_count = 1;
+  return HEED_OK;
+}
+
+void heed_graph_destroy(heed_graph *graph) {
+  if (!graph) return;
+  const heed_context *context = graph->context;
+  for (size_t i = 0; i < graph->value_count; i++) heed_free(context, graph->values[i].name);
+  for (size_t i = 0; i < graph->block_count; i++) heed_free(context, graph->blocks[i]);
+  heed_free(context, graph->blocks);
+  heed_free(context, graph->values);
+  heed_free(context, graph->nodes);
+  heed_free(context, graph);
+}
+
+heed_status heed_graph_status(const heed_graph *graph, heed_error *error) {
+  if (graph->status != HEED_OK && error) *error = graph->error;
+  return graph->status;
+}
+
+/* Keeps the first failure; returns the value 0 for define functions to pass on. */
+static heed_value keep_failure(heed_graph *graph, const heed_error *error) {
+  if (graph->status == HEED_OK) {
+    graph->status = error->status;
+    graph->error = *error;
+  }
+  return (heed_value){0};
+}
+
+void *heed_graph_keep(heed_graph *graph, const void *data, size_t size) {
+  if (!heed_grow(graph->context, &graph->blocks, &graph->block_capacity, graph->block_count + 1, sizeof *graph->blocks)) return NULL;
+  void *copy = heed_alloc(graph->context, size, 1);
+  if (!copy) return NULL;
+  memcpy(copy, data, size);
+  graph->blocks[graph->block_count++] = copy;
+  return copy;
+}
+
+const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id) { return &graph->values[id - 1]; }
+
+const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value value, const char *what, heed_error *error) {
+  if (value.id == 0 || value.id > graph->value_count) {
+    heed_fail(error, HEED_INVALID_ARGUMENT, "%s: no such value in this graph (found id %u, expected 1 to %zu)", what, value.id, graph->value_count);
+    return NULL;
+  }
+  return heed_graph_record(graph, value.id);
+}
+
+uint32_t heed_graph_root(const heed_graph *graph, uint32_t id) {
+  const heed_value_record *record = heed_graph_record(graph, id);
+  return record->kind == HEED_VALUE_VIEW ? record->base : id;
+}
+
+heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first, uint64_t count, void *to, heed_error *error) {
+  const heed_value_record *record = heed_graph_record(graph, id);
+  if (!record->data) return record->read(record->read_user, first, count, to, error);
+  const size_t size = heed_dtype_size(record->dtype);
+  memcpy(to, (const unsigned char *)record->data + (size_t)first * size, (size_t)count * size);
+  return HEED_OK;
+}
+
+/* Appends a record; 0 and the graph's error when out of memory or the shape is not usable. */
+static uint32_t append_value(heed_graph *graph, const heed_value_record *record, const char *what) {
+  heed_error error;
+  size_t bytes;
+  char text[HEED_SHAPE_TEXT_SIZE];
+  if (record->shape.rank > HEED_MAX_RANK || !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 || heed_dtype_size(record->dtype) == 0) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: a tensor of this shape cannot be (found %s, expected at least one element and less than 2^63 bytes)", what,
+              heed_shape_text(&record->shape, text));
+    return keep_failure(graph, &error).id;
+  }
+  if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values)) {
+    heed_fail_memory(&error, what, sizeof *graph->values);
+    return keep_failure(graph, &error).id;
+  }
+  graph->values[graph->value_count++] = *record;
+  return (uint32_t)graph->value_count;
+}
+
+void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
+  heed_error error;
+  if (graph->status != HEED_OK || value.id == 0 || value.id > graph->value_count) return;
+  const heed_value same = heed_graph_find(graph, name);
+  if (same.id == value.id) return;
+  if (same.id) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "graph: the name is taken (found \"%s\" twice, expected unique names)", name);
+    keep_failure(graph, &error);
+    return;
+  }
+  char *copy = heed_copy_string(graph->context, name, strlen(name));
+  if (!copy) {
+    heed_fail_memory(&error, "graph: a name", strlen(name) + 1);
+    keep_failure(graph, &error);
+    return;
+  }
+  heed_free(graph->context, graph->values[value.id - 1].name);
+  graph->values[value.id - 1].name = copy;
+}
+
+void heed_graph_output(heed_graph *graph, heed_value value) {
+  if (value.id && value.id <= graph->value_count) graph->values[value.id - 1].output = true;
+}
+
+void heed_graph_stage(heed_graph *graph, uint32_t stage) {
+  graph->stage = stage;
+  if (stage + 1 > graph->stage_count) graph->stage_count = stage + 1;
+}
+
+heed_value heed_graph_find(const heed_graph *graph, const char *name) {
+  for (size_t i = 0; i < graph->value_count; i++)
+    if (graph->values[i].name && strcmp(graph->values[i].name, name) == 0) return (heed_value){(uint32_t)i + 1};
+  return (heed_value){0};
+}
+
+uint32_t heed_graph_value_count(const heed_graph *graph) { return (uint32_t)graph->value_count; }
+
+heed_status heed_graph_value_info(const heed_graph *graph, heed_value value, heed_value_info *info) {
+  const heed_value_record *record = heed_graph_need(graph, value, "value info", NULL);
+  if (!record) return HEED_INVALID_ARGUMENT;
+  *info = (heed_value_info){record->name ? record->name : "", record->dtype, record->shape, record->kind == HEED_VALUE_INPUT,
+                            record->kind == HEED_VALUE_CONSTANT, record->output};
+  return HEED_OK;
+}
+
+heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype, const heed_shape *shape) {
+  if (graph->status != HEED_OK) return (heed_value){0};
+  const heed_value value = {append_value(graph, &(heed_value_record){.kind = HEED_VALUE_INPUT, .dtype = dtype, .shape = *shape}, name)};
+  heed_graph_name(graph, value, name);
+  return graph->status == HEED_OK ? value : (heed_value){0};
+}
+
+heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *desc) {
+  if (graph->status != HEED_OK) return (heed_value){0};
+  const char *what = desc->name ? desc->name : "constant";
+  heed_error error;
+  if (desc->struct_size != sizeof *desc || (!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, struct_size set, and data or read)", what,
+              heed_dtype_name(desc->dtype));
+    return keep_failure(graph, &error);
+  }
+  const heed_value value = {append_value(
+      graph,
+      &(heed_value_record){
+          .kind = HEED_VALUE_CONSTANT, .dtype = desc->dtype, .shape = desc->shape, .data = desc->data, .read = desc->read, .read_user = desc->read_user},
+      what)};
+  if (desc->name) heed_graph_name(graph, value, desc->name);
+  return graph->status == HEED_OK ? value : (heed_value){0};
+}
+
+heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape) {
+  if (graph->status != HEED_OK) return (heed_value){0};
+  heed_error error;
+  const heed_value_record *of = heed_graph_need(graph, base, "view: base", &error);
+  if (!of) return keep_failure(graph, &error);
+  const uint64_t start = of->kind == HEED_VALUE_VIEW ? of->offset : 0, size = heed_shape_count(&of->shape);
+  uint64_t count;
+  if (!heed_shape_count_checked(shape, &count) || count > size || offset > size - count || of->kind == HEED_VALUE_CONSTANT) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "view: it does not lie in its base (found elements %llu to %llu, expected within %llu of a computed value)",
+              (unsigned long long)offset, (unsigned long long)(offset + count), (unsigned long long)size);
+    return keep_failure(graph, &error);
+  }
+  const heed_value_record view = {.kind = HEED_VALUE_VIEW, .dtype = of->dtype, .shape = *shape, .base = heed_graph_root(graph, base.id), .offset = start + offset};
+  return (heed_value){append_value(graph, &view, "view")};
+}
+
+heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void *desc, const heed_node **made) {
+  if (made) *made = NULL;
+  if (graph->status != HEED_OK) return (heed_value){0};
+  const heed_op *op = heed_ops[kind];
+  heed_error error = {HEED_OK, ""};
+  size_t struct_size;
+  memcpy(&struct_size, desc, sizeof struct_size);
+  if (struct_size != op->desc_size) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: struct_size is off (found %zu, expected %zu)", op->name, struct_size, op->desc_size);
+    return keep_failure(graph, &error);
+  }
+  void *copy = heed_graph_keep(graph, desc, op->desc_size);
+  if (!copy || !heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes)) {
+    heed_fail_memory(&error, op->name, op->desc_size);
+    return keep_failure(graph, &error);
+  }
+  heed_node node = {.op = kind, .stage = graph->stage, .desc = copy};
+  heed_op_result results[HEED_NODE_OUTPUTS] = {{HEED_F32, {0}}};
+  uint32_t count = 1;
+  if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK) return keep_failure(graph, &error);
+  for (uint32_t i = 0; i < count; i++) {
+    node.output[i] = append_value(
+        graph, &(heed_value_record){.kind = HEED_VALUE_RESULT, .dtype = results[i].dtype, .shape = results[i].shape, .node = (uint32_t)graph->node_count}, op->name);
+    if (!node.output[i]) return (heed_value){0};
+  }
+  graph->nodes[graph->node_count++] = node;
+  if (made) *made = &graph->nodes[graph->node_count - 1];
+  return (heed_value){node.output[0]};
+}

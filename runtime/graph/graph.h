@@ -1,0 +1,51 @@
+/* The graph inside: records of values and nodes. Values are numbered from 1; nodes stand in an order in which they can run. */
+#ifndef HEED_GRAPH_GRAPH_H
+#define HEED_GRAPH_GRAPH_H
+
+#include "base/context.h"
+#include "graph/op.h"
+
+typedef enum heed_value_kind { HEED_VALUE_INPUT, HEED_VALUE_CONSTANT, HEED_VALUE_RESULT, HEED_VALUE_VIEW } heed_value_kind;
+
+typedef struct heed_value_record {
+  heed_value_kind kind;
+  heed_dtype dtype;
+  heed_shape shape;
+  char *name; /* NULL when unnamed */
+  bool output;
+  uint32_t node;   /* RESULT: index of its node */
+  uint32_t base;   /* VIEW: id of the value it lies in (never a view itself) */
+  uint64_t offset; /* VIEW: in elements of the base */
+  const void *data; /* CONSTANT: borrowed bytes, or NULL and */
+  heed_constant_read read;
+  void *read_user;
+} heed_value_record;
+
+struct heed_graph {
+  heed_context *context;
+  heed_value_record *values; /* [value_count]; id i is values[i - 1] */
+  size_t value_count, value_capacity;
+  heed_node *nodes;
+  size_t node_count, node_capacity;
+  uint32_t stage, stage_count;
+  heed_status status;
+  heed_error error; /* the first one */
+  void **blocks;    /* copies of descs and row lists, freed with the graph */
+  size_t block_count, block_capacity;
+};
+
+/* The record of a value id that is known to be valid. */
+const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id);
+/* The record, or NULL (and a sentence) when the value does not belong to the graph. what: "linear: x". */
+const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value value, const char *what, heed_error *error);
+/* The id of the value that owns the memory (the base of a view). */
+uint32_t heed_graph_root(const heed_graph *graph, uint32_t id);
+/* Reads elements [first, first + count) of a constant: as F32, or as its own dtype for U8 and I32. */
+heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first, uint64_t count, void *to, heed_error *error);
+
+/* Appends a node with a copy of desc; its first result, or value 0. */
+heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *desc, const heed_node **made);
+/* A copy of `size` bytes that lives as long as the graph; NULL when out of memory. */
+void *heed_graph_keep(heed_graph *graph, const void *data, size_t size);
+
+#endif

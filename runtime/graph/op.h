@@ -1,0 +1,54 @@
+/* What an op is to the graph: its shape rule, its cost, and how a case file names it. One struct an op, in graph/ops/<op>.c. */
+#ifndef HEED_GRAPH_OP_H
+#define HEED_GRAPH_OP_H
+
+#include "heed/heed.h"
+
+typedef enum heed_op_kind {
+#define HEED_OP(name) HEED_OP_KIND_##name,
+#include "graph/op_list.h"
+#undef HEED_OP
+  HEED_OP_KIND_COUNT
+} heed_op_kind;
+
+#define HEED_NODE_INPUTS 8
+#define HEED_NODE_OUTPUTS 3
+
+typedef struct heed_node {
+  heed_op_kind op;
+  uint32_t stage;
+  uint32_t input[HEED_NODE_INPUTS];   /* value ids this node depends on, 0 = absent */
+  uint32_t output[HEED_NODE_OUTPUTS]; /* value ids; 0 = the op has fewer */
+  const void *desc;                   /* the graph's copy of the public heed_<op>_desc */
+} heed_node;
+
+/* One result of a shape rule. */
+typedef struct heed_op_result {
+  heed_dtype dtype;
+  heed_shape shape;
+} heed_op_result;
+
+struct heed_case;
+
+typedef struct heed_op {
+  const char *name;
+  size_t desc_size;
+  /* Checks node->desc (inputs exist, attributes, shapes), fills defaults in it, lists the inputs in node->input and the results.
+   * Returns the number of results through `count`. */
+  heed_status (*infer)(const heed_graph *graph, heed_node *node, void *desc, heed_op_result results[HEED_NODE_OUTPUTS], uint32_t *count,
+                       heed_error *error);
+  /* Floating-point operations of one run; a multiply and an add are 2. */
+  uint64_t (*flops)(const heed_graph *graph, const heed_node *node);
+  /* NULL-terminated names under which heed check knows this op, and how it is built from a case. */
+  const char *const *case_names;
+  heed_status (*from_case)(struct heed_case *test, heed_error *error);
+} heed_op;
+
+#define HEED_OP(name) extern const heed_op heed_op_##name;
+#include "graph/op_list.h"
+#undef HEED_OP
+
+/* Table by kind. */
+extern const heed_op *const heed_ops[HEED_OP_KIND_COUNT];
+
+#endif

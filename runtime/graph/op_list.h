@@ -1,0 +1,13 @@
+/* THE list of ops: one line an op, and the only place that names them all. CMake reads it too and asks for the mirrors of each:
+ * graph/ops/<op>.c (heed_op_<op>), cpu/<op>.c (heed_cpu_<op>), native/vulkan/ops/<op>.c (heed_vk_<op>), shaders/<op>.comp,
+ * tests/ops/test_<op>.c. */
+HEED_OP(activation)
+HEED_OP(add)
+HEED_OP(attention)
+HEED_OP(concat)
+HEED_OP(embedding)
+HEED_OP(layer_norm)
+HEED_OP(linear)
+HEED_OP(patch_embedding)
+HEED_OP(select_rows)
+HEED_OP(softmax)
