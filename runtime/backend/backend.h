@@ -35,7 +35,5 @@ void heed_tell_progress(const heed_hooks *hooks, const char *phase, uint64_t don
 /* HEED_CANCELLED with a sentence when the caller wants to stop. */
 heed_status heed_ask_cancel(const heed_hooks *hooks, const char *where, heed_error *error);
 
-/* One line of the semantics of attention, for one row, used by tests of all backends and by rows on demand: see
- * graph/attention_rule.h. */
 
 #endif

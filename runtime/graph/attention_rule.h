@@ -17,4 +17,8 @@ void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc
 /* Keys [*first, *end) that causal rule and window leave to query i; *first == *end when none. Masks come on top. */
 void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys, uint32_t i, uint32_t *first, uint32_t *end);
 
+/* The norm of one row: logits[n] (masked ones -Inf) -> weights[n]. sorted: n floats of scratch, used by sparsemax. A row with nothing
+ * allowed follows desc->empty_row. Plain and in double: the reference for rows on demand. */
+void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n, float *sorted, float *weights);
+
 #endif

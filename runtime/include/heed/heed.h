@@ -393,6 +393,8 @@ HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_pl
  * INVALID_FILE, CANCELLED. */
 HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error);
 HEED_API void heed_session_destroy(heed_session *session);
+/* The graph that the session runs. */
+HEED_API const heed_graph *heed_session_graph(const heed_session *session);
 /* Copies a whole input in; bytes must be its size. An input that was never written is zero. */
 HEED_API heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error);
 /* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED, DEVICE_LOST, DEVICE_FAILED. */
@@ -402,7 +404,7 @@ HEED_API heed_status heed_session_read(heed_session *session, heed_value value, 
 
 /* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
  * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
- * or output). to, logits: [Tk] floats; logits may be NULL. Same semantics as the op, accumulated in F32. */
+ * or output). to, logits: [Tk] floats; logits may be NULL. Same semantics as the op, accumulated in double. */
 HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
                                                 float *to, float *logits, heed_error *error);
 

@@ -1,0 +1,82 @@
+/* Sessions: a plan with its memory, ready to run as often as wanted. */
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+
+struct heed_session {
+  const heed_plan *plan;
+  heed_program *program;
+};
+
+static const heed_backend_vtable *backend_of(const heed_session *session) { return session->plan->backend->vtable; }
+
+heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error) {
+  if (!plan || !session) return heed_fail(error, HEED_INVALID_ARGUMENT, "session: plan or place for the result missing (found NULL)");
+  *session = NULL;
+  if (hooks && hooks->struct_size != sizeof *hooks)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "session: hooks.struct_size is off (found %zu, expected %zu)", hooks->struct_size, sizeof *hooks);
+  heed_session *made = heed_alloc(plan->context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, "session", sizeof *made);
+  made->plan = plan;
+  const heed_status status = plan->backend->vtable->program_create(plan->backend, plan, hooks, &made->program, error);
+  if (status != HEED_OK) {
+    heed_free(plan->context, made);
+    return status;
+  }
+  *session = made;
+  return HEED_OK;
+}
+
+void heed_session_destroy(heed_session *session) {
+  if (!session) return;
+  backend_of(session)->program_destroy(session->program);
+  heed_free(session->plan->context, session);
+}
+
+const heed_graph *heed_session_graph(const heed_session *session) { return session->plan->graph; }
+
+static const char *name_of(const heed_value_record *record) { return record->name ? record->name : "value"; }
+
+heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error) {
+  const heed_plan *plan = session->plan;
+  const heed_value_record *record = heed_graph_need(plan->graph, input, "write", error);
+  if (!record) return HEED_INVALID_ARGUMENT;
+  if (record->kind != HEED_VALUE_INPUT)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "write: %s is not an input (found a computed value or a constant)", name_of(record));
+  const uint64_t expected = heed_plan_bytes(plan, input.id);
+  if (bytes != expected)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "write: %s has another size (found %zu bytes, expected %llu)", name_of(record), bytes,
+                     (unsigned long long)expected);
+  if (!plan->placement[input.id].live) return HEED_OK; /* nothing that runs reads it */
+  return backend_of(session)->write(session->program, heed_plan_offset(plan, input.id), data, bytes, error);
+}
+
+heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error) {
+  if (hooks && hooks->struct_size != sizeof *hooks)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "run: hooks.struct_size is off (found %zu, expected %zu)", hooks->struct_size, sizeof *hooks);
+  return backend_of(session)->run(session->program, hooks, error);
+}
+
+/* Whether the value can be read after a run. */
+static heed_status want_kept(const heed_session *session, heed_value value, heed_error *error) {
+  const heed_plan *plan = session->plan;
+  const heed_value_record *record = heed_graph_need(plan->graph, value, "read", error);
+  if (!record) return HEED_INVALID_ARGUMENT;
+  const heed_placement *root = &plan->placement[heed_graph_root(plan->graph, value.id)];
+  if (record->kind != HEED_VALUE_CONSTANT && root->live && root->kept) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_ARGUMENT, "read: %s is not kept by this plan (expected an output or a tap)", name_of(record));
+}
+
+heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error) {
+  HEED_TRY(want_kept(session, value, error));
+  const heed_value_record *record = heed_graph_record(session->plan->graph, value.id);
+  const uint64_t size = heed_dtype_size(record->dtype), elements = heed_shape_count(&record->shape);
+  if (count > elements || first > elements - count)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "read: %s has fewer elements (found %llu from %llu, expected within %llu)", name_of(record),
+                     (unsigned long long)count, (unsigned long long)first, (unsigned long long)elements);
+  if (count == 0) return HEED_OK;
+  return backend_of(session)->read(session->program, heed_plan_offset(session->plan, value.id) + first * size, to, (size_t)(count * size), error);
+}

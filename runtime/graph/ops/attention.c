@@ -1,0 +1,157 @@
+/* attention: shape rule and declared semantics; the meaning row by row is in graph/attention_rule.h. */
+#include <math.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "graph/attention_rule.h"
+#include "graph/op_check.h"
+#include "model/case.h"
+
+heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc) {
+  const heed_node *node;
+  heed_graph_add_node(graph, HEED_OP_KIND_attention, desc, &node);
+  if (!node) return (heed_attention_values){{0}, {0}, {0}};
+  return (heed_attention_values){{node->output[0]}, {node->output[1]}, {node->output[2]}};
+}
+
+/* query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]. */
+static heed_status check_tensors(const heed_graph *graph, heed_node *node, const heed_attention_desc *desc, heed_error *error) {
+  const heed_value_record *query = heed_op_take(graph, node, desc->query, HEED_F32, "attention: query", error);
+  const heed_value_record *key = query ? heed_op_take(graph, node, desc->key, HEED_F32, "attention: key", error) : NULL;
+  const heed_value_record *value = key ? heed_op_take(graph, node, desc->value, HEED_F32, "attention: value", error) : NULL;
+  if (!value) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(query, 4, 4, "attention: query", error));
+  HEED_TRY(heed_op_want_rank(key, 4, 4, "attention: key", error));
+  HEED_TRY(heed_op_want_rank(value, 4, 4, "attention: value", error));
+  const uint32_t *q = query->shape.dim, *k = key->shape.dim, *v = value->shape.dim;
+  const heed_shape key_fits = HEED_SHAPE(q[0], k[1], k[2], q[3]);
+  HEED_TRY(heed_op_want_shape(key, &key_fits, "attention: key", error));
+  const heed_shape value_fits = HEED_SHAPE(q[0], k[1], k[2], v[3]);
+  HEED_TRY(heed_op_want_shape(value, &value_fits, "attention: value", error));
+  if (q[1] % k[1] != 0)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: key heads do not divide query heads (found %u query heads for %u key heads)", q[1], k[1]);
+  return HEED_OK;
+}
+
+/* A tensor broadcastable to [B, H, Tq, Tk]; axes 2 and 3 may be 1 only when `loose`. */
+static heed_status check_broadcast(const heed_graph *graph, heed_node *node, heed_value value, heed_dtype dtype, const uint32_t whole[4], bool loose,
+                                   const char *what, heed_error *error) {
+  if (!value.id) return HEED_OK;
+  const heed_value_record *record = heed_op_take(graph, node, value, dtype, what, error);
+  if (!record) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(record, 4, 4, what, error));
+  char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
+  for (uint32_t i = 0; i < 4; i++) {
+    const uint32_t have = record->shape.dim[i];
+    if (have == whole[i] || (have == 1 && (i < 2 || loose))) continue;
+    const heed_shape shape = HEED_SHAPE(whole[0], whole[1], whole[2], whole[3]);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong shape (found %s, expected %s or 1 where it is repeated)", what,
+                     heed_shape_text(&record->shape, found), heed_shape_text(&shape, into));
+  }
+  return HEED_OK;
+}
+
+static heed_status check_padding(const heed_graph *graph, heed_node *node, heed_value value, uint32_t batch, uint32_t tokens, const char *what, heed_error *error) {
+  if (!value.id) return HEED_OK;
+  const heed_value_record *record = heed_op_take(graph, node, value, HEED_U8, what, error);
+  const heed_shape fits = HEED_SHAPE(batch, tokens);
+  return record ? heed_op_want_shape(record, &fits, what, error) : HEED_INVALID_ARGUMENT;
+}
+
+static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries, heed_error *error) {
+  if ((unsigned)desc->score > HEED_SCORE_DOT || (unsigned)desc->norm > HEED_NORM_SPARSEMAX || (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
+      (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: no such choice (found score %d, norm %d, causal %d, empty_row %d)", (int)desc->score,
+                     (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
+  if (!isfinite(desc->scale)) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: scale is off (found %g, expected a finite number)", (double)desc->scale);
+  if (!(desc->softcap >= 0.0f) || isinf(desc->softcap))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: softcap is off (found %g, expected 0 for none or more)", (double)desc->softcap);
+  if (!(desc->threshold >= 0.0f && desc->threshold <= 1.0f))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: threshold is off (found %g, expected 0 to 1)", (double)desc->threshold);
+  if (desc->window && (desc->window_left < -1 || desc->window_right < -1))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: window is off (found %d left, %d right, expected -1 for open, 0 or more)", desc->window_left,
+                     desc->window_right);
+  if (!desc->rows != !desc->row_count)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: rows and row_count go together (found %u rows)", desc->row_count);
+  for (uint32_t i = 0; i < desc->row_count; i++)
+    if (desc->rows[i] >= queries)
+      return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: no such row (found %u, expected less than %u)", desc->rows[i], queries);
+  return HEED_OK;
+}
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  heed_attention_desc *desc = copy;
+  HEED_TRY(check_tensors(graph, node, desc, error));
+  const uint32_t *q = heed_graph_record(graph, desc->query.id)->shape.dim;
+  const uint32_t *v = heed_graph_record(graph, desc->value.id)->shape.dim;
+  const uint32_t whole[4] = {q[0], q[1], q[2], v[2]};
+  HEED_TRY(check_broadcast(graph, node, desc->mask, HEED_U8, whole, false, "attention: mask", error));
+  HEED_TRY(check_padding(graph, node, desc->key_padding, q[0], v[2], "attention: key_padding", error));
+  HEED_TRY(check_padding(graph, node, desc->query_padding, q[0], q[2], "attention: query_padding", error));
+  HEED_TRY(check_broadcast(graph, node, desc->bias, HEED_F32, whole, true, "attention: bias", error));
+  HEED_TRY(check_attributes(desc, q[2], error));
+  if (desc->score == HEED_SCORE_DOT) desc->scale = 1.0f;
+  else if (desc->scale == 0.0f) desc->scale = (float)(1.0 / sqrt((double)q[3]));
+  if (desc->row_count) {
+    desc->rows = heed_graph_keep((heed_graph *)graph, desc->rows, desc->row_count * sizeof *desc->rows);
+    if (!desc->rows) return heed_fail_memory(error, "attention: rows", desc->row_count * sizeof *desc->rows);
+  }
+  const heed_shape heads = HEED_SHAPE(q[0], q[1], q[2], v[3]);
+  const uint64_t width = (uint64_t)q[1] * v[3];
+  if (width > UINT32_MAX) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: the merged heads are too wide (found %llu)", (unsigned long long)width);
+  const heed_shape merged = HEED_SHAPE(q[0], q[2], (uint32_t)width);
+  const heed_shape map = HEED_SHAPE(q[0], q[1], desc->row_count ? desc->row_count : q[2], v[2]);
+  results[0] = (heed_op_result){HEED_F32, desc->merge_heads ? merged : heads};
+  results[1] = (heed_op_result){HEED_F32, map};
+  results[2] = (heed_op_result){HEED_F32, map};
+  *count = 3;
+  return HEED_OK;
+}
+
+static uint64_t flops(const heed_graph *graph, const heed_node *node) {
+  const heed_attention_desc *desc = node->desc;
+  heed_attention_sizes s;
+  heed_attention_get_sizes(graph, desc, &s);
+  uint64_t pairs = 0;
+  for (uint32_t i = 0; i < s.queries; i++) {
+    uint32_t first, end;
+    heed_attention_key_range(desc, s.queries, s.keys, i, &first, &end);
+    pairs += end - first;
+  }
+  return 2 * (uint64_t)s.batch * s.heads * pairs * ((uint64_t)s.depth + s.value_depth);
+}
+
+static const char *const scores[] = {"scaled_dot", "dot", NULL};
+static const char *const norms[] = {"softmax", "sparse_softmax", "sparsemax", NULL};
+static const char *const causals[] = {"none", "top_left", "bottom_right", NULL};
+static const char *const empty_rows[] = {"zero", "nan", "mean", NULL};
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  int32_t window[2] = {0, 0};
+  heed_attention_desc desc = {.struct_size = sizeof desc,
+                              .query = heed_case_input(test, "query"),
+                              .key = heed_case_input(test, "key"),
+                              .value = heed_case_input(test, "value"),
+                              .mask = heed_case_optional_input(test, "mask"),
+                              .key_padding = heed_case_optional_input(test, "key_padding"),
+                              .query_padding = heed_case_optional_input(test, "query_padding"),
+                              .bias = heed_case_optional_input(test, "bias"),
+                              .score = (heed_score)heed_case_choice(test, "score", scores, 0),
+                              .scale = (float)heed_case_number(test, "scale", 0.0),
+                              .norm = (heed_norm)heed_case_choice(test, "norm", norms, 0),
+                              .threshold = (float)heed_case_number(test, "threshold", 0.0),
+                              .causal = (heed_causal)heed_case_choice(test, "causal", causals, 0),
+                              .softcap = (float)heed_case_number(test, "softcap", 0.0),
+                              .empty_row = (heed_empty_row)heed_case_choice(test, "empty_row", empty_rows, 0)};
+  desc.window = heed_case_pair(test, "window", window);
+  desc.window_left = window[0];
+  desc.window_right = window[1];
+  const heed_attention_values values = heed_define_attention(heed_case_graph(test), &desc);
+  heed_case_result(test, "output", values.output);
+  heed_case_result(test, "weights", values.weights);
+  return HEED_OK;
+}
+
+static const char *const names[] = {"attention", NULL};
+const heed_op heed_op_attention = {"attention", sizeof(heed_attention_desc), infer, flops, names, from_case};

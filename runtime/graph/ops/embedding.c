@@ -1,0 +1,37 @@
+/* embedding: rows of a table by id; ids [B, T], table [rows, C] -> [B, T, C]. */
+#include "base/status.h"
+#include "base/tensor.h"
+#include "graph/op_check.h"
+#include "model/case.h"
+
+heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc) {
+  return heed_graph_add_node(graph, HEED_OP_KIND_embedding, desc, NULL);
+}
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  const heed_embedding_desc *desc = copy;
+  (void)count;
+  const heed_value_record *ids = heed_op_take(graph, node, desc->ids, HEED_I32, "embedding: ids", error);
+  const heed_value_record *table = ids ? heed_op_take_constant(graph, node, desc->table, HEED_F32, "embedding: table", error) : NULL;
+  if (!table) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(ids, 2, 2, "embedding: ids", error));
+  HEED_TRY(heed_op_want_rank(table, 2, 2, "embedding: table", error));
+  results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(ids->shape.dim[0], ids->shape.dim[1], table->shape.dim[1])};
+  return HEED_OK;
+}
+
+static uint64_t flops(const heed_graph *graph, const heed_node *node) {
+  (void)graph;
+  (void)node;
+  return 0;
+}
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  const heed_embedding_desc desc = {sizeof desc, heed_case_input(test, "ids"), heed_case_constant(test, "table")};
+  heed_case_result(test, "y", heed_define_embedding(heed_case_graph(test), &desc));
+  return HEED_OK;
+}
+
+static const char *const names[] = {"embedding", NULL};
+const heed_op heed_op_embedding = {"embedding", sizeof(heed_embedding_desc), infer, flops, names, from_case};

@@ -1,0 +1,39 @@
+/* select_rows: rows [first, first + count) of axis 1. */
+#include "base/status.h"
+#include "base/tensor.h"
+#include "graph/op_check.h"
+#include "model/case.h"
+
+heed_value heed_define_select_rows(heed_graph *graph, const heed_select_rows_desc *desc) {
+  return heed_graph_add_node(graph, HEED_OP_KIND_select_rows, desc, NULL);
+}
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  const heed_select_rows_desc *desc = copy;
+  (void)count;
+  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "select_rows: x", error);
+  if (!x) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(x, 3, 3, "select_rows: x", error));
+  if (desc->count == 0 || desc->count > x->shape.dim[1] || desc->first > x->shape.dim[1] - desc->count)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "select_rows: rows out of range (found %u rows from %u, expected within %u)", desc->count, desc->first,
+                     x->shape.dim[1]);
+  results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(x->shape.dim[0], desc->count, x->shape.dim[2])};
+  return HEED_OK;
+}
+
+static uint64_t flops(const heed_graph *graph, const heed_node *node) {
+  (void)graph;
+  (void)node;
+  return 0;
+}
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  const heed_select_rows_desc desc = {sizeof desc, heed_case_input(test, "x"), (uint32_t)heed_case_integer(test, "first", 0),
+                                      (uint32_t)heed_case_integer(test, "count", 1)};
+  heed_case_result(test, "y", heed_define_select_rows(heed_case_graph(test), &desc));
+  return HEED_OK;
+}
+
+static const char *const names[] = {"select_rows", NULL};
+const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops, names, from_case};

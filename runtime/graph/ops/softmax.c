@@ -1,0 +1,28 @@
+/* softmax: over the last axis. */
+#include "base/status.h"
+#include "graph/op_check.h"
+#include "model/case.h"
+
+heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_softmax, desc, NULL); }
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  const heed_softmax_desc *desc = copy;
+  (void)count;
+  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "softmax: x", error);
+  if (!x) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "softmax: x", error));
+  results[0] = (heed_op_result){HEED_F32, x->shape};
+  return HEED_OK;
+}
+
+static uint64_t flops(const heed_graph *graph, const heed_node *node) { return 4 * heed_op_count(graph, ((const heed_softmax_desc *)node->desc)->x); }
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  const heed_softmax_desc desc = {sizeof desc, heed_case_input(test, "x")};
+  heed_case_result(test, "y", heed_define_softmax(heed_case_graph(test), &desc));
+  return HEED_OK;
+}
+
+static const char *const names[] = {"softmax", NULL};
+const heed_op heed_op_softmax = {"softmax", sizeof(heed_softmax_desc), infer, flops, names, from_case};

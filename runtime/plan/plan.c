@@ -1,0 +1,157 @@
+/* The plan: the nodes that the outputs and taps need, in the order of their definition, and what memory that takes. */
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+
+bool heed_plan_wants(const heed_plan *plan, uint32_t value) { return value && plan->placement[value].live; }
+
+uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value) {
+  const heed_value_record *record = heed_graph_record(plan->graph, value);
+  if (record->kind != HEED_VALUE_VIEW) return plan->placement[value].offset;
+  return plan->placement[record->base].offset + record->offset * heed_dtype_size(record->dtype);
+}
+
+uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value) {
+  const heed_value_record *record = heed_graph_record(plan->graph, value);
+  return heed_shape_count(&record->shape) * heed_dtype_size(record->dtype);
+}
+
+const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step) { return &plan->graph->nodes[plan->order[step]]; }
+
+/* Marks a value, and what owns its memory, as live. */
+static void mark_live(heed_plan *plan, uint32_t id) {
+  plan->placement[id].live = true;
+  plan->placement[heed_graph_root(plan->graph, id)].live = true;
+}
+
+static void keep(heed_plan *plan, uint32_t id, bool tapped) {
+  mark_live(plan, id);
+  heed_placement *root = &plan->placement[heed_graph_root(plan->graph, id)];
+  root->tapped = root->tapped || (tapped && !root->kept);
+  root->kept = true;
+}
+
+/* Backwards from what is kept: a node runs when one of its results is live, and then its inputs are. */
+static void choose_nodes(heed_plan *plan) {
+  const heed_graph *graph = plan->graph;
+  uint32_t found = 0;
+  for (size_t n = graph->node_count; n-- > 0;) {
+    const heed_node *node = &graph->nodes[n];
+    bool runs = false;
+    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++) runs = runs || (node->output[i] && plan->placement[node->output[i]].live);
+    if (!runs) continue;
+    plan->order[found++] = (uint32_t)n;
+    /* The first result is what the kernel is for: it is always computed. */
+    mark_live(plan, node->output[0]);
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+      if (node->input[i]) mark_live(plan, node->input[i]);
+  }
+  for (uint32_t i = 0; i < found / 2; i++) {
+    const uint32_t swap = plan->order[i];
+    plan->order[i] = plan->order[found - 1 - i];
+    plan->order[found - 1 - i] = swap;
+  }
+  plan->step_count = found;
+}
+
+static void set_lifetimes(heed_plan *plan) {
+  const heed_graph *graph = plan->graph;
+  for (uint32_t step = 0; step < plan->step_count; step++) {
+    const heed_node *node = heed_plan_node(plan, step);
+    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)
+      if (node->output[i]) plan->placement[node->output[i]].first = plan->placement[node->output[i]].last = step;
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+      if (node->input[i]) plan->placement[heed_graph_root(graph, node->input[i])].last = step;
+  }
+  for (uint32_t id = 1; id <= plan->value_count; id++) {
+    heed_placement *place = &plan->placement[id];
+    const heed_value_record *record = heed_graph_record(graph, id);
+    if (record->kind == HEED_VALUE_INPUT) {
+      place->kept = place->live;
+      place->first = 0;
+    }
+    if (place->kept) place->last = plan->step_count;
+    place->bytes = record->kind == HEED_VALUE_CONSTANT || record->kind == HEED_VALUE_VIEW ? 0 : heed_plan_bytes(plan, id);
+    if (place->tapped) plan->memory.taps += place->bytes;
+  }
+}
+
+static heed_status mark_wanted(heed_plan *plan, const heed_plan_desc *desc, heed_error *error) {
+  bool any = false;
+  for (uint32_t id = 1; id <= plan->value_count; id++)
+    if (heed_graph_record(plan->graph, id)->output) {
+      keep(plan, id, false);
+      any = true;
+    }
+  for (uint32_t i = 0; i < desc->tap_count; i++) {
+    const heed_value_record *record = heed_graph_need(plan->graph, desc->taps[i], "plan: tap", error);
+    if (!record) return HEED_INVALID_ARGUMENT;
+    if (record->kind == HEED_VALUE_CONSTANT) return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: a constant cannot be tapped (found \"%s\")", record->name ? record->name : "");
+    keep(plan, desc->taps[i].id, true);
+    any = true;
+  }
+  if (any) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: nothing to compute (found no output and no tap, expected at least one)");
+}
+
+static heed_status make(heed_plan *plan, const heed_plan_desc *desc, heed_error *error) {
+  const heed_graph *graph = plan->graph;
+  plan->placement = heed_alloc(plan->context, (size_t)plan->value_count + 1, sizeof *plan->placement);
+  plan->order = heed_alloc(plan->context, graph->node_count + 1, sizeof *plan->order);
+  if (!plan->placement || !plan->order) return heed_fail_memory(error, "plan", graph->value_count * sizeof *plan->placement);
+  HEED_TRY(mark_wanted(plan, desc, error));
+  choose_nodes(plan);
+  set_lifetimes(plan);
+  HEED_TRY(heed_plan_place(plan, error));
+  const heed_backend_vtable *backend = plan->backend->vtable;
+  for (uint32_t step = 0; step < plan->step_count; step++) HEED_TRY(backend->supports(plan->backend, plan, heed_plan_node(plan, step), error));
+  return backend->measure(plan->backend, plan, &plan->memory, error);
+}
+
+heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error) {
+  if (!graph || !backend || !plan) return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: graph, backend or place for the result missing (found NULL)");
+  *plan = NULL;
+  const heed_plan_desc defaults = HEED_PLAN_DESC_INIT;
+  if (!desc) desc = &defaults;
+  if (desc->struct_size != sizeof *desc)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  HEED_TRY(heed_graph_status(graph, error));
+  heed_plan *made = heed_alloc(graph->context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, "plan", sizeof *made);
+  made->context = graph->context;
+  made->graph = graph;
+  made->backend = backend;
+  made->value_count = (uint32_t)graph->value_count;
+  const heed_status status = make(made, desc, error);
+  if (status != HEED_OK) {
+    heed_plan_destroy(made);
+    return status;
+  }
+  *plan = made;
+  return HEED_OK;
+}
+
+void heed_plan_destroy(heed_plan *plan) {
+  if (!plan) return;
+  heed_free(plan->context, plan->placement);
+  heed_free(plan->context, plan->order);
+  heed_free(plan->context, plan);
+}
+
+void heed_plan_memory(const heed_plan *plan, heed_memory *memory) { *memory = plan->memory; }
+uint32_t heed_plan_step_count(const heed_plan *plan) { return plan->step_count; }
+
+void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step) {
+  const heed_node *node = heed_plan_node(plan, index);
+  const heed_value_record *output = heed_graph_record(plan->graph, node->output[0]);
+  *step = (heed_plan_step){heed_ops[node->op]->name, output->name ? output->name : "", node->stage, output->shape, heed_ops[node->op]->flops(plan->graph, node), 0};
+  for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+    if (node->input[i]) step->bytes += heed_plan_bytes(plan, node->input[i]);
+  for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)
+    if (heed_plan_wants(plan, node->output[i])) step->bytes += heed_plan_bytes(plan, node->output[i]);
+}

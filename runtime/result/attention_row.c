@@ -1,0 +1,112 @@
+/* One row of an attention's weights on demand, from kept query and key: 1 score 2 softcap, bias 3 mask 4 norm. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "graph/attention_rule.h"
+
+typedef struct row_job {
+  heed_session *session;
+  const heed_graph *graph;
+  const heed_attention_desc *desc;
+  heed_attention_sizes sizes;
+  uint32_t batch, head, query;
+  float *q, *k, *bias, *sorted, *logits; /* [D] [Tk D] [Tk] [Tk] [Tk] */
+  uint8_t *mask;                         /* [Tk] */
+} row_job;
+
+/* Scores of all keys in double, then capped. */
+static heed_status scores(row_job *job, heed_error *error) {
+  const heed_attention_sizes *s = &job->sizes;
+  const uint64_t q_row = ((uint64_t)job->batch * s->heads + job->head) * s->queries + job->query;
+  const uint64_t k_head = (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
+  HEED_TRY(heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
+  HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth, (uint64_t)s->keys * s->depth, job->k, error));
+  const double cap = (double)job->desc->softcap;
+  for (uint32_t j = 0; j < s->keys; j++) {
+    double sum = 0.0;
+    for (uint32_t d = 0; d < s->depth; d++) sum += (double)job->q[d] * (double)job->k[(size_t)j * s->depth + d];
+    sum *= (double)job->desc->scale;
+    job->logits[j] = (float)(cap > 0.0 ? cap * tanh(sum / cap) : sum);
+  }
+  return HEED_OK;
+}
+
+static heed_status add_bias(row_job *job, heed_error *error) {
+  if (!job->desc->bias.id) return HEED_OK;
+  const uint32_t *stride = job->sizes.bias_stride;
+  const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] + (uint64_t)job->query * stride[2];
+  const uint32_t count = stride[3] ? job->sizes.keys : 1;
+  HEED_TRY(heed_session_read(job->session, job->desc->bias, at, count, job->bias, error));
+  for (uint32_t j = 0; j < job->sizes.keys; j++) job->logits[j] += job->bias[stride[3] ? j : 0];
+  return HEED_OK;
+}
+
+/* Entries that a U8 row of `value` does not allow become -Inf. */
+static heed_status apply_mask(row_job *job, heed_value value, uint64_t at, uint64_t count, heed_error *error) {
+  if (!value.id) return HEED_OK;
+  HEED_TRY(heed_session_read(job->session, value, at, count, job->mask, error));
+  for (uint32_t j = 0; j < job->sizes.keys; j++)
+    if (!job->mask[count == 1 ? 0 : j]) job->logits[j] = -INFINITY;
+  return HEED_OK;
+}
+
+static heed_status masks(row_job *job, heed_error *error) {
+  const heed_attention_sizes *s = &job->sizes;
+  uint32_t first, end;
+  heed_attention_key_range(job->desc, s->queries, s->keys, job->query, &first, &end);
+  for (uint32_t j = 0; j < s->keys; j++)
+    if (j < first || j >= end) job->logits[j] = -INFINITY;
+  const uint32_t *stride = s->mask_stride;
+  const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] + (uint64_t)job->query * stride[2];
+  HEED_TRY(apply_mask(job, job->desc->mask, at, stride[3] ? s->keys : 1, error));
+  HEED_TRY(apply_mask(job, job->desc->key_padding, (uint64_t)job->batch * s->keys, s->keys, error));
+  return apply_mask(job, job->desc->query_padding, (uint64_t)job->batch * s->queries + job->query, 1, error);
+}
+
+static heed_status compute(row_job *job, float *to, float *logits, heed_error *error) {
+  HEED_TRY(scores(job, error));
+  HEED_TRY(add_bias(job, error));
+  HEED_TRY(masks(job, error));
+  heed_attention_norm_row(job->desc, job->logits, job->sizes.keys, job->sorted, to);
+  if (logits) memcpy(logits, job->logits, job->sizes.keys * sizeof *logits);
+  return HEED_OK;
+}
+
+/* The attention node whose weights this value is. */
+static heed_status find_attention(row_job *job, heed_value weights, heed_error *error) {
+  const heed_value_record *record = heed_graph_need(job->graph, weights, "attention row", error);
+  if (!record) return HEED_INVALID_ARGUMENT;
+  const heed_node *node = record->kind == HEED_VALUE_RESULT ? &job->graph->nodes[record->node] : NULL;
+  if (!node || node->op != HEED_OP_KIND_attention || node->output[1] != weights.id)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention row: the value is not the weights of an attention (found \"%s\")", record->name ? record->name : "");
+  job->desc = node->desc;
+  heed_attention_get_sizes(job->graph, job->desc, &job->sizes);
+  const heed_attention_sizes *s = &job->sizes;
+  if (job->batch >= s->batch || job->head >= s->heads || job->query >= s->queries)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention row: out of range (found batch %u, head %u, query %u, expected under %u, %u, %u)", job->batch,
+                     job->head, job->query, s->batch, s->heads, s->queries);
+  return HEED_OK;
+}
+
+heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query, float *to, float *logits,
+                                       heed_error *error) {
+  row_job job = {.session = session, .graph = heed_session_graph(session), .batch = batch, .head = head, .query = query};
+  HEED_TRY(find_attention(&job, weights, error));
+  const size_t keys = job.sizes.keys, depth = job.sizes.depth;
+  size_t floats;
+  if (!heed_size_mul(keys, depth + 4, &floats) || !heed_size_add(floats, depth, &floats)) return heed_fail_memory(error, "attention row", SIZE_MAX);
+  float *scratch = heed_alloc_raw(job.graph->context, floats, sizeof *scratch);
+  if (!scratch) return heed_fail_memory(error, "attention row", floats * sizeof *scratch);
+  job.q = scratch;
+  job.k = job.q + depth;
+  job.bias = job.k + keys * depth;
+  job.sorted = job.bias + keys;
+  job.logits = job.sorted + keys;
+  job.mask = (uint8_t *)(job.logits + keys);
+  const heed_status status = compute(&job, to, logits, error);
+  heed_free(job.graph->context, scratch);
+  return status;
+}
