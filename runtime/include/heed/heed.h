@@ -545,6 +545,16 @@ HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint3
  * weights [n] -> mask [n] of 0/1; returns how many are set. order: n uint32_t of scratch. */
 HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask, uint32_t *order);
 
+/* Numbers of one head over a whole picture; attention [N, N], N = prefix + rows * columns. */
+typedef struct heed_map_statistics {
+  double entropy_cls;     /* of the first row, in nats; 0 without prefix tokens */
+  double entropy_patches; /* mean over patch queries */
+  double distance, distance_renormalised; /* heed_map_distance, in pixels */
+  double prefix_mass;     /* weight on prefix tokens, mean over patch queries */
+  double self_mass;       /* weight on itself, mean over patch queries */
+} heed_map_statistics;
+HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, heed_map_statistics *statistics);
+
 typedef enum heed_colormap { HEED_COLORMAP_CIVIDIS = 0, HEED_COLORMAP_VIRIDIS = 1, HEED_COLORMAP_MAGMA = 2, HEED_COLORMAP_INFERNO = 3, HEED_COLORMAP_GREY = 4 } heed_colormap;
 /* 0..1 -> RGB; outside is clamped, NaN is (128, 128, 128). */
 HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);

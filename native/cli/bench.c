@@ -1,0 +1,256 @@
+/* heed bench: times a model or one op. Median and least of the runs after warm-up; a figure means little without its ceiling or peer. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "cli/json_out.h"
+#include "cli/pipeline.h"
+#include "cli/synthetic.h"
+
+typedef struct bench {
+  cli_choice choice;
+  const char *vit, *op, *shape, *causal;
+  uint32_t batch, runs, warmup, window;
+  bool json, maps;
+  heed_graph *graph; /* what is timed */
+  heed_plan *plan;
+  char what[128];
+} bench;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void report(const bench *b, const double *times, double load) {
+  uint64_t flops = 0;
+  for (uint32_t i = 0; i < heed_plan_step_count(b->plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(b->plan, i, &step);
+    flops += step.flops;
+  }
+  heed_memory memory;
+  heed_plan_memory(b->plan, &memory);
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const double median = times[b->runs / 2], least = times[0];
+  if (!b->json) {
+    printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f MB\n", b->what,
+           heed_backend_name(b->choice.opened), heed_backend_device(b->choice.opened), median, least, (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs,
+           load, (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
+    return;
+  }
+  json_out json = {stdout, false};
+  json_open(&json, NULL, '{');
+  json_text(&json, "what", b->what);
+  json_text(&json, "heed", heed_version());
+  json_text(&json, "backend", heed_backend_name(b->choice.opened));
+  json_text(&json, "device", heed_backend_device(b->choice.opened));
+  json_integer(&json, "threads", b->choice.threads);
+  json_integer(&json, "runs", b->runs);
+  json_number(&json, "median_ms", median);
+  json_number(&json, "min_ms", least);
+  json_number(&json, "gflop", (double)flops * 1e-9);
+  json_number(&json, "gflops", (double)flops / median * 1e-6);
+  json_number(&json, "load_ms", load);
+  json_integer(&json, "weights_bytes", (int64_t)memory.weights);
+  json_integer(&json, "arena_bytes", (int64_t)memory.arena);
+  json_integer(&json, "workspace_bytes", (int64_t)memory.workspace);
+  json_integer(&json, "peak_rss_bytes", (int64_t)usage.ru_maxrss * 1024);
+  json_close(&json, '}');
+  printf("\n");
+}
+
+/* Inputs become pseudo-random numbers in (-1, 1). */
+static heed_status fill_inputs(cli *cli, heed_session *session, const heed_graph *graph) {
+  uint64_t state = 1;
+  for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) {
+    heed_value_info info;
+    heed_graph_value_info(graph, (heed_value){id}, &info);
+    if (!info.is_input || info.dtype != HEED_F32) continue;
+    const size_t count = (size_t)heed_shape_count(&info.shape);
+    float *data = malloc(count * sizeof *data);
+    if (!data) return heed_fail_memory(&cli->error, info.name, count * sizeof *data);
+    for (size_t i = 0; i < count; i++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      data[i] = (float)(state >> 40) / 8388608.0f - 1.0f;
+    }
+    const heed_status status = heed_session_write(session, (heed_value){id}, data, count * sizeof *data, &cli->error);
+    free(data);
+    HEED_TRY(status);
+  }
+  return HEED_OK;
+}
+
+static heed_status time_plan(cli *cli, bench *b) {
+  heed_session *session;
+  double *times = calloc(b->runs, sizeof *times);
+  if (!times) return heed_fail_memory(&cli->error, "bench", b->runs * sizeof *times);
+  const double start = now();
+  heed_status status = heed_session_create(b->plan, NULL, &session, &cli->error);
+  const double load = now() - start;
+  if (status == HEED_OK) {
+    status = fill_inputs(cli, session, b->graph);
+    for (uint32_t i = 0; i < b->warmup + b->runs && status == HEED_OK; i++) {
+      const double before = now();
+      status = heed_session_run(session, NULL, &cli->error);
+      if (i >= b->warmup) times[i - b->warmup] = now() - before;
+    }
+    heed_session_destroy(session);
+  }
+  if (status == HEED_OK) {
+    qsort(times, b->runs, sizeof *times, ascending);
+    report(b, times, load);
+  }
+  free(times);
+  return status;
+}
+
+/* "1,12,197,197,64" -> numbers; false unless there are exactly `count`, each at least 1. */
+static bool read_shape(const char *text, uint32_t *numbers, uint32_t count) {
+  char part[16];
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t length = strcspn(text, ",");
+    if (length >= sizeof part) return false;
+    memcpy(part, text, length);
+    part[length] = '\0';
+    if (!cli_read_number(part, 1u << 24, &numbers[i]) || numbers[i] == 0) return false;
+    text += length;
+    if (i + 1 < count && *text++ != ',') return false;
+  }
+  return *text == '\0';
+}
+
+static heed_status bench_attention(cli *cli, bench *b) {
+  uint32_t n[5];
+  if (!b->shape || !read_shape(b->shape, n, 5))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not an attention shape (found \"%s\", expected B,H,Tq,Tk,D)", b->shape ? b->shape : "");
+  const heed_shape query = HEED_SHAPE(n[0], n[1], n[2], n[4]), key = HEED_SHAPE(n[0], n[1], n[3], n[4]);
+  heed_attention_desc desc = {.struct_size = sizeof desc,
+                              .query = heed_define_input(b->graph, "query", HEED_F32, &query),
+                              .key = heed_define_input(b->graph, "key", HEED_F32, &key),
+                              .value = heed_define_input(b->graph, "value", HEED_F32, &key)};
+  if (b->causal && strcmp(b->causal, "top_left") == 0) desc.causal = HEED_CAUSAL_TOP_LEFT;
+  else if (b->causal && strcmp(b->causal, "bottom_right") == 0) desc.causal = HEED_CAUSAL_BOTTOM_RIGHT;
+  else if (b->causal) return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--causal: not known (found \"%s\", expected top_left or bottom_right)", b->causal);
+  if (b->window) {
+    desc.window = true;
+    desc.window_left = desc.window_right = (int32_t)(b->window & 0x7FFFFFFFu);
+  }
+  const heed_attention_values values = heed_define_attention(b->graph, &desc);
+  heed_graph_output(b->graph, values.output);
+  if (b->maps) heed_graph_output(b->graph, values.weights);
+  snprintf(b->what, sizeof b->what, "attention %s%s%s%s", b->shape, b->causal ? " causal" : "", b->window ? " window" : "", b->maps ? " with weights" : "");
+  return heed_graph_status(b->graph, &cli->error);
+}
+
+/* Weights of the linear op: a ramp that keeps results small. */
+static heed_status read_ramp(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
+  (void)user;
+  (void)error;
+  for (uint64_t i = 0; i < count; i++) ((float *)to)[i] = (float)((first + i) * 2654435761u % 1024) / 8192.0f - 0.0625f;
+  return HEED_OK;
+}
+
+static heed_status bench_linear(cli *cli, bench *b) {
+  uint32_t n[3];
+  if (!b->shape || !read_shape(b->shape, n, 3))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not a linear shape (found \"%s\", expected M,K,N)", b->shape ? b->shape : "");
+  const heed_shape x = HEED_SHAPE(n[0], n[1]);
+  const heed_constant_desc weight = {sizeof weight, "weight", HEED_F32, HEED_SHAPE(n[2], n[1]), NULL, read_ramp, NULL};
+  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = heed_define_input(b->graph, "x", HEED_F32, &x), .weight = heed_define_constant(b->graph, &weight)};
+  heed_graph_output(b->graph, heed_define_linear(b->graph, &desc));
+  snprintf(b->what, sizeof b->what, "linear %s", b->shape);
+  return heed_graph_status(b->graph, &cli->error);
+}
+
+static heed_status bench_op(cli *cli, bench *b) {
+  HEED_TRY(heed_graph_create(cli->context, &b->graph, &cli->error));
+  heed_status status;
+  if (strcmp(b->op, "attention") == 0) status = bench_attention(cli, b);
+  else if (strcmp(b->op, "linear") == 0) status = bench_linear(cli, b);
+  else status = heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--op: not known (found \"%s\", expected attention or linear)", b->op);
+  if (status == HEED_OK) status = heed_plan_create(b->graph, b->choice.opened, NULL, &b->plan, &cli->error);
+  if (status == HEED_OK) status = time_plan(cli, b);
+  heed_plan_destroy(b->plan);
+  heed_graph_destroy(b->graph);
+  return status;
+}
+
+static heed_status bench_model(cli *cli, bench *b, const char *path) {
+  cli_pipeline pipeline = {0};
+  cli_synthetic synthetic = {0};
+  char(*names)[48] = NULL;
+  const char **taps = NULL;
+  heed_status status = HEED_OK;
+  if (b->vit) {
+    status = cli_synthetic_open(cli, b->vit, &synthetic, &pipeline.files);
+    const heed_model_desc desc = {sizeof desc, pipeline.files.file, pipeline.files.count};
+    if (status == HEED_OK) status = heed_model_open(cli->context, &desc, &pipeline.model, &cli->error);
+    if (status == HEED_OK) heed_model_get_info(pipeline.model, &pipeline.info);
+  } else status = cli_pipeline_load(cli, &pipeline, path);
+  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch};
+  if (status == HEED_OK && b->maps) {
+    names = calloc(pipeline.info.layers, sizeof *names);
+    taps = calloc(pipeline.info.layers, sizeof *taps);
+    if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
+    for (uint32_t i = 0; status == HEED_OK && i < pipeline.info.layers; i++) {
+      snprintf(names[i], sizeof names[i], "layer.%u.attention.weights", i);
+      taps[i] = names[i];
+    }
+    pipeline.tap_names = taps;
+    pipeline.tap_count = status == HEED_OK ? pipeline.info.layers : 0;
+  }
+  if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, &b->choice);
+  if (status == HEED_OK) {
+    b->graph = pipeline.graph;
+    b->plan = pipeline.plan;
+    snprintf(b->what, sizeof b->what, "%s %s%.60s batch %u%s", pipeline.info.family, b->vit ? "shape " : "", b->vit ? b->vit : path ? path : "embedded", b->batch,
+             b->maps ? " with all maps" : "");
+    status = time_plan(cli, b);
+  }
+  cli_pipeline_close(&pipeline);
+  cli_synthetic_close(&synthetic);
+  free(names);
+  free(taps);
+  return status;
+}
+
+static int run(cli *cli, int argc, char **argv) {
+  bench b = {.choice = CLI_CHOICE_INIT, .batch = 1, .runs = 10, .warmup = 2};
+  cli_words words;
+  const cli_option options[] = {{"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},
+                                {"--batch", CLI_NUMBER, &b.batch, "N", "pictures a run (1)"},
+                                {"--op", CLI_TEXT, &b.op, "attention|linear", "one op instead of a model"},
+                                {"--shape", CLI_TEXT, &b.shape, "B,H,Tq,Tk,D", "attention's shape; linear: M,K,N"},
+                                {"--causal", CLI_TEXT, &b.causal, "top_left|bottom_right", "attention with this causal rule"},
+                                {"--window", CLI_NUMBER, &b.window, "W", "attention with a window of W keys each side"},
+                                {"--maps", CLI_FLAG, &b.maps, NULL, "with all attention weights kept"},
+                                {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
+                                {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
+                                {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
+                                CLI_CHOICE_OPTIONS(b.choice),
+                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli, "bench [MODEL] [options]", options, argc, argv, &words);
+  if (code >= 0) return code;
+  if (words.count > 1 || b.runs == 0 || b.runs > 1000000 || b.batch == 0) {
+    fprintf(stderr, "heed bench: wrong words (found %u models, %u runs, batch %u; expected at most one model, 1 to 1000000 runs)\n", words.count, b.runs, b.batch);
+    return CLI_USAGE;
+  }
+  heed_status status = cli_choice_open(cli, &b.choice);
+  if (status == HEED_OK) status = b.op ? bench_op(cli, &b) : bench_model(cli, &b, words.count ? words.word[0] : NULL);
+  cli_choice_close(&b.choice);
+  return status == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
+const cli_verb cli_verb_bench = {"bench", "time a model or one op", run};

@@ -1,0 +1,66 @@
+/* heed check: runs case files on a backend and compares with what they expect. One line a case. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "cli/choice.h"
+#include "cli/files.h"
+#include "cli/tensors.h"
+
+static heed_status take_result(void *user, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error) {
+  return cli_tensors_add(user, name, dtype, shape, data, error);
+}
+
+/* Runs one file; the exit code. */
+static int check_file(cli *cli, cli_choice *choice, const char *path, const char *out) {
+  unsigned char *bytes;
+  size_t size;
+  heed_check_result result;
+  cli_tensors tensors = {0};
+  if (cli_read_file(cli, path, &bytes, &size) != HEED_OK) return cli_fail(cli);
+  heed_status status;
+  do {
+    cli_tensors_clear(&tensors);
+    status = heed_check_case(cli->context, choice->opened, bytes, size, 0.0, out ? take_result : NULL, &tensors, &result, &cli->error);
+  } while (status != HEED_OK && cli_choice_fall_back(cli, choice, status));
+  if (status == HEED_OK && out) status = cli_tensors_save(cli, &tensors, out);
+  cli_tensors_clear(&tensors);
+  free(bytes);
+  if (status != HEED_OK) {
+    fprintf(stderr, "heed check: %s: %s\n", path, cli->error.message);
+    /* A case that cannot be built is a bad file, whatever rule it broke. */
+    return status == HEED_INVALID_ARGUMENT ? CLI_BAD_FILE : cli_exit_code(status);
+  }
+  char shape[HEED_SHAPE_TEXT_SIZE];
+  printf("%s %s: %s, max abs error %.3g, max rel error %.3g in %s %s, on %s\n", result.passed ? "ok  " : "FAIL", path, result.op, result.max_abs, result.max_rel,
+         result.worst, heed_shape_text(&result.shape, shape), heed_backend_name(choice->opened));
+  return result.passed ? CLI_OK : CLI_MISMATCH;
+}
+
+static int run(cli *cli, int argc, char **argv) {
+  cli_choice choice = CLI_CHOICE_INIT;
+  const char *out = NULL;
+  cli_words words;
+  choice.backend = "cpu";
+  const cli_option options[] = {{"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results of the (single) case"}, CLI_CHOICE_OPTIONS(choice), {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  int code = cli_parse(cli, "check CASE.safetensors... [options]", options, argc, argv, &words);
+  if (code >= 0) return code;
+  if (words.count == 0 || (out && words.count > 1)) {
+    fprintf(stderr, "heed check: wrong number of cases (found %u, expected %s)\n", words.count, out ? "one with -o" : "at least one");
+    return CLI_USAGE;
+  }
+  if (cli_choice_open(cli, &choice) != HEED_OK) return cli_fail(cli);
+  uint32_t passed = 0;
+  code = CLI_OK;
+  for (uint32_t i = 0; i < words.count; i++) {
+    const int this_code = check_file(cli, &choice, words.word[i], out);
+    if (this_code == CLI_OK) passed++;
+    if (this_code > code) code = this_code;
+  }
+  if (words.count > 1) printf("%u of %u cases passed on %s (%s)\n", passed, words.count, heed_backend_name(choice.opened), heed_backend_device(choice.opened));
+  cli_choice_close(&choice);
+  return code;
+}
+
+const cli_verb cli_verb_check = {"check", "run an op's case files and compare with what they expect", run};

@@ -1,0 +1,41 @@
+/* Which backend runs: --backend auto|vulkan|cpu, --device, --threads, said in one line on stderr. */
+#ifndef HEED_CLI_CHOICE_H
+#define HEED_CLI_CHOICE_H
+
+#include "cli/options.h"
+
+typedef struct cli_choice {
+  const char *backend; /* option values */
+  uint32_t device, threads;
+  const char *simd;
+  bool quiet;
+  heed_backend *opened;
+  bool may_fall_back; /* auto took a device: on its failure the CPU answers */
+} cli_choice;
+
+#define CLI_NO_DEVICE UINT32_MAX
+#define CLI_CHOICE_INIT {.backend = "auto", .device = CLI_NO_DEVICE}
+
+/* The options of this choice, to be put into a verb's table. */
+#define CLI_CHOICE_OPTIONS(choice)                                                                                         \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", "where to run (auto: the first GPU that passes its self-check)"}, \
+      {"--device", CLI_NUMBER, &(choice).device, "N", "Vulkan device, as heed devices numbers them"},                      \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one a core)"},                              \
+      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL", "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},  \
+      {"--quiet", CLI_FLAG, &(choice).quiet, NULL, "say nothing on stderr but errors"}
+
+#if HEED_HAS_VULKAN
+#include "heed/vulkan.h"
+#define CLI_CACHE_PATH_SIZE 1024
+/* How the command line opens a device: its cache under XDG_CACHE_HOME or HOME; faults and validation by HEED_VULKAN_* variables. */
+heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE]);
+#endif
+
+/* Opens the backend; says on stderr what and why. */
+heed_status cli_choice_open(cli *cli, cli_choice *choice);
+/* After `status` came from the opened backend: when auto had taken a device and the failure is the device's, says so, opens the CPU
+ * instead and returns true: try again. */
+bool cli_choice_fall_back(cli *cli, cli_choice *choice, heed_status status);
+void cli_choice_close(cli_choice *choice);
+
+#endif

@@ -1,0 +1,168 @@
+/* heed eval: raw tensors in, raw tensors out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "cli/pipeline.h"
+#include "cli/tensors.h"
+#include "model/safetensors.h"
+
+typedef struct eval_job {
+  cli_pipeline pipeline;
+  cli_tensors tensors;
+  unsigned char *bytes;
+  float *pixels;
+  heed_shape shape; /* of pixel_values: [B, C, H, W] */
+  char **names;     /* values to keep besides the outputs */
+  uint32_t name_count;
+  bool rollout;
+} eval_job;
+
+/* pixel_values of the input file. */
+static heed_status read_pixels(cli *cli, eval_job *job, const char *path) {
+  size_t size;
+  char text[HEED_SHAPE_TEXT_SIZE];
+  HEED_TRY(cli_read_file(cli, path, &job->bytes, &size));
+  heed_safetensors *file;
+  const heed_source source = {size, job->bytes, NULL, NULL};
+  HEED_TRY(heed_safetensors_open(cli->context, &source, path, &file, &cli->error));
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(file, "pixel_values");
+  heed_status status = HEED_OK;
+  if (!tensor) status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor pixel_values is missing", path);
+  else if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || tensor->shape.rank != 4 || tensor->count == 0)
+    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: pixel_values is not usable (found %s %s, expected floats [B, C, H, W])", path, tensor->dtype_name,
+                       heed_shape_text(&tensor->shape, text));
+  else {
+    job->shape = tensor->shape;
+    job->pixels = malloc((size_t)tensor->count * sizeof *job->pixels);
+    status = job->pixels ? heed_safetensors_read(file, tensor, 0, tensor->count, job->pixels, &cli->error) : heed_fail_memory(&cli->error, path, size);
+  }
+  heed_safetensors_destroy(file);
+  return status;
+}
+
+static heed_status add_name(cli *cli, eval_job *job, const char *name, size_t length) {
+  char **grown = realloc(job->names, (job->name_count + 1) * sizeof *grown);
+  if (!grown) return heed_fail_memory(&cli->error, "taps", sizeof *grown);
+  job->names = grown;
+  job->names[job->name_count] = malloc(length + 32);
+  if (!job->names[job->name_count]) return heed_fail_memory(&cli->error, "taps", length);
+  /* attention.N is the short name that files use for layer.N.attention.weights. */
+  if (length > 10 && strncmp(name, "attention.", 10) == 0)
+    snprintf(job->names[job->name_count++], length + 32, "layer.%.*s.attention.weights", (int)(length - 10), name + 10);
+  else snprintf(job->names[job->name_count++], length + 32, "%.*s", (int)length, name);
+  return HEED_OK;
+}
+
+/* --taps all | none | NAME,NAME */
+static heed_status list_taps(cli *cli, eval_job *job, const char *taps) {
+  if (strcmp(taps, "none") == 0) return HEED_OK;
+  if (strcmp(taps, "all") == 0) {
+    for (uint32_t i = 0; i < job->pipeline.info.layers; i++) {
+      char name[32];
+      HEED_TRY(add_name(cli, job, name, (size_t)snprintf(name, sizeof name, "attention.%u", i)));
+    }
+    job->rollout = true;
+    return HEED_OK;
+  }
+  for (const char *at = taps; *at;) {
+    const size_t length = strcspn(at, ",");
+    if (length) HEED_TRY(add_name(cli, job, at, length));
+    at += length + (at[length] == ',');
+  }
+  return HEED_OK;
+}
+
+/* "layer.3.attention.weights" is saved as attention.3, the rest under its own name. */
+static void saved_name(const char *name, char *to, size_t size) {
+  unsigned layer;
+  int end = 0;
+  if (sscanf(name, "layer.%u.attention.weights%n", &layer, &end) == 1 && end && !name[end]) snprintf(to, size, "attention.%u", layer);
+  else snprintf(to, size, "%s", name);
+}
+
+static heed_status collect(cli *cli, eval_job *job, const char *name) {
+  float *data;
+  heed_shape shape;
+  char saved[64];
+  HEED_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
+  saved_name(name, saved, sizeof saved);
+  return cli_tensors_take(&job->tensors, saved, HEED_F32, &shape, data, &cli->error);
+}
+
+/* [L, B, H, N, N] in the tensors gathered -> rollout [B, N, N]. */
+static heed_status add_rollout(cli *cli, eval_job *job) {
+  const heed_model_info *info = &job->pipeline.info;
+  const cli_tensor *first = NULL;
+  for (size_t i = 0; i < job->tensors.count && !first; i++)
+    if (strcmp(job->tensors.tensor[i].name, "attention.0") == 0) first = &job->tensors.tensor[i];
+  if (!first) return HEED_OK;
+  const uint32_t batch = first->shape.dim[0], heads = first->shape.dim[1], tokens = first->shape.dim[2];
+  const size_t map = (size_t)heads * tokens * tokens, square = (size_t)tokens * tokens;
+  float *stack = malloc(info->layers * map * sizeof *stack), *rollout = malloc(batch * square * sizeof *rollout);
+  heed_status status = stack && rollout ? HEED_OK : heed_fail_memory(&cli->error, "rollout", info->layers * map * sizeof *stack);
+  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = info->layers, .heads = heads, .tokens = tokens};
+  for (uint32_t b = 0; b < batch && status == HEED_OK; b++) {
+    for (uint32_t l = 0; l < info->layers; l++)
+      memcpy(stack + l * map, (const float *)(first + l)->data + b * map, map * sizeof *stack);
+    status = heed_map_rollout(cli->context, &desc, stack, rollout + b * square, &cli->error);
+  }
+  free(stack);
+  if (status != HEED_OK) {
+    free(rollout);
+    return status;
+  }
+  const heed_shape shape = HEED_SHAPE(batch, tokens, tokens);
+  return cli_tensors_take(&job->tensors, "rollout", HEED_F32, &shape, rollout, &cli->error);
+}
+
+static heed_status evaluate(cli *cli, eval_job *job, cli_choice *choice, const char *taps) {
+  cli_pipeline *pipeline = &job->pipeline;
+  if (job->shape.dim[1] != pipeline->info.channels)
+    return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: wrong number of channels (found %u, expected %u)", job->shape.dim[1], pipeline->info.channels);
+  HEED_TRY(list_taps(cli, job, taps));
+  pipeline->tap_names = (const char *const *)job->names;
+  pipeline->tap_count = job->name_count;
+  pipeline->build.batch = job->shape.dim[0];
+  pipeline->build.height = job->shape.dim[2];
+  pipeline->build.width = job->shape.dim[3];
+  HEED_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
+  static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output"};
+  for (size_t i = 0; i < 3; i++)
+    if (heed_graph_find(pipeline->graph, outputs[i]).id) HEED_TRY(collect(cli, job, outputs[i]));
+  for (uint32_t i = 0; i < job->name_count; i++) HEED_TRY(collect(cli, job, job->names[i]));
+  return job->rollout ? add_rollout(cli, job) : HEED_OK;
+}
+
+static int run(cli *cli, int argc, char **argv) {
+  cli_choice choice = CLI_CHOICE_INIT;
+  const char *out = NULL, *taps = "all";
+  cli_words words;
+  const cli_option options[] = {{"-o", CLI_TEXT, &out, "OUT.safetensors", "where the results go (required)"},
+                                {"--taps", CLI_TEXT, &taps, "all|none|NAME,...", "what to keep besides the outputs (all: attention.N and rollout)"},
+                                CLI_CHOICE_OPTIONS(choice),
+                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options, argc, argv, &words);
+  if (code >= 0) return code;
+  if (words.count != 2 || !out) {
+    fprintf(stderr, "heed eval: wrong words (found %u%s, expected MODEL IN.safetensors -o OUT.safetensors)\n", words.count, out ? "" : " and no -o");
+    return CLI_USAGE;
+  }
+  eval_job job = {0};
+  heed_status status = cli_pipeline_load(cli, &job.pipeline, words.word[0]);
+  if (status == HEED_OK) status = read_pixels(cli, &job, words.word[1]);
+  if (status == HEED_OK) status = cli_choice_open(cli, &choice);
+  if (status == HEED_OK) status = evaluate(cli, &job, &choice, taps);
+  if (status == HEED_OK) status = cli_tensors_save(cli, &job.tensors, out);
+  cli_pipeline_close(&job.pipeline);
+  cli_choice_close(&choice);
+  cli_tensors_clear(&job.tensors);
+  for (uint32_t i = 0; i < job.name_count; i++) free(job.names[i]);
+  free(job.names);
+  free(job.pixels);
+  free(job.bytes);
+  return status == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
+const cli_verb cli_verb_eval = {"eval", "raw tensors in (pixel_values), raw tensors out", run};

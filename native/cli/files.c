@@ -1,0 +1,150 @@
+/* Files from disk. Model files are read by pread when the model asks, so that a 300 MB file never stands in memory whole. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "cli/embedded.h"
+
+bool cli_ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), want = strlen(end);
+  return length >= want && strcmp(text + length - want, end) == 0;
+}
+
+bool cli_is_directory(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static heed_status read_at(void *user, uint64_t offset, void *to, size_t count, heed_error *error) {
+  const cli_open_file *file = user;
+  unsigned char *at = to;
+  while (count > 0) {
+    const ssize_t got = pread(file->descriptor, at, count, (off_t)offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return heed_fail(error, HEED_IO, "%s: cannot be read (%s)", file->path, strerror(errno));
+    if (got == 0) return heed_fail(error, HEED_IO, "%s: it ended early (found %llu bytes)", file->path, (unsigned long long)offset);
+    at += got;
+    offset += (uint64_t)got;
+    count -= (size_t)got;
+  }
+  return HEED_OK;
+}
+
+/* Opens a regular file for reading; the descriptor and size, or a sentence. */
+static heed_status open_regular(cli *cli, const char *path, int *descriptor, uint64_t *size) {
+  struct stat info;
+  *descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (*descriptor < 0) return heed_fail(&cli->error, HEED_IO, "%s: cannot be opened (%s)", path, strerror(errno));
+  if (fstat(*descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(*descriptor);
+    *descriptor = -1;
+    return heed_fail(&cli->error, HEED_IO, "%s: not a regular file (found %s)", path, S_ISDIR(info.st_mode) ? "a directory" : "something else");
+  }
+  *size = (uint64_t)info.st_size;
+  return HEED_OK;
+}
+
+static heed_status add_file(cli *cli, cli_model_files *files, const char *folder, const char *name) {
+  if (files->count == CLI_MAX_MODEL_FILES)
+    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: too many model files (found more than %d)", folder, CLI_MAX_MODEL_FILES);
+  cli_open_file *open_file = &files->open[files->count];
+  const size_t length = strlen(folder) + strlen(name) + 2;
+  open_file->path = malloc(length);
+  open_file->name = malloc(strlen(name) + 1);
+  open_file->descriptor = -1;
+  files->count++; /* from here on cli_model_close frees it */
+  if (!open_file->path || !open_file->name) return heed_fail_memory(&cli->error, folder, length);
+  snprintf(open_file->path, length, "%s/%s", folder, name);
+  memcpy(open_file->name, name, strlen(name) + 1);
+  heed_model_file *file = &files->file[files->count - 1];
+  *file = (heed_model_file){open_file->name, {0, NULL, read_at, open_file}};
+  return open_regular(cli, open_file->path, &open_file->descriptor, &file->source.size);
+}
+
+static bool is_config(const char *name) { return strcmp(name, "config.json") == 0 || strcmp(name, "preprocessor_config.json") == 0; }
+
+static heed_status open_folder(cli *cli, const char *folder, cli_model_files *files) {
+  DIR *directory = opendir(folder);
+  if (!directory) return heed_fail(&cli->error, HEED_IO, "%s: cannot be opened (%s)", folder, strerror(errno));
+  heed_status status = HEED_OK;
+  for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)
+    if (is_config(entry->d_name) || cli_ends_with(entry->d_name, ".safetensors") || strcmp(entry->d_name, "model.safetensors.index.json") == 0)
+      status = add_file(cli, files, folder, entry->d_name);
+  closedir(directory);
+  if (status == HEED_OK && files->count == 0)
+    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: no model here (found neither config.json nor a .safetensors file)", folder);
+  return status;
+}
+
+/* One weight file; its folder's config files come along when they are there. */
+static heed_status open_single(cli *cli, const char *path, cli_model_files *files) {
+  const char *slash = strrchr(path, '/');
+  const size_t length = slash ? (size_t)(slash - path) : 1;
+  char *folder = malloc(length + 2);
+  if (!folder) return heed_fail_memory(&cli->error, path, length);
+  memcpy(folder, slash ? path : ".", length);
+  folder[length] = '\0';
+  if (slash == path) memcpy(folder, "/.", 3);
+  heed_status status = add_file(cli, files, folder, slash ? slash + 1 : path);
+  static const char *const beside[] = {"config.json", "preprocessor_config.json"};
+  for (size_t i = 0; i < 2 && status == HEED_OK; i++) {
+    char *sibling = malloc(length + 64);
+    if (!sibling) status = heed_fail_memory(&cli->error, path, length + 64);
+    else {
+      snprintf(sibling, length + 64, "%s/%s", folder, beside[i]);
+      if (access(sibling, F_OK) == 0) status = add_file(cli, files, folder, beside[i]);
+      free(sibling);
+    }
+  }
+  free(folder);
+  return status;
+}
+
+heed_status cli_model_open(cli *cli, const char *path, cli_model_files *files) {
+  files->count = 0;
+  const heed_status status = cli_is_directory(path) ? open_folder(cli, path, files) : open_single(cli, path, files);
+  if (status != HEED_OK) cli_model_close(files);
+  return status;
+}
+
+void cli_model_embedded(cli_model_files *files) {
+  files->count = 0;
+  for (size_t i = 0; i < heed_embedded_model_count; i++) {
+    const heed_embedded_file *from = &heed_embedded_model[i];
+    files->open[files->count] = (cli_open_file){-1, NULL, NULL};
+    files->file[files->count++] = (heed_model_file){from->name, {from->size, from->bytes, NULL, NULL}};
+  }
+}
+
+void cli_model_close(cli_model_files *files) {
+  for (uint32_t i = 0; i < files->count; i++) {
+    if (files->open[i].descriptor >= 0) close(files->open[i].descriptor);
+    free(files->open[i].path);
+    free(files->open[i].name);
+  }
+  files->count = 0;
+}
+
+heed_status cli_read_file(cli *cli, const char *path, unsigned char **bytes, size_t *size) {
+  cli_open_file file = {-1, (char *)path, NULL};
+  uint64_t length;
+  *bytes = NULL;
+  HEED_TRY(open_regular(cli, path, &file.descriptor, &length));
+  *size = (size_t)length;
+  *bytes = malloc(*size + 1);
+  heed_status status = *bytes ? read_at(&file, 0, *bytes, *size, &cli->error) : heed_fail_memory(&cli->error, path, *size);
+  close(file.descriptor);
+  if (status != HEED_OK) {
+    free(*bytes);
+    *bytes = NULL;
+  }
+  return status;
+}

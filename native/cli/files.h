@@ -1,0 +1,33 @@
+/* Files from disk: a whole small file, and a model folder as sources that are read piece by piece. */
+#ifndef HEED_CLI_FILES_H
+#define HEED_CLI_FILES_H
+
+#include "cli/cli.h"
+
+#define CLI_MAX_MODEL_FILES 512
+
+typedef struct cli_open_file {
+  int descriptor;
+  char *path, *name;
+} cli_open_file;
+
+/* A model on disk or the embedded one. Must stay where it is while a model made from it lives. */
+typedef struct cli_model_files {
+  heed_model_file file[CLI_MAX_MODEL_FILES];
+  cli_open_file open[CLI_MAX_MODEL_FILES];
+  uint32_t count;
+} cli_model_files;
+
+/* Opens a Hugging Face style folder, or one weight file (with the config files beside it). Statuses: IO, OUT_OF_MEMORY. */
+heed_status cli_model_open(cli *cli, const char *path, cli_model_files *files);
+/* The model inside the binary. */
+void cli_model_embedded(cli_model_files *files);
+void cli_model_close(cli_model_files *files);
+
+/* A whole file; free with free(). Statuses: IO, OUT_OF_MEMORY. */
+heed_status cli_read_file(cli *cli, const char *path, unsigned char **bytes, size_t *size);
+
+bool cli_is_directory(const char *path);
+bool cli_ends_with(const char *text, const char *end);
+
+#endif

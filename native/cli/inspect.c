@@ -1,0 +1,153 @@
+/* heed inspect: tensors, graph, plan, cost and predicted memory of a model, without running it. */
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "cli/json_out.h"
+#include "cli/pipeline.h"
+#include "graph/graph.h"
+
+static void print_summary(const cli_pipeline *pipeline) {
+  const heed_model_info *info = &pipeline->info;
+  printf("family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u classes\n", info->family, info->image_size, info->patch,
+         info->layers, info->heads, info->width, info->mlp_width, info->prefix_tokens, info->classes);
+  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n", (unsigned long long)info->parameters,
+         (unsigned long long)info->weight_bytes, info->tensors_used, info->tensors_unused);
+}
+
+static void print_tensors(const cli_pipeline *pipeline) {
+  char text[HEED_SHAPE_TEXT_SIZE];
+  for (uint32_t i = 0; i < heed_model_tensor_count(pipeline->model); i++) {
+    heed_tensor_info tensor;
+    heed_model_tensor(pipeline->model, i, &tensor);
+    printf("  %-5s %-20s %10llu  %s%s\n", heed_dtype_name(tensor.dtype), heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes, tensor.name,
+           tensor.used ? "" : "  (not used)");
+  }
+}
+
+static void print_plan(const cli_pipeline *pipeline) {
+  char text[HEED_SHAPE_TEXT_SIZE];
+  heed_memory memory;
+  uint64_t flops = 0;
+  printf("%-16s %-28s %-22s %12s %12s\n", "op", "output", "shape", "MFLOP", "KB moved");
+  for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(pipeline->plan, i, &step);
+    flops += step.flops;
+    printf("%-16s %-28s %-22s %12.3f %12.1f\n", step.op, step.output, heed_shape_text(&step.shape, text), (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
+  }
+  heed_plan_memory(pipeline->plan, &memory);
+  const heed_model_info *info = &pipeline->info;
+  heed_value value;
+  heed_value_info map = {0};
+  cli_pipeline_find(pipeline, "layer.0.attention.weights", &value, &map);
+  const uint64_t map_bytes = heed_shape_count(&map.shape) * 4;
+  printf("%u steps, %.4f GFLOP\n", heed_plan_step_count(pipeline->plan), (double)flops * 1e-9);
+  printf("predicted bytes: weights %llu, arena %llu, workspace %llu, together %llu\n", (unsigned long long)memory.weights, (unsigned long long)memory.arena,
+         (unsigned long long)memory.workspace, (unsigned long long)(memory.weights + memory.arena + memory.workspace));
+  printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n", (unsigned long long)map_bytes, (unsigned long long)(map_bytes * info->layers));
+}
+
+/* "v12" or the value's name. */
+static void value_label(const heed_graph *graph, uint32_t id, char *to, size_t size) {
+  const heed_value_record *record = heed_graph_record(graph, id);
+  if (record->name) snprintf(to, size, "%s", record->name);
+  else snprintf(to, size, "v%u", id);
+}
+
+static void print_dot(const heed_graph *graph) {
+  printf("digraph heed {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n");
+  for (size_t n = 0; n < graph->node_count; n++) {
+    const heed_node *node = &graph->nodes[n];
+    char label[96], text[HEED_SHAPE_TEXT_SIZE];
+    value_label(graph, node->output[0], label, sizeof label);
+    printf("  n%zu [label=\"%s\\n%s %s\"];\n", n, heed_ops[node->op]->name, label, heed_shape_text(&heed_graph_record(graph, node->output[0])->shape, text));
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++) {
+      const heed_value_record *from = heed_graph_record(graph, heed_graph_root(graph, node->input[i]));
+      if (from->kind == HEED_VALUE_RESULT) printf("  n%u -> n%zu;\n", from->node, n);
+    }
+  }
+  printf("}\n");
+}
+
+static void json_value(json_out *json, const heed_graph *graph, uint32_t id) {
+  static const char *const kinds[] = {"input", "constant", "result", "view"};
+  const heed_value_record *record = heed_graph_record(graph, id);
+  json_open(json, NULL, '{');
+  json_integer(json, "id", id);
+  json_text(json, "name", record->name ? record->name : "");
+  json_text(json, "kind", kinds[record->kind]);
+  json_text(json, "dtype", heed_dtype_name(record->dtype));
+  json_open(json, "shape", '[');
+  for (uint32_t i = 0; i < record->shape.rank; i++) json_integer(json, NULL, record->shape.dim[i]);
+  json_close(json, ']');
+  if (record->kind == HEED_VALUE_VIEW) json_integer(json, "base", record->base);
+  json_flag(json, "output", record->output);
+  json_close(json, '}');
+  fputc('\n', json->file);
+}
+
+static void print_json(const heed_graph *graph) {
+  json_out json = {stdout, false};
+  json_open(&json, NULL, '{');
+  json_open(&json, "values", '[');
+  for (uint32_t id = 1; id <= graph->value_count; id++) json_value(&json, graph, id);
+  json_close(&json, ']');
+  json_open(&json, "nodes", '[');
+  for (size_t n = 0; n < graph->node_count; n++) {
+    const heed_node *node = &graph->nodes[n];
+    json_open(&json, NULL, '{');
+    json_text(&json, "op", heed_ops[node->op]->name);
+    json_integer(&json, "stage", node->stage);
+    json_open(&json, "inputs", '[');
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++) json_integer(&json, NULL, node->input[i]);
+    json_close(&json, ']');
+    json_open(&json, "outputs", '[');
+    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS && node->output[i]; i++) json_integer(&json, NULL, node->output[i]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    fputc('\n', stdout);
+  }
+  json_close(&json, ']');
+  json_close(&json, '}');
+  printf("\n");
+}
+
+static heed_status inspect(cli *cli, cli_choice *choice, const char *model, const char *graph, bool plan) {
+  cli_pipeline pipeline = {0};
+  heed_status status = cli_pipeline_load(cli, &pipeline, model);
+  if (status == HEED_OK) status = cli_choice_open(cli, choice);
+  if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, choice);
+  if (status == HEED_OK) {
+    if (!graph) print_summary(&pipeline);
+    if (!graph && !plan) print_tensors(&pipeline);
+    if (plan) print_plan(&pipeline);
+    if (graph && strcmp(graph, "dot") == 0) print_dot(pipeline.graph);
+    if (graph && strcmp(graph, "json") == 0) print_json(pipeline.graph);
+  }
+  cli_pipeline_close(&pipeline);
+  cli_choice_close(choice);
+  return status;
+}
+
+static int run(cli *cli, int argc, char **argv) {
+  cli_choice choice = CLI_CHOICE_INIT;
+  const char *graph = NULL;
+  bool plan = false;
+  cli_words words;
+  choice.backend = "cpu";
+  choice.quiet = true;
+  const cli_option options[] = {{"--graph", CLI_TEXT, &graph, "dot|json", "the graph instead of the tensors"},
+                                {"--plan", CLI_FLAG, &plan, NULL, "steps, FLOPs, bytes moved, predicted memory, what maps would cost"},
+                                CLI_CHOICE_OPTIONS(choice),
+                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
+  if (code >= 0) return code;
+  if (words.count > 1 || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
+    fprintf(stderr, "heed inspect: wrong words (found %u models, graph \"%s\"; expected at most one, dot or json)\n", words.count, graph ? graph : "");
+    return CLI_USAGE;
+  }
+  return inspect(cli, &choice, words.count ? words.word[0] : NULL, graph, plan) == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
+const cli_verb cli_verb_inspect = {"inspect", "tensors, graph, plan, cost and predicted memory of a model", run};

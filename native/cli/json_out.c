@@ -1,0 +1,70 @@
+/* JSON out. */
+#include "cli/json_out.h"
+
+#include <math.h>
+
+static void write_string(FILE *file, const char *text) {
+  fputc('"', file);
+  for (; *text; text++) {
+    const unsigned char c = (unsigned char)*text;
+    if (c == '"' || c == '\\') fprintf(file, "\\%c", c);
+    else if (c < 0x20) fprintf(file, "\\u%04x", c);
+    else fputc(c, file);
+  }
+  fputc('"', file);
+}
+
+static void begin_value(json_out *json, const char *key) {
+  if (json->comma) fputs(", ", json->file);
+  if (key) {
+    write_string(json->file, key);
+    fputs(": ", json->file);
+  }
+  json->comma = true;
+}
+
+static void write_number(FILE *file, double value) {
+  if (isfinite(value)) fprintf(file, "%.9g", value);
+  else fputs("null", file);
+}
+
+void json_open(json_out *json, const char *key, char bracket) {
+  begin_value(json, key);
+  fputc(bracket, json->file);
+  json->comma = false;
+}
+
+void json_close(json_out *json, char bracket) {
+  fputc(bracket, json->file);
+  json->comma = true;
+}
+
+void json_text(json_out *json, const char *key, const char *value) {
+  begin_value(json, key);
+  write_string(json->file, value);
+}
+
+void json_number(json_out *json, const char *key, double value) {
+  begin_value(json, key);
+  write_number(json->file, value);
+}
+
+void json_integer(json_out *json, const char *key, int64_t value) {
+  begin_value(json, key);
+  fprintf(json->file, "%lld", (long long)value);
+}
+
+void json_flag(json_out *json, const char *key, bool value) {
+  begin_value(json, key);
+  fputs(value ? "true" : "false", json->file);
+}
+
+void json_floats(json_out *json, const char *key, const float *values, uint64_t count) {
+  begin_value(json, key);
+  fputc('[', json->file);
+  for (uint64_t i = 0; i < count; i++) {
+    if (i) fputc(',', json->file);
+    write_number(json->file, (double)values[i]);
+  }
+  fputc(']', json->file);
+}

@@ -1,0 +1,69 @@
+/* heed: the command line. One file a verb; this one only finds it. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const cli_verb *const verbs[] = {&cli_verb_run, &cli_verb_eval, &cli_verb_check, &cli_verb_inspect, &cli_verb_devices, &cli_verb_bench};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+
+static void print_help(FILE *to) {
+  fprintf(to, "heed " HEED_VERSION ": runs transformers and shows where they look\n\nusage: heed VERB [options]   (heed VERB --help tells more)\n\n");
+  for (size_t i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
+  fprintf(to, "\nexit codes: 0 ok, 1 mismatch or failed check, 2 bad usage, 3 bad input file, 4 device or memory\n");
+}
+
+int cli_exit_code(heed_status status) {
+  switch (status) {
+    case HEED_OK: return CLI_OK;
+    case HEED_MISMATCH: return CLI_MISMATCH;
+    case HEED_INVALID_ARGUMENT: return CLI_USAGE;
+    case HEED_INVALID_FILE:
+    case HEED_UNSUPPORTED:
+    case HEED_IO: return CLI_BAD_FILE;
+    default: return CLI_DEVICE;
+  }
+}
+
+int cli_fail(const cli *cli) {
+  fprintf(stderr, "heed %s: %s\n", cli->verb, cli->error.message);
+  return cli_exit_code(cli->error.status);
+}
+
+static void print_log(heed_log_level level, const char *line, void *user) {
+  (void)user;
+  if (level >= HEED_LOG_WARNING) fprintf(stderr, "heed: %s\n", line);
+}
+
+static int run_verb(const cli_verb *verb, int argc, char **argv) {
+  cli state = {.verb = verb->name};
+  heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
+  desc.log = print_log;
+  if (heed_context_create(&desc, &state.context, &state.error) != HEED_OK) return cli_fail(&state);
+  int code = verb->run(&state, argc, argv);
+  heed_context_destroy(state.context);
+  /* Results that did not reach a full disk or a closed pipe are not results. */
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "heed %s: stdout: the results could not be written\n", verb->name);
+    if (code == CLI_OK) code = CLI_BAD_FILE;
+  }
+  return code;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return CLI_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    print_help(stdout);
+    return CLI_OK;
+  }
+  if (strcmp(argv[1], "--version") == 0) {
+    printf("heed %s\n", heed_version());
+    return CLI_OK;
+  }
+  for (size_t i = 0; i < VERB_COUNT; i++)
+    if (strcmp(argv[1], verbs[i]->name) == 0) return run_verb(verbs[i], argc - 2, argv + 2);
+  fprintf(stderr, "heed: no such verb (found \"%s\", expected run, eval, check, inspect, devices or bench)\n", argv[1]);
+  return CLI_USAGE;
+}

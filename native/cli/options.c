@@ -1,0 +1,87 @@
+/* Options of a verb. */
+#include "cli/options.h"
+
+#include <string.h>
+
+bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
+  uint64_t value = 0;
+  if (!*text) return false;
+  for (; *text; text++) {
+    if (*text < '0' || *text > '9') return false;
+    value = value * 10 + (uint64_t)(*text - '0');
+    if (value > largest) return false;
+  }
+  *number = (uint32_t)value;
+  return true;
+}
+
+static void print_usage(const char *usage, const cli_option *options) {
+  printf("usage: heed %s\n\n", usage);
+  for (const cli_option *option = options; option->name; option++) {
+    char left[64];
+    snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    printf("  %-28s %s\n", left, option->help);
+  }
+  printf("  %-28s %s\n", "--help", "this text");
+}
+
+static int usage_error(const cli *cli, const char *what, const char *found) {
+  fprintf(stderr, "heed %s: %s (found \"%s\"); see heed %s --help\n", cli->verb, what, found, cli->verb);
+  return CLI_USAGE;
+}
+
+/* Splits "--name=value"; the option of that name, or NULL. */
+static const cli_option *find_option(const cli_option *options, const char *word, const char **value) {
+  const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+  const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+  *value = equals ? equals + 1 : NULL;
+  for (; options->name; options++)
+    if (strlen(options->name) == length && strncmp(options->name, word, length) == 0) return options;
+  return NULL;
+}
+
+static int set_option(const cli *cli, const cli_option *option, const char *value) {
+  if (option->kind == CLI_TEXT) {
+    memcpy(option->target, &value, sizeof value);
+    return -1;
+  }
+  uint32_t number;
+  if (!cli_read_number(value, UINT32_MAX - 1, &number)) {
+    fprintf(stderr, "heed %s: %s wants a whole number (found \"%s\"); see heed %s --help\n", cli->verb, option->name, value, cli->verb);
+    return CLI_USAGE;
+  }
+  memcpy(option->target, &number, sizeof number);
+  return -1;
+}
+
+int cli_parse(const cli *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words) {
+  words->count = 0;
+  bool options_end = false;
+  for (int i = 0; i < argc; i++) {
+    if (options_end || argv[i][0] != '-' || argv[i][1] == '\0') {
+      if (words->count == CLI_MAX_WORDS) return usage_error(cli, "too many words", argv[i]);
+      words->word[words->count++] = argv[i];
+      continue;
+    }
+    if (strcmp(argv[i], "--") == 0) {
+      options_end = true;
+      continue;
+    }
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+      print_usage(usage, options);
+      return CLI_OK;
+    }
+    const char *value;
+    const cli_option *option = find_option(options, argv[i], &value);
+    if (!option) return usage_error(cli, "unknown option", argv[i]);
+    if (option->kind == CLI_FLAG) {
+      if (value) return usage_error(cli, "the option takes no value", argv[i]);
+      *(bool *)option->target = true;
+      continue;
+    }
+    if (!value && i + 1 == argc) return usage_error(cli, "the option wants a value", argv[i]);
+    const int code = set_option(cli, option, value ? value : argv[++i]);
+    if (code >= 0) return code;
+  }
+  return -1;
+}

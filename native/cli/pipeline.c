@@ -1,0 +1,108 @@
+/* The way from a model's files to a session that has run. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
+/* A progress line on a terminal only, and only for work that takes long enough to be seen. */
+static void show_progress(const char *phase, uint64_t done, uint64_t total, void *user) {
+  (void)user;
+  const unsigned percent = total ? (unsigned)(done * 100 / total) : 100;
+  fprintf(stderr, "\r%-10s %3u %%", phase, percent);
+  if (done >= total) fprintf(stderr, "\r%-20s\r", "");
+}
+
+static heed_hooks terminal_hooks(const cli_choice *choice) {
+  heed_hooks hooks = HEED_HOOKS_INIT;
+  if (!choice->quiet && isatty(STDERR_FILENO)) hooks.progress = show_progress;
+  return hooks;
+}
+
+heed_status cli_pipeline_load(cli *cli, cli_pipeline *pipeline, const char *path) {
+  if (path) HEED_TRY(cli_model_open(cli, path, &pipeline->files));
+  else cli_model_embedded(&pipeline->files);
+  const heed_model_desc desc = {sizeof desc, pipeline->files.file, pipeline->files.count};
+  HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  heed_model_get_info(pipeline->model, &pipeline->info);
+  pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build};
+  return HEED_OK;
+}
+
+heed_status cli_pipeline_plan(cli *cli, cli_pipeline *pipeline, cli_choice *choice) {
+  HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  free(pipeline->taps);
+  pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
+  if (!pipeline->taps) return heed_fail_memory(&cli->error, "taps", pipeline->tap_count * sizeof *pipeline->taps);
+  for (uint32_t i = 0; i < pipeline->tap_count; i++) {
+    pipeline->taps[i] = heed_graph_find(pipeline->graph, pipeline->tap_names[i]);
+    if (!pipeline->taps[i].id)
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "taps: this model has no such value (found \"%s\"; heed inspect --graph json lists them)",
+                       pipeline->tap_names[i]);
+  }
+  const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count};
+  return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
+}
+
+static heed_status run_once(cli *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
+  const heed_hooks hooks = terminal_hooks(choice);
+  if (!pipeline->session) {
+    HEED_TRY(cli_pipeline_plan(cli, pipeline, choice));
+    HEED_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session, &cli->error));
+  }
+  const heed_value input = heed_graph_find(pipeline->graph, "pixel_values");
+  heed_value_info info;
+  heed_graph_value_info(pipeline->graph, input, &info);
+  HEED_TRY(heed_session_write(pipeline->session, input, pixel_values, (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values, &cli->error));
+  return heed_session_run(pipeline->session, NULL, &cli->error);
+}
+
+heed_status cli_pipeline_run(cli *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
+  heed_status status = run_once(cli, pipeline, choice, pixel_values);
+  if (status == HEED_OK) return HEED_OK;
+  /* The backend must outlive what was made on it. */
+  cli_pipeline_reset(pipeline);
+  return cli_choice_fall_back(cli, choice, status) ? run_once(cli, pipeline, choice, pixel_values) : status;
+}
+
+bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value, heed_value_info *info) {
+  *value = heed_graph_find(pipeline->graph, name);
+  return value->id && heed_graph_value_info(pipeline->graph, *value, info) == HEED_OK;
+}
+
+heed_status cli_pipeline_read(cli *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape) {
+  heed_value value;
+  heed_value_info info;
+  *data = NULL;
+  if (!cli_pipeline_find(pipeline, name, &value, &info))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "read: this model has no such value (found \"%s\")", name);
+  const uint64_t count = heed_shape_count(&info.shape);
+  *data = count <= SIZE_MAX / sizeof **data ? malloc((size_t)count * sizeof **data) : NULL;
+  if (!*data) return heed_fail_memory(&cli->error, name, (size_t)count * sizeof **data);
+  *shape = info.shape;
+  const heed_status status = heed_session_read(pipeline->session, value, 0, count, *data, &cli->error);
+  if (status != HEED_OK) {
+    free(*data);
+    *data = NULL;
+  }
+  return status;
+}
+
+void cli_pipeline_reset(cli_pipeline *pipeline) {
+  heed_session_destroy(pipeline->session);
+  heed_plan_destroy(pipeline->plan);
+  heed_graph_destroy(pipeline->graph);
+  pipeline->session = NULL;
+  pipeline->plan = NULL;
+  pipeline->graph = NULL;
+}
+
+void cli_pipeline_close(cli_pipeline *pipeline) {
+  cli_pipeline_reset(pipeline);
+  free(pipeline->taps);
+  heed_model_destroy(pipeline->model);
+  cli_model_close(&pipeline->files);
+}

@@ -1,0 +1,186 @@
+/* heed run's results as text, JSON and tensors. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "cli/json_out.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "cli/tensors.h"
+
+void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability) {
+  double largest = -INFINITY, sum = 0.0;
+  for (uint32_t c = 0; c < classes; c++) largest = fmax(largest, (double)logits[c]);
+  for (uint32_t c = 0; c < classes; c++) sum += exp((double)logits[c] - largest);
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t c = 0; c < classes; c++) {
+      bool taken = false;
+      for (uint32_t i = 0; i < k; i++) taken = taken || index[i] == c;
+      if (!taken && (best == UINT32_MAX || logits[c] > logits[best])) best = c;
+    }
+    index[k] = best;
+    probability[k] = exp((double)logits[best] - largest) / sum;
+  }
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+#define MAX_TOP 1000
+
+static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top, const float *logits) {
+  const uint32_t count = least(least(top, pipeline->info.classes), MAX_TOP);
+  uint32_t index[MAX_TOP];
+  double probability[MAX_TOP];
+  run_top(logits, pipeline->info.classes, count, index, probability);
+  for (uint32_t k = 0; k < count; k++)
+    fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k], heed_model_label(pipeline->model, index[k]), index[k], (double)logits[index[k]]);
+}
+
+/* "head 3: entropy 4.12 nats (78 % of uniform), CLS 12.0 %, most on patch (4, 7): 2.31 % = 4.6 x uniform" */
+static void print_head(FILE *to, const run_result *result, const run_selection *selection, const heed_model_info *info, uint32_t layer, uint32_t head) {
+  const float *row = run_row(result, selection, info->heads, layer, head);
+  double prefix = 0.0;
+  uint32_t best = info->prefix_tokens;
+  for (uint32_t i = 0; i < info->prefix_tokens; i++) prefix += (double)row[i];
+  for (uint32_t i = info->prefix_tokens; i < result->tokens; i++)
+    if (row[i] > row[best]) best = i;
+  const double entropy = heed_map_entropy(row, result->tokens);
+  const uint32_t patch = best - info->prefix_tokens;
+  fprintf(to, "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, most on patch (%u, %u): %.2f %% = %.1f x uniform\n", layer, head,
+          entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix, patch / result->columns, patch % result->columns, 100.0 * (double)row[best],
+          (double)row[best] * result->tokens);
+}
+
+void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection) {
+  const heed_model_info *info = &pipeline->info;
+  char query[48];
+  run_query_text(selection, query);
+  fprintf(to, "%s: %u x %u pixels, %s %u layers x %u heads, %u tokens, on %s, %.1f ms\n", result->picture, result->image.width, result->image.height, info->family,
+          info->layers, info->heads, result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+  if (result->logits) print_classes(to, pipeline, options->top, result->logits);
+  fprintf(to, "attention of %s:\n", query);
+  for (uint32_t l = 0; l < selection->layer_count; l++)
+    for (uint32_t h = 0; h < selection->head_count; h++) print_head(to, result, selection, info, selection->first_layer + l, selection->first_head + h);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ JSON */
+
+static void json_head(json_out *json, const run_result *result, const run_selection *selection, const heed_model_info *info, uint32_t layer, uint32_t head) {
+  const size_t square = (size_t)result->tokens * result->tokens;
+  const float *map = result->attention + ((size_t)layer * info->heads + head) * square, *row = run_row(result, selection, info->heads, layer, head);
+  heed_map_statistics s;
+  heed_map_get_statistics(map, info->prefix_tokens, result->rows, result->columns, info->patch, &s);
+  json_open(json, NULL, '{');
+  json_integer(json, "layer", layer);
+  json_integer(json, "head", head);
+  json_number(json, "entropy", heed_map_entropy(row, result->tokens));
+  json_number(json, "entropy_cls", s.entropy_cls);
+  json_number(json, "entropy_patches", s.entropy_patches);
+  json_number(json, "distance", s.distance);
+  json_number(json, "distance_renormalised", s.distance_renormalised);
+  json_number(json, "prefix_mass", s.prefix_mass);
+  json_number(json, "self_mass", s.self_mass);
+  json_floats(json, "row", row, result->tokens);
+  json_close(json, '}');
+  fputc('\n', json->file);
+}
+
+static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top, const float *logits) {
+  const uint32_t count = least(least(top, pipeline->info.classes), MAX_TOP);
+  uint32_t index[MAX_TOP];
+  double probability[MAX_TOP];
+  run_top(logits, pipeline->info.classes, count, index, probability);
+  json_open(json, "top", '[');
+  for (uint32_t k = 0; k < count; k++) {
+    json_open(json, NULL, '{');
+    json_integer(json, "class", index[k]);
+    json_text(json, "label", heed_model_label(pipeline->model, index[k]));
+    json_number(json, "probability", probability[k]);
+    json_number(json, "logit", (double)logits[index[k]]);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_floats(json, "logits", logits, pipeline->info.classes);
+}
+
+static void json_image(json_out *json, const run_result *result) {
+  json_open(json, "image", '{');
+  json_text(json, "path", result->picture);
+  json_integer(json, "width", result->image.width);
+  json_integer(json, "height", result->image.height);
+  json_open(json, "seen", '{');
+  json_number(json, "x", result->region.x);
+  json_number(json, "y", result->region.y);
+  json_number(json, "width", result->region.width);
+  json_number(json, "height", result->region.height);
+  json_close(json, '}');
+  json_close(json, '}');
+}
+
+static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection) {
+  const heed_model_info *info = &pipeline->info;
+  char query[48];
+  run_query_text(selection, query);
+  json_open(json, NULL, '{');
+  json_image(json, result);
+  json_number(json, "milliseconds", result->milliseconds);
+  if (result->logits) json_classes(json, pipeline, options->top, result->logits);
+  json_open(json, "grid", '[');
+  json_integer(json, NULL, result->rows);
+  json_integer(json, NULL, result->columns);
+  json_close(json, ']');
+  json_integer(json, "prefix_tokens", info->prefix_tokens);
+  json_integer(json, "tokens", result->tokens);
+  json_text(json, "query", query);
+  json_integer(json, "query_token", selection->query);
+  json_open(json, "heads", '[');
+  for (uint32_t l = 0; l < info->layers; l++)
+    for (uint32_t h = 0; h < info->heads; h++) json_head(json, result, selection, info, l, h);
+  json_close(json, ']');
+  json_floats(json, "rollout", result->rollout + (size_t)selection->query * result->tokens, result->tokens);
+  json_close(json, '}');
+}
+
+heed_status run_write_json(cli *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
+                           uint32_t count) {
+  heed_file_write write;
+  HEED_TRY(heed_file_write_begin(&write, options->json, &cli->error));
+  json_out json = {write.file, false};
+  json_open(&json, NULL, '{');
+  json_text(&json, "heed", heed_version());
+  json_text(&json, "family", pipeline->info.family);
+  json_integer(&json, "layers", pipeline->info.layers);
+  json_integer(&json, "heads", pipeline->info.heads);
+  json_text(&json, "backend", heed_backend_name(options->choice.opened));
+  json_text(&json, "device", heed_backend_device(options->choice.opened));
+  json_open(&json, "results", '[');
+  for (uint32_t i = 0; i < count; i++) json_result(&json, pipeline, options, &results[i], &selections[i]);
+  json_close(&json, ']');
+  json_close(&json, '}');
+  fputc('\n', write.file);
+  return heed_file_write_commit(&write, &cli->error);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- tensors */
+
+heed_status run_save_tensors(cli *cli, const cli_pipeline *pipeline, const run_result *result, const char *path) {
+  const heed_model_info *info = &pipeline->info;
+  const uint32_t n = result->tokens;
+  const heed_shape pixels = HEED_SHAPE(1, 3, result->batch_height, result->batch_width), logits = HEED_SHAPE(1, info->classes);
+  const heed_shape map = HEED_SHAPE(1, info->heads, n, n), rollout = HEED_SHAPE(1, n, n);
+  cli_tensors tensors = {0};
+  heed_status status = cli_tensors_add(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);
+  if (status == HEED_OK && result->logits) status = cli_tensors_add(&tensors, "logits", HEED_F32, &logits, result->logits, &cli->error);
+  for (uint32_t l = 0; l < info->layers && status == HEED_OK; l++) {
+    char name[32];
+    snprintf(name, sizeof name, "attention.%u", l);
+    status = cli_tensors_add(&tensors, name, HEED_F32, &map, result->attention + (size_t)l * info->heads * n * n, &cli->error);
+  }
+  if (status == HEED_OK) status = cli_tensors_add(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
+  if (status == HEED_OK) status = cli_tensors_save(cli, &tensors, path);
+  cli_tensors_clear(&tensors);
+  return status;
+}

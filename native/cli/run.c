@@ -1,0 +1,249 @@
+/* heed run: pictures through a model; class scores, maps and numbers out. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/status.h"
+#include "cli/embedded.h"
+
+static double now_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head) {
+  const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
+  return result->attention + (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
+}
+
+void run_query_text(const run_selection *selection, char text[48]) {
+  if (selection->query_row < 0) snprintf(text, 48, "CLS");
+  else snprintf(text, 48, "patch (%d, %d)", selection->query_row, selection->query_column);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- selection */
+
+static heed_status choose_layers(cli *cli, const run_options *options, const heed_model_info *info, run_selection *selection) {
+  *selection = (run_selection){.first_layer = info->layers - 1, .layer_count = 1, .head_count = info->heads, .query_row = -1, .query_column = -1};
+  if (options->layer && strcmp(options->layer, "all") == 0) {
+    selection->first_layer = 0;
+    selection->layer_count = info->layers;
+  } else if (options->layer && !cli_read_number(options->layer, info->layers - 1, &selection->first_layer))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--layer: no such layer (found \"%s\", expected 0 to %u or all)", options->layer, info->layers - 1);
+  if (!options->head || strcmp(options->head, "all") == 0) return HEED_OK;
+  if (strcmp(options->head, "mean") == 0) {
+    selection->head_mean = true;
+    return HEED_OK;
+  }
+  selection->head_count = 1;
+  if (!cli_read_number(options->head, info->heads - 1, &selection->first_head))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--head: no such head (found \"%s\", expected 0 to %u, mean or all)", options->head, info->heads - 1);
+  return HEED_OK;
+}
+
+/* --query cls | ROW,COL on a grid of rows x columns patches. */
+static heed_status choose_query(cli *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
+  if (!options->query || strcmp(options->query, "cls") == 0) {
+    if (info->prefix_tokens) return HEED_OK;
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: this model has no CLS token (expected ROW,COL)");
+  }
+  char row[16] = "";
+  const char *comma = strchr(options->query, ',');
+  uint32_t r, c;
+  if (comma && (size_t)(comma - options->query) < sizeof row) memcpy(row, options->query, (size_t)(comma - options->query));
+  if (!comma || !cli_read_number(row, result->rows - 1, &r) || !cli_read_number(comma + 1, result->columns - 1, &c))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: no such patch (found \"%s\", expected cls or ROW,COL up to %u,%u)", options->query,
+                     result->rows - 1, result->columns - 1);
+  selection->query_row = (int32_t)r;
+  selection->query_column = (int32_t)c;
+  selection->query = info->prefix_tokens + r * result->columns + c;
+  return HEED_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- running */
+
+static heed_status load_picture(cli *cli, const cli_pipeline *pipeline, const char *path, run_result *result) {
+  heed_preprocess preprocess;
+  heed_model_preprocess(pipeline->model, &preprocess);
+  result->picture = path ? path : heed_embedded_picture.name;
+  if (path) HEED_TRY(heed_image_load(cli->context, path, &result->image, &cli->error));
+  else HEED_TRY(heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes, heed_embedded_picture.size, &result->image, &cli->error));
+  HEED_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height, &result->batch_width, &result->batch_height, &cli->error));
+  const size_t count = (size_t)3 * result->batch_width * result->batch_height;
+  result->pixels = malloc(count * sizeof *result->pixels);
+  if (!result->pixels) return heed_fail_memory(&cli->error, result->picture, count * sizeof *result->pixels);
+  const heed_image view = heed_picture_view(&result->image);
+  return heed_preprocess_image(cli->context, &preprocess, &view, result->pixels, &result->region, &cli->error);
+}
+
+/* All layers' maps, or only the query's rows, as [L, H, R, N]. */
+static heed_status read_attention(cli *cli, const cli_pipeline *pipeline, run_result *result) {
+  const heed_model_info *info = &pipeline->info;
+  const size_t layer = (size_t)info->heads * result->attention_rows * result->tokens;
+  result->attention = malloc(info->layers * layer * sizeof *result->attention);
+  if (!result->attention) return heed_fail_memory(&cli->error, "attention maps", info->layers * layer * sizeof *result->attention);
+  for (uint32_t i = 0; i < info->layers; i++) {
+    const heed_value value = heed_graph_find(pipeline->graph, pipeline->tap_names[i]);
+    HEED_TRY(heed_session_read(pipeline->session, value, 0, layer, result->attention + i * layer, &cli->error));
+  }
+  return HEED_OK;
+}
+
+static heed_status read_rollout(cli *cli, const cli_pipeline *pipeline, run_result *result) {
+  const size_t square = (size_t)result->tokens * result->tokens;
+  result->rollout = malloc(square * sizeof *result->rollout);
+  if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
+  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = pipeline->info.layers, .heads = pipeline->info.heads, .tokens = result->tokens};
+  return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
+}
+
+static heed_status run_picture(cli *cli, cli_pipeline *pipeline, run_options *options, const char *path, run_result *result, run_selection *selection) {
+  const heed_model_info *info = &pipeline->info;
+  HEED_TRY(load_picture(cli, pipeline, path, result));
+  result->rows = result->batch_height / info->patch;
+  result->columns = result->batch_width / info->patch;
+  result->tokens = info->prefix_tokens + result->rows * result->columns;
+  HEED_TRY(choose_layers(cli, options, info, selection));
+  HEED_TRY(choose_query(cli, options, info, result, selection));
+  const bool whole = options->rollout || options->json || options->save;
+  result->attention_rows = whole ? result->tokens : 1;
+  if (pipeline->session && (pipeline->build.height != result->batch_height || pipeline->build.width != result->batch_width)) cli_pipeline_reset(pipeline);
+  pipeline->build.height = result->batch_height;
+  pipeline->build.width = result->batch_width;
+  pipeline->build.rows = whole ? NULL : &selection->query;
+  pipeline->build.row_count = whole ? 0 : 1;
+  HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
+  /* The first run includes loading: the time told is that of one more. */
+  const double start = now_milliseconds();
+  HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
+  result->milliseconds = now_milliseconds() - start;
+  heed_shape shape;
+  if (info->classes) HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
+  HEED_TRY(read_attention(cli, pipeline, result));
+  return whole ? read_rollout(cli, pipeline, result) : HEED_OK;
+}
+
+static void free_result(cli *cli, run_result *result) {
+  heed_picture_free(cli->context, &result->image);
+  free(result->pixels);
+  free(result->logits);
+  free(result->attention);
+  free(result->rollout);
+}
+
+/* "maps.png" of picture 2 of several -> "maps-chelsea.png"; the caller frees. */
+static char *output_name(const char *out, const char *picture, bool several) {
+  const char *slash = strrchr(picture, '/'), *stem = slash ? slash + 1 : picture, *stem_end = strrchr(stem, '.');
+  const char *dot = strrchr(out, '.');
+  if (!dot || strchr(dot, '/')) dot = out + strlen(out);
+  const size_t length = strlen(out) + strlen(picture) + 2;
+  char *name = malloc(length);
+  if (!name) return NULL;
+  if (several) snprintf(name, length, "%.*s-%.*s%s", (int)(dot - out), out, stem_end ? (int)(stem_end - stem) : (int)strlen(stem), stem, dot);
+  else snprintf(name, length, "%s", out);
+  return name;
+}
+
+typedef heed_status (*write_function)(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+
+static heed_status write_tensors(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
+  (void)selection;
+  return run_save_tensors(cli, pipeline, result, path);
+}
+
+static heed_status write_outputs(cli *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection,
+                                 bool several) {
+  const struct {
+    const char *out, *label;
+    write_function write;
+  } outputs[] = {{options->maps, "maps", run_draw_maps}, {options->rollout, "rollout", run_draw_rollout}, {options->save, "tensors", write_tensors}};
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    if (!outputs[i].out) continue;
+    char *name = output_name(outputs[i].out, result->picture, several);
+    if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
+    const heed_status status = outputs[i].write(cli, pipeline, result, selection, name);
+    if (status == HEED_OK) printf("%s: %s\n", outputs[i].label, name);
+    free(name);
+    HEED_TRY(status);
+  }
+  return HEED_OK;
+}
+
+/* All pictures run before anything is written: a bad one leaves no file behind. */
+static heed_status run_all(cli *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
+                           run_selection *selections) {
+  for (uint32_t i = 0; i < count; i++) HEED_TRY(run_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]));
+  for (uint32_t i = 0; i < count; i++) {
+    run_print(stdout, pipeline, options, &results[i], &selections[i]);
+    HEED_TRY(write_outputs(cli, pipeline, options, &results[i], &selections[i], count > 1));
+  }
+  if (!options->json) return HEED_OK;
+  HEED_TRY(run_write_json(cli, pipeline, options, results, selections, count));
+  printf("numbers: %s\n", options->json);
+  return HEED_OK;
+}
+
+static heed_status run_job(cli *cli, run_options *options, const char *model, const char *const *pictures, uint32_t count) {
+  cli_pipeline pipeline = {0};
+  char(*names)[48] = NULL;
+  const char **taps = NULL;
+  run_result *results = calloc(count, sizeof *results);
+  run_selection *selections = calloc(count, sizeof *selections);
+  heed_status status = results && selections ? cli_pipeline_load(cli, &pipeline, model) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
+  if (status == HEED_OK) {
+    names = calloc(pipeline.info.layers + 1, sizeof *names);
+    taps = calloc(pipeline.info.layers + 1, sizeof *taps);
+    if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
+  }
+  for (uint32_t i = 0; status == HEED_OK && i < pipeline.info.layers; i++) {
+    snprintf(names[i], sizeof names[i], "layer.%u.attention.weights", i);
+    taps[i] = names[i];
+  }
+  pipeline.tap_names = taps;
+  pipeline.tap_count = status == HEED_OK ? pipeline.info.layers : 0;
+  if (status == HEED_OK) status = cli_choice_open(cli, &options->choice);
+  if (status == HEED_OK && !model && !options->choice.quiet)
+    fprintf(stderr, "heed: the embedded model has random weights until the demo model is trained: its scores and maps mean nothing\n");
+  if (status == HEED_OK) status = run_all(cli, &pipeline, options, pictures, count, results, selections);
+  for (uint32_t i = 0; results && i < count; i++) free_result(cli, &results[i]);
+  cli_pipeline_close(&pipeline);
+  cli_choice_close(&options->choice);
+  free(results);
+  free(selections);
+  free(names);
+  free(taps);
+  return status;
+}
+
+static int run(cli *cli, int argc, char **argv) {
+  run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
+  cli_words words;
+  const cli_option table[] = {{"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
+                              {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
+                              {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
+                              {"--query", CLI_TEXT, &options.query, "cls|ROW,COL", "the token whose attention is shown (cls)"},
+                              {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
+                              {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
+                              {"--json", CLI_TEXT, &options.json, "OUT.json", "write scores, maps and statistics of every head"},
+                              {"--save", CLI_TEXT, &options.save, "OUT.safetensors", "save pixel_values, logits, attention.N and rollout"},
+                              CLI_CHOICE_OPTIONS(options.choice),
+                              {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli, "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a .safetensors file; without one, the embedded demo)", table, argc, argv,
+                             &words);
+  if (code >= 0) return code;
+  const bool has_model = words.count > 0 && (cli_is_directory(words.word[0]) || cli_ends_with(words.word[0], ".safetensors"));
+  const char *embedded = NULL;
+  const char *const *pictures = words.word + has_model;
+  uint32_t count = words.count - has_model;
+  if (count == 0) {
+    pictures = &embedded;
+    count = 1;
+  }
+  return run_job(cli, &options, has_model ? words.word[0] : NULL, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
+const cli_verb cli_verb_run = {"run", "pictures through a model: class scores and attention maps", run};

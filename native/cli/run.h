@@ -1,0 +1,53 @@
+/* heed run, in parts: run.c options and flow, report.c text and JSON, draw.c pictures. */
+#ifndef HEED_CLI_RUN_H
+#define HEED_CLI_RUN_H
+
+#include "cli/pipeline.h"
+#include "image/image.h"
+
+typedef struct run_options {
+  cli_choice choice;
+  const char *layer, *head, *query, *maps, *rollout, *json, *save;
+  uint32_t top;
+} run_options;
+
+/* One picture's way through the model. Arrays are malloc'ed. */
+typedef struct run_result {
+  const char *picture; /* path or name */
+  heed_picture image;
+  heed_region region;
+  uint32_t batch_height, batch_width; /* of pixel_values */
+  uint32_t rows, columns, tokens;     /* grid of patches; N */
+  float *pixels;                      /* [C, H, W] */
+  float *logits;                      /* [classes] or NULL */
+  float *attention;                   /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
+  uint32_t attention_rows;            /* R */
+  float *rollout;                     /* [N, N] or NULL */
+  double milliseconds;                /* of the run, without loading */
+} run_result;
+
+/* What --layer, --head and --query say once the model and picture are known. */
+typedef struct run_selection {
+  uint32_t first_layer, layer_count;
+  uint32_t first_head, head_count;
+  bool head_mean;
+  uint32_t query;                   /* token */
+  int32_t query_row, query_column;  /* -1 for CLS */
+} run_selection;
+
+/* The query's row of one head's map [N]. */
+const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head);
+/* "CLS" or "patch (3, 5)". */
+void run_query_text(const run_selection *selection, char text[48]);
+/* The most probable classes, largest first: indices and probabilities [count <= classes]. */
+void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability);
+
+void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection);
+/* Writes to a temporary name and renames, as all of these. */
+heed_status run_write_json(cli *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
+                           uint32_t count);
+heed_status run_save_tensors(cli *cli, const cli_pipeline *pipeline, const run_result *result, const char *path);
+heed_status run_draw_maps(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+heed_status run_draw_rollout(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+
+#endif

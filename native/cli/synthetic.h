@@ -1,0 +1,17 @@
+/* Models that are only a shape: ViT-Ti, S, B and L at 224 px with pseudo-random weights made while they are read, for benchmarks. */
+#ifndef HEED_CLI_SYNTHETIC_H
+#define HEED_CLI_SYNTHETIC_H
+
+#include "cli/files.h"
+
+typedef struct cli_synthetic {
+  char config[512];
+  char *header; /* length and JSON of the safetensors file; malloc'ed */
+  uint64_t header_size;
+} cli_synthetic;
+
+/* name: "ti", "s", "b" or "l" (any case). Fills files, which then borrow `synthetic`. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+heed_status cli_synthetic_open(cli *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files);
+void cli_synthetic_close(cli_synthetic *synthetic);
+
+#endif

@@ -1,0 +1,65 @@
+/* A list of named tensors to be saved as one safetensors file. */
+#include "cli/tensors.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "cli/output.h"
+#include "model/safetensors.h"
+
+heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, void *data, heed_error *error) {
+  if (tensors->count == tensors->capacity) {
+    const size_t capacity = tensors->capacity ? 2 * tensors->capacity : 16;
+    cli_tensor *grown = realloc(tensors->tensor, capacity * sizeof *grown);
+    if (!grown) {
+      free(data);
+      return heed_fail_memory(error, name, capacity * sizeof *grown);
+    }
+    tensors->tensor = grown;
+    tensors->capacity = capacity;
+  }
+  cli_tensor *tensor = &tensors->tensor[tensors->count++];
+  *tensor = (cli_tensor){"", dtype, *shape, data};
+  snprintf(tensor->name, sizeof tensor->name, "%s", name);
+  return HEED_OK;
+}
+
+heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error) {
+  size_t bytes;
+  void *copy = heed_shape_bytes(shape, dtype, &bytes) ? malloc(bytes + 1) : NULL;
+  if (!copy) return heed_fail_memory(error, name, bytes);
+  memcpy(copy, data, bytes);
+  return cli_tensors_take(tensors, name, dtype, shape, copy, error);
+}
+
+static heed_status write_part(void *user, const void *bytes, size_t count, heed_error *error) {
+  FILE *file = user;
+  if (fwrite(bytes, 1, count, file) == count) return HEED_OK;
+  return heed_fail(error, HEED_IO, "output: cannot be written (%s)", strerror(errno));
+}
+
+heed_status cli_tensors_save(cli *cli, const cli_tensors *tensors, const char *path) {
+  heed_safetensors_item *items = calloc(tensors->count + 1, sizeof *items);
+  if (!items) return heed_fail_memory(&cli->error, path, tensors->count * sizeof *items);
+  for (size_t i = 0; i < tensors->count; i++)
+    items[i] = (heed_safetensors_item){tensors->tensor[i].name, tensors->tensor[i].dtype, tensors->tensor[i].shape, tensors->tensor[i].data};
+  const heed_safetensors_pair metadata = {"heed", heed_version()};
+  heed_file_write write;
+  heed_status status = heed_file_write_begin(&write, path, &cli->error);
+  if (status == HEED_OK) {
+    status = heed_safetensors_write(cli->context, items, (uint32_t)tensors->count, &metadata, 1, write_part, write.file, &cli->error);
+    if (status == HEED_OK) status = heed_file_write_commit(&write, &cli->error);
+    else heed_file_write_abort(&write);
+  }
+  free(items);
+  return status;
+}
+
+void cli_tensors_clear(cli_tensors *tensors) {
+  for (size_t i = 0; i < tensors->count; i++) free(tensors->tensor[i].data);
+  free(tensors->tensor);
+  *tensors = (cli_tensors){0};
+}

@@ -1,0 +1,27 @@
+/* A list of named tensors to be saved as one safetensors file. */
+#ifndef HEED_CLI_TENSORS_H
+#define HEED_CLI_TENSORS_H
+
+#include "cli/cli.h"
+
+typedef struct cli_tensor {
+  char name[64];
+  heed_dtype dtype;
+  heed_shape shape;
+  void *data;
+} cli_tensor;
+
+typedef struct cli_tensors {
+  cli_tensor *tensor;
+  size_t count, capacity;
+} cli_tensors;
+
+/* Copies the data in. */
+heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error);
+/* The same for malloc'ed data, which it takes (also on failure). */
+heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, void *data, heed_error *error);
+/* Writes to a temporary name beside `path` and renames. Statuses: IO, OUT_OF_MEMORY. */
+heed_status cli_tensors_save(cli *cli, const cli_tensors *tensors, const char *path);
+void cli_tensors_clear(cli_tensors *tensors);
+
+#endif

@@ -1,0 +1,72 @@
+/* heed on Vulkan: a backend for any device with Vulkan 1.1, compute shaders and 8 storage buffers a stage. The loader is opened at
+ * run time, so a program that links this runs where there is no Vulkan, and is told so (HEED_NO_DEVICE).
+ * Statuses beside heed.h's rule: HEED_DEVICE_LOST once the device is gone (every later call says it again; destroy still works),
+ * HEED_OUT_OF_DEVICE_MEMORY, HEED_DEVICE_FAILED for anything else that the driver reports. */
+#ifndef HEED_VULKAN_H
+#define HEED_VULKAN_H
+
+#include "heed/heed.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct heed_vulkan_desc {
+  size_t struct_size;
+  int32_t device;              /* index as heed_vulkan_device_list counts; -1: the first usable one */
+  const char *cache_directory; /* where compiled pipelines and the self-check's result are kept; made when missing; NULL: nowhere */
+  bool force_staging;          /* treat memory as not visible to the host: device-local buffers and staging copies */
+  bool validate;               /* Khronos validation with synchronisation and GPU-assisted checks; UNSUPPORTED where it is not installed */
+  /* Faults to be played, for tests. */
+  uint32_t lose_at_submit;     /* from this submission on (1 = the first) the device is lost; 0: never */
+  uint64_t memory_limit;       /* device memory past this many bytes is refused; 0: no limit */
+} heed_vulkan_desc;
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, false, 0, 0}
+
+/* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
+ * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
+HEED_API heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error);
+/* Messages that validation has given so far; 0 without it. They also go to the log. */
+HEED_API uint32_t heed_vulkan_message_count(const heed_backend *backend);
+
+typedef enum heed_vulkan_device_type {
+  HEED_VULKAN_OTHER = 0,
+  HEED_VULKAN_INTEGRATED = 1,
+  HEED_VULKAN_DISCRETE = 2,
+  HEED_VULKAN_VIRTUAL = 3,
+  HEED_VULKAN_CPU = 4
+} heed_vulkan_device_type;
+
+typedef struct heed_vulkan_device_info {
+  char name[256], driver[256];
+  uint32_t api_major, api_minor, api_patch;
+  heed_vulkan_device_type type;
+  uint32_t vendor_id, device_id;
+  uint8_t device_uuid[16], driver_uuid[16];
+  uint32_t subgroup_size;
+  uint32_t max_invocations, max_shared_bytes, max_push_bytes, max_storage_buffers;
+  uint64_t max_storage_range; /* largest tensor, in bytes */
+  uint64_t device_memory;     /* bytes of the device-local heaps */
+  char unusable[160];         /* why heed cannot use it; "" when it can */
+} heed_vulkan_device_info;
+
+/* Devices of this machine. *count: in, the room in infos; out, how many there are (infos may be NULL with *count 0).
+ * Statuses: NO_DEVICE (no loader or no device), OUT_OF_MEMORY, DEVICE_FAILED. */
+HEED_API heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos, uint32_t *count, heed_error *error);
+
+typedef struct heed_vulkan_check {
+  bool passed;
+  bool remembered;   /* taken from an earlier check of the same device, driver and build */
+  uint32_t kernels;  /* how many were run */
+  char worst[48];    /* the op that was furthest off, and by how much, relative to 1 + |expected| */
+  double max_error;
+} heed_vulkan_check;
+
+/* Runs each kernel once on small random inputs and compares with the CPU backend (tolerance 1e-4). With a cache directory in desc
+ * the result is kept beside the pipeline cache, by device, driver and build. A mismatch is no error: check->passed says it. */
+HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

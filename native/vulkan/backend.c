@@ -1,0 +1,162 @@
+/* The vtable: plans become programs of buffers, pipelines and command buffers. No op is named here. */
+#include "vulkan/backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "vulkan/upload.h"
+
+struct heed_program {
+  heed_vk_backend *backend;
+  heed_vk_transfer transfer;
+  heed_vk_buffer arena;
+  heed_vk_buffer *blocks;
+  size_t block_count;
+  heed_vk_commands commands;
+};
+
+static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error) {
+  heed_vk_backend *vulkan = (heed_vk_backend *)backend;
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
+  const heed_status status = heed_vk_builder_node(&builder, node, error);
+  heed_vk_builder_end(&builder);
+  return status;
+}
+
+static heed_status build(heed_vk_builder *builder, heed_error *error) {
+  for (uint32_t step = 0; step < builder->plan->step_count; step++) HEED_TRY(heed_vk_builder_node(builder, heed_plan_node(builder->plan, step), error));
+  return HEED_OK;
+}
+
+static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error) {
+  heed_vk_backend *vulkan = (heed_vk_backend *)backend;
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
+  const heed_status status = build(&builder, error);
+  memory->weights = 0;
+  for (size_t i = 0; i < builder.block_count; i++) memory->weights += builder.blocks[i];
+  memory->workspace = heed_vk_memory_is_shared(&vulkan->device) ? 0 : HEED_VK_STAGING_BYTES;
+  if (builder.weight_count) memory->workspace += heed_vk_pack_bytes(&builder);
+  heed_vk_builder_end(&builder);
+  return status;
+}
+
+static void program_destroy(heed_program *program) {
+  if (!program) return;
+  heed_vk_device *device = &program->backend->device;
+  const heed_context *context = device->instance.context;
+  heed_vk_commands_destroy(&program->commands, context);
+  for (size_t i = 0; i < program->block_count; i++) heed_vk_buffer_destroy(device, &program->blocks[i]);
+  heed_free(context, program->blocks);
+  heed_vk_buffer_destroy(device, &program->arena);
+  heed_vk_transfer_destroy(&program->transfer);
+  heed_free(context, program);
+}
+
+/* Buffers, zeroed arena, weights, command buffers. */
+static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
+  heed_vk_device *device = &program->backend->device;
+  HEED_TRY(build(builder, error));
+  HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error));
+  HEED_TRY(heed_vk_buffer_create(device, builder->plan->memory.arena, &program->arena, error));
+  HEED_TRY(heed_vk_clear(&program->transfer, &program->arena, error));
+  program->blocks = heed_alloc(builder->context, builder->block_count + 1, sizeof *program->blocks);
+  if (!program->blocks) return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *program->blocks);
+  for (; program->block_count < builder->block_count; program->block_count++)
+    HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &program->blocks[program->block_count], error));
+  HEED_TRY(heed_vk_upload(&program->transfer, builder, program->blocks, hooks, error));
+  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->arena, program->blocks, hooks, &program->commands, error);
+}
+
+static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
+  if (!vulkan->device.lost) return HEED_OK;
+  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: %s was lost earlier; make a new backend", vulkan->device.info.name);
+}
+
+static heed_status program_create(heed_backend *backend, const heed_plan *plan, const heed_hooks *hooks, heed_program **program, heed_error *error) {
+  heed_vk_backend *vulkan = (heed_vk_backend *)backend;
+  *program = NULL;
+  HEED_TRY(want_device(vulkan, error));
+  heed_program *made = heed_alloc(plan->context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, "vulkan: program", sizeof *made);
+  made->backend = vulkan;
+  const size_t pipelines_before = vulkan->pipelines.count;
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
+  const heed_status status = fill(made, &builder, hooks, error);
+  heed_vk_builder_end(&builder);
+  if (status != HEED_OK) {
+    program_destroy(made);
+    return status;
+  }
+  if (vulkan->pipelines.count != pipelines_before) heed_vk_cache_save(&vulkan->cache, &vulkan->pipelines);
+  *program = made;
+  return HEED_OK;
+}
+
+static heed_status program_write(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error) {
+  return heed_vk_copy_in(&program->transfer, &program->arena, offset, from, bytes, error);
+}
+
+static heed_status program_read(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error) {
+  return heed_vk_copy_out(&program->transfer, &program->arena, offset, to, bytes, error);
+}
+
+static heed_status run(heed_program *program, const heed_hooks *hooks, heed_error *error) {
+  HEED_TRY(want_device(program->backend, error));
+  return heed_vk_commands_run(&program->commands, hooks, error);
+}
+
+static void destroy(heed_backend *backend) {
+  heed_vk_backend *vulkan = (heed_vk_backend *)backend;
+  heed_context *context = backend->context;
+  heed_vk_pipelines_destroy(&vulkan->pipelines);
+  heed_vk_device_destroy(&vulkan->device);
+  heed_vk_cache_close(&vulkan->cache);
+  heed_free(context, vulkan);
+}
+
+static const heed_backend_vtable vtable = {"vulkan", supports, measure, program_create, program_destroy, program_write, program_read, run, destroy};
+
+static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc, heed_error *error) {
+  const heed_context *context = vulkan->base.context;
+  HEED_TRY(heed_vk_device_create(context, desc, &vulkan->device, error));
+  HEED_TRY(heed_vk_cache_open(&vulkan->cache, context, desc->cache_directory, &vulkan->device, error));
+  void *bytes;
+  size_t size;
+  heed_vk_cache_load(&vulkan->cache, &bytes, &size);
+  const heed_status status = heed_vk_pipelines_create(&vulkan->device, bytes, size, &vulkan->pipelines, error);
+  heed_free(context, bytes);
+  snprintf(vulkan->base.device, sizeof vulkan->base.device, "%.110s, Vulkan %u.%u", vulkan->device.info.name, vulkan->device.info.api_major,
+           vulkan->device.info.api_minor);
+  return status;
+}
+
+heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error) {
+  const heed_vulkan_desc defaults = HEED_VULKAN_DESC_INIT;
+  if (!context || !backend) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or place for the result missing (found NULL)");
+  *backend = NULL;
+  if (!desc) desc = &defaults;
+  if (desc->struct_size != sizeof *desc)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  heed_vk_backend *vulkan = heed_alloc(context, 1, sizeof *vulkan);
+  if (!vulkan) return heed_fail_memory(error, "vulkan", sizeof *vulkan);
+  vulkan->base.vtable = &vtable;
+  vulkan->base.context = context;
+  const heed_status status = open_backend(vulkan, desc, error);
+  if (status != HEED_OK) {
+    destroy(&vulkan->base);
+    return status;
+  }
+  heed_log(context, HEED_LOG_INFO, "vulkan: %s (%s)", vulkan->base.device, vulkan->device.info.driver);
+  *backend = &vulkan->base;
+  return HEED_OK;
+}
+
+uint32_t heed_vulkan_message_count(const heed_backend *backend) {
+  return backend && backend->vtable == &vtable ? ((const heed_vk_backend *)backend)->device.instance.messages : 0;
+}

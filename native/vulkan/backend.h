@@ -1,0 +1,16 @@
+/* The Vulkan backend and its programs. */
+#ifndef HEED_VULKAN_BACKEND_H
+#define HEED_VULKAN_BACKEND_H
+
+#include "backend/backend.h"
+#include "vulkan/cache.h"
+#include "vulkan/commands.h"
+
+typedef struct heed_vk_backend {
+  heed_backend base;
+  heed_vk_device device;
+  heed_vk_pipelines pipelines;
+  heed_vk_cache cache;
+} heed_vk_backend;
+
+#endif

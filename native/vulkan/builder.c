@@ -1,0 +1,177 @@
+/* Gathers what the nodes of a plan dispatch, and where their constants lie. */
+#include "vulkan/builder.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+
+/* Weights are packed into blocks of about this size; a larger constant has a block of its own. */
+#define BLOCK_BYTES ((uint64_t)64 << 20)
+
+static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
+#define HEED_OP(name) [HEED_OP_KIND_##name] = &heed_vk_##name,
+#include "graph/op_list.h"
+#undef HEED_OP
+};
+
+void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits) {
+  memset(builder, 0, sizeof *builder);
+  builder->context = plan->context;
+  builder->plan = plan;
+  builder->limits = limits;
+}
+
+void heed_vk_builder_end(heed_vk_builder *builder) {
+  heed_free(builder->context, builder->dispatches);
+  heed_free(builder->context, builder->weights);
+  heed_free(builder->context, builder->blocks);
+}
+
+heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error) {
+  builder->op = ops[node->op]->name;
+  builder->stage = node->stage;
+  ops[node->op]->build(builder, node);
+  if (builder->status != HEED_OK && error) *error = builder->error;
+  return builder->status;
+}
+
+heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence) {
+  if (builder->status != HEED_OK) return builder->status;
+  return builder->status = heed_fail(&builder->error, status, "%s: %s", builder->op, sentence);
+}
+
+static void fail_memory(heed_vk_builder *builder, size_t bytes) {
+  if (builder->status == HEED_OK) builder->status = heed_fail_memory(&builder->error, builder->op, bytes);
+}
+
+/* A place for `bytes` in the weight blocks. */
+static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range *range) {
+  const uint64_t size = heed_align_up(bytes, HEED_ARENA_ALIGNMENT);
+  if (builder->block_count == 0 || builder->blocks[builder->block_count - 1] + size > BLOCK_BYTES) {
+    if (!heed_grow(builder->context, &builder->blocks, &builder->block_capacity, builder->block_count + 1, sizeof *builder->blocks)) return false;
+    builder->blocks[builder->block_count++] = 0;
+  }
+  uint64_t *block = &builder->blocks[builder->block_count - 1];
+  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false};
+  *block += size;
+  return true;
+}
+
+/* The range of a weight; one that is there already is shared. */
+static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight *want, uint64_t bytes) {
+  for (size_t i = 0; i < builder->weight_count; i++) {
+    const heed_vk_weight *have = &builder->weights[i];
+    if (have->value == want->value && have->panel == want->panel && have->data == want->data && (want->value || have->range.bytes == bytes)) return have->range;
+  }
+  heed_vk_weight made = *want;
+  if (!heed_grow(builder->context, &builder->weights, &builder->weight_capacity, builder->weight_count + 1, sizeof *builder->weights) ||
+      !place_weight(builder, bytes, &made.range)) {
+    fail_memory(builder, sizeof *builder->weights);
+    return (heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false};
+  }
+  builder->weights[builder->weight_count++] = made;
+  return made.range;
+}
+
+static void bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const heed_vk_range *range) {
+  if (range->bytes > builder->limits->range && builder->status == HEED_OK)
+    builder->status = heed_fail(&builder->error, HEED_UNSUPPORTED, "%s: a tensor is larger than a buffer of this device may be (found %llu bytes, expected at most %llu)",
+                                builder->op, (unsigned long long)range->bytes, (unsigned long long)builder->limits->range);
+  dispatch->binding[slot] = *range;
+  if (slot + 1 > dispatch->binding_count) dispatch->binding_count = slot + 1;
+}
+
+/* A value of the arena: bound from the aligned offset at or before it; the rest is its origin. */
+static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, bool written) {
+  const uint64_t at = heed_plan_offset(builder->plan, value), start = at / builder->limits->alignment * builder->limits->alignment;
+  /* shaders read U8 by words; the arena is long enough for that, since places are multiples of HEED_ARENA_ALIGNMENT */
+  const uint64_t bytes = heed_align_up(at - start + heed_plan_bytes(builder->plan, value), 4);
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written});
+  return (uint32_t)((at - start) / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
+}
+
+uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
+  if (!value) {
+    bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false});
+    return 0;
+  }
+  if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false);
+  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value}, heed_align_up(heed_plan_bytes(builder->plan, value), 4));
+  bind(builder, dispatch, slot, &range);
+  return 0;
+}
+
+uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
+  if (value) return bind_arena(builder, dispatch, slot, value, true);
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false});
+  return 0;
+}
+
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel) {
+  uint64_t bytes;
+  if (!heed_u64_mul((uint64_t)heed_vk_divide(rows, panel) * panel, (uint64_t)depth * sizeof(float), &bytes)) {
+    heed_vk_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
+    return;
+  }
+  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value, .panel = panel, .rows = rows, .depth = depth}, bytes);
+  bind(builder, dispatch, slot, &range);
+}
+
+void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes) {
+  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.data = data}, bytes);
+  bind(builder, dispatch, slot, &range);
+}
+
+/* The first thing about the dispatch that the device does not allow, or NULL. */
+static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dispatch *dispatch) {
+  const heed_vk_limits *limits = builder->limits;
+  for (uint32_t i = 0; i < 3; i++)
+    if (dispatch->groups[i] == 0 || dispatch->groups[i] > limits->groups) return "the grid of workgroups is larger than this device takes";
+  if (dispatch->binding_count > limits->bindings) return "the kernel has more storage buffers than this device takes";
+  if (dispatch->constants[0] > limits->invocations) return "the workgroup is larger than this device takes";
+  if (dispatch->push_bytes > HEED_VK_PUSH_BYTES) return "too many push constants";
+  return NULL;
+}
+
+void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
+                 size_t push_bytes, uint32_t x, uint32_t y, uint32_t z) {
+  if (builder->status != HEED_OK) return;
+  dispatch->stage = builder->stage;
+  dispatch->constant_count = constant_count;
+  memcpy(dispatch->constants, constants, constant_count * sizeof *constants);
+  dispatch->push_bytes = (uint32_t)push_bytes;
+  memcpy(dispatch->push, push, push_bytes);
+  const uint32_t groups[3] = {x, y, z};
+  memcpy(dispatch->groups, groups, sizeof groups);
+  const char *excess = find_excess(builder, dispatch);
+  if (excess) {
+    heed_vk_fail(builder, HEED_UNSUPPORTED, excess);
+    return;
+  }
+  if (!heed_grow(builder->context, &builder->dispatches, &builder->dispatch_capacity, builder->dispatch_count + 1, sizeof *builder->dispatches)) {
+    fail_memory(builder, sizeof *builder->dispatches);
+    return;
+  }
+  builder->dispatches[builder->dispatch_count++] = *dispatch;
+}
+
+void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group, uint32_t groups[2]) {
+  const uint64_t total = items / per_group + (items % per_group != 0), most = builder->limits->groups;
+  groups[0] = (uint32_t)(total < most ? total : most);
+  if (groups[0] == 0) groups[0] = 1;
+  const uint64_t y = (total + groups[0] - 1) / groups[0];
+  groups[1] = y > UINT32_MAX ? UINT32_MAX : y ? (uint32_t)y : 1;
+}
+
+uint32_t heed_vk_width(const heed_vk_builder *builder) { return builder->limits->cpu ? 32 : 128; }
+
+uint32_t heed_vk_row_lanes(const heed_vk_builder *builder, uint32_t width) {
+  if (builder->limits->cpu) return 1;
+  uint32_t lanes = 1;
+  while (lanes < 128 && lanes * 8 < width) lanes *= 2;
+  return lanes;
+}
+
+uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value) { return (uint32_t)heed_shape_count(heed_vk_shape(builder, value)); }

@@ -1,0 +1,124 @@
+/* What an op says about its work on the GPU, without any Vulkan: which shader, which values it reads and writes, how many
+ * workgroups. The lists a builder gathers are used three times: to check one node (supports), to add up bytes (measure), and to
+ * make buffers, pipelines and command buffers (program). Errors stick: the first one is kept, later calls do nothing. */
+#ifndef HEED_VULKAN_BUILDER_H
+#define HEED_VULKAN_BUILDER_H
+
+#include "plan/plan.h"
+
+typedef enum heed_vk_shader {
+#define HEED_SHADER(name) HEED_SHADER_##name,
+#include "shader_list.h"
+#undef HEED_SHADER
+  HEED_SHADER_COUNT
+} heed_vk_shader;
+
+#define HEED_VK_BINDINGS 12
+#define HEED_VK_CONSTANTS 12 /* specialisation constants; number 0 is the workgroup's width */
+#define HEED_VK_PUSH_BYTES 128
+
+/* What the device allows, and what kernels are chosen by. */
+typedef struct heed_vk_limits {
+  bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory */
+  uint32_t lanes;         /* subgroup size */
+  uint32_t invocations;   /* of a workgroup */
+  uint32_t groups;        /* along one axis of the grid */
+  uint32_t bindings;      /* storage buffers a stage */
+  uint64_t range;         /* bytes of one binding */
+  uint64_t alignment;     /* of a binding's offset */
+} heed_vk_limits;
+
+typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS } heed_vk_place;
+
+/* Bytes [offset, offset + bytes) of the arena or of a weight block. */
+typedef struct heed_vk_range {
+  heed_vk_place place;
+  uint32_t block;
+  uint64_t offset, bytes;
+  bool written;
+} heed_vk_range;
+
+typedef struct heed_vk_dispatch {
+  heed_vk_shader shader;
+  uint32_t stage;
+  uint32_t constants[HEED_VK_CONSTANTS], constant_count;
+  heed_vk_range binding[HEED_VK_BINDINGS];
+  uint32_t binding_count;
+  uint32_t push[HEED_VK_PUSH_BYTES / 4], push_bytes;
+  uint32_t groups[3];
+} heed_vk_dispatch;
+
+/* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix [rows, depth] is kept in panels
+ * of `panel` rows, each [depth][panel], zeros where rows end. data: bytes of the builder's own instead of a value. */
+typedef struct heed_vk_weight {
+  uint32_t value, panel, rows, depth;
+  const void *data;
+  heed_vk_range range;
+} heed_vk_weight;
+
+typedef struct heed_vk_builder {
+  const heed_context *context;
+  const heed_plan *plan;
+  const heed_vk_limits *limits;
+  const char *op; /* of the node at hand, for sentences */
+  uint32_t stage;
+  heed_vk_dispatch *dispatches;
+  size_t dispatch_count, dispatch_capacity;
+  heed_vk_weight *weights;
+  size_t weight_count, weight_capacity;
+  uint64_t *blocks; /* bytes of each weight block */
+  size_t block_count, block_capacity;
+  heed_status status;
+  heed_error error;
+} heed_vk_builder;
+
+void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits);
+void heed_vk_builder_end(heed_vk_builder *builder);
+/* Adds the dispatches of one node. */
+heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error);
+
+/* ---- for ops ---- */
+
+heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence);
+
+/* Bind a value to a slot and return where it begins there, in elements of its dtype. A constant is kept dense. Value 0 leaves the
+ * slot without meaning. */
+uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
+uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
+/* A constant matrix [rows, depth] in panels of `panel` rows. */
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel);
+/* Bytes that live as long as the graph. */
+void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes);
+
+/* Ends a dispatch: specialisation constants (the first is the workgroup's width), push constants, groups. */
+void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
+                 size_t push_bytes, uint32_t x, uint32_t y, uint32_t z);
+#define HEED_VK_DISPATCH(builder, dispatch, push, x, y, z, ...)                                                                            \
+  heed_vk_append(builder, dispatch, (const uint32_t[]){__VA_ARGS__}, (uint32_t)(sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t)), push, \
+              sizeof *(push), x, y, z)
+
+/* Workgroups for `items` items, `per_group` each, over x and y. */
+void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group, uint32_t groups[2]);
+/* Width of a workgroup for element-wise work. */
+uint32_t heed_vk_width(const heed_vk_builder *builder);
+/* Invocations that share a row of `width` elements: 1 on a CPU, whose barriers are slow. */
+uint32_t heed_vk_row_lanes(const heed_vk_builder *builder, uint32_t width);
+
+static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
+static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {
+  return &heed_graph_record(builder->plan->graph, value)->shape;
+}
+/* Elements of a value; a value whose elements do not fit 32 bits fails on its range first. */
+uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value);
+
+/* An op on Vulkan: adds the dispatches of a node. One struct an op, in ops/<op>.c. */
+typedef struct heed_vk_op {
+  const char *name;
+  void (*build)(heed_vk_builder *builder, const heed_node *node);
+} heed_vk_op;
+
+#define HEED_OP(name) extern const heed_vk_op heed_vk_##name;
+#include "graph/op_list.h"
+#undef HEED_OP
+
+#endif

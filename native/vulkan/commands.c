@@ -1,0 +1,191 @@
+/* Records the dispatches of a program. */
+#include "vulkan/commands.h"
+
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/status.h"
+
+/* What has been touched since the last barrier; when it is full the next dispatch waits for all. */
+#define MOST_TOUCHED 64
+
+typedef struct recorder {
+  heed_vk_commands *commands;
+  heed_vk_pipelines *pipelines;
+  const heed_vk_builder *builder;
+  const heed_vk_buffer *arena, *blocks;
+  heed_vk_range touched[MOST_TOUCHED];
+  uint32_t touched_count;
+} recorder;
+
+static uint32_t count_stages(const heed_vk_builder *builder) {
+  uint32_t stages = 1;
+  for (size_t i = 1; i < builder->dispatch_count; i++) stages += builder->dispatches[i].stage != builder->dispatches[i - 1].stage;
+  return stages;
+}
+
+static heed_status make_pools(recorder *r, heed_error *error) {
+  heed_vk_commands *commands = r->commands;
+  heed_vk_device *device = commands->device;
+  const heed_vk_api *api = &device->instance.api;
+  const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = device->family};
+  HEED_VK_TRY(device, api->CreateCommandPool(device->handle, &pool, NULL, &commands->pool), "vkCreateCommandPool");
+  const VkCommandBufferAllocateInfo buffers = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                               .commandPool = commands->pool,
+                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                               .commandBufferCount = commands->count};
+  HEED_VK_TRY(device, api->AllocateCommandBuffers(device->handle, &buffers, commands->buffers), "vkAllocateCommandBuffers");
+  const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  HEED_VK_TRY(device, api->CreateFence(device->handle, &fence, NULL, &commands->fence), "vkCreateFence");
+  uint32_t descriptors = 1;
+  for (size_t i = 0; i < r->builder->dispatch_count; i++) descriptors += r->builder->dispatches[i].binding_count;
+  const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors};
+  const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                           .maxSets = (uint32_t)r->builder->dispatch_count + 1,
+                                           .poolSizeCount = 1,
+                                           .pPoolSizes = &size};
+  HEED_VK_TRY(device, api->CreateDescriptorPool(device->handle, &info, NULL, &commands->descriptors), "vkCreateDescriptorPool");
+  return HEED_OK;
+}
+
+static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatch *dispatch, uint32_t slot) {
+  const heed_vk_range *range = &dispatch->binding[slot];
+  if (range->place == HEED_VK_NOWHERE) range = &dispatch->binding[0]; /* never used by the kernel, but a set has no holes */
+  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA ? r->arena : &r->blocks[range->block];
+  return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
+}
+
+static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch, const heed_vk_layout *layout, VkDescriptorSet *set, heed_error *error) {
+  heed_vk_device *device = r->commands->device;
+  const VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                            .descriptorPool = r->commands->descriptors,
+                                            .descriptorSetCount = 1,
+                                            .pSetLayouts = &layout->set};
+  HEED_VK_TRY(device, device->instance.api.AllocateDescriptorSets(device->handle, &info, set), "vkAllocateDescriptorSets");
+  VkDescriptorBufferInfo buffers[HEED_VK_BINDINGS];
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) buffers[i] = buffer_of(r, dispatch, i);
+  const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                      .dstSet = *set,
+                                      .descriptorCount = 1,
+                                      .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+  VkWriteDescriptorSet writes[HEED_VK_BINDINGS];
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) {
+    writes[i] = write;
+    writes[i].dstBinding = i;
+    writes[i].pBufferInfo = &buffers[i];
+  }
+  device->instance.api.UpdateDescriptorSets(device->handle, dispatch->binding_count, writes, 0, NULL);
+  return HEED_OK;
+}
+
+/* Two touches of the same bytes of the arena, at least one a write. Weights are only read. */
+static bool conflict(const heed_vk_range *a, const heed_vk_range *b) {
+  return (a->written || b->written) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+static bool needs_barrier(const recorder *r, const heed_vk_dispatch *dispatch) {
+  if (r->touched_count + dispatch->binding_count > MOST_TOUCHED) return true;
+  for (uint32_t i = 0; i < dispatch->binding_count; i++)
+    for (uint32_t j = 0; dispatch->binding[i].place == HEED_VK_ARENA && j < r->touched_count; j++)
+      if (conflict(&dispatch->binding[i], &r->touched[j])) return true;
+  return false;
+}
+
+static void barrier(const recorder *r, VkCommandBuffer buffer, VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to, VkAccessFlags seen) {
+  const VkMemoryBarrier memory = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, NULL, written, seen};
+  r->commands->device->instance.api.CmdPipelineBarrier(buffer, from, to, 0, 1, &memory, 0, NULL, 0, NULL);
+}
+
+static void order(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch) {
+  if (needs_barrier(r, dispatch)) {
+    barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    r->touched_count = 0;
+  }
+  for (uint32_t i = 0; i < dispatch->binding_count; i++)
+    if (dispatch->binding[i].place == HEED_VK_ARENA) r->touched[r->touched_count++] = dispatch->binding[i];
+}
+
+static heed_status record_dispatch(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch, heed_error *error) {
+  const heed_vk_api *api = &r->commands->device->instance.api;
+  const heed_vk_layout *layout;
+  VkPipeline pipeline;
+  VkDescriptorSet set;
+  HEED_TRY(heed_vk_get_layout(r->pipelines, dispatch->binding_count, &layout, error));
+  HEED_TRY(heed_vk_get_pipeline(r->pipelines, dispatch, &pipeline, error));
+  HEED_TRY(make_set(r, dispatch, layout, &set, error));
+  order(r, buffer, dispatch);
+  api->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout->pipeline, 0, 1, &set, 0, NULL);
+  api->CmdPushConstants(buffer, layout->pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, dispatch->push_bytes, dispatch->push);
+  api->CmdDispatch(buffer, dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]);
+  return HEED_OK;
+}
+
+/* The dispatches [first, end) of one stage. What the host or a copy wrote before is seen; what is written is seen after. */
+static heed_status record_stage(recorder *r, VkCommandBuffer buffer, size_t first, size_t end, bool is_first, bool is_last, heed_error *error) {
+  heed_vk_device *device = r->commands->device;
+  const heed_vk_api *api = &device->instance.api;
+  const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  HEED_VK_TRY(device, api->BeginCommandBuffer(buffer, &info), "vkBeginCommandBuffer");
+  if (is_first)
+    barrier(r, buffer, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_HOST_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+  for (size_t i = first; i < end; i++) HEED_TRY(record_dispatch(r, buffer, &r->builder->dispatches[i], error));
+  if (is_last)
+    barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_ACCESS_HOST_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+  HEED_VK_TRY(device, api->EndCommandBuffer(buffer), "vkEndCommandBuffer");
+  return HEED_OK;
+}
+
+static heed_status record(recorder *r, const heed_hooks *hooks, heed_error *error) {
+  const heed_vk_builder *builder = r->builder;
+  size_t first = 0;
+  for (uint32_t stage = 0; stage < r->commands->count; stage++) {
+    size_t end = first;
+    while (end < builder->dispatch_count && builder->dispatches[end].stage == builder->dispatches[first].stage) end++;
+    HEED_TRY(heed_ask_cancel(hooks, "pipelines", error));
+    HEED_TRY(record_stage(r, r->commands->buffers[stage], first, end, stage == 0, stage + 1 == r->commands->count, error));
+    heed_tell_progress(hooks, "pipelines", end, builder->dispatch_count);
+    first = end;
+  }
+  return HEED_OK;
+}
+
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_buffer *arena, const heed_vk_buffer *blocks,
+                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
+  memset(commands, 0, sizeof *commands);
+  commands->device = pipelines->device;
+  commands->count = count_stages(builder);
+  commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
+  if (!commands->buffers) return heed_fail_memory(error, "vulkan: commands", commands->count * sizeof(VkCommandBuffer));
+  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .arena = arena, .blocks = blocks};
+  heed_status status = make_pools(&r, error);
+  if (status == HEED_OK) status = record(&r, hooks, error);
+  if (status != HEED_OK) heed_vk_commands_destroy(commands, builder->context);
+  return status;
+}
+
+void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *context) {
+  heed_vk_device *device = commands->device;
+  if (!device) return;
+  const heed_vk_api *api = &device->instance.api;
+  if (commands->fence) api->DestroyFence(device->handle, commands->fence, NULL);
+  if (commands->pool) api->DestroyCommandPool(device->handle, commands->pool, NULL);
+  if (commands->descriptors) api->DestroyDescriptorPool(device->handle, commands->descriptors, NULL);
+  heed_free(context, commands->buffers);
+  memset(commands, 0, sizeof *commands);
+}
+
+heed_status heed_vk_commands_run(heed_vk_commands *commands, const heed_hooks *hooks, heed_error *error) {
+  if (!hooks || (!hooks->progress && !hooks->cancel)) return heed_vk_submit(commands->device, commands->buffers, commands->count, commands->fence, error);
+  for (uint32_t stage = 0; stage < commands->count; stage++) {
+    HEED_TRY(heed_ask_cancel(hooks, "run", error));
+    HEED_TRY(heed_vk_submit(commands->device, &commands->buffers[stage], 1, commands->fence, error));
+    heed_tell_progress(hooks, "run", stage + 1, commands->count);
+  }
+  return HEED_OK;
+}

@@ -1,0 +1,25 @@
+/* Descriptor sets and command buffers of a program: recorded once, submitted as often as it runs. */
+#ifndef HEED_VULKAN_COMMANDS_H
+#define HEED_VULKAN_COMMANDS_H
+
+#include "vulkan/memory.h"
+#include "vulkan/pipeline.h"
+
+typedef struct heed_vk_commands {
+  heed_vk_device *device;
+  VkDescriptorPool descriptors;
+  VkCommandPool pool;
+  VkCommandBuffer *buffers; /* one a stage, in order */
+  uint32_t count;
+  VkFence fence;
+} heed_vk_commands;
+
+/* Records all dispatches of the builder. Barriers stand only where a dispatch meets what an earlier one wrote or reads. */
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_buffer *arena, const heed_vk_buffer *blocks,
+                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
+void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *context);
+
+/* One submission for everything; stage by stage, with a wait after each, when the caller wants to hear of progress or to cancel. */
+heed_status heed_vk_commands_run(heed_vk_commands *commands, const heed_hooks *hooks, heed_error *error);
+
+#endif

@@ -1,0 +1,269 @@
+/* Instance, devices, queue. Layers and features beyond core 1.1 are asked for by validation only. */
+#include "vulkan/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+
+#define VALIDATION "VK_LAYER_KHRONOS_validation"
+#define FEWEST_BINDINGS 8
+#define FEWEST_INVOCATIONS 128
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL take_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
+                                                   const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
+  heed_vk_instance *instance = user;
+  (void)types;
+  (void)severity;
+  instance->messages++;
+  heed_log(instance->context, HEED_LOG_WARNING, "vulkan validation: %s", data->pMessage);
+  return VK_FALSE;
+}
+
+static heed_status find_validation(heed_vk_instance *instance, heed_error *error) {
+  uint32_t count = 0;
+  instance->api.EnumerateInstanceLayerProperties(&count, NULL);
+  VkLayerProperties *layers = heed_alloc(instance->context, (size_t)count + 1, sizeof *layers);
+  if (!layers) return heed_fail_memory(error, "vulkan", count * sizeof *layers);
+  instance->api.EnumerateInstanceLayerProperties(&count, layers);
+  bool found = false;
+  for (uint32_t i = 0; i < count; i++) found = found || strcmp(layers[i].layerName, VALIDATION) == 0;
+  heed_free(instance->context, layers);
+  return found ? HEED_OK : heed_fail(error, HEED_UNSUPPORTED, "vulkan: validation is not installed (expected layer " VALIDATION ")");
+}
+
+static heed_status make_instance(heed_vk_instance *instance, bool validate, heed_error *error) {
+  const VkValidationFeatureEnableEXT enabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT, VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
+                                                  VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
+  VkDebugUtilsMessengerCreateInfoEXT messenger = {
+      .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+      .pfnUserCallback = take_message,
+      .pUserData = instance,
+  };
+  const VkValidationFeaturesEXT features = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, &messenger, sizeof enabled / sizeof *enabled, enabled, 0, NULL};
+  const char *layer = VALIDATION, *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = VK_API_VERSION_1_1};
+  VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  if (validate) {
+    HEED_TRY(find_validation(instance, error));
+    info.pNext = &features;
+    info.enabledLayerCount = info.enabledExtensionCount = 1;
+    info.ppEnabledLayerNames = &layer;
+    info.ppEnabledExtensionNames = &extension;
+  }
+  const VkResult result = instance->api.CreateInstance(&info, NULL, &instance->handle);
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no driver on this machine (the loader found none)");
+  HEED_TRY(heed_vk_result(result, "vkCreateInstance", error));
+  HEED_TRY(heed_vk_load_instance(&instance->api, instance->handle, error));
+  if (validate && instance->api.CreateDebugUtilsMessengerEXT)
+    HEED_TRY(heed_vk_result(instance->api.CreateDebugUtilsMessengerEXT(instance->handle, &messenger, NULL, &instance->messenger), "vkCreateDebugUtilsMessengerEXT", error));
+  return HEED_OK;
+}
+
+heed_status heed_vk_instance_create(const heed_context *context, bool validate, heed_vk_instance *instance, heed_error *error) {
+  memset(instance, 0, sizeof *instance);
+  instance->context = context;
+  HEED_TRY(heed_vk_open_loader(&instance->api, error));
+  const heed_status status = make_instance(instance, validate, error);
+  if (status != HEED_OK) heed_vk_instance_destroy(instance);
+  return status;
+}
+
+void heed_vk_instance_destroy(heed_vk_instance *instance) {
+  if (instance->messenger) instance->api.DestroyDebugUtilsMessengerEXT(instance->handle, instance->messenger, NULL);
+  if (instance->handle && instance->api.DestroyInstance) instance->api.DestroyInstance(instance->handle, NULL);
+  instance->messenger = VK_NULL_HANDLE;
+  instance->handle = NULL;
+  heed_vk_close_loader(&instance->api);
+}
+
+/* The physical devices in heed's memory, at least one. */
+static heed_status list_physical(const heed_vk_instance *instance, VkPhysicalDevice **devices, uint32_t *count, heed_error *error) {
+  *count = 0;
+  *devices = NULL;
+  HEED_TRY(heed_vk_result(instance->api.EnumeratePhysicalDevices(instance->handle, count, NULL), "vkEnumeratePhysicalDevices", error));
+  if (*count == 0) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no device on this machine (the loader works, no driver offers one)");
+  *devices = heed_alloc(instance->context, *count, sizeof **devices);
+  if (!*devices) return heed_fail_memory(error, "vulkan: devices", *count * sizeof **devices);
+  const VkResult result = instance->api.EnumeratePhysicalDevices(instance->handle, count, *devices);
+  if (result == VK_SUCCESS || result == VK_INCOMPLETE) return HEED_OK;
+  heed_free(instance->context, *devices);
+  *devices = NULL;
+  return heed_vk_result(result, "vkEnumeratePhysicalDevices", error);
+}
+
+static heed_vulkan_device_type type_of(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return HEED_VULKAN_INTEGRATED;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return HEED_VULKAN_DISCRETE;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return HEED_VULKAN_VIRTUAL;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return HEED_VULKAN_CPU;
+    default: return HEED_VULKAN_OTHER;
+  }
+}
+
+/* The first queue family with compute, or UINT32_MAX. */
+static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  VkQueueFamilyProperties families[16];
+  uint32_t count = 16;
+  instance->api.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+  for (uint32_t i = 0; i < count; i++)
+    if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) return i;
+  return UINT32_MAX;
+}
+
+static void say_unusable(heed_vulkan_device_info *info, bool has_compute) {
+  if (info->api_major == 1 && info->api_minor < 1)
+    snprintf(info->unusable, sizeof info->unusable, "it knows Vulkan 1.0 only (expected 1.1)");
+  else if (!has_compute)
+    snprintf(info->unusable, sizeof info->unusable, "it has no compute queue");
+  else if (info->max_storage_buffers < FEWEST_BINDINGS)
+    snprintf(info->unusable, sizeof info->unusable, "too few storage buffers a stage (found %u, expected %u)", info->max_storage_buffers, FEWEST_BINDINGS);
+  else if (info->max_invocations < FEWEST_INVOCATIONS)
+    snprintf(info->unusable, sizeof info->unusable, "workgroups are too small (found %u invocations, expected %u)", info->max_invocations, FEWEST_INVOCATIONS);
+}
+
+static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical, heed_vulkan_device_info *info, VkPhysicalDeviceProperties *properties) {
+  VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &driver};
+  VkPhysicalDeviceIDProperties ids = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &subgroup};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &ids};
+  instance->api.GetPhysicalDeviceProperties2(physical, &all);
+  *properties = all.properties;
+  memset(info, 0, sizeof *info);
+  snprintf(info->name, sizeof info->name, "%s", all.properties.deviceName);
+  snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "", driver.driverInfo);
+  info->api_major = VK_API_VERSION_MAJOR(all.properties.apiVersion);
+  info->api_minor = VK_API_VERSION_MINOR(all.properties.apiVersion);
+  info->api_patch = VK_API_VERSION_PATCH(all.properties.apiVersion);
+  info->type = type_of(all.properties.deviceType);
+  info->vendor_id = all.properties.vendorID;
+  info->device_id = all.properties.deviceID;
+  memcpy(info->device_uuid, ids.deviceUUID, sizeof info->device_uuid);
+  memcpy(info->driver_uuid, ids.driverUUID, sizeof info->driver_uuid);
+  info->subgroup_size = subgroup.subgroupSize ? subgroup.subgroupSize : 1;
+  const VkPhysicalDeviceLimits *limits = &all.properties.limits;
+  info->max_invocations = limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0] ? limits->maxComputeWorkGroupInvocations
+                                                                                                       : limits->maxComputeWorkGroupSize[0];
+  info->max_shared_bytes = limits->maxComputeSharedMemorySize;
+  info->max_push_bytes = limits->maxPushConstantsSize;
+  info->max_storage_buffers = limits->maxPerStageDescriptorStorageBuffers;
+  info->max_storage_range = limits->maxStorageBufferRange;
+  VkPhysicalDeviceMemoryProperties memory;
+  instance->api.GetPhysicalDeviceMemoryProperties(physical, &memory);
+  for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) info->device_memory += memory.memoryHeaps[i].size;
+  say_unusable(info, compute_family(instance, physical) != UINT32_MAX);
+}
+
+heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos, uint32_t *count, heed_error *error) {
+  if (!context || !count) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or count missing (found NULL)");
+  const uint32_t room = infos ? *count : 0;
+  *count = 0;
+  heed_vk_instance instance;
+  HEED_TRY(heed_vk_instance_create(context, false, &instance, error));
+  VkPhysicalDevice *physical;
+  const heed_status status = list_physical(&instance, &physical, count, error);
+  VkPhysicalDeviceProperties properties;
+  for (uint32_t i = 0; status == HEED_OK && i < *count && i < room; i++) describe(&instance, physical[i], &infos[i], &properties);
+  heed_free(context, physical);
+  heed_vk_instance_destroy(&instance);
+  return status;
+}
+
+/* Chooses by index, or the first one that can be used. */
+static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDeviceProperties *properties, heed_error *error) {
+  VkPhysicalDevice *physical;
+  uint32_t count;
+  HEED_TRY(list_physical(&device->instance, &physical, &count, error));
+  device->info.unusable[0] = '\0';
+  for (uint32_t i = 0; i < count && !device->physical; i++) {
+    if (index >= 0 && i != (uint32_t)index) continue;
+    describe(&device->instance, physical[i], &device->info, properties);
+    if (!device->info.unusable[0]) device->physical = physical[i];
+  }
+  heed_free(device->instance.context, physical);
+  if (device->physical) return HEED_OK;
+  if (index >= 0 && (uint32_t)index >= count) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no device %d (found %u, counted from 0)", (int)index, count);
+  return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name, device->info.unusable);
+}
+
+static heed_status make_device(heed_vk_device *device, bool validate, heed_error *error) {
+  heed_vk_api *api = &device->instance.api;
+  device->family = compute_family(&device->instance, device->physical);
+  const float priority = 1.0f;
+  const VkDeviceQueueCreateInfo queue = {
+      .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = device->family, .queueCount = 1, .pQueuePriorities = &priority};
+  VkPhysicalDeviceFeatures has, wants;
+  api->GetPhysicalDeviceFeatures(device->physical, &has);
+  memset(&wants, 0, sizeof wants);
+  if (validate) { /* what GPU-assisted validation writes its findings with */
+    wants.fragmentStoresAndAtomics = has.fragmentStoresAndAtomics;
+    wants.vertexPipelineStoresAndAtomics = has.vertexPipelineStoresAndAtomics;
+    wants.shaderInt64 = has.shaderInt64;
+  }
+  const VkDeviceCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue, .pEnabledFeatures = &wants};
+  HEED_TRY(heed_vk_result(api->CreateDevice(device->physical, &info, NULL, &device->handle), "vkCreateDevice", error));
+  HEED_TRY(heed_vk_load_device(api, device->handle, error));
+  api->GetDeviceQueue(device->handle, device->family, 0, &device->queue);
+  return HEED_OK;
+}
+
+static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits) {
+  const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
+  device->limits = (heed_vk_limits){
+      .cpu = device->info.type == HEED_VULKAN_CPU,
+      .lanes = device->info.subgroup_size,
+      .invocations = device->info.max_invocations,
+      .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
+      .bindings = device->info.max_storage_buffers,
+      .range = device->info.max_storage_range,
+      .alignment = limits->minStorageBufferOffsetAlignment > 16 ? limits->minStorageBufferOffsetAlignment : 16,
+  };
+}
+
+static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, heed_error *error) {
+  VkPhysicalDeviceProperties properties;
+  HEED_TRY(choose(device, desc->device, &properties, error));
+  memcpy(device->pipeline_cache_uuid, properties.pipelineCacheUUID, VK_UUID_SIZE);
+  device->driver_version = properties.driverVersion;
+  device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
+  set_limits(device, &properties.limits);
+  return make_device(device, desc->validate, error);
+}
+
+heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc, heed_vk_device *device, heed_error *error) {
+  memset(device, 0, sizeof *device);
+  HEED_TRY(heed_vk_instance_create(context, desc->validate, &device->instance, error));
+  device->fault = (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
+  device->force_staging = desc->force_staging;
+  const heed_status status = set_up(device, desc, error);
+  if (status != HEED_OK) heed_vk_device_destroy(device);
+  return status;
+}
+
+void heed_vk_device_destroy(heed_vk_device *device) {
+  if (device->handle && device->instance.api.DestroyDevice) device->instance.api.DestroyDevice(device->handle, NULL);
+  device->handle = NULL;
+  heed_vk_instance_destroy(&device->instance);
+}
+
+heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call, heed_error *error) {
+  if (result == VK_ERROR_DEVICE_LOST) device->lost = true;
+  return heed_vk_result(result, call, error);
+}
+
+heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count, VkFence fence, heed_error *error) {
+  const heed_vk_api *api = &device->instance.api;
+  const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = count, .pCommandBuffers = buffers};
+  if (device->lost || heed_vk_fault_loses(&device->fault)) return heed_vk_check(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit", error);
+  HEED_VK_TRY(device, api->QueueSubmit(device->queue, 1, &info, fence), "vkQueueSubmit");
+  HEED_VK_TRY(device, api->WaitForFences(device->handle, 1, &fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+  HEED_VK_TRY(device, api->ResetFences(device->handle, 1, &fence), "vkResetFences");
+  return HEED_OK;
+}

@@ -1,0 +1,49 @@
+/* Instance, physical device, logical device and one queue. */
+#ifndef HEED_VULKAN_DEVICE_H
+#define HEED_VULKAN_DEVICE_H
+
+#include "heed/vulkan.h"
+#include "vulkan/builder.h"
+#include "vulkan/fault.h"
+#include "vulkan/loader.h"
+
+/* An instance on its own: enough to list devices. */
+typedef struct heed_vk_instance {
+  const heed_context *context;
+  heed_vk_api api;
+  VkInstance handle;
+  VkDebugUtilsMessengerEXT messenger;
+  uint32_t messages; /* warnings and errors of the validation layer */
+} heed_vk_instance;
+
+heed_status heed_vk_instance_create(const heed_context *context, bool validate, heed_vk_instance *instance, heed_error *error);
+void heed_vk_instance_destroy(heed_vk_instance *instance);
+
+typedef struct heed_vk_device {
+  heed_vk_instance instance;
+  VkPhysicalDevice physical;
+  VkDevice handle;
+  VkQueue queue;
+  uint32_t family;
+  heed_vulkan_device_info info;
+  uint8_t pipeline_cache_uuid[VK_UUID_SIZE];
+  uint32_t driver_version;
+  VkPhysicalDeviceMemoryProperties memory;
+  heed_vk_limits limits;
+  heed_vk_fault fault;
+  bool force_staging;
+  bool lost;
+} heed_vk_device;
+
+/* Leaves *device ready, or destroyed. */
+heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc, heed_vk_device *device, heed_error *error);
+void heed_vk_device_destroy(heed_vk_device *device);
+
+/* heed_vk_result, and remembers when the device is lost. */
+heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call, heed_error *error);
+/* Submits command buffers and waits for them. */
+heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count, VkFence fence, heed_error *error);
+
+#define HEED_VK_TRY(device, call, name) HEED_TRY(heed_vk_check((device), (call), (name), error))
+
+#endif

@@ -1,0 +1,21 @@
+/* softmax on Vulkan: one dispatch, a row by one invocation or shared by several. */
+#include "params/softmax.h"
+#include "vulkan/builder.h"
+
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_softmax_desc *desc = node->desc;
+  const heed_shape *x = heed_vk_shape(builder, desc->x.id);
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_softmax};
+  heed_softmax_params params = {
+      .width = x->rank ? x->dim[x->rank - 1] : 1,
+      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
+      .y_origin = heed_vk_write(builder, &dispatch, 1, node->output[0]),
+  };
+  params.rows = heed_vk_count(builder, desc->x.id) / params.width;
+  const uint32_t lanes = heed_vk_row_lanes(builder, params.width), width = builder->limits->cpu ? builder->limits->lanes : 128;
+  uint32_t groups[2];
+  heed_vk_spread(builder, params.rows, width / lanes, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, lanes);
+}
+
+const heed_vk_op heed_vk_softmax = {"softmax", build};

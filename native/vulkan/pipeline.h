@@ -1,0 +1,35 @@
+/* Compute pipelines of a device, one for each pair of shader and specialisation constants, made once and kept. */
+#ifndef HEED_VULKAN_PIPELINE_H
+#define HEED_VULKAN_PIPELINE_H
+
+#include "vulkan/device.h"
+
+/* Number of storage buffers -> layouts; all pipelines share the push constant range. */
+typedef struct heed_vk_layout {
+  VkDescriptorSetLayout set;
+  VkPipelineLayout pipeline;
+} heed_vk_layout;
+
+typedef struct heed_vk_pipeline {
+  heed_vk_shader shader;
+  uint32_t constants[HEED_VK_CONSTANTS], constant_count;
+  VkPipeline handle;
+} heed_vk_pipeline;
+
+typedef struct heed_vk_pipelines {
+  heed_vk_device *device;
+  VkPipelineCache cache;
+  VkShaderModule modules[HEED_SHADER_COUNT];
+  heed_vk_layout layouts[HEED_VK_BINDINGS + 1];
+  heed_vk_pipeline *table;
+  size_t count, capacity;
+} heed_vk_pipelines;
+
+/* cache_bytes: what an earlier vkGetPipelineCacheData gave, or NULL. */
+heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error);
+void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines);
+
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, uint32_t bindings, const heed_vk_layout **layout, heed_error *error);
+heed_status heed_vk_get_pipeline(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, VkPipeline *pipeline, heed_error *error);
+
+#endif

@@ -1,0 +1,15 @@
+/* The choice of register tile for a matrix product (shaders/include/tile.glsl). */
+#ifndef HEED_VULKAN_TILE_H
+#define HEED_VULKAN_TILE_H
+
+#include "vulkan/builder.h"
+
+typedef struct heed_vk_tile {
+  uint32_t rows, columns, lanes, groups; /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
+  uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
+  uint32_t x, y;                         /* workgroups over rows and panels */
+} heed_vk_tile;
+
+heed_vk_tile heed_vk_choose_tile(const heed_vk_limits *limits, uint32_t rows, uint32_t columns);
+
+#endif

@@ -1,0 +1,53 @@
+/* What an op is to the CPU backend: one struct an op and a level, in cpu/<op>.c, which is compiled once per level. */
+#ifndef HEED_CPU_CPU_OP_H
+#define HEED_CPU_CPU_OP_H
+
+#include "cpu/thread_pool.h"
+#include "plan/plan.h"
+
+/* Scratch of one node in bytes: one shared block, and one for each worker. */
+typedef struct heed_cpu_need {
+  uint64_t shared, worker;
+} heed_cpu_need;
+
+/* A node made ready: addresses of everything it touches. */
+typedef struct heed_cpu_step {
+  const heed_plan *plan;
+  const heed_node *node;
+  const void *input[HEED_NODE_INPUTS]; /* in the order of node->input */
+  void *output[HEED_NODE_OUTPUTS];     /* NULL where nobody wants it */
+  heed_thread_pool *pool;
+  unsigned char *shared, *workers; /* scratch; worker i's begins at workers + i * worker_stride */
+  size_t worker_stride;
+} heed_cpu_step;
+
+typedef struct heed_cpu_op {
+  uint32_t panels; /* bit i: input i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead of dense */
+  void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need); /* NULL: no scratch */
+  void (*run)(const heed_cpu_step *step);
+} heed_cpu_op;
+
+/* A level: everything that is compiled for it. */
+typedef struct heed_cpu_level_table {
+  const char *name, *label; /* "avx512", "AVX-512" */
+  uint32_t panel_columns;
+  /* Packs `rows` rows of a [N, depth] matrix (at most panel_columns of them) into one panel; missing columns become 0. */
+  void (*pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
+  const heed_cpu_op *ops[HEED_OP_KIND_COUNT];
+} heed_cpu_level_table;
+
+/* Walks node->input in the order in which the shape rule took them: NULL for an optional input that is absent. */
+static inline const void *heed_cpu_take(const heed_cpu_step *step, uint32_t *slot, heed_value value) {
+  return value.id ? step->input[(*slot)++] : NULL;
+}
+
+static inline const heed_shape *heed_cpu_shape(const heed_cpu_step *step, uint32_t id) { return &heed_graph_record(step->plan->graph, id)->shape; }
+
+static inline void *heed_cpu_worker_scratch(const heed_cpu_step *step, uint32_t worker) { return step->workers + worker * step->worker_stride; }
+
+/* Elements of work in one task of an elementwise op: enough to be worth a task, small enough to share out. */
+#define HEED_CPU_GRAIN 16384u
+
+static inline uint64_t heed_cpu_divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+#endif

@@ -1,0 +1,174 @@
+/* The matrix tile, written once for every number of rows, and what goes around it. Loop order after Goto & van de Geijn 2008,
+ * "Anatomy of High-Performance Matrix Multiplication", with one panel in the second cache and rows streamed past it. */
+#include "cpu/gemm.h"
+
+#include <string.h>
+
+#if defined(__GNUC__)
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE
+#endif
+
+/* Rows 0 .. m - 1 as (row, group, place in the group): three rows share one pointer, since x + stride and x + 2 stride are
+ * addresses of their own on x86, and thirteen pointers do not fit its registers. */
+#define ROWS_1(X) X(0, 0, 0)
+#define ROWS_2(X) ROWS_1(X) X(1, 0, 1)
+#define ROWS_3(X) ROWS_2(X) X(2, 0, 2)
+#define ROWS_4(X) ROWS_3(X) X(3, 1, 0)
+#define ROWS_5(X) ROWS_4(X) X(4, 1, 1)
+#define ROWS_6(X) ROWS_5(X) X(5, 1, 2)
+#define ROWS_7(X) ROWS_6(X) X(6, 2, 0)
+#define ROWS_8(X) ROWS_7(X) X(7, 2, 1)
+#define ROWS_9(X) ROWS_8(X) X(8, 2, 2)
+#define ROWS_10(X) ROWS_9(X) X(9, 3, 0)
+#define ROWS_11(X) ROWS_10(X) X(10, 3, 1)
+#define ROWS_12(X) ROWS_11(X) X(11, 3, 2)
+
+#define GROUPS_1(X) X(0)
+#define GROUPS_2(X) GROUPS_1(X) X(1)
+#define GROUPS_3(X) GROUPS_2(X) X(2)
+#define GROUPS_4(X) GROUPS_3(X) X(3)
+
+#define GROUP_START(g) const float *x##g = x + (g) * 3 * x_stride;
+#define GROUP_NEXT(g) x##g++;
+#define ROW_LOAD(i, g, r)                                                \
+  f32xN low##i = add ? f32_load(out + (i) * out_stride) : f32_set1(0.0f); \
+  f32xN high##i = add ? f32_load(out + (i) * out_stride + HEED_SIMD_WIDTH) : f32_set1(0.0f);
+#define ROW_STEP(i, g, r)                       \
+  {                                             \
+    const f32xN a = f32_set1(x##g[(r) * x_stride]); \
+    low##i = f32_fma(a, b_low, low##i);         \
+    high##i = f32_fma(a, b_high, high##i);      \
+  }
+#define ROW_STORE(i, g, r)                     \
+  f32_store(out + (i) * out_stride, low##i);   \
+  f32_store(out + (i) * out_stride + HEED_SIMD_WIDTH, high##i);
+
+#define DEFINE_TILE(m, groups)                                                                                                             \
+  static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,            \
+                                size_t out_stride, bool add) {                                                                             \
+    GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {                                              \
+      const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);                                                     \
+      ROWS_##m(ROW_STEP) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                \
+    }                                                                                                                                      \
+    ROWS_##m(ROW_STORE)                                                                                                                    \
+  }
+
+typedef void (*tile_function)(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride,
+                              bool add);
+
+DEFINE_TILE(1, 1)
+DEFINE_TILE(2, 1)
+DEFINE_TILE(3, 1)
+DEFINE_TILE(4, 2)
+#if HEED_TILE_ROWS >= 6
+DEFINE_TILE(5, 2)
+DEFINE_TILE(6, 2)
+#endif
+#if HEED_TILE_ROWS >= 8
+DEFINE_TILE(7, 3)
+DEFINE_TILE(8, 3)
+#endif
+#if HEED_TILE_ROWS >= 12
+DEFINE_TILE(9, 3)
+DEFINE_TILE(10, 4)
+DEFINE_TILE(11, 4)
+DEFINE_TILE(12, 4)
+#endif
+
+static const tile_function tiles[HEED_TILE_ROWS + 1] = {
+    NULL,    tile_1, tile_2, tile_3, tile_4,
+#if HEED_TILE_ROWS >= 6
+    tile_5,  tile_6,
+#endif
+#if HEED_TILE_ROWS >= 8
+    tile_7,  tile_8,
+#endif
+#if HEED_TILE_ROWS >= 12
+    tile_9,  tile_10, tile_11, tile_12,
+#endif
+};
+
+void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride,
+                   bool add) {
+  tiles[m](x, x_stride, panel, panel_stride, k, out, out_stride, add);
+}
+
+/* A width x width corner, transposed through registers. */
+static void pack_block(const float *from, size_t depth, float *panel) {
+  f32xN rows[HEED_SIMD_WIDTH];
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) rows[i] = f32_load(from + i * depth);
+  f32_transpose(rows);
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) f32_store(panel + i * HEED_TILE_COLUMNS, rows[i]);
+}
+
+/* One half of a panel: `rows` of its HEED_SIMD_WIDTH columns exist. */
+static void pack_half(const float *from, size_t depth, uint32_t rows, float *panel) {
+  size_t k = 0;
+  if (rows == HEED_SIMD_WIDTH)
+    for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) pack_block(from + k, depth, panel + k * HEED_TILE_COLUMNS);
+  for (; k < depth; k++)
+    for (uint32_t n = 0; n < HEED_SIMD_WIDTH; n++) panel[k * HEED_TILE_COLUMNS + n] = n < rows ? from[n * depth + k] : 0.0f;
+}
+
+void heed_cpu_pack_panel(const float *from, size_t depth, uint32_t rows, float *panel) {
+  const uint32_t low = rows < HEED_SIMD_WIDTH ? rows : HEED_SIMD_WIDTH;
+  pack_half(from, depth, low, panel);
+  pack_half(from + low * depth, depth, rows - low, panel + HEED_SIMD_WIDTH);
+}
+
+/* tile [m, W] + bias[count columns]. */
+static void add_bias(float *tile, size_t m, const float *bias, uint32_t count) {
+  for (uint32_t n = 0; n < count; n += HEED_SIMD_WIDTH) {
+    const f32xN add = count - n < HEED_SIMD_WIDTH ? f32_load_tail(bias + n, count - n) : f32_load(bias + n);
+    for (size_t i = 0; i < m; i++) f32_store(tile + i * HEED_TILE_COLUMNS + n, f32_add(f32_load(tile + i * HEED_TILE_COLUMNS + n), add));
+  }
+}
+
+/* to[count] = from[count] + residual[count] (residual may be NULL). */
+static void store_row(const float *from, const float *residual, float *to, size_t count) {
+  size_t n = 0;
+  for (; n + HEED_SIMD_WIDTH <= count; n += HEED_SIMD_WIDTH) {
+    const f32xN a = f32_load(from + n);
+    f32_store(to + n, residual ? f32_add(a, f32_load(residual + n)) : a);
+  }
+  if (n == count) return;
+  const uint32_t rest = (uint32_t)(count - n);
+  const f32xN a = f32_load_tail(from + n, rest);
+  f32_store_tail(to + n, residual ? f32_add(a, f32_load_tail(residual + n, rest)) : a, rest);
+}
+
+/* One row of a tile, columns [column, column + count), to its places in [parts, B, heads, tokens, head_depth]. */
+static void store_head_major(const heed_cpu_product *p, const float *from, size_t row, size_t column, size_t count) {
+  const size_t batch = p->rows / p->tokens, b = row / p->tokens, t = row % p->tokens;
+  for (size_t done = 0; done < count;) {
+    const size_t head = (column + done) / p->head_depth, d = (column + done) % p->head_depth; /* head counts through the parts */
+    const size_t left = count - done, here = p->head_depth - d < left ? p->head_depth - d : left;
+    const size_t part = head / p->heads, plane = (part * batch + b) * p->heads + head % p->heads;
+    store_row(from + done, NULL, p->y + (plane * p->tokens + t) * p->head_depth + d, here);
+    done += here;
+  }
+}
+
+/* Bias, activation, residual, and out of the tile into y. */
+static void finish_tile(const heed_cpu_product *p, float *tile, size_t row, size_t m, size_t column) {
+  const size_t left = p->columns - column, count = left < HEED_TILE_COLUMNS ? left : HEED_TILE_COLUMNS;
+  if (p->bias) add_bias(tile, m, p->bias + column, (uint32_t)count);
+  if (p->activation != HEED_ACTIVATION_NONE) heed_cpu_activate(p->activation, tile, tile, m * HEED_TILE_COLUMNS);
+  for (size_t i = 0; i < m; i++) {
+    const float *from = tile + i * HEED_TILE_COLUMNS;
+    const size_t at = (row + i) * p->columns + column;
+    if (p->heads) store_head_major(p, from, row + i, column, count);
+    else store_row(from, p->residual ? p->residual + at : NULL, p->y + at, count);
+  }
+}
+
+void heed_cpu_product_panel(const heed_cpu_product *p, size_t first, size_t end, size_t panel, float *tile) {
+  const float *weights = p->panels + panel * p->depth * HEED_TILE_COLUMNS;
+  for (size_t row = first; row < end; row += HEED_TILE_ROWS) {
+    const size_t m = end - row < HEED_TILE_ROWS ? end - row : HEED_TILE_ROWS;
+    heed_cpu_tile((uint32_t)m, p->x + (row - first) * p->x_stride, p->x_stride, weights, HEED_TILE_COLUMNS, p->depth, tile, HEED_TILE_COLUMNS, false);
+    finish_tile(p, tile, row, m, panel * HEED_TILE_COLUMNS);
+  }
+}

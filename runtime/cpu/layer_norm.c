@@ -1,0 +1,64 @@
+/* layer_norm: y = gain (x - mean) / sqrt(variance + epsilon) + bias over rows of C (Ba et al. 2016): 1 mean 2 variance about that
+ * mean, so that a large mean costs no digits 3 scale. */
+#include <math.h>
+
+#include "cpu/gemm.h"
+
+typedef struct job {
+  const float *x, *gain, *bias;
+  float *y, epsilon;
+  size_t width, rows_per_task;
+  uint64_t rows;
+} job;
+
+/* Sum over the row of (x - shift), or of its square. Four sums side by side hide the latency of the add. */
+static float row_sum(const float *x, size_t width, float shift, bool squared) {
+  const f32xN away = f32_set1(shift);
+  f32xN sum[4] = {f32_set1(0.0f), f32_set1(0.0f), f32_set1(0.0f), f32_set1(0.0f)};
+  size_t i = 0;
+  for (; i + 4 * HEED_SIMD_WIDTH <= width; i += 4 * HEED_SIMD_WIDTH)
+    for (uint32_t u = 0; u < 4; u++) {
+      const f32xN d = f32_sub(f32_load(x + i + u * HEED_SIMD_WIDTH), away);
+      sum[u] = squared ? f32_fma(d, d, sum[u]) : f32_add(sum[u], d);
+    }
+  float total = f32_reduce_add(f32_add(f32_add(sum[0], sum[1]), f32_add(sum[2], sum[3])));
+  for (; i < width; i++) {
+    const float d = x[i] - shift;
+    total += squared ? d * d : d;
+  }
+  return total;
+}
+
+static void norm_row(const job *j, const float *x, float *y) {
+  const float count = (float)j->width;
+  /* A second look at the mean takes out the rounding of the first when the mean is large beside the spread. */
+  const float rough = row_sum(x, j->width, 0.0f, false) / count;
+  const float mean = rough + row_sum(x, j->width, rough, false) / count;
+  const float scale = 1.0f / sqrtf(row_sum(x, j->width, mean, true) / count + j->epsilon);
+  const f32xN away = f32_set1(mean), factor = f32_set1(scale);
+  size_t i = 0;
+  for (; i + HEED_SIMD_WIDTH <= j->width; i += HEED_SIMD_WIDTH) {
+    const f32xN unit = f32_mul(f32_sub(f32_load(x + i), away), factor);
+    f32_store(y + i, f32_fma(unit, f32_load(j->gain + i), f32_load(j->bias + i)));
+  }
+  for (; i < j->width; i++) y[i] = (x[i] - mean) * scale * j->gain[i] + j->bias[i];
+}
+
+static void run_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  (void)worker;
+  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  for (size_t row = (size_t)first; row < end; row++) norm_row(j, j->x + row * j->width, j->y + row * j->width);
+}
+
+static void run(const heed_cpu_step *step) {
+  const heed_layer_norm_desc *desc = step->node->desc;
+  const heed_shape *x = heed_cpu_shape(step, desc->x.id);
+  job j = {.x = step->input[0], .gain = step->input[1], .bias = step->input[2], .y = step->output[0], .epsilon = desc->epsilon};
+  j.width = heed_cpu_shape(step, desc->gain.id)->dim[0];
+  j.rows = heed_shape_count(x) / j.width;
+  j.rows_per_task = j.width < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.width : 1;
+  heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
+}
+
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_layer_norm) = {0, NULL, run};

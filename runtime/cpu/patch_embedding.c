@@ -1,0 +1,60 @@
+/* patch_embedding: a convolution of kernel P and stride P, as a product of patches [B patches, Cin P P] and weight panels. A task
+ * lays out some patches as rows in its scratch and multiplies them by every panel. */
+#include <string.h>
+
+#include "cpu/gemm.h"
+
+#define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 12 ? 6 : 3))
+
+typedef struct job {
+  heed_cpu_product product;
+  const heed_cpu_step *step;
+  const float *image;
+  size_t channels, height, width, patch, across, patches; /* across: patches in a row of patches */
+} job;
+
+/* Row `row` of the patches' matrix: [Cin, P, P] of one patch. */
+static void lay_out(const job *j, size_t row, float *to) {
+  const size_t at = row % j->patches, top = at / j->across * j->patch, left = at % j->across * j->patch;
+  const float *image = j->image + row / j->patches * j->channels * j->height * j->width;
+  for (size_t c = 0; c < j->channels; c++)
+    for (size_t y = 0; y < j->patch; y++, to += j->patch)
+      memcpy(to, image + (c * j->height + top + y) * j->width + left, j->patch * sizeof *to);
+}
+
+static void run_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  float *tile = heed_cpu_worker_scratch(j->step, worker), *rows = tile + HEED_TILE_ROWS * HEED_TILE_COLUMNS;
+  heed_cpu_product product = j->product;
+  const size_t first = (size_t)task * TASK_ROWS, end = product.rows - first < TASK_ROWS ? product.rows : first + TASK_ROWS;
+  for (size_t row = first; row < end; row++) lay_out(j, row, rows + (row - first) * product.depth);
+  product.x = rows;
+  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < product.columns; panel++) heed_cpu_product_panel(&product, first, end, panel, tile);
+}
+
+static void run(const heed_cpu_step *step) {
+  const heed_patch_embedding_desc *desc = step->node->desc;
+  const uint32_t *image = heed_cpu_shape(step, desc->image.id)->dim, *weight = heed_cpu_shape(step, desc->weight.id)->dim;
+  uint32_t slot = 0;
+  job j = {.step = step, .channels = image[1], .height = image[2], .width = image[3], .patch = weight[2]};
+  j.across = j.width / j.patch;
+  j.patches = j.height / j.patch * j.across;
+  j.image = heed_cpu_take(step, &slot, desc->image);
+  heed_cpu_product *p = &j.product;
+  p->panels = heed_cpu_take(step, &slot, desc->weight);
+  p->bias = heed_cpu_take(step, &slot, desc->bias);
+  p->y = step->output[0];
+  p->depth = p->x_stride = j.channels * j.patch * j.patch;
+  p->columns = weight[0];
+  p->rows = image[0] * j.patches;
+  heed_thread_pool_run(step->pool, heed_cpu_divide_up(p->rows, TASK_ROWS), run_task, &j);
+}
+
+static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+  const heed_patch_embedding_desc *desc = node->desc;
+  const uint32_t *weight = heed_graph_record(plan->graph, desc->weight.id)->shape.dim;
+  const uint64_t depth = (uint64_t)weight[1] * weight[2] * weight[3];
+  need->worker = (HEED_TILE_ROWS * HEED_TILE_COLUMNS + TASK_ROWS * depth) * sizeof(float);
+}
+
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {1u << 1, measure, run};

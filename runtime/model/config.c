@@ -1,0 +1,270 @@
+/* config.json. Keys and defaults: transformers' ViTConfig, DeiTConfig, Dinov2Config; timm's models on the Hub (hf_hub: save_config). */
+#include "model/config.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/utf8.h"
+#include "model/config_fields.h"
+#include "model/source.h"
+
+#define CONFIG_FILE "config.json"
+#define PREPROCESSOR_FILE "preprocessor_config.json"
+#define MAX_FILE_BYTES (64u << 20)
+#define MAX_LABELS HEED_CONFIG_MAX
+
+const char *heed_family_name(heed_family family) {
+  static const char *const names[] = {"vit", "deit", "dinov2", "timm"};
+  return (size_t)family < sizeof names / sizeof *names ? names[family] : "?";
+}
+
+/* --------------------------------------------------------------------------------------------------------------- activations */
+
+static heed_status read_activation(const heed_fields *fields, heed_activation *activation) {
+  static const struct {
+    const char *name;
+    heed_activation kind;
+  } known[] = {
+      {"gelu", HEED_ACTIVATION_GELU},
+      {"gelu_python", HEED_ACTIVATION_GELU},
+      {"gelu_new", HEED_ACTIVATION_GELU_TANH},
+      {"gelu_fast", HEED_ACTIVATION_GELU_TANH},
+      {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
+      {"gelu_accurate", HEED_ACTIVATION_GELU_TANH},
+      {"quick_gelu", HEED_ACTIVATION_GELU_QUICK},
+      {"relu", HEED_ACTIVATION_RELU},
+      {"silu", HEED_ACTIVATION_SILU},
+      {"swish", HEED_ACTIVATION_SILU},
+      {"tanh", HEED_ACTIVATION_TANH},
+      {"sigmoid", HEED_ACTIVATION_SIGMOID},
+      {"linear", HEED_ACTIVATION_NONE},
+  };
+  const char *name = "gelu";
+  HEED_TRY(heed_field_string(fields, "hidden_act", &name));
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i].name, name) == 0) {
+      *activation = known[i].kind;
+      return HEED_OK;
+    }
+  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: hidden_act is not supported (found %.*s, expected gelu, gelu_new, quick_gelu, relu, silu ...)",
+                   fields->where, HEED_CUT(name));
+}
+
+/* -------------------------------------------------------------------------------------------------------------------- labels */
+
+/* A class number as a key: digits only. */
+static bool class_number(const char *text, uint32_t *number) {
+  uint32_t sum = 0;
+  if (!*text) return false;
+  for (; *text; text++) {
+    if (*text < '0' || *text > '9') return false;
+    sum = sum * 10 + (uint32_t)(*text - '0');
+    if (sum >= MAX_LABELS) return false;
+  }
+  *number = sum;
+  return true;
+}
+
+static heed_status make_labels(heed_config *config, uint32_t count, heed_error *error) {
+  config->labels = heed_alloc(config->context, count ? count : 1, sizeof *config->labels);
+  if (!config->labels) return heed_fail_memory(error, CONFIG_FILE, count * sizeof *config->labels);
+  config->label_count = count;
+  return HEED_OK;
+}
+
+/* {"0": "tench", "1": "goldfish", ...} in any order. */
+static heed_status read_id2label(heed_config *config, const heed_fields *fields, heed_json_value map) {
+  const heed_json *json = fields->json;
+  const char *text;
+  uint32_t number = 0, count = 0;
+  if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT) return heed_field_fail(fields, "id2label", map, "an object");
+  for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v)) {
+    if (!class_number(heed_json_key(json, v, NULL), &number))
+      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: a key of id2label is not a class number (found %.*s, expected 0 to 1048575)", fields->where,
+                       HEED_CUT(heed_json_key(json, v, NULL)));
+    if (number >= count) count = number + 1;
+  }
+  HEED_TRY(make_labels(config, count, fields->error));
+  for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v)) {
+    class_number(heed_json_key(json, v, NULL), &number);
+    if (!heed_json_string(json, v, &text, NULL)) return heed_field_fail(fields, "id2label", v, "a string");
+    config->labels[number] = text;
+  }
+  return HEED_OK;
+}
+
+static heed_status read_label_list(heed_config *config, const heed_fields *fields, heed_json_value list) {
+  const heed_json *json = fields->json;
+  if (heed_json_kind_of(json, list) != HEED_JSON_ARRAY) return heed_field_fail(fields, "label_names", list, "an array");
+  HEED_TRY(make_labels(config, heed_json_count(json, list), fields->error));
+  uint32_t index = 0;
+  for (heed_json_value v = heed_json_first(json, list); v; v = heed_json_next(json, list, v))
+    if (!heed_json_string(json, v, &config->labels[index++], NULL)) return heed_field_fail(fields, "label_names", v, "a string");
+  return HEED_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- Hugging Face */
+
+static heed_status check_model_type(heed_config *config, const heed_fields *fields) {
+  static const char *const known[] = {"", "vit", "deit", "vit_msn", "dinov2", "dinov2_with_registers"};
+  HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i], config->model_type) == 0) return HEED_OK;
+  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)", fields->where,
+                   HEED_CUT(config->model_type));
+}
+
+static heed_status check_needed(const heed_config *config, const heed_fields *fields) {
+  const struct {
+    const char *key;
+    uint32_t value;
+  } needed[] = {{"hidden_size", config->width},      {"num_hidden_layers", config->layers}, {"num_attention_heads", config->heads},
+                {"intermediate_size", config->mlp_width}, {"image_size", config->image_size},    {"patch_size", config->patch}};
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (!needed[i].value)
+      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: the key %s is missing (found none, expected a whole number)", fields->where, needed[i].key);
+  if (config->width % config->heads)
+    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)", fields->where,
+                     config->width, config->heads);
+  return HEED_OK;
+}
+
+/* DINOv2 gives the width of its MLP as a multiple of hidden_size. */
+static heed_status read_mlp_width(heed_config *config, const heed_fields *fields) {
+  uint32_t ratio = 0;
+  bool gated = false;
+  HEED_TRY(heed_field_size(fields, "intermediate_size", 1, &config->mlp_width));
+  HEED_TRY(heed_field_bool(fields, "use_swiglu_ffn", &gated));
+  if (gated) return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)", fields->where);
+  if (config->mlp_width) return HEED_OK;
+  HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
+  uint64_t width;
+  if (!heed_u64_mul(ratio, config->width, &width) || width > HEED_CONFIG_MAX)
+    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)", fields->where, ratio);
+  config->mlp_width = (uint32_t)width;
+  return HEED_OK;
+}
+
+static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
+  HEED_TRY(heed_field_size(fields, "hidden_size", 1, &config->width));
+  HEED_TRY(heed_field_size(fields, "num_hidden_layers", 1, &config->layers));
+  HEED_TRY(heed_field_size(fields, "num_attention_heads", 1, &config->heads));
+  HEED_TRY(heed_field_square(fields, "image_size", &config->image_size));
+  HEED_TRY(heed_field_square(fields, "patch_size", &config->patch));
+  HEED_TRY(heed_field_size(fields, "num_channels", 1, &config->channels));
+  HEED_TRY(heed_field_size(fields, "num_labels", 0, &config->classes));
+  HEED_TRY(heed_field_size(fields, "num_register_tokens", 0, &config->registers));
+  return read_mlp_width(config, fields);
+}
+
+static heed_status read_hugging_face(heed_config *config, const heed_fields *fields) {
+  HEED_TRY(check_model_type(config, fields));
+  config->channels = 3;
+  config->epsilon = strncmp(config->model_type, "dinov2", 6) == 0 || strcmp(config->model_type, "vit_msn") == 0 ? 1e-6f : 1e-12f;
+  HEED_TRY(read_sizes(config, fields));
+  HEED_TRY(check_needed(config, fields));
+  HEED_TRY(read_activation(fields, &config->activation));
+  HEED_TRY(heed_field_float(fields, "layer_norm_eps", &config->epsilon));
+  if (config->epsilon < 0.0f) return heed_field_fail(fields, "layer_norm_eps", heed_field(fields, "layer_norm_eps"), "no negative number");
+  HEED_TRY(heed_field_bool(fields, "qkv_bias", &config->qkv_bias));
+  const heed_json_value labels = heed_field(fields, "id2label");
+  if (!labels) return HEED_OK;
+  HEED_TRY(read_id2label(config, fields, labels));
+  if (!config->classes) config->classes = config->label_count;
+  return HEED_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------- timm */
+
+/* [channels, height, width] */
+static heed_status read_input_size(heed_config *config, const heed_fields *fields) {
+  const heed_json *json = fields->json;
+  const heed_json_value list = heed_field(fields, "input_size");
+  uint64_t size[3] = {0, 0, 0};
+  uint32_t count = 0;
+  if (!list) return HEED_OK;
+  for (heed_json_value v = heed_json_first(json, list); v && count < 3; v = heed_json_next(json, list, v))
+    if (!heed_json_u64(json, v, &size[count]) || size[count] == 0 || size[count] > HEED_CONFIG_MAX) break;
+    else count++;
+  if (count != 3 || heed_json_count(json, list) != 3) return heed_field_fail(fields, "input_size", list, "three whole numbers");
+  if (size[1] != size[2])
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: input_size is not supported (found %u x %u, expected a square)", fields->where, (unsigned)size[1],
+                     (unsigned)size[2]);
+  config->channels = (uint32_t)size[0];
+  config->image_size = (uint32_t)size[1];
+  return HEED_OK;
+}
+
+static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
+  const heed_json_value object = heed_field(fields, "model_args");
+  if (!object) return HEED_OK;
+  const heed_fields args = {fields->json, object, fields->where, fields->error};
+  HEED_TRY(heed_field_square(&args, "img_size", &config->image_size));
+  HEED_TRY(heed_field_square(&args, "patch_size", &config->patch));
+  HEED_TRY(heed_field_size(&args, "embed_dim", 1, &config->width));
+  HEED_TRY(heed_field_size(&args, "depth", 1, &config->layers));
+  return heed_field_size(&args, "num_heads", 1, &config->heads);
+}
+
+static heed_status read_timm(heed_config *config, const heed_fields *fields) {
+  const char *pool = "token";
+  const heed_json_value pretrained = heed_field(fields, "pretrained_cfg");
+  const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where, fields->error};
+  config->timm = true;
+  config->epsilon = 1e-6f;
+  HEED_TRY(heed_field_string(fields, "architecture", &config->model_type));
+  if (strstr(config->model_type, "quickgelu")) config->activation = HEED_ACTIVATION_GELU_QUICK;
+  HEED_TRY(heed_field_string(fields, "global_pool", &pool));
+  if (*pool && strcmp(pool, "token") != 0)
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: global_pool is not supported (found %.*s, expected token)", fields->where, HEED_CUT(pool));
+  HEED_TRY(heed_field_size(fields, "num_classes", 0, &config->classes));
+  HEED_TRY(read_input_size(config, &cfg));
+  HEED_TRY(read_model_args(config, fields));
+  heed_json_value labels = heed_field(&cfg, "label_names");
+  if (!labels) labels = heed_field(fields, "label_names");
+  return labels ? read_label_list(config, fields, labels) : HEED_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------------------- files */
+
+static heed_status open_json(const heed_context *context, const heed_model_file *file, heed_json **json, heed_error *error) {
+  char *text;
+  HEED_TRY(heed_source_text(context, &file->source, file->name, MAX_FILE_BYTES, &text, error));
+  HEED_TRY(heed_json_take(context, text, (size_t)file->source.size, file->name, json, error));
+  const heed_json_kind kind = heed_json_kind_of(*json, heed_json_root(*json));
+  if (kind == HEED_JSON_OBJECT) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE, "%s: it is not an object (found %s)", file->name, heed_json_kind_name(kind));
+}
+
+static heed_status read_files(heed_config *config, const heed_model_file *files, uint32_t file_count, heed_error *error) {
+  const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE);
+  const heed_model_file *preprocessor = heed_find_file(files, file_count, PREPROCESSOR_FILE);
+  if (preprocessor) HEED_TRY(open_json(config->context, preprocessor, &config->preprocessor, error));
+  if (!file) return HEED_OK;
+  HEED_TRY(open_json(config->context, file, &config->json, error));
+  const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
+  return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg") ? read_timm(config, &fields) : read_hugging_face(config, &fields);
+}
+
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config, heed_error *error) {
+  *config = NULL;
+  heed_config *made = heed_alloc(context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
+  *made = (heed_config){.context = context, .model_type = "", .activation = HEED_ACTIVATION_GELU, .qkv_bias = true};
+  const heed_status status = read_files(made, files, file_count, error);
+  if (status == HEED_OK) *config = made;
+  else heed_config_destroy(made);
+  return status;
+}
+
+void heed_config_destroy(heed_config *config) {
+  if (!config) return;
+  const heed_context *context = config->context;
+  heed_free(context, config->labels);
+  heed_json_destroy(config->preprocessor);
+  heed_json_destroy(config->json);
+  heed_free(context, config);
+}
+
+const char *heed_config_label(const heed_config *config, uint32_t index) { return index < config->label_count ? config->labels[index] : NULL; }

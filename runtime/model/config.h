@@ -1,0 +1,39 @@
+/* config.json and preprocessor_config.json, of Hugging Face transformers and of timm, as structs. */
+#ifndef HEED_MODEL_CONFIG_H
+#define HEED_MODEL_CONFIG_H
+
+#include "base/context.h"
+#include "base/json.h"
+
+/* Whose rules a model follows. DINO is HEED_FAMILY_VIT. */
+typedef enum heed_family { HEED_FAMILY_VIT = 0, HEED_FAMILY_DEIT = 1, HEED_FAMILY_DINOV2 = 2, HEED_FAMILY_TIMM = 3 } heed_family;
+const char *heed_family_name(heed_family family); /* "vit" */
+
+/* Sizes are 0 where the file does not say. */
+typedef struct heed_config {
+  const heed_context *context;
+  heed_json *json;         /* config.json, NULL without the file */
+  heed_json *preprocessor; /* preprocessor_config.json, NULL without the file */
+  bool timm;
+  const char *model_type; /* or timm's architecture; "" when not said */
+  uint32_t width, layers, heads, mlp_width;
+  uint32_t image_size, patch, channels, classes, registers;
+  heed_activation activation;
+  float epsilon;
+  bool qkv_bias;       /* false: the file says that query, key and value have none */
+  const char **labels; /* [label_count]; an entry may be NULL */
+  uint32_t label_count;
+} heed_config;
+
+/* Reads both files where they are among `files`. A Hugging Face config must say every size that shapes the model; a timm one says few.
+ * Statuses: INVALID_FILE, UNSUPPORTED (other model types, activations, windows that are not square), IO, OUT_OF_MEMORY. */
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config, heed_error *error);
+void heed_config_destroy(heed_config *config);
+
+/* The label of a class, or NULL. Valid as long as the config. */
+const char *heed_config_label(const heed_config *config, uint32_t index);
+
+/* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family for this image size. */
+heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess, heed_error *error);
+
+#endif

@@ -1,0 +1,65 @@
+/* Position embeddings for a grid of another size: bicubic, one axis after the other. */
+#include "model/positions.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+/* Keys' cubic convolution kernel (1981). */
+static double cubic(double x, double a) {
+  x = fabs(x);
+  if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+  if (x < 2.0) return (((x - 5.0) * x + 8.0) * x - 4.0) * a;
+  return 0.0;
+}
+
+/* Adds the weights with which output `at` of `to` takes from inputs 0 .. from-1; weights [from] come in zeroed. */
+static void clamped_weights(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  const double centre = (at + 0.5) * from / to - 0.5, base = floor(centre);
+  for (int tap = -1; tap <= 2; tap++) {
+    double index = base + tap;
+    if (index < 0.0) index = 0.0;
+    if (index > from - 1.0) index = from - 1.0;
+    weights[(uint32_t)index] += cubic(centre - (base + tap), -0.75);
+  }
+}
+
+static void antialiased_weights(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  const double scale = (double)from / to, stretch = scale > 1.0 ? scale : 1.0, centre = (at + 0.5) * scale;
+  double sum = 0.0;
+  for (uint32_t i = 0; i < from; i++) sum += weights[i] = cubic((i + 0.5 - centre) / stretch, -0.5);
+  for (uint32_t i = 0; i < from; i++) weights[i] /= sum;
+}
+
+/* Resizes the middle axis of [outer, from, inner] to `to`. */
+static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to, bool antialias, double *weights, float *out) {
+  for (uint32_t t = 0; t < to; t++) {
+    for (uint32_t i = 0; i < from; i++) weights[i] = 0.0;
+    if (antialias) antialiased_weights(from, to, t, weights);
+    else clamped_weights(from, to, t, weights);
+    for (uint32_t o = 0; o < outer; o++)
+      for (size_t c = 0; c < inner; c++) {
+        double sum = 0.0;
+        for (uint32_t i = 0; i < from; i++)
+          if (weights[i] != 0.0) sum += weights[i] * (double)in[((size_t)o * from + i) * inner + c];
+        out[((size_t)o * to + t) * inner + c] = (float)sum;
+      }
+  }
+}
+
+heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side, uint32_t depth, uint32_t rows, uint32_t columns, bool antialias,
+                                  float *resized, heed_error *error) {
+  size_t count;
+  if (!heed_size_mul(side, columns, &count) || !heed_size_mul(count, depth, &count)) return heed_fail_memory(error, "positions", SIZE_MAX);
+  float *between = heed_alloc_raw(context, count, sizeof *between);
+  double *weights = heed_alloc(context, side, sizeof *weights);
+  const bool have = between && weights;
+  if (have) {
+    resize_axis(grid, side, side, depth, columns, antialias, weights, between);
+    resize_axis(between, 1, side, (size_t)columns * depth, rows, antialias, weights, resized);
+  }
+  heed_free(context, weights);
+  heed_free(context, between);
+  return have ? HEED_OK : heed_fail_memory(error, "positions", count * sizeof *between);
+}

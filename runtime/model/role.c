@@ -1,0 +1,238 @@
+/* What each tensor of a ViT is for. Names: transformers' modeling_vit.py, modeling_deit.py, modeling_dinov2.py (and the refactoring of
+ * transformers 5, pull request 41693); timm's vision_transformer.py. In timm's fused projection the rows are query, key, value. */
+#include "model/role.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "base/utf8.h"
+
+#define NAME_SIZE 320
+
+/* In a name: '#' is the layer's number, a leading '/' means outside of the model's prefix, '|' separates alternatives. */
+typedef struct role_row {
+  const char *name[HEED_STYLE_COUNT];
+  bool optional;
+  bool fused; /* in timm: one of three parts of the tensor */
+  uint32_t part;
+} role_row;
+
+#define SAME(name) {name, name, name, NULL}
+#define HF_LAYER(name) "encoder.layer.#." name
+#define NEW_LAYER(name) "layers.#." name
+#define TIMM_LAYER(name) "blocks.#." name
+#define LAYER_ROW(old, new, dino, timm) {HF_LAYER(old), NEW_LAYER(new), HF_LAYER(dino), TIMM_LAYER(timm)}
+
+static const role_row rows[HEED_ROLE_COUNT] = {
+    [HEED_ROLE_CLS_TOKEN] = {{"embeddings.cls_token", "embeddings.cls_token", "embeddings.cls_token", "cls_token"}, false, false, 0},
+    [HEED_ROLE_DISTILLATION_TOKEN] = {{"embeddings.distillation_token", "embeddings.distillation_token", NULL, "dist_token"}, true, false, 0},
+    [HEED_ROLE_REGISTER_TOKENS] = {{NULL, NULL, "embeddings.register_tokens", "reg_token"}, true, false, 0},
+    [HEED_ROLE_POSITION_EMBEDDINGS] = {{"embeddings.position_embeddings", "embeddings.position_embeddings", "embeddings.position_embeddings", "pos_embed"},
+                                       false, false, 0},
+    [HEED_ROLE_PATCH_WEIGHT] = {{"embeddings.patch_embeddings.projection.weight", "embeddings.patch_embeddings.projection.weight",
+                                 "embeddings.patch_embeddings.projection.weight", "patch_embed.proj.weight"}, false, false, 0},
+    [HEED_ROLE_PATCH_BIAS] = {{"embeddings.patch_embeddings.projection.bias", "embeddings.patch_embeddings.projection.bias",
+                               "embeddings.patch_embeddings.projection.bias", "patch_embed.proj.bias"}, true, false, 0},
+#define PAIR(role, optional_bias, fused, part, old, new, dino, timm)                                                     \
+  [HEED_ROLE_##role##_WEIGHT] = {LAYER_ROW(old ".weight", new ".weight", dino ".weight", timm ".weight"), false, fused, part}, \
+  [HEED_ROLE_##role##_BIAS] = {LAYER_ROW(old ".bias", new ".bias", dino ".bias", timm ".bias"), optional_bias, fused, part}
+    PAIR(NORM1, false, false, 0, "layernorm_before", "layernorm_before", "norm1", "norm1"),
+    PAIR(QUERY, true, true, 0, "attention.attention.query", "attention.q_proj", "attention.attention.query", "attn.qkv"),
+    PAIR(KEY, true, true, 1, "attention.attention.key", "attention.k_proj", "attention.attention.key", "attn.qkv"),
+    PAIR(VALUE, true, true, 2, "attention.attention.value", "attention.v_proj", "attention.attention.value", "attn.qkv"),
+    PAIR(ATTENTION_OUTPUT, false, false, 0, "attention.output.dense", "attention.o_proj", "attention.output.dense", "attn.proj"),
+    PAIR(NORM2, false, false, 0, "layernorm_after", "layernorm_after", "norm2", "norm2"),
+    PAIR(FC1, false, false, 0, "intermediate.dense", "mlp.fc1", "mlp.fc1", "mlp.fc1"),
+    PAIR(FC2, false, false, 0, "output.dense", "mlp.fc2", "mlp.fc2", "mlp.fc2"),
+#undef PAIR
+    [HEED_ROLE_LAYER_SCALE1] = {{NULL, NULL, HF_LAYER("layer_scale1.lambda1"), TIMM_LAYER("ls1.gamma")}, true, false, 0},
+    [HEED_ROLE_LAYER_SCALE2] = {{NULL, NULL, HF_LAYER("layer_scale2.lambda1"), TIMM_LAYER("ls2.gamma")}, true, false, 0},
+    [HEED_ROLE_FINAL_NORM_WEIGHT] = {{"layernorm.weight", "layernorm.weight", "layernorm.weight", "norm.weight"}, false, false, 0},
+    [HEED_ROLE_FINAL_NORM_BIAS] = {{"layernorm.bias", "layernorm.bias", "layernorm.bias", "norm.bias"}, false, false, 0},
+    [HEED_ROLE_CLASSIFIER_WEIGHT] = {{"/classifier.weight|/cls_classifier.weight", "/classifier.weight|/cls_classifier.weight", "/classifier.weight",
+                                      "head.weight"}, true, false, 0},
+    [HEED_ROLE_CLASSIFIER_BIAS] = {{"/classifier.bias|/cls_classifier.bias", "/classifier.bias|/cls_classifier.bias", "/classifier.bias", "head.bias"},
+                                   true, false, 0},
+    [HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT] = {{"/distillation_classifier.weight", "/distillation_classifier.weight", NULL, "head_dist.weight"},
+                                                  true, false, 0},
+    [HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS] = {{"/distillation_classifier.bias", "/distillation_classifier.bias", NULL, "head_dist.bias"},
+                                                true, false, 0},
+    [HEED_ROLE_POOLER_WEIGHT] = {SAME("pooler.dense.weight"), true, false, 0},
+    [HEED_ROLE_POOLER_BIAS] = {SAME("pooler.dense.bias"), true, false, 0},
+};
+
+/* The parts of the names in which a tensor that nobody uses would change the results; the exceptions are for training only. */
+static const char *const strict[HEED_STYLE_COUNT][10] = {
+    {"embeddings.", "encoder.", "layernorm."},
+    {"embeddings.", "encoder.", "layers.", "layernorm."},
+    {"embeddings.", "encoder.", "layernorm."},
+    {"blocks.", "patch_embed.", "pos_embed", "cls_token", "dist_token", "reg_token", "norm.", "norm_pre.", "fc_norm.", "attn_pool."},
+};
+static const char *const harmless[] = {"embeddings.mask_token", "embeddings.position_ids"};
+
+/* ------------------------------------------------------------------------------------------------------------------- names */
+
+/* Composes one alternative of a name; false when it does not fit. */
+static bool compose(const heed_roles *roles, const char *pattern, size_t length, uint32_t layer, char name[NAME_SIZE]) {
+  const bool outside = length && pattern[0] == '/';
+  const char *hash = memchr(pattern, '#', length);
+  const char *head = pattern + outside;
+  const size_t head_length = (size_t)((hash ? hash : pattern + length) - head);
+  char number[12] = "";
+  if (hash) snprintf(number, sizeof number, "%u", layer);
+  const char *tail = hash ? hash + 1 : pattern + length;
+  const int written = snprintf(name, NAME_SIZE, "%s%.*s%s%.*s", outside ? roles->outer : roles->prefix, (int)head_length, head, number,
+                               (int)(pattern + length - tail), tail);
+  return written >= 0 && written < NAME_SIZE;
+}
+
+/* The tensor for a role, or NULL; name is then what was looked for first. */
+static heed_checkpoint_tensor *lookup(const heed_roles *roles, heed_role role, uint32_t layer, char name[NAME_SIZE]) {
+  const char *pattern = rows[role].name[roles->style];
+  char first[NAME_SIZE] = "";
+  for (; pattern; pattern = strchr(pattern, '|') ? strchr(pattern, '|') + 1 : NULL) {
+    if (!compose(roles, pattern, strcspn(pattern, "|"), layer, name)) continue;
+    heed_checkpoint_tensor *tensor = heed_checkpoint_find(roles->checkpoint, name);
+    if (tensor) return tensor;
+    if (!first[0]) memcpy(first, name, NAME_SIZE);
+  }
+  memcpy(name, first, NAME_SIZE);
+  return NULL;
+}
+
+bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer) {
+  char name[NAME_SIZE];
+  return lookup(roles, role, layer, name) != NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- detection */
+
+/* Names that only one style has, and every model of it. */
+static const char *const anchors[HEED_STYLE_COUNT] = {"encoder.layer.0.layernorm_before.weight", "layers.0.layernorm_before.weight",
+                                                      "encoder.layer.0.norm1.weight", "blocks.0.norm1.weight"};
+
+/* Whether the name is a prefix followed by the anchor; the prefix must be whole components. */
+static bool match_anchor(const char *name, const char *anchor, size_t *prefix) {
+  const size_t length = strlen(name), suffix = strlen(anchor);
+  if (length < suffix || strcmp(name + length - suffix, anchor) != 0) return false;
+  *prefix = length - suffix;
+  return *prefix == 0 || name[*prefix - 1] == '.';
+}
+
+/* "a.vit." -> "a.": a head lies beside the model, not in it. */
+static void set_prefix(heed_roles *roles, const char *name, size_t length) {
+  static const char *const inner[] = {"vit.", "deit.", "dinov2.", "dinov2_with_registers."};
+  memcpy(roles->prefix, name, length);
+  roles->prefix[length] = '\0';
+  memcpy(roles->outer, roles->prefix, length + 1);
+  for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+    const size_t part = strlen(inner[i]);
+    if (length < part || strcmp(roles->prefix + length - part, inner[i]) != 0) continue;
+    if (length == part || roles->prefix[length - part - 1] == '.') roles->outer[length - part] = '\0';
+  }
+}
+
+static heed_family find_family(const heed_roles *roles, const heed_config *config) {
+  const char *inner = roles->prefix + strlen(roles->outer);
+  if (roles->style == HEED_STYLE_TIMM) return HEED_FAMILY_TIMM;
+  if (roles->style == HEED_STYLE_DINOV2) return HEED_FAMILY_DINOV2;
+  const bool deit = strcmp(inner, "deit.") == 0 || (config && strcmp(config->model_type, "deit") == 0);
+  return deit || heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0) ? HEED_FAMILY_DEIT : HEED_FAMILY_VIT;
+}
+
+heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config, heed_roles *roles, heed_error *error) {
+  const char *file = heed_checkpoint_name(checkpoint), *found = NULL;
+  *roles = (heed_roles){.checkpoint = checkpoint};
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++)
+    for (int style = 0; style < HEED_STYLE_COUNT; style++) {
+      const char *name = heed_checkpoint_get(checkpoint, i)->info->name;
+      size_t prefix;
+      if (!match_anchor(name, anchors[style], &prefix)) continue;
+      if (found)
+        return heed_fail(error, HEED_UNSUPPORTED, "%s: more than one ViT is in it (found %.*s and %.*s, expected one)", file, HEED_CUT(found), HEED_CUT(name));
+      if (prefix >= HEED_PREFIX_SIZE) return heed_fail(error, HEED_UNSUPPORTED, "%s: the names are too long (found %.*s)", file, HEED_CUT(name));
+      found = name;
+      roles->style = (heed_style)style;
+      set_prefix(roles, name, prefix);
+    }
+  if (!found)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: no ViT is in it (found none of %s, %s, %s and %s under any prefix among %u tensors)", file, anchors[0],
+                     anchors[1], anchors[2], anchors[3], heed_checkpoint_count(checkpoint));
+  roles->family = find_family(roles, config);
+  return HEED_OK;
+}
+
+const char *heed_roles_text(const heed_roles *roles, char *text, size_t size) {
+  static const char *const styles[] = {"Hugging Face names", "Hugging Face names of 2025", "DINOv2 names", "timm names"};
+  snprintf(text, size, "%s, prefix %s, family %s", styles[roles->style], roles->prefix[0] ? roles->prefix : "none", heed_family_name(roles->family));
+  return text;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- resolving */
+
+heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t layer, heed_checkpoint_tensor **tensor, heed_error *error) {
+  char name[NAME_SIZE];
+  *tensor = lookup(roles, role, layer, name);
+  if (*tensor || rows[role].optional) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing", heed_checkpoint_name(roles->checkpoint), HEED_CUT(name));
+}
+
+heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref, heed_error *error) {
+  const role_row *row = &rows[role];
+  heed_checkpoint_tensor *tensor;
+  heed_shape whole = *expected;
+  *ref = (heed_role_ref){NULL, 0, heed_shape_count(expected)};
+  HEED_TRY(heed_roles_find(roles, role, layer, &tensor, error));
+  if (!tensor) return HEED_OK;
+  const bool fused = row->fused && roles->style == HEED_STYLE_TIMM;
+  if (fused) whole.dim[0] *= 3;
+  HEED_TRY(heed_checkpoint_use(tensor, &whole, error));
+  if (fused) ref->first = row->part * ref->count;
+  ref->tensor = tensor;
+  return HEED_OK;
+}
+
+static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
+static bool is_strict(const heed_roles *roles, const char *name) {
+  if (!starts_with(name, roles->prefix)) return false;
+  const char *rest = name + strlen(roles->prefix);
+  for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+    if (strcmp(rest, harmless[i]) == 0) return false;
+  for (size_t i = 0; i < sizeof strict[0] / sizeof *strict[0] && strict[roles->style][i]; i++)
+    if (starts_with(rest, strict[roles->style][i])) return true;
+  return false;
+}
+
+heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error) {
+  for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
+    const heed_checkpoint_tensor *tensor = heed_checkpoint_get(roles->checkpoint, i);
+    if (!tensor->used && is_strict(roles, tensor->info->name))
+      return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not part of a model of the family %s as config.json describes it",
+                       heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), heed_family_name(roles->family));
+  }
+  return HEED_OK;
+}
+
+heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
+  const heed_weight *weight = user;
+  float *out = to;
+  for (uint32_t i = 0; i < weight->count && count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    if (first >= part->count) {
+      first -= part->count;
+      continue;
+    }
+    const uint64_t here = count < part->count - first ? count : part->count - first;
+    if (part->tensor) HEED_TRY(heed_checkpoint_read(part->tensor, part->first + first, here, out, error));
+    else memset(out, 0, (size_t)here * sizeof *out);
+    out += here;
+    count -= here;
+    first = 0;
+  }
+  if (count) return heed_fail(error, HEED_INVALID_ARGUMENT, "reading a weight: the range goes past its end");
+  return HEED_OK;
+}

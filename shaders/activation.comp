@@ -1,0 +1,22 @@
+#version 450
+// y = activation(x), four elements an invocation. Bindings: 0 x, 1 y.
+#extension GL_GOOGLE_include_directive : require
+#include "include/base.glsl"
+#include "include/math.glsl"
+#include "params/activation.h"
+
+layout(constant_id = 1) const uint KIND = 0;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 1) writeonly buffer Y { float y[]; };
+
+void main() {
+  const uint first = heed_item() * 4;
+  if (first >= params.count) return;
+  const uint last = params.count - 1;
+  vec4 v;
+  for (uint c = 0; c < 4; c++) v[c] = x[params.x_origin + min(first + c, last)];
+  v = heed_activate(KIND, v);
+  for (uint c = 0; c < 4; c++)
+    if (first + c <= last) y[params.y_origin + first + c] = v[c];
+}

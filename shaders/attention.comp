@@ -1,0 +1,323 @@
+#version 450
+// Attention, one query row an invocation; a workgroup holds neighbouring rows of one head, so that keys and values are read at the
+// same address by all of it. No Tq x Tk buffer unless weights are asked for.
+// Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of exponentials 5 weighted sum of values.
+//   softmax, no weights wanted: one pass with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022)
+//   else: maximum and sum first; sparse_softmax then sums what it keeps, sparsemax finds its threshold; the last pass computes the
+//   scores again (same expression, marked precise: same bits) and has the normalised weights at hand.
+// Compiled twice: with HEED_WEIGHTS it can also store weights and logits, for all rows or for chosen ones.
+// Bindings: 0 query, 1 key, 2 value, 3 output, 4 mask, 5 key padding, 6 query padding, 7 bias, 8 weights, 9 logits, 10 rows.
+#extension GL_GOOGLE_include_directive : require
+#include "include/base.glsl"
+#include "include/math.glsl"
+#include "params/attention.h"
+
+layout(constant_id = 1) const int DEPTH = 64;
+layout(constant_id = 2) const int VALUE_DEPTH = 64;
+layout(constant_id = 3) const int KEYS = 4;
+layout(constant_id = 4) const uint FLAGS = 0;
+layout(constant_id = 5) const uint NORM = 0;      // heed_norm
+layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
+
+#include "params/attention_flags.h"
+
+layout(std430, binding = 0) readonly buffer Query { float query[]; };
+layout(std430, binding = 1) readonly buffer Key { float key[]; };
+layout(std430, binding = 1) readonly buffer Key4 { vec4 key4[]; };
+layout(std430, binding = 2) readonly buffer Value { float value[]; };
+layout(std430, binding = 2) readonly buffer Value4 { vec4 value4[]; };
+layout(std430, binding = 3) writeonly buffer Output { float result[]; };
+layout(std430, binding = 4) readonly buffer Mask { uint mask[]; };
+layout(std430, binding = 5) readonly buffer KeyPadding { uint key_padding[]; };
+layout(std430, binding = 6) readonly buffer QueryPadding { uint query_padding[]; };
+layout(std430, binding = 7) readonly buffer Bias { float bias[]; };
+#ifdef HEED_WEIGHTS
+layout(std430, binding = 8) writeonly buffer Weights { float weights[]; };
+layout(std430, binding = 9) writeonly buffer Logits { float logits[]; };
+layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
+#endif
+
+bool has(uint flag) { return (FLAGS & flag) != 0; }
+
+const int DEPTH4 = (DEPTH + 3) / 4, VALUE4 = (VALUE_DEPTH + 3) / 4;
+const bool POSITION = (FLAGS & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
+// Some key may have no weight although it lies inside the range: then its value must not be multiplied, it could be NaN.
+const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
+const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
+const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
+
+const float LOWEST = -3.0e38; // a logit under this has weight 0: finite, so that no comparison hangs on infinities
+
+float minus_infinity() { return uintBitsToFloat(0xFF800000u); }
+float not_a_number() { return uintBitsToFloat(0x7FC00000u); }
+
+vec4 q[DEPTH4], o[VALUE4];
+uint batch, head, row;      // row: index of the query
+uint key_base, value_base;  // element (or vec4) of key 0 of this head
+int row_low, row_high;      // keys that position allows this row
+bool row_live;              // query padding
+uint mask_base, bias_base;
+bool broken;                // a NaN or +Inf among the logits: the whole row is NaN
+float largest, total;       // running maximum, sum of exponentials relative to it
+
+uint byte_of(uint word, uint at) { return word >> ((at & 3) * 8) & 0xFFu; }
+
+vec4 load_key(uint j, int d) {
+  if (has(HEED_ATTENTION_VECTOR)) return key4[key_base + j * DEPTH4 + d];
+  vec4 v = vec4(0.0);
+  for (int c = 0; c < 4; c++)
+    if (d * 4 + c < DEPTH) v[c] = key[key_base + j * DEPTH + d * 4 + c];
+  return v;
+}
+
+vec4 load_value(uint j, int d) {
+  if (has(HEED_ATTENTION_VECTOR)) return value4[value_base + j * VALUE4 + d];
+  vec4 v = vec4(0.0);
+  for (int c = 0; c < 4; c++)
+    if (d * 4 + c < VALUE_DEPTH) v[c] = value[value_base + j * VALUE_DEPTH + d * 4 + c];
+  return v;
+}
+
+bool allowed(uint j) {
+  bool may = true;
+  if (POSITION) may = int(j) >= row_low && int(j) < row_high;
+  if (has(HEED_ATTENTION_QUERY_PADDING)) may = may && row_live;
+  if (has(HEED_ATTENTION_KEY_PADDING)) {
+    const uint at = params.key_padding_origin + batch * params.keys + j;
+    may = may && byte_of(key_padding[at >> 2], at) != 0;
+  }
+  if (has(HEED_ATTENTION_MASK)) {
+    const uint at = mask_base + j * params.mask_stride[3];
+    may = may && byte_of(mask[at >> 2], at) != 0;
+  }
+  return may;
+}
+
+// Logits of keys j .. j + KEYS - 1; with `guard` those past the last key and those not allowed are -Inf.
+void score(uint j, bool guard, out float s[KEYS]) {
+  precise vec4 sum[KEYS];
+  uint at[KEYS];
+  for (int i = 0; i < KEYS; i++) {
+    sum[i] = vec4(0.0);
+    at[i] = guard ? min(j + i, params.keys - 1) : j + i;
+  }
+  for (int d = 0; d < DEPTH4; d++)
+    for (int i = 0; i < KEYS; i++) sum[i] += q[d] * load_key(at[i], d);
+  for (int i = 0; i < KEYS; i++) {
+    precise float v = ((sum[i].x + sum[i].y) + (sum[i].z + sum[i].w)) * params.scale;
+    if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
+    if (has(HEED_ATTENTION_BIAS)) v += bias[bias_base + at[i] * params.bias_stride[3]];
+    if (guard && (j + i >= params.keys || (GUARD && !allowed(at[i])))) v = minus_infinity();
+    s[i] = v;
+  }
+}
+
+// exp(s - maximum); exactly 0 for a key without weight.
+float relative(float s, float maximum) { return s < LOWEST ? 0.0 : heed_exp(s - maximum); }
+
+// Passes 3 and 4 over one block. Returns what the old sum was multiplied by.
+float take_statistics(float s[KEYS]) {
+  float now = largest;
+  for (int i = 0; i < KEYS; i++) {
+    const uint bits = floatBitsToUint(s[i]);
+    broken = broken || ((bits & 0x7FFFFFFFu) >= 0x7F800000u && bits != 0xFF800000u);
+    now = max(now, s[i]);
+  }
+  const float factor = largest < LOWEST ? 0.0 : heed_exp(largest - now);
+  largest = now;
+  return factor;
+}
+
+// Pass 5: o += sum of p v.
+void take_values(uint j, bool guard, float p[KEYS]) {
+  for (int d = 0; d < VALUE4; d++) {
+    vec4 sum = o[d];
+    for (int i = 0; i < KEYS; i++) {
+      vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, d);
+      if (guard) v = p[i] == 0.0 ? vec4(0.0) : v;
+      sum += p[i] * v;
+    }
+    o[d] = sum;
+  }
+}
+
+void one_pass_block(uint j, bool guard) {
+  float s[KEYS], p[KEYS];
+  score(j, guard, s);
+  const float factor = take_statistics(s);
+  float sum = 0.0;
+  for (int i = 0; i < KEYS; i++) {
+    p[i] = relative(s[i], largest);
+    sum += p[i];
+  }
+  total = total * factor + sum;
+  for (int d = 0; d < VALUE4; d++) o[d] *= factor;
+  take_values(j, guard, p);
+}
+
+void statistics_block(uint j, bool guard) {
+  float s[KEYS];
+  score(j, guard, s);
+  total *= take_statistics(s);
+  for (int i = 0; i < KEYS; i++) total += relative(s[i], largest);
+}
+
+// sparse_softmax: what of a weight stays.
+float keep(float s, float weight) { return weight < params.threshold && s < largest ? 0.0 : weight; }
+
+float kept_sum(uint low, uint high) {
+  float sum = 0.0;
+  for (uint j = low; j < high; j += KEYS) {
+    float s[KEYS];
+    score(j, true, s);
+    for (int i = 0; i < KEYS; i++) sum += keep(s[i], relative(s[i], largest) / total);
+  }
+  return sum;
+}
+
+// sparsemax (Martins & Astudillo 2016): the threshold tau with sum of max(s - tau, 0) = 1, found by Michelot's iteration: tau of
+// the present set, then the set above tau, until no key leaves. It starts from s > maximum - 1, which holds all of the support,
+// and ends since the set only shrinks. Logits relative to the maximum, for accuracy.
+float sparsemax_threshold(uint low, uint high) {
+  float tau = -1.0, before = -1.0;
+  for (uint round = 0; round <= params.keys; round++) {
+    float sum = 0.0, count = 0.0;
+    for (uint j = low; j < high; j += KEYS) {
+      float s[KEYS];
+      score(j, true, s);
+      for (int i = 0; i < KEYS; i++)
+        if (s[i] >= LOWEST && s[i] - largest > tau) {
+          sum += s[i] - largest;
+          count += 1.0;
+        }
+    }
+    if (count == before || count == 0.0) break;
+    before = count;
+    tau = (sum - 1.0) / count;
+  }
+  return tau;
+}
+
+void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
+#ifdef HEED_WEIGHTS
+  for (int i = 0; i < KEYS; i++)
+    if (j + i < params.keys) {
+      if (has(HEED_ATTENTION_WEIGHTS)) weights[params.weights_origin + at + j + i] = p[i];
+      if (has(HEED_ATTENTION_LOGITS)) logits[params.logits_origin + at + j + i] = s[i];
+    }
+#endif
+}
+
+// The last pass when weights are normalised before they are used. aside: kept sum or tau.
+void last_block(uint j, bool guard, float aside, uint store_at, bool stores) {
+  float s[KEYS], p[KEYS];
+  score(j, guard, s);
+  for (int i = 0; i < KEYS; i++) {
+    float weight;
+    if (NORM == 2) {
+      weight = s[i] < LOWEST ? 0.0 : max(s[i] - largest - aside, 0.0);
+    } else {
+      weight = relative(s[i], largest) / total;
+      if (NORM == 1) weight = keep(s[i], weight) / aside;
+    }
+    if (largest < LOWEST) weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
+    if (broken) weight = not_a_number();
+    p[i] = guard && j + i >= params.keys ? 0.0 : weight;
+  }
+  if (!has(HEED_ATTENTION_NO_OUTPUT)) take_values(j, guard, p);
+  if (STORES && stores) store_rows(j, s, p, store_at);
+}
+
+void row_range(uint i, out int low, out int high) {
+  const int at = int(i) + params.offset, keys = int(params.keys);
+  low = 0;
+  high = keys;
+  if (has(HEED_ATTENTION_CAUSAL)) high = min(high, at + 1);
+  // window sides are kept under the number of keys plus queries, so these sums stay in range
+  if (has(HEED_ATTENTION_LEFT)) low = max(low, at - params.window_left);
+  if (has(HEED_ATTENTION_RIGHT)) high = min(high, at + params.window_right + 1);
+  high = max(high, 0);
+  low = min(low, high);
+}
+
+void load_row() {
+  const uint slice = (batch * params.heads + head) * params.queries + row;
+  const uint at = params.query_origin + slice * DEPTH;
+  for (int d = 0; d < DEPTH4; d++) {
+    q[d] = vec4(0.0);
+    for (int c = 0; c < 4; c++)
+      if (d * 4 + c < DEPTH) q[d][c] = query[at + d * 4 + c];
+  }
+  for (int d = 0; d < VALUE4; d++) o[d] = vec4(0.0);
+  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
+  key_base = params.key_origin + key_slice * DEPTH;
+  value_base = params.value_origin + key_slice * VALUE_DEPTH;
+  if (has(HEED_ATTENTION_VECTOR)) {
+    key_base >>= 2;
+    value_base >>= 2;
+  }
+  mask_base = params.mask_origin + batch * params.mask_stride[0] + head * params.mask_stride[1] + row * params.mask_stride[2];
+  bias_base = params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2];
+  row_range(row, row_low, row_high);
+  row_live = true;
+  if (has(HEED_ATTENTION_QUERY_PADDING)) {
+    const uint byte_at = params.query_padding_origin + batch * params.queries + row;
+    row_live = byte_of(query_padding[byte_at >> 2], byte_at) != 0;
+  }
+}
+
+void write_output() {
+  const uint at = params.output_origin + (has(HEED_ATTENTION_MERGE) ? ((batch * params.queries + row) * params.heads + head) * VALUE_DEPTH
+                                                                    : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
+  for (int d = 0; d < VALUE4; d++)
+    for (int c = 0; c < 4; c++)
+      if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
+}
+
+// Normalises what one pass gathered.
+void finish_one_pass() {
+  const float empty = EMPTY_ROW == 1 ? not_a_number() : 0.0;
+  for (int d = 0; d < VALUE4; d++) {
+    vec4 v = largest < LOWEST ? vec4(empty) : o[d] / total;
+    o[d] = broken ? vec4(not_a_number()) : v;
+  }
+}
+
+void main() {
+  batch = gl_WorkGroupID.z;
+  head = gl_WorkGroupID.y;
+  const uint first_row = gl_WorkGroupID.x * gl_WorkGroupSize.x, at_row = first_row + gl_LocalInvocationID.x;
+  const uint last_row = (has(HEED_ATTENTION_ROWS) ? params.rows : params.queries) - 1;
+  const bool inside = at_row <= last_row;
+  row = min(at_row, last_row);
+#ifdef HEED_WEIGHTS
+  if (has(HEED_ATTENTION_ROWS)) row = rows[params.rows_origin + row];
+#endif
+  load_row();
+  // The range of the whole workgroup: the same for every lane, so that addresses are too.
+  uint low = 0, high = params.keys;
+  if (POSITION && !STORES && EMPTY_ROW != 2) {
+    int a, b;
+    row_range(first_row, a, b);
+    low = uint(a);
+    row_range(min(first_row + gl_WorkGroupSize.x - 1, last_row), a, b);
+    high = uint(b);
+  }
+  broken = false;
+  largest = minus_infinity();
+  total = 0.0;
+  uint j = low;
+  if (ONE_PASS) {
+    for (; j + KEYS <= high; j += KEYS) one_pass_block(j, GUARD);
+    for (; j < high; j += KEYS) one_pass_block(j, true);
+    finish_one_pass();
+  } else {
+    for (; j + KEYS <= high; j += KEYS) statistics_block(j, GUARD);
+    for (; j < high; j += KEYS) statistics_block(j, true);
+    const float aside = NORM == 1 ? kept_sum(low, high) : NORM == 2 ? sparsemax_threshold(low, high) : 0.0;
+    const uint store_at = ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
+    for (j = low; j + KEYS <= high; j += KEYS) last_block(j, GUARD, aside, store_at, inside);
+    for (; j < high; j += KEYS) last_block(j, true, aside, store_at, inside);
+  }
+  if (inside && !has(HEED_ATTENTION_NO_OUTPUT)) write_output();
+}

@@ -1,0 +1,103 @@
+// The register tile of linear and patch_embedding: y = activation(x W^T + bias), ROWS rows by COLUMNS vec4 of columns an
+// invocation, LANES invocations side by side along the columns. No shared memory and no barrier.
+// W comes in panels of LANES * COLUMNS * 4 columns: panel [K][columns], zeros past N; a workgroup reads one panel straight through.
+// The includer declares params (rows, columns, depth, bias_origin) and
+//   uint tile_base(uint row)    where row `row` of x begins, in elements of x
+//   void tile_start()           sets tile_at = 0, the element of a row at k = 0
+//   void tile_next(uint step)   moves tile_at on by `step` values of k
+//   void tile_store(uint row, uint column, vec4 v)   v beyond the last column is to be left out
+#ifndef HEED_TILE_GLSL
+#define HEED_TILE_GLSL
+
+#include "include/math.glsl"
+
+layout(constant_id = 1) const uint ROWS = 8;
+layout(constant_id = 2) const uint COLUMNS = 1;
+layout(constant_id = 3) const uint LANES = 16;
+layout(constant_id = 4) const uint GROUPS = 1;    // row tiles a workgroup; its width is LANES * GROUPS
+layout(constant_id = 5) const uint VECTOR = 1;    // x can be read as vec4 along k
+layout(constant_id = 6) const uint KIND = 0;      // activation
+layout(constant_id = 7) const uint HAS_BIAS = 0;
+layout(constant_id = 8) const uint VECTOR_OUT = 0; // y and residual can be reached as vec4
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
+layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
+layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+
+uint tile_at;
+vec4 tile_sum[ROWS * COLUMNS];
+
+const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
+
+void tile_start();
+void tile_next(uint step);
+uint tile_base(uint row);
+void tile_store(uint row, uint column, vec4 v);
+
+// k in steps of 4, x read as vec4.
+void tile_multiply_vector(uint row0, uint at_w) {
+  uint base[ROWS];
+  for (uint i = 0; i < ROWS; i++) base[i] = tile_base(min(row0 + i, params.rows - 1)) >> 2;
+  for (uint k = 0; k < params.depth; k += 4) {
+    vec4 w[4 * COLUMNS];
+    for (uint q = 0; q < 4; q++)
+      for (uint j = 0; j < COLUMNS; j++) w[q * COLUMNS + j] = w4[at_w + q * TILE_PANEL + j * LANES];
+    at_w += 4 * TILE_PANEL;
+    const uint at = tile_at >> 2;
+    for (uint i = 0; i < ROWS; i++) {
+      const vec4 v = x4[base[i] + at];
+      for (uint j = 0; j < COLUMNS; j++) {
+        vec4 s = tile_sum[i * COLUMNS + j];
+        s += v.x * w[j];
+        s += v.y * w[COLUMNS + j];
+        s += v.z * w[2 * COLUMNS + j];
+        s += v.w * w[3 * COLUMNS + j];
+        tile_sum[i * COLUMNS + j] = s;
+      }
+    }
+    tile_next(4);
+  }
+}
+
+void tile_multiply_scalar(uint row0, uint at_w) {
+  uint base[ROWS];
+  for (uint i = 0; i < ROWS; i++) base[i] = tile_base(min(row0 + i, params.rows - 1));
+  for (uint k = 0; k < params.depth; k++) {
+    for (uint j = 0; j < COLUMNS; j++) {
+      const vec4 w = w4[at_w + j * LANES];
+      for (uint i = 0; i < ROWS; i++) tile_sum[i * COLUMNS + j] += x[base[i] + tile_at] * w;
+    }
+    at_w += TILE_PANEL;
+    tile_next(1);
+  }
+}
+
+vec4 tile_bias(uint column) {
+  vec4 v;
+  for (uint c = 0; c < 4; c++) v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
+  return v;
+}
+
+// Workgroup x is the tile of rows, y the panel.
+void tile_run() {
+  const uint lane = GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES;
+  const uint group = GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES;
+  const uint row0 = (gl_WorkGroupID.x * GROUPS + group) * ROWS;
+  const uint at_w = gl_WorkGroupID.y * params.depth * TILE_PANEL + lane;
+  for (uint i = 0; i < ROWS * COLUMNS; i++) tile_sum[i] = vec4(0.0);
+  tile_start();
+  if (VECTOR != 0)
+    tile_multiply_vector(row0, at_w);
+  else
+    tile_multiply_scalar(row0, at_w);
+  for (uint j = 0; j < COLUMNS; j++) {
+    const uint column = (gl_WorkGroupID.y * TILE_PANEL + lane + j * LANES) * 4;
+    if (column >= params.columns) continue;
+    const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
+    for (uint i = 0; i < ROWS; i++)
+      if (row0 + i < params.rows) tile_store(row0 + i, column, heed_activate(KIND, tile_sum[i * COLUMNS + j] + b));
+  }
+}
+
+#endif

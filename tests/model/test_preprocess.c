@@ -1,0 +1,274 @@
+/* Preprocessing against Pillow: every filter on a small picture, and photographs through the usual settings. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/image.h"
+#include "model/preprocess.h"
+#include "support/vector_file.h"
+
+static heed_context *context;
+static heed_error error;
+
+static int setup(void **state) {
+  (void)state;
+  return heed_context_create(NULL, &context, &error) != HEED_OK;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  heed_context_destroy(context);
+  return 0;
+}
+
+static heed_preprocess plain(heed_resize_mode mode, uint32_t side, uint32_t resample) {
+  heed_preprocess made = {.resize = mode, .width = side, .height = side, .short_side = side, .resample = resample, .rescale = 1.0f / 255.0f};
+  for (int c = 0; c < 3; c++) made.mean[c] = made.std[c] = 0.5f;
+  return made;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- resize */
+
+/* The windows of a resized picture are parts of the whole one. */
+static void check_windows(const heed_image *image, uint32_t resample, uint32_t width, uint32_t height, const uint8_t *whole) {
+  test_random random = {width * 64 + height};
+  for (int k = 0; k < 8; k++) {
+    heed_resize_window window = {width, height, test_random_below(&random, width), test_random_below(&random, height), 0, 0};
+    window.width = 1 + test_random_below(&random, width - window.x);
+    window.height = 1 + test_random_below(&random, height - window.y);
+    uint8_t *rgb = malloc((size_t)window.width * window.height * 3);
+    assert_ok(heed_resize_rgb(context, image, resample, &window, rgb, &error));
+    for (uint32_t y = 0; y < window.height; y++)
+      assert_memory_equal(rgb + (size_t)y * window.width * 3, whole + ((size_t)(window.y + y) * width + window.x) * 3, (size_t)window.width * 3);
+    free(rgb);
+  }
+}
+
+static void test_resize_equals_pillow(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("preprocess/resize.safetensors");
+  heed_shape shape;
+  uint8_t *pixels = vector_file_read(&file, "picture", HEED_U8, &shape);
+  const heed_image image = {pixels, shape.dim[1], shape.dim[0], 3, (size_t)shape.dim[1] * 3};
+  uint32_t compared = 0;
+  for (uint32_t i = 0; i < heed_safetensors_count(file.file); i++) {
+    const char *name = heed_safetensors_get(file.file, i)->name;
+    unsigned resample, width, height;
+    if (sscanf(name, "resample.%u.%u.%u", &resample, &width, &height) != 3) continue;
+    uint8_t *wanted = vector_file_read(&file, name, HEED_U8, &shape), *rgb = malloc((size_t)width * height * 3);
+    const heed_resize_window window = {width, height, 0, 0, width, height};
+    assert_ok(heed_resize_rgb(context, &image, resample, &window, rgb, &error));
+    for (size_t k = 0; k < (size_t)width * height * 3; k++)
+      if (rgb[k] != wanted[k]) fail_msg("%s: byte %zu is %d, expected %d", name, k, rgb[k], wanted[k]);
+    check_windows(&image, resample, width, height, rgb);
+    free(wanted);
+    free(rgb);
+    compared++;
+  }
+  assert_int_equal(compared, 36);
+  free(pixels);
+  vector_file_close(&file);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- photographs */
+
+/* Levels of 255 by which pixel_values differ from every 13th level stored; -1 when the tensor is off. */
+static double worst_level(const heed_preprocess *preprocess, const float *values, const uint8_t *levels, size_t count) {
+  double worst = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t at = i * 13, c = at / (224 * 224);
+    const double level = ((double)values[at] * (double)preprocess->std[c] + (double)preprocess->mean[c]) * 255.0;
+    const double difference = fabs(level - levels[i]);
+    if (!(difference <= worst)) worst = difference;
+  }
+  return worst;
+}
+
+static void check_photograph(const char *name) {
+  static const char *const tensors[3] = {"square_bilinear_224", "square_bicubic_224", "short_side_256_bicubic_crop_224_imagenet"};
+  heed_preprocess settings[3] = {plain(HEED_RESIZE_SQUASH, 224, 2), plain(HEED_RESIZE_SQUASH, 224, 3), plain(HEED_RESIZE_SHORT_SIDE, 256, 3)};
+  static const float mean[3] = {0.485f, 0.456f, 0.406f}, std[3] = {0.229f, 0.224f, 0.225f};
+  char path[256];
+  heed_picture picture;
+  settings[2].crop_width = settings[2].crop_height = 224;
+  memcpy(settings[2].mean, mean, sizeof mean);
+  memcpy(settings[2].std, std, sizeof std);
+  snprintf(path, sizeof path, "%s/preprocess/%s", HEED_TEST_VECTORS, name);
+  assert_ok(heed_image_load(context, path, &picture, &error));
+  snprintf(path, sizeof path, "preprocess/%s.expect.safetensors", name);
+  vector_file expect = vector_file_open(path);
+  const heed_image image = heed_picture_view(&picture);
+  float *values = malloc(sizeof *values * 3 * 224 * 224);
+  for (int k = 0; k < 3; k++) {
+    heed_shape shape;
+    uint32_t width, height;
+    uint8_t *levels = vector_file_read(&expect, tensors[k], HEED_U8, &shape);
+    assert_ok(heed_preprocess_size(&settings[k], picture.width, picture.height, &width, &height, &error));
+    assert_int_equal(width, 224);
+    assert_int_equal(height, 224);
+    assert_ok(heed_preprocess_image(context, &settings[k], &image, values, NULL, &error));
+    const double worst = worst_level(&settings[k], values, levels, shape.dim[0]), allowed = strstr(name, ".jpg") ? 3.001 : 0.001;
+    if (!(worst <= allowed)) fail_msg("%s, %s: off by %g levels, expected at most %g", name, tensors[k], worst, allowed);
+    free(levels);
+  }
+  free(values);
+  vector_file_close(&expect);
+  heed_picture_free(context, &picture);
+}
+
+static void test_photographs(void **state) {
+  (void)state;
+  static const char *const names[] = {"rgb.png",        "gray16.png",       "palette.png",     "rgb.jpg",      "progressive.jpg", "gray.jpg",
+                                      "exif_rotated.jpg", "wide_900x31.png", "small_20x17.png", "tiny_1x1.png", "exact_224.png"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_photograph(names[i]);
+}
+
+/* --------------------------------------------------------------------------------------------------------- sizes, region */
+
+static void test_short_side(void **state) {
+  (void)state;
+  static const uint32_t cases[][5] = {/* picture, side, result */ {640, 427, 256, 383, 256}, {427, 640, 256, 256, 383}, {900, 31, 256, 7432, 256},
+                                      {100, 100, 7, 7, 7},        {3, 2, 2, 3, 2},           {1, 1, 224, 224, 224},     {10, 10000000, 1, 1, 1000000}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_preprocess preprocess = plain(HEED_RESIZE_SHORT_SIDE, cases[i][2], 2);
+    uint32_t width, height;
+    assert_ok(heed_preprocess_size(&preprocess, cases[i][0], cases[i][1], &width, &height, &error));
+    assert_int_equal(width, cases[i][3]);
+    assert_int_equal(height, cases[i][4]);
+  }
+}
+
+/* A crop larger than the picture: zeros around it, offset rounded down as Hugging Face's center_crop rounds it. */
+static void test_padded_crop(void **state) {
+  (void)state;
+  uint8_t pixels[5 * 4];
+  float values[3 * 8 * 8];
+  heed_region region;
+  heed_preprocess preprocess = plain(HEED_RESIZE_NONE, 0, 3);
+  preprocess.crop_width = preprocess.crop_height = 8;
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(100 + i);
+  const heed_image image = {pixels, 5, 4, 1, 5};
+  assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
+  for (uint32_t i = 0; i < 3 * 8 * 8; i++) {
+    const uint32_t x = i % 8, y = i / 8 % 8;
+    const bool inside = x >= 2 && x < 7 && y >= 2 && y < 6;
+    const double level = inside ? 100 + (y - 2) * 5 + (x - 2) : 0;
+    if (fabs((double)values[i] - (level / 255.0 - 0.5) / 0.5) > 1e-6) fail_msg("value %u is %g, expected level %g", i, (double)values[i], level);
+  }
+  assert_true(region.x == -2.0 && region.y == -2.0 && region.width == 8.0 && region.height == 8.0);
+}
+
+static void test_region(void **state) {
+  (void)state;
+  static uint8_t pixels[640 * 427];
+  static float values[3 * 224 * 224];
+  const heed_image image = {pixels, 640, 427, 1, 640};
+  heed_region region;
+  heed_preprocess preprocess = plain(HEED_RESIZE_SHORT_SIDE, 256, 2);
+  preprocess.crop_width = preprocess.crop_height = 224;
+  assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
+  assert_true(fabs(region.x - 79.0 * 640 / 383) < 1e-9 && fabs(region.y - 16.0 * 427 / 256) < 1e-9);
+  assert_true(fabs(region.width - 224.0 * 640 / 383) < 1e-9 && fabs(region.height - 224.0 * 427 / 256) < 1e-9);
+  preprocess = plain(HEED_RESIZE_SQUASH, 224, 2);
+  assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
+  assert_true(region.x == 0.0 && region.y == 0.0 && fabs(region.width - 640.0) < 1e-9 && fabs(region.height - 427.0) < 1e-9);
+}
+
+/* Grey, colour with alpha and padded rows give what plain RGB gives. */
+static void test_channels(void **state) {
+  (void)state;
+  uint8_t rgb[12 * 9 * 3], rgba[9 * (12 * 4 + 5)], grey[12 * 9], spread[12 * 9 * 3];
+  float a[3 * 7 * 7], b[3 * 7 * 7];
+  for (uint32_t i = 0; i < 12 * 9; i++) {
+    for (uint32_t c = 0; c < 3; c++) rgb[3 * i + c] = rgba[i / 12 * 53 + i % 12 * 4 + c] = (uint8_t)(i * 31 + c * 77);
+    rgba[i / 12 * 53 + i % 12 * 4 + 3] = (uint8_t)i;
+    grey[i] = spread[3 * i] = spread[3 * i + 1] = spread[3 * i + 2] = (uint8_t)(i * 53);
+  }
+  const heed_image images[4] = {{rgb, 12, 9, 3, 36}, {rgba, 12, 9, 4, 53}, {spread, 12, 9, 3, 36}, {grey, 12, 9, 1, 12}};
+  for (uint32_t resample = 0; resample < 6; resample++) {
+    const heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 7, resample);
+    for (int k = 0; k < 4; k += 2) {
+      assert_ok(heed_preprocess_image(context, &preprocess, &images[k], a, NULL, &error));
+      assert_ok(heed_preprocess_image(context, &preprocess, &images[k + 1], b, NULL, &error));
+      assert_memory_equal(a, b, sizeof a);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- refused */
+
+static void test_refused(void **state) {
+  (void)state;
+  uint8_t pixels[48] = {0};
+  float values[3 * 16];
+  heed_image image = {pixels, 4, 4, 3, 12};
+  uint32_t width, height;
+  heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 4, 6);
+  preprocess.width = 3;
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "resample is not known (found 6");
+  preprocess = plain((heed_resize_mode)3, 4, 2);
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "resize is not known (found 3");
+  preprocess = plain(HEED_RESIZE_SQUASH, 0, 2);
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
+  preprocess = plain(HEED_RESIZE_SHORT_SIDE, 224, 2);
+  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 27, &width, &height, &error), HEED_INVALID_ARGUMENT, "found 224 x 30064771072");
+  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 20, &width, &height, &error), HEED_INVALID_ARGUMENT, "pixel_values would be too large");
+  assert_fails(heed_preprocess_size(&preprocess, 0, 5, &width, &height, &error), HEED_INVALID_ARGUMENT, "the picture is off (found 0 x 5");
+  preprocess = plain(HEED_RESIZE_SQUASH, 4, 2);
+  preprocess.std[1] = 0.0f;
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "std");
+  preprocess.std[1] = 0.5f;
+  image.channels = 2;
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "2 channels");
+  image.channels = 4;
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "12 bytes a row");
+}
+
+static void test_shrunk_too_much(void **state) {
+  (void)state;
+  const uint32_t width = 65536 * 2;
+  uint8_t *pixels = calloc(width, 1);
+  float values[3 * 4];
+  const heed_image image = {pixels, width, 1, 1, width};
+  heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 2, 1);
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "shrunk too much");
+  memset(pixels, 255, width);
+  preprocess.width = 3; /* the most that is allowed: all white stays white, though every weight is rounded */
+  float row[3 * 6];
+  assert_ok(heed_preprocess_image(context, &preprocess, &image, row, NULL, &error));
+  for (int i = 0; i < 18; i++) assert_true((double)row[i] > 0.95);
+  free(pixels);
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  uint8_t pixels[20 * 30 * 3];
+  float values[3 * 16 * 16];
+  heed_preprocess preprocess = plain(HEED_RESIZE_SHORT_SIDE, 18, 3);
+  preprocess.crop_width = preprocess.crop_height = 16;
+  memset(pixels, 9, sizeof pixels);
+  const heed_image image = {pixels, 20, 30, 3, 60};
+  size_t n = 1;
+  for (bool reached = true; reached; n++) {
+    test_allocator allocator = {0, 0, 0};
+    const heed_context_desc desc = test_context_desc(&allocator);
+    heed_context *counted;
+    assert_ok(heed_context_create(&desc, &counted, &error));
+    allocator.fail_at = allocator.total + n;
+    const heed_status status = heed_preprocess_image(counted, &preprocess, &image, values, NULL, &error);
+    reached = allocator.total >= allocator.fail_at;
+    assert_int_equal(status, reached ? HEED_OUT_OF_MEMORY : HEED_OK);
+    heed_context_destroy(counted);
+    assert_int_equal(allocator.live, 0);
+  }
+  assert_true(n > 8);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_pillow), cmocka_unit_test(test_photographs), cmocka_unit_test(test_short_side),
+                                     cmocka_unit_test(test_padded_crop),          cmocka_unit_test(test_region),      cmocka_unit_test(test_channels),
+                                     cmocka_unit_test(test_refused),              cmocka_unit_test(test_shrunk_too_much),
+                                     cmocka_unit_test(test_out_of_memory)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

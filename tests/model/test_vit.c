@@ -1,0 +1,318 @@
+/* Whole ViTs against float64 results: every CPU level, chosen rows, rows on demand, progress, cancel, every allocation failed once.
+ * Vulkan devices run the same oracle in tests/vulkan. */
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tensor.h"
+#include "model/safetensors.h"
+
+#define FILES 2
+
+typedef struct vit_files {
+  heed_model_file file[FILES];
+  unsigned char *bytes[FILES], *io;
+  size_t io_size;
+} vit_files;
+
+static void load_files(vit_files *files, const char *folder) {
+  static const char *const names[FILES] = {"config.json", "model.safetensors"};
+  char path[128];
+  for (int i = 0; i < FILES; i++) {
+    size_t size;
+    snprintf(path, sizeof path, "vit/%s/%s", folder, names[i]);
+    files->bytes[i] = test_read_vector(path, &size);
+    files->file[i] = (heed_model_file){names[i], {size, files->bytes[i], NULL, NULL}};
+  }
+  snprintf(path, sizeof path, "vit/%s/io.safetensors", folder);
+  files->io = test_read_vector(path, &files->io_size);
+}
+
+static void free_files(vit_files *files) {
+  for (int i = 0; i < FILES; i++) free(files->bytes[i]);
+  free(files->io);
+}
+
+typedef struct vit {
+  heed_context *context;
+  heed_backend *backend;
+  heed_model *model;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  heed_safetensors *io;
+} vit;
+
+static void close_vit(vit *v) {
+  heed_safetensors_destroy(v->io);
+  heed_session_destroy(v->session);
+  heed_plan_destroy(v->plan);
+  heed_graph_destroy(v->graph);
+  heed_model_destroy(v->model);
+  heed_backend_destroy(v->backend);
+  heed_context_destroy(v->context);
+}
+
+#define TRY(call)                          \
+  do {                                     \
+    const heed_status status_ = (call);    \
+    if (status_ != HEED_OK) return status_; \
+  } while (0)
+
+/* Opens everything with all attention weights, and query and key of layer 0, kept; runs; the first failure's status. */
+static heed_status open_vit(vit *v, const vit_files *files, const heed_context_desc *context, const char *level, uint32_t threads, const heed_build_desc *build,
+                            const heed_hooks *hooks, heed_error *error) {
+  memset(v, 0, sizeof *v);
+  TRY(heed_context_create(context, &v->context, error));
+  const heed_cpu_desc cpu = {sizeof cpu, threads, level};
+  TRY(heed_cpu_backend_create(v->context, &cpu, &v->backend, error));
+  const heed_model_desc desc = {sizeof desc, files->file, FILES};
+  TRY(heed_model_open(v->context, &desc, &v->model, error));
+  TRY(heed_model_build(v->model, build, &v->graph, error));
+  heed_model_info info;
+  heed_model_get_info(v->model, &info);
+  heed_value taps[32];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < info.layers; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+    taps[count++] = heed_graph_find(v->graph, name);
+  }
+  taps[count++] = heed_graph_find(v->graph, "layer.0.query");
+  taps[count++] = heed_graph_find(v->graph, "layer.0.key");
+  const heed_plan_desc plan = {sizeof plan, taps, count};
+  TRY(heed_plan_create(v->graph, v->backend, &plan, &v->plan, error));
+  TRY(heed_session_create(v->plan, hooks, &v->session, error));
+  const heed_source source = {files->io_size, files->io, NULL, NULL};
+  TRY(heed_safetensors_open(v->context, &source, "io", &v->io, error));
+  const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
+  TRY(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"), files->io + pixels->offset, (size_t)pixels->bytes, error));
+  return heed_session_run(v->session, hooks, error);
+}
+
+/* The value equals the file's expect.<expected> within 2e-5. */
+static void assert_value(const vit *v, const char *name, const char *expected, const char *level) {
+  heed_error error;
+  char key[64];
+  snprintf(key, sizeof key, "expect.%s", expected);
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(v->io, key);
+  assert_non_null(tensor);
+  heed_value_info info;
+  const heed_value value = heed_graph_find(v->graph, name);
+  assert_int_equal(heed_graph_value_info(v->graph, value, &info), HEED_OK);
+  assert_true(heed_shape_equal(&info.shape, &tensor->shape));
+  float *found = malloc((size_t)tensor->bytes), *want = malloc((size_t)tensor->bytes);
+  assert_ok(heed_session_read(v->session, value, 0, tensor->count, found, &error));
+  assert_ok(heed_safetensors_read(v->io, tensor, 0, tensor->count, want, &error));
+  double worst = 0.0;
+  for (uint64_t i = 0; i < tensor->count; i++) {
+    const double off = fabs((double)found[i] - (double)want[i]);
+    if (!(off <= worst)) worst = off;
+  }
+  if (!(worst <= 2e-5)) fail_msg("%s on cpu level %s is off by %g (expected at most 2e-5)", name, level, worst);
+  free(found);
+  free(want);
+}
+
+static void check_oracle(const char *folder, const uint32_t *layers, uint32_t layer_count, uint32_t batch) {
+  vit_files files;
+  load_files(&files, folder);
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = batch};
+  for (uint32_t l = 0; heed_cpu_level(l); l++) {
+    vit v;
+    heed_error error;
+    assert_ok(open_vit(&v, &files, NULL, heed_cpu_level(l), 2, &build, NULL, &error));
+    assert_value(&v, "logits", "logits", heed_cpu_level(l));
+    assert_value(&v, "last_hidden_state", "last_hidden_state", heed_cpu_level(l));
+    for (uint32_t i = 0; i < layer_count; i++) {
+      char name[48], expected[24];
+      snprintf(name, sizeof name, "layer.%u.attention.weights", layers[i]);
+      snprintf(expected, sizeof expected, "attention.%u", layers[i]);
+      assert_value(&v, name, expected, heed_cpu_level(l));
+    }
+    close_vit(&v);
+  }
+  free_files(&files);
+}
+
+static void test_micro_equals_the_oracle(void **state) {
+  (void)state;
+  check_oracle("micro_32", (const uint32_t[]){0, 1}, 2, 2);
+}
+
+static void test_small_equals_the_oracle(void **state) {
+  (void)state;
+  check_oracle("small_224", (const uint32_t[]){0, 3}, 2, 1);
+}
+
+/* Reads a whole value of floats; the caller frees. */
+static float *read_value(const vit *v, const char *name, uint64_t *count) {
+  heed_error error;
+  heed_value_info info;
+  const heed_value value = heed_graph_find(v->graph, name);
+  assert_int_equal(heed_graph_value_info(v->graph, value, &info), HEED_OK);
+  *count = heed_shape_count(&info.shape);
+  float *data = malloc((size_t)*count * sizeof *data);
+  assert_ok(heed_session_read(v->session, value, 0, *count, data, &error));
+  return data;
+}
+
+static void test_rows_on_demand_equal_the_map(void **state) {
+  (void)state;
+  vit_files files;
+  vit v;
+  heed_error error;
+  uint64_t count;
+  load_files(&files, "small_224");
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, NULL, NULL, &error));
+  float *map = read_value(&v, "layer.0.attention.weights", &count);
+  float row[197];
+  for (uint32_t head = 0; head < 4; head++)
+    for (uint32_t query = 0; query < 197; query += 49) {
+      assert_ok(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.0.attention.weights"), 0, head, query, row, NULL, &error));
+      for (uint32_t k = 0; k < 197; k++) assert_float_equal(row[k], map[(head * 197 + query) * 197 + k], 2e-6);
+    }
+  assert_fails(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.0.attention.weights"), 0, 4, 0, row, NULL, &error), HEED_INVALID_ARGUMENT,
+               "out of range");
+  assert_fails(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.1.attention.weights"), 0, 0, 0, row, NULL, &error), HEED_INVALID_ARGUMENT,
+               "layer.1.query is not kept");
+  free(map);
+  close_vit(&v);
+  free_files(&files);
+}
+
+static void test_chosen_rows_equal_the_map(void **state) {
+  (void)state;
+  vit_files files;
+  vit whole, chosen;
+  heed_error error;
+  uint64_t count;
+  const uint32_t rows[] = {0, 196, 70};
+  const heed_build_desc build = {.struct_size = sizeof build, .rows = rows, .row_count = 3};
+  load_files(&files, "small_224");
+  assert_ok(open_vit(&whole, &files, NULL, NULL, 1, NULL, NULL, &error));
+  assert_ok(open_vit(&chosen, &files, NULL, NULL, 1, &build, NULL, &error));
+  float *map = read_value(&whole, "layer.2.attention.weights", &count), *some = read_value(&chosen, "layer.2.attention.weights", &count);
+  assert_int_equal(count, 4 * 3 * 197);
+  for (uint32_t head = 0; head < 4; head++)
+    for (uint32_t r = 0; r < 3; r++) assert_memory_equal(some + (head * 3 + r) * 197, map + (head * 197 + rows[r]) * 197, 197 * sizeof *map);
+  free(map);
+  free(some);
+  close_vit(&whole);
+  close_vit(&chosen);
+  free_files(&files);
+}
+
+static void test_the_number_of_threads_changes_no_bit(void **state) {
+  (void)state;
+  vit_files files;
+  load_files(&files, "small_224");
+  for (uint32_t l = 0; heed_cpu_level(l); l++) {
+    float *first = NULL;
+    for (size_t t = 0; t < 4; t++) {
+      static const uint32_t threads[] = {1, 2, 3, 7};
+      vit v;
+      heed_error error;
+      uint64_t count;
+      assert_ok(open_vit(&v, &files, NULL, heed_cpu_level(l), threads[t], NULL, NULL, &error));
+      float *states = read_value(&v, "last_hidden_state", &count);
+      if (first) assert_memory_equal(states, first, (size_t)count * sizeof *states);
+      if (first) free(states);
+      else first = states;
+      close_vit(&v);
+    }
+    free(first);
+  }
+  free_files(&files);
+}
+
+typedef struct told {
+  uint32_t run_calls, last_done, stop_after, asked;
+} told;
+
+static void hear(const char *phase, uint64_t done, uint64_t total, void *user) {
+  told *t = user;
+  if (strcmp(phase, "run") != 0) return;
+  assert_true(done <= total && done >= t->last_done);
+  t->last_done = (uint32_t)done;
+  t->run_calls++;
+}
+
+static bool stop(void *user) {
+  told *t = user;
+  return t->stop_after && ++t->asked > t->stop_after;
+}
+
+static void test_progress_and_cancel(void **state) {
+  (void)state;
+  vit_files files;
+  vit v;
+  heed_error error;
+  told all = {0}, some = {.stop_after = 2};
+  load_files(&files, "micro_32");
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+  heed_hooks hooks = {sizeof hooks, hear, stop, &all};
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, &build, &hooks, &error));
+  assert_true(all.run_calls >= 4); /* embeddings, two layers, heads */
+  hooks.user = &some;
+  assert_fails(heed_session_run(v.session, &hooks, &error), HEED_CANCELLED, "cancelled");
+  assert_true(some.run_calls < all.run_calls);
+  assert_ok(heed_session_run(v.session, NULL, &error)); /* and it goes on working */
+  close_vit(&v);
+  free_files(&files);
+}
+
+static void test_no_allocation_in_run(void **state) {
+  (void)state;
+  vit_files files;
+  vit v;
+  heed_error error;
+  test_allocator counter = {0};
+  const heed_context_desc context = test_context_desc(&counter);
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+  load_files(&files, "micro_32");
+  assert_ok(open_vit(&v, &files, &context, NULL, 2, &build, NULL, &error));
+  const size_t before = counter.total;
+  assert_ok(heed_session_run(v.session, NULL, &error));
+  assert_int_equal(counter.total, before);
+  close_vit(&v);
+  assert_int_equal(counter.live, 0);
+  free_files(&files);
+}
+
+static void test_every_allocation_failed_once(void **state) {
+  (void)state;
+  vit_files files;
+  load_files(&files, "micro_32");
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+  size_t n = 1;
+  for (;; n++) {
+    vit v;
+    heed_error error = {HEED_OK, ""};
+    test_allocator counter = {.fail_at = n};
+    const heed_context_desc context = test_context_desc(&counter);
+    const heed_status status = open_vit(&v, &files, &context, NULL, 2, &build, NULL, &error);
+    close_vit(&v);
+    if (counter.live) fail_msg("%zu blocks leaked when allocation %zu failed", counter.live, n);
+    if (counter.total < n) {
+      assert_int_equal(status, HEED_OK);
+      break;
+    }
+    if (status != HEED_OUT_OF_MEMORY) fail_msg("allocation %zu failed and the status was %s (%s)", n, heed_status_name(status), error.message);
+  }
+  assert_true(n > 50);
+  free_files(&files);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_micro_equals_the_oracle),    cmocka_unit_test(test_small_equals_the_oracle),
+      cmocka_unit_test(test_rows_on_demand_equal_the_map), cmocka_unit_test(test_chosen_rows_equal_the_map),
+      cmocka_unit_test(test_the_number_of_threads_changes_no_bit), cmocka_unit_test(test_progress_and_cancel),
+      cmocka_unit_test(test_no_allocation_in_run),       cmocka_unit_test(test_every_allocation_failed_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

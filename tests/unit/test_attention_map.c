@@ -1,0 +1,335 @@
+/* Attention maps against definitions written out again in double, and rollout against the reference model's. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/vector_file.h"
+
+static heed_context *context;
+static heed_error error;
+
+static int setup(void **state) {
+  (void)state;
+  return heed_context_create(NULL, &context, &error) != HEED_OK;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  heed_context_destroy(context);
+  return 0;
+}
+
+/* `rows` rows of n positive weights that add up to 1. */
+static float *random_rows(test_random *random, size_t rows, uint32_t n) {
+  float *made = malloc(rows * n * sizeof *made);
+  for (size_t r = 0; r < rows; r++) {
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; i++) sum += (double)(made[r * n + i] = expf(2.0f * test_random_normal(random)));
+    for (uint32_t i = 0; i < n; i++) made[r * n + i] = (float)((double)made[r * n + i] / sum);
+  }
+  return made;
+}
+
+static void assert_near(double found, double expected, double allowed, const char *what) {
+  if (!(fabs(found - expected) <= allowed)) fail_msg("%s: found %.9g, expected %.9g", what, found, expected);
+}
+
+/* --------------------------------------------------------------------------------------------------------- mean, rollout */
+
+static void test_head_mean(void **state) {
+  (void)state;
+  enum { heads = 5, n = 7 };
+  test_random random = {1};
+  float *attention = random_rows(&random, (size_t)heads * n, n), mean[n * n];
+  heed_map_head_mean(attention, heads, n, mean);
+  for (uint32_t i = 0; i < n * n; i++) {
+    double sum = 0.0;
+    for (uint32_t h = heads; h-- > 0;) sum += (double)attention[h * n * n + i];
+    assert_near((double)mean[i], sum / heads, 1e-7, "mean");
+  }
+  free(attention);
+}
+
+/* The definition, layer matrices multiplied from the left: R <- M R, M = rows of (1-r) A + r I divided by their sums. */
+static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uint32_t last, double r, const float *attention, double *result) {
+  const uint32_t n = desc->tokens;
+  double *m = calloc((size_t)n * n, sizeof *m), *old = calloc((size_t)n * n, sizeof *old);
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t j = 0; j < n; j++) result[i * n + j] = i == j;
+  for (uint32_t layer = first; layer <= last; layer++) {
+    for (uint32_t i = 0; i < n; i++) {
+      double sum = 0.0;
+      for (uint32_t j = 0; j < n; j++) {
+        double total = 0.0, low = INFINITY, high = -INFINITY;
+        for (uint32_t h = 0; h < desc->heads; h++) {
+          const double a = (double)attention[((layer * desc->heads + h) * n + i) * n + j];
+          total += a / desc->heads;
+          low = fmin(low, a);
+          high = fmax(high, a);
+        }
+        m[i * n + j] = (1.0 - r) * (desc->fusion == HEED_FUSION_MEAN ? total : desc->fusion == HEED_FUSION_MIN ? low : high) + (i == j ? r : 0.0);
+        sum += m[i * n + j];
+      }
+      for (uint32_t j = 0; j < n; j++) m[i * n + j] /= sum;
+    }
+    memcpy(old, result, (size_t)n * n * sizeof *old);
+    for (uint32_t i = 0; i < n; i++)
+      for (uint32_t j = 0; j < n; j++) {
+        result[i * n + j] = 0.0;
+        for (uint32_t k = 0; k < n; k++) result[i * n + j] += m[i * n + k] * old[k * n + j];
+      }
+  }
+  free(m);
+  free(old);
+}
+
+static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32_t first, uint32_t last) {
+  const heed_rollout_desc desc = {sizeof desc, 4, 3, n, fusion, residual, first, last};
+  test_random random = {n + 100u * (uint32_t)fusion};
+  float *attention = random_rows(&random, (size_t)desc.layers * desc.heads * n, n), *rollout = malloc((size_t)n * n * sizeof *rollout);
+  double *expected = malloc((size_t)n * n * sizeof *expected);
+  reference_rollout(&desc, first, last ? last : 3, residual == 0.0f ? 0.5 : (double)residual, attention, expected);
+  assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
+  for (uint32_t i = 0; i < n; i++) {
+    double sum = 0.0;
+    for (uint32_t j = 0; j < n; j++) {
+      assert_near((double)rollout[i * n + j], expected[i * n + j], 1e-7, "rollout");
+      sum += (double)rollout[i * n + j];
+    }
+    assert_near(sum, 1.0, 1e-6, "sum over keys"); /* for every fusion */
+  }
+  free(attention);
+  free(rollout);
+  free(expected);
+}
+
+static void test_rollout(void **state) {
+  (void)state;
+  static const uint32_t sizes[] = {1, 2, 5, 17};
+  for (int fusion = 0; fusion < 3; fusion++)
+    for (size_t k = 0; k < 4; k++) {
+      check_rollout((heed_fusion)fusion, sizes[k], 0.0f, 0, 0);
+      check_rollout((heed_fusion)fusion, sizes[k], 0.25f, 0, 2);
+      check_rollout((heed_fusion)fusion, sizes[k], 1.0f, 1, 1);
+      check_rollout((heed_fusion)fusion, sizes[k], 0.5f, 3, 0);
+    }
+}
+
+/* Rows with nothing allowed are zero; the token then looks at itself, and the row still adds up to 1. */
+static void test_rollout_empty_row(void **state) {
+  (void)state;
+  const float attention[4] = {0.0f, 0.0f, 0.75f, 0.25f};
+  float rollout[4];
+  const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
+  assert_true(rollout[0] == 1.0f && rollout[1] == 0.0f && rollout[2] == 0.375f && rollout[3] == 0.625f);
+}
+
+/* A NaN shows in the row and wherever the row is used, with every fusion; it is never taken for a small or large weight. */
+static void test_rollout_nan(void **state) {
+  (void)state;
+  for (int fusion = 0; fusion < 3; fusion++) {
+    for (int at = 0; at < 2; at++) {
+      float attention[8] = {1, 0, 0, 1, 1, 0, 0, 1}, rollout[4];
+      const heed_rollout_desc desc = {sizeof desc, 1, 2, 2, (heed_fusion)fusion, 0.0f, 0, 0};
+      attention[4 * at] = NAN;
+      assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
+      assert_true(isnan(rollout[0]) && rollout[3] == 1.0f);
+    }
+  }
+}
+
+static void test_rollout_of_reference_model(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("vit/micro_32/io.safetensors");
+  heed_shape shape, square;
+  float *first = vector_file_read(&file, "expect.attention.0", HEED_F32, &shape);
+  float *second = vector_file_read(&file, "expect.attention.1", HEED_F32, &shape);
+  float *expected = vector_file_read(&file, "expect.rollout", HEED_F32, &square);
+  const uint32_t batch = shape.dim[0], heads = shape.dim[1], n = shape.dim[2];
+  const size_t count = (size_t)heads * n * n;
+  float *attention = malloc(2 * count * sizeof *attention), *rollout = malloc((size_t)n * n * sizeof *rollout);
+  const heed_rollout_desc desc = {sizeof desc, 2, heads, n, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  assert_int_equal(square.dim[0], batch);
+  for (uint32_t b = 0; b < batch; b++) {
+    memcpy(attention, first + b * count, count * sizeof *attention);
+    memcpy(attention + count, second + b * count, count * sizeof *attention);
+    assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
+    for (uint32_t i = 0; i < n * n; i++) assert_near((double)rollout[i], (double)expected[b * n * n + i], 1e-6, "rollout");
+  }
+  free(attention);
+  free(rollout);
+  free(first);
+  free(second);
+  free(expected);
+  vector_file_close(&file);
+}
+
+static void test_rollout_refused(void **state) {
+  (void)state;
+  const float attention[4] = {1, 0, 0, 1};
+  float rollout[4];
+  const heed_rollout_desc good = {sizeof good, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  heed_rollout_desc desc = good;
+  desc.struct_size = 3;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "struct_size is off (found 3");
+  desc = good, desc.heads = 0;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1 layers, 0 heads");
+  desc = good, desc.first_layer = 1;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 1 to 0");
+  desc = good, desc.last_layer = 1;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off");
+  desc = good, desc.layers = 3, desc.first_layer = 2, desc.last_layer = 1;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 2 to 1");
+  desc = good, desc.residual = NAN;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "share of the identity");
+  desc = good, desc.residual = 1.5f;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1.5");
+  desc = good, desc.fusion = (heed_fusion)7;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "fusion is not known (found 7");
+  desc = good, desc.tokens = UINT32_MAX; /* no allocation of this size can be had: refused before attention is read */
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_OUT_OF_MEMORY, "rollout: out of memory");
+}
+
+static void test_rollout_out_of_memory(void **state) {
+  (void)state;
+  const float attention[4] = {1, 0, 0, 1};
+  float rollout[4];
+  const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  size_t n = 1;
+  for (bool reached = true; reached; n++) {
+    test_allocator allocator = {0, 0, 0};
+    const heed_context_desc counting = test_context_desc(&allocator);
+    heed_context *counted;
+    assert_ok(heed_context_create(&counting, &counted, &error));
+    allocator.fail_at = allocator.total + n;
+    const heed_status status = heed_map_rollout(counted, &desc, attention, rollout, &error);
+    reached = allocator.total >= allocator.fail_at;
+    assert_int_equal(status, reached ? HEED_OUT_OF_MEMORY : HEED_OK);
+    heed_context_destroy(counted);
+    assert_int_equal(allocator.live, 0);
+  }
+  assert_int_equal(n, 5); /* three allocations, then a pass without a failure */
+}
+
+/* -------------------------------------------------------------------------------------------------- entropy and distance */
+
+static void test_entropy(void **state) {
+  (void)state;
+  float uniform[64];
+  const float one[4] = {0, 0, 1, 0}, bad[2] = {0.5f, NAN};
+  for (int i = 0; i < 64; i++) uniform[i] = 1.0f / 64.0f;
+  assert_near(heed_map_entropy(uniform, 64), log(64.0), 1e-12, "uniform");
+  assert_near(heed_map_entropy(one, 4), 0.0, 0.0, "one key");
+  assert_true(isnan(heed_map_entropy(bad, 2)));
+  test_random random = {6};
+  float *row = random_rows(&random, 1, 197);
+  double expected = 0.0;
+  for (int i = 196; i >= 0; i--) expected += (double)row[i] * log(1.0 / (double)row[i]);
+  assert_near(heed_map_entropy(row, 197), expected, 1e-12, "random");
+  free(row);
+}
+
+/* Written out over both coordinates of query and key. */
+static double reference_distance(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, bool renormalise) {
+  const uint32_t n = prefix + rows * columns;
+  double sum = 0.0;
+  for (uint32_t qy = 0; qy < rows; qy++)
+    for (uint32_t qx = 0; qx < columns; qx++) {
+      double moment = 0.0, mass = 0.0;
+      for (uint32_t ky = 0; ky < rows; ky++)
+        for (uint32_t kx = 0; kx < columns; kx++) {
+          const double weight = (double)attention[(prefix + qy * columns + qx) * n + prefix + ky * columns + kx];
+          moment += weight * patch * hypot((double)qy - ky, (double)qx - kx);
+          mass += weight;
+        }
+      sum += renormalise ? moment / mass : moment;
+    }
+  return sum / (rows * columns);
+}
+
+static void test_distance(void **state) {
+  (void)state;
+  static const uint32_t grids[][3] = {{1, 1, 1}, {0, 2, 3}, {1, 4, 4}, {5, 3, 7}, {2, 6, 1}};
+  test_random random = {8};
+  for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+    const uint32_t prefix = grids[k][0], rows = grids[k][1], columns = grids[k][2], n = prefix + rows * columns;
+    float *attention = random_rows(&random, n, n);
+    for (int renormalise = 0; renormalise < 2; renormalise++)
+      assert_near(heed_map_distance(attention, prefix, rows, columns, 16.0, renormalise),
+                  reference_distance(attention, prefix, rows, columns, 16.0, renormalise), 1e-10, "distance");
+    free(attention);
+  }
+}
+
+/* Two patches side by side and CLS: a quarter of the weight on the other one. The variants differ by CLS's share. */
+static void test_distance_by_hand(void **state) {
+  (void)state;
+  const float attention[9] = {1, 0, 0, /* patch 0 */ 0.5f, 0.25f, 0.25f, /* patch 1 */ 0.5f, 0.25f, 0.25f};
+  assert_near(heed_map_distance(attention, 1, 1, 2, 16.0, false), 4.0, 0.0, "CLS counted as 0");
+  assert_near(heed_map_distance(attention, 1, 1, 2, 16.0, true), 8.0, 0.0, "over patches");
+  const float all_on_cls[9] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
+  assert_near(heed_map_distance(all_on_cls, 1, 1, 2, 16.0, true), 0.0, 0.0, "no mass on patches");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- mass mask */
+
+static void check_mask(const float *weights, uint32_t n, double share, const char *expected) {
+  uint8_t mask[16];
+  uint32_t order[16], count = 0;
+  char found[17] = "";
+  const uint32_t returned = heed_map_mass_mask(weights, n, share, mask, order);
+  for (uint32_t i = 0; i < n; i++) {
+    found[i] = mask[i] ? '1' : '0';
+    count += mask[i];
+  }
+  assert_string_equal(found, expected);
+  assert_int_equal(returned, count);
+}
+
+static void test_mass_mask_by_hand(void **state) {
+  (void)state;
+  const float weights[6] = {0.125f, 0.25f, 0.25f, 0.25f, 0.125f, 0.0f}, odd[4] = {NAN, -1.0f, 2.0f, 1.0f}, zero[3] = {0, 0, 0};
+  check_mask(weights, 6, 0.5, "011000"); /* ties by index */
+  check_mask(weights, 6, 0.51, "011100");
+  check_mask(weights, 6, 0.8, "111100");
+  check_mask(weights, 6, 1.0, "111110"); /* nothing is gained by a zero */
+  check_mask(weights, 6, 0.0, "000000");
+  check_mask(odd, 4, 1.0, "0011");
+  check_mask(zero, 3, 0.9, "000");
+}
+
+/* The smallest set: without its lightest member it no longer holds the share, and no outsider is heavier than a member. */
+static void test_mass_mask_is_smallest(void **state) {
+  (void)state;
+  enum { n = 196 };
+  test_random random = {9};
+  for (int round = 0; round < 50; round++) {
+    float *weights = random_rows(&random, 1, n);
+    uint8_t mask[n];
+    uint32_t order[n];
+    const double share = (double)test_random_uniform(&random, 0.05f, 0.95f);
+    heed_map_mass_mask(weights, n, share, mask, order);
+    double held = 0.0, total = 0.0, lightest = INFINITY, heaviest = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+      const double weight = (double)weights[i];
+      total += weight;
+      if (mask[i]) held += weight, lightest = fmin(lightest, weight);
+      else heaviest = fmax(heaviest, weight);
+    }
+    if (held < share * total - 1e-12 || held - lightest >= share * total || heaviest > lightest)
+      fail_msg("round %d: holds %g of %g, lightest member %g, heaviest outsider %g", round, held, share * total, lightest, heaviest);
+    free(weights);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_head_mean),         cmocka_unit_test(test_rollout),       cmocka_unit_test(test_rollout_empty_row),
+      cmocka_unit_test(test_rollout_nan),       cmocka_unit_test(test_rollout_of_reference_model),
+      cmocka_unit_test(test_rollout_refused),   cmocka_unit_test(test_rollout_out_of_memory),
+      cmocka_unit_test(test_entropy),           cmocka_unit_test(test_distance),      cmocka_unit_test(test_distance_by_hand),
+      cmocka_unit_test(test_mass_mask_by_hand), cmocka_unit_test(test_mass_mask_is_smallest)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,109 @@
+/* Statuses, sizes, half floats, shapes. */
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+
+static void test_status_names(void **state) {
+  (void)state;
+  assert_string_equal(heed_status_name(HEED_INVALID_FILE), "INVALID_FILE");
+  assert_string_equal(heed_status_name((heed_status)999), "UNKNOWN");
+  assert_int_equal(HEED_MISMATCH, 11);
+}
+
+static void test_a_long_message_is_cut_between_characters(void **state) {
+  (void)state;
+  heed_error error;
+  char text[2 * HEED_ERROR_MESSAGE_SIZE] = "";
+  for (size_t i = 0; i + 3 < sizeof text; i += 3) memcpy(text + i, "\xe2\x82\xac", 3);
+  heed_fail(&error, HEED_IO, "x%s", text);
+  const size_t length = strlen(error.message);
+  assert_true(length < HEED_ERROR_MESSAGE_SIZE && length >= HEED_ERROR_MESSAGE_SIZE - 4);
+  assert_int_equal((length - 1) % 3, 0);
+}
+
+static void test_a_message_is_one_line(void **state) {
+  (void)state;
+  heed_error error;
+  heed_fail(&error, HEED_IO, "a%sb", "\n\x1b[31m");
+  assert_string_equal(error.message, "a??[31mb");
+}
+
+static void test_sizes_are_checked(void **state) {
+  (void)state;
+  size_t size;
+  uint64_t wide;
+  assert_false(heed_size_mul(SIZE_MAX / 2 + 1, 2, &size));
+  assert_true(heed_size_mul(SIZE_MAX / 2, 2, &size));
+  assert_false(heed_size_add(SIZE_MAX, 1, &size));
+  assert_false(heed_u64_mul(UINT64_C(1) << 32, UINT64_C(1) << 32, &wide));
+  const heed_shape huge = HEED_SHAPE(UINT32_MAX, UINT32_MAX, 2);
+  assert_false(heed_shape_bytes(&huge, HEED_F32, &size));
+}
+
+/* Every half survives the way to float and back; NaNs stay NaN. */
+static void test_halves_round_trip(void **state) {
+  (void)state;
+  for (uint32_t h = 0; h <= 0xFFFF; h++) {
+    const float f = heed_f16_to_f32((uint16_t)h);
+    if (isnan(f)) assert_true((h & 0x7C00u) == 0x7C00u && (h & 0x3FFu));
+    else assert_int_equal(heed_f32_to_f16(f), h);
+    const float b = heed_bf16_to_f32((uint16_t)h);
+    if (!isnan(b)) assert_int_equal(heed_f32_to_bf16(b), h);
+  }
+}
+
+/* Rounding to half is to the nearest, ties to even, against the definition in double. */
+static void test_halves_round_to_nearest_even(void **state) {
+  (void)state;
+  test_random random = {7};
+  for (int i = 0; i < 200000; i++) {
+    const float value = ldexpf(test_random_uniform(&random, -1.0f, 1.0f), (int)test_random_below(&random, 44) - 27);
+    const uint16_t half = heed_f32_to_f16(value);
+    const double found = (double)heed_f16_to_f32(half), error = fabs(found - (double)value);
+    if (isinf(found)) {
+      assert_true(fabs((double)value) >= 65520.0);
+      continue;
+    }
+    const double up = (double)heed_f16_to_f32((uint16_t)(half + 1)), down = (half & 0x7FFFu) ? (double)heed_f16_to_f32((uint16_t)(half - 1)) : 1e9;
+    assert_true(error <= fabs(up - (double)value) && error <= fabs(down - (double)value));
+    if (error == fabs(up - (double)value) || error == fabs(down - (double)value)) assert_int_equal(half & 1, 0);
+  }
+}
+
+static void test_half_values(void **state) {
+  (void)state;
+  assert_true(heed_f16_to_f32(0x3C00) == 1.0f && heed_f16_to_f32(0x0001) == 5.9604644775390625e-8f && heed_f16_to_f32(0x7BFF) == 65504.0f);
+  assert_int_equal(heed_f32_to_f16(65519.0f), 0x7BFF);
+  assert_int_equal(heed_f32_to_f16(65520.0f), 0x7C00);
+  assert_int_equal(heed_f32_to_f16(-INFINITY), 0xFC00);
+}
+
+static void test_an_allocator_needs_both_functions(void **state) {
+  (void)state;
+  heed_context *context;
+  heed_error error;
+  test_allocator counter = {0};
+  heed_context_desc desc = test_context_desc(&counter);
+  desc.allocator.free = NULL;
+  assert_fails(heed_context_create(&desc, &context, &error), HEED_INVALID_ARGUMENT, "both alloc and free");
+  assert_null(context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_status_names),
+      cmocka_unit_test(test_a_long_message_is_cut_between_characters),
+      cmocka_unit_test(test_a_message_is_one_line),
+      cmocka_unit_test(test_sizes_are_checked),
+      cmocka_unit_test(test_halves_round_trip),
+      cmocka_unit_test(test_halves_round_to_nearest_even),
+      cmocka_unit_test(test_half_values),
+      cmocka_unit_test(test_an_allocator_needs_both_functions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

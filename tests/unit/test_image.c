@@ -1,0 +1,371 @@
+/* Pictures in and PNG out. Expected pixels in vectors/image/expect.safetensors are Pillow's of the same files; bad files are made here. */
+#define _XOPEN_SOURCE 700
+#include "image/image.h"
+
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "support/vector_file.h"
+
+static heed_context *context;
+static heed_error error;
+
+static int setup(void **state) {
+  (void)state;
+  return heed_context_create(NULL, &context, &error) != HEED_OK;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  heed_context_destroy(context);
+  return 0;
+}
+
+/* A folder of our own, removed with what is in it by the test that made it. */
+static char folder[64];
+static void make_folder(void) {
+  strcpy(folder, "/tmp/heed_test_image_XXXXXX");
+  assert_non_null(mkdtemp(folder));
+}
+
+static const char *in_folder(const char *name) {
+  static char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+/* ---------------------------------------------------------------------------------------------------- kinds of pictures */
+
+static void check_against_pillow(const heed_safetensors_tensor *tensor, const vector_file *expect) {
+  char path[256];
+  heed_picture picture;
+  heed_shape shape;
+  snprintf(path, sizeof path, "%s/image/%s", HEED_TEST_VECTORS, tensor->name);
+  assert_ok(heed_image_load(context, path, &picture, &error));
+  uint8_t *wanted = vector_file_read(expect, tensor->name, HEED_U8, &shape);
+  if (picture.height != shape.dim[0] || picture.width != shape.dim[1]) fail_msg("%s: %u x %u", tensor->name, picture.width, picture.height);
+  const int allowed = strstr(tensor->name, ".jpg") ? 3 : 0; /* decoders may round a JPEG differently */
+  for (size_t i = 0; i < (size_t)tensor->count; i++)
+    if (abs(picture.pixels[i] - wanted[i]) > allowed) fail_msg("%s: byte %zu is %d, expected %d", tensor->name, i, picture.pixels[i], wanted[i]);
+  free(wanted);
+  heed_picture_free(context, &picture);
+}
+
+static void test_equals_pillow(void **state) {
+  (void)state;
+  vector_file expect = vector_file_open("image/expect.safetensors");
+  assert_int_equal(heed_safetensors_count(expect.file), 41);
+  for (uint32_t i = 0; i < heed_safetensors_count(expect.file); i++) check_against_pillow(heed_safetensors_get(expect.file, i), &expect);
+  vector_file_close(&expect);
+}
+
+/* The name says nothing: a JPEG under a PNG's name. */
+static void test_kind_by_content(void **state) {
+  (void)state;
+  size_t size;
+  heed_picture picture;
+  unsigned char *bytes = test_read_vector("image/sampling_0.jpg", &size);
+  assert_ok(heed_image_decode(context, "photo.png", bytes, size, &picture, &error));
+  assert_int_equal(picture.width, 56);
+  heed_picture_free(context, &picture);
+  free(bytes);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ PNGs made */
+
+typedef struct byte_buffer {
+  uint8_t bytes[65536];
+  size_t size;
+} byte_buffer;
+
+static void buffer_write(png_structp png, png_bytep bytes, size_t count) {
+  byte_buffer *buffer = png_get_io_ptr(png);
+  assert_true(buffer->size + count <= sizeof buffer->bytes);
+  memcpy(buffer->bytes + buffer->size, bytes, count);
+  buffer->size += count;
+}
+
+static void buffer_flush(png_structp png) { (void)png; }
+
+/* Writes rows of `row` bytes as they are. */
+static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth, int color, int interlace, const uint8_t *pixels, size_t row) {
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+  png_infop info = png_create_info_struct(png);
+  png_color palette[16];
+  png_bytep rows[64];
+  to->size = 0;
+  for (int i = 0; i < 16; i++) palette[i] = (png_color){(png_byte)(i * 16), (png_byte)(255 - i), (png_byte)(i * 3)};
+  for (uint32_t y = 0; y < height; y++) {
+    rows[y] = malloc(row);
+    memcpy(rows[y], pixels + y * row, row);
+  }
+  png_set_write_fn(png, to, buffer_write, buffer_flush);
+  png_set_IHDR(png, info, width, height, depth, color, interlace, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (color == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(png, info, palette, 16);
+  png_write_info(png, info);
+  png_write_image(png, rows);
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  for (uint32_t y = 0; y < height; y++) free(rows[y]);
+}
+
+/* Every depth and colour: interlaced and not give the same picture. */
+static void test_interlaced(void **state) {
+  (void)state;
+  static const int kinds[][3] = {{0, 1, 1}, {0, 2, 1}, {0, 4, 1}, {0, 8, 1}, {0, 16, 1}, {2, 8, 3}, {2, 16, 3}, {3, 4, 1}, {4, 8, 2}, {4, 16, 2}, {6, 8, 4}, {6, 16, 4}};
+  static byte_buffer plain, woven;
+  static uint8_t pixels[64 * 64 * 8];
+  test_random random = {11};
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)test_random_below(&random, 256);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    for (uint32_t size = 1; size <= 21; size += 4) {
+      const size_t row = ((size_t)(size + 2) * (size_t)(kinds[k][1] * kinds[k][2]) + 7) / 8;
+      heed_picture a, b;
+      make_png(&plain, size + 2, size, kinds[k][1], kinds[k][0], PNG_INTERLACE_NONE, pixels, row);
+      make_png(&woven, size + 2, size, kinds[k][1], kinds[k][0], PNG_INTERLACE_ADAM7, pixels, row);
+      assert_ok(heed_image_decode(context, "plain", plain.bytes, plain.size, &a, &error));
+      assert_ok(heed_image_decode(context, "woven", woven.bytes, woven.size, &b, &error));
+      assert_int_equal(a.width, size + 2);
+      assert_memory_equal(a.pixels, b.pixels, (size_t)size * (size + 2) * 3);
+      heed_picture_free(context, &a);
+      heed_picture_free(context, &b);
+    }
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ bad files */
+
+static void assert_refused(const void *bytes, size_t size, heed_status status, const char *part) {
+  heed_picture picture = {(uint8_t *)1, 1, 1};
+  assert_fails(heed_image_decode(context, "bad", bytes, size, &picture, &error), status, part);
+  assert_null(picture.pixels);
+  assert_true(strncmp(error.message, "bad: ", 5) == 0);
+}
+
+static void test_not_a_picture(void **state) {
+  (void)state;
+  assert_refused("", 0, HEED_INVALID_FILE, "an empty file (found 0 bytes, expected a PNG or JPEG)");
+  assert_refused("a", 1, HEED_INVALID_FILE, "found bytes 61");
+  assert_refused("GIF89a", 6, HEED_INVALID_FILE, "found bytes 47 49 46 38");
+  assert_refused("\x89PNG\r\n\x1A", 7, HEED_INVALID_FILE, "not a picture");
+  assert_refused("\x89PNG\r\n\x1A\n", 8, HEED_INVALID_FILE, "cut short");
+  assert_refused("\xFF\xD8\xFF", 3, HEED_INVALID_FILE, "cut short");
+}
+
+/* Every prefix of a file is refused; nothing may be written to stderr, read past the end, or leaked (sanitizer runs). */
+static void test_truncated(void **state) {
+  (void)state;
+  static const char *const names[] = {"image/rgb.png", "image/palette_transparent.png", "image/sampling_2.jpg", "image/progressive.jpg", "image/cmyk.jpg"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    size_t size;
+    unsigned char *bytes = test_read_vector(names[k], &size);
+    for (size_t cut = 0; cut < size; cut++) {
+      unsigned char *part = malloc(cut ? cut : 1); /* so that a sanitizer sees a read past the end */
+      memcpy(part, bytes, cut);
+      assert_refused(part, cut, HEED_INVALID_FILE, "found");
+      free(part);
+    }
+    free(bytes);
+  }
+}
+
+/* Any byte changed: a picture or a sentence, never a fault. */
+static void test_corrupted(void **state) {
+  (void)state;
+  static const char *const names[] = {"image/rgba.png", "image/orientation_6.png", "image/orientation_6.jpg", "image/progressive.jpg"};
+  test_random random = {2};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    size_t size;
+    unsigned char *bytes = test_read_vector(names[k], &size);
+    for (size_t at = 0; at < size; at++) {
+      const unsigned char kept = bytes[at];
+      heed_picture picture;
+      bytes[at] = (unsigned char)(kept ^ (1 + test_random_below(&random, 255)));
+      const heed_status status = heed_image_decode(context, "bad", bytes, size, &picture, &error);
+      if (status != HEED_OK && status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED && status != HEED_OUT_OF_MEMORY)
+        fail_msg("%s, byte %zu: %s", names[k], at, error.message);
+      heed_picture_free(context, &picture);
+      bytes[at] = kept;
+    }
+    free(bytes);
+  }
+}
+
+/* A header that promises 60000 x 60000: refused by its size, whatever follows. */
+static void test_too_large(void **state) {
+  (void)state;
+  static byte_buffer png;
+  static const uint8_t row[30] = {0};
+  make_png(&png, 10, 1, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, row, 30);
+  static const uint8_t sides[2][4] = {{0, 0, 0xEA, 0x60}, {0, 0, 0x3A, 0x98}}; /* 60000, 15000 */
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 4; i++) png.bytes[16 + i] = png.bytes[20 + i] = sides[k][i];
+    uint32_t crc = 0xFFFFFFFFu; /* of "IHDR" and its 13 bytes */
+    for (int i = 12; i < 29; i++) {
+      crc ^= png.bytes[i];
+      for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+    }
+    for (int i = 0; i < 4; i++) png.bytes[29 + i] = (uint8_t)(~crc >> (24 - 8 * i));
+    assert_refused(png.bytes, png.size, HEED_INVALID_FILE, k ? "cut short" : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all)");
+  }
+  size_t size;
+  unsigned char *jpeg = test_read_vector("image/gray.jpg", &size);
+  for (size_t i = 0; i + 9 < size; i++)
+    if (jpeg[i] == 0xFF && jpeg[i + 1] == 0xC0) memcpy(jpeg + i + 5, "\xEA\x60\xEA\x60", 4);
+  assert_refused(jpeg, size, HEED_INVALID_FILE, "too large (found 60000 x 60000 pixels");
+  free(jpeg);
+}
+
+static void test_unreadable_files(void **state) {
+  (void)state;
+  heed_picture picture;
+  make_folder();
+  assert_fails(heed_image_load(context, in_folder("absent.png"), &picture, &error), HEED_IO, "absent.png: cannot be opened (found \"No such file");
+  assert_fails(heed_image_load(context, folder, &picture, &error), HEED_IO, "Is a directory");
+  FILE *file = fopen(in_folder("empty.png"), "wb");
+  fclose(file);
+  assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error), HEED_INVALID_FILE, "empty.png: an empty file");
+  if (geteuid() != 0) { /* the superuser may read everything */
+    chmod(in_folder("empty.png"), 0);
+    assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error), HEED_IO, "Permission denied");
+  }
+  remove(in_folder("empty.png"));
+  rmdir(folder);
+}
+
+/* Each allocation that goes through the context fails once. */
+static void test_out_of_memory(void **state) {
+  (void)state;
+  static const char *const names[] = {"image/orientation_7.png", "image/orientation_5.jpg", "image/cmyk.jpg", "image/palette_4.png"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", HEED_TEST_VECTORS, names[k]);
+    for (size_t n = 1;; n++) {
+      test_allocator allocator = {0, 0, 0};
+      const heed_context_desc desc = test_context_desc(&allocator);
+      heed_context *counted;
+      heed_picture picture;
+      assert_ok(heed_context_create(&desc, &counted, &error));
+      allocator.fail_at = allocator.total + n;
+      const heed_status status = heed_image_load(counted, path, &picture, &error);
+      const bool reached = allocator.total >= allocator.fail_at;
+      if (reached) assert_int_equal(status, HEED_OUT_OF_MEMORY);
+      else assert_int_equal(status, HEED_OK);
+      heed_picture_free(counted, &picture);
+      heed_context_destroy(counted);
+      assert_int_equal(allocator.live, 0);
+      if (!reached) break;
+    }
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- EXIF */
+
+static void test_exif_bounds(void **state) {
+  (void)state;
+  uint8_t block[] = {'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0};
+  const uint8_t little[] = {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 8, 0};
+  assert_int_equal(heed_exif_orientation(block, sizeof block), 6);
+  assert_int_equal(heed_exif_orientation(little, sizeof little), 8);
+  for (size_t size = 0; size < sizeof little; size++) assert_int_equal(heed_exif_orientation(little, size), 1);
+  block[25] = 9; /* not an orientation */
+  assert_int_equal(heed_exif_orientation(block, sizeof block), 1);
+  block[25] = 6;
+  memset(block + 10, 0xFF, 4); /* a directory far outside */
+  assert_int_equal(heed_exif_orientation(block, sizeof block), 1);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ out */
+
+static void test_png_round_trip(void **state) {
+  (void)state;
+  uint8_t pixels[17 * 5 * 3];
+  heed_picture picture;
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * 37);
+  make_folder();
+  for (int again = 0; again < 2; again++) { /* new, then replaced */
+    assert_ok(heed_png_write(in_folder("out.png"), pixels, 17, 5, &error));
+    assert_ok(heed_image_load(context, in_folder("out.png"), &picture, &error));
+    assert_int_equal(picture.width, 17);
+    assert_int_equal(picture.height, 5);
+    assert_memory_equal(picture.pixels, pixels, sizeof pixels);
+    heed_picture_free(context, &picture);
+  }
+  assert_int_equal(remove(in_folder("out.png")), 0);
+  assert_int_equal(rmdir(folder), 0); /* no temporary file is left */
+}
+
+static void test_output_refused(void **state) {
+  (void)state;
+  const uint8_t pixel[3] = {1, 2, 3};
+  make_folder();
+  assert_fails(heed_png_write(in_folder("no/such/out.png"), pixel, 1, 1, &error), HEED_IO, "cannot create the file (found \"No such file");
+  assert_fails(heed_png_write(folder, pixel, 1, 1, &error), HEED_IO, "Is a directory");
+  assert_fails(heed_png_write(in_folder("out.png"), pixel, 0, 1, &error), HEED_INVALID_ARGUMENT, "found 0 x 1");
+  if (geteuid() != 0) {
+    chmod(folder, 0500);
+    assert_fails(heed_png_write(in_folder("out.png"), pixel, 1, 1, &error), HEED_IO, "Permission denied");
+    chmod(folder, 0700);
+  }
+  assert_int_equal(rmdir(folder), 0);
+}
+
+/* /dev/full takes nothing: the error shows, and the device is still there (never renamed over). */
+static void test_disk_full(void **state) {
+  (void)state;
+  static uint8_t pixels[300 * 300 * 3];
+  struct stat info;
+  test_random random = {4};
+  if (stat("/dev/full", &info) != 0 || !S_ISCHR(info.st_mode)) skip();
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)test_random_below(&random, 256);
+  assert_fails(heed_png_write("/dev/full", pixels, 300, 300, &error), HEED_IO, "No space left");
+  assert_fails(heed_png_write("/dev/full", pixels, 1, 1, &error), HEED_IO, "No space left"); /* only closing tells */
+  assert_fails(heed_file_write_bytes("/dev/full", pixels, sizeof pixels, &error), HEED_IO, "No space left");
+  assert_int_equal(stat("/dev/full", &info), 0);
+  assert_true(S_ISCHR(info.st_mode));
+}
+
+/* Until commit the old file stands; abort leaves it; a link stays a link. */
+static void test_output_is_whole_or_old(void **state) {
+  (void)state;
+  heed_file_write write;
+  size_t size;
+  struct stat info;
+  char path[128], link[128];
+  make_folder();
+  strcpy(path, in_folder("file"));
+  strcpy(link, in_folder("link"));
+  assert_ok(heed_file_write_bytes(path, "old", 3, &error));
+  assert_int_equal(symlink("file", link), 0);
+  assert_ok(heed_file_write_begin(&write, path, &error));
+  fputs("half", write.file);
+  fflush(write.file);
+  unsigned char *seen = test_read_file(path, &size);
+  assert_string_equal((char *)seen, "old");
+  free(seen);
+  heed_file_write_abort(&write);
+  assert_ok(heed_file_write_bytes(link, "new", 3, &error));
+  seen = test_read_file(path, &size);
+  assert_string_equal((char *)seen, "new");
+  free(seen);
+  assert_int_equal(lstat(link, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  remove(link);
+  remove(path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_equals_pillow),    cmocka_unit_test(test_kind_by_content), cmocka_unit_test(test_interlaced),
+      cmocka_unit_test(test_not_a_picture),    cmocka_unit_test(test_truncated),       cmocka_unit_test(test_corrupted),
+      cmocka_unit_test(test_too_large),        cmocka_unit_test(test_unreadable_files), cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_exif_bounds),      cmocka_unit_test(test_png_round_trip),  cmocka_unit_test(test_output_refused),
+      cmocka_unit_test(test_disk_full),        cmocka_unit_test(test_output_is_whole_or_old)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
