@@ -72,7 +72,7 @@ static void report(const bench *b, const double *times, double load) {
 }
 
 /* Inputs become pseudo-random numbers in (-1, 1). */
-static heed_status fill_inputs(cli *cli, heed_session *session, const heed_graph *graph) {
+static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed_graph *graph) {
   uint64_t state = 1;
   for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) {
     heed_value_info info;
@@ -92,7 +92,7 @@ static heed_status fill_inputs(cli *cli, heed_session *session, const heed_graph
   return HEED_OK;
 }
 
-static heed_status time_plan(cli *cli, bench *b) {
+static heed_status time_plan(cli_state *cli, bench *b) {
   heed_session *session;
   double *times = calloc(b->runs, sizeof *times);
   if (!times) return heed_fail_memory(&cli->error, "bench", b->runs * sizeof *times);
@@ -131,7 +131,7 @@ static bool read_shape(const char *text, uint32_t *numbers, uint32_t count) {
   return *text == '\0';
 }
 
-static heed_status bench_attention(cli *cli, bench *b) {
+static heed_status bench_attention(cli_state *cli, bench *b) {
   uint32_t n[5];
   if (!b->shape || !read_shape(b->shape, n, 5))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not an attention shape (found \"%s\", expected B,H,Tq,Tk,D)", b->shape ? b->shape : "");
@@ -162,7 +162,7 @@ static heed_status read_ramp(void *user, uint64_t first, uint64_t count, void *t
   return HEED_OK;
 }
 
-static heed_status bench_linear(cli *cli, bench *b) {
+static heed_status bench_linear(cli_state *cli, bench *b) {
   uint32_t n[3];
   if (!b->shape || !read_shape(b->shape, n, 3))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not a linear shape (found \"%s\", expected M,K,N)", b->shape ? b->shape : "");
@@ -174,7 +174,7 @@ static heed_status bench_linear(cli *cli, bench *b) {
   return heed_graph_status(b->graph, &cli->error);
 }
 
-static heed_status bench_op(cli *cli, bench *b) {
+static heed_status bench_op(cli_state *cli, bench *b) {
   HEED_TRY(heed_graph_create(cli->context, &b->graph, &cli->error));
   heed_status status;
   if (strcmp(b->op, "attention") == 0) status = bench_attention(cli, b);
@@ -187,7 +187,7 @@ static heed_status bench_op(cli *cli, bench *b) {
   return status;
 }
 
-static heed_status bench_model(cli *cli, bench *b, const char *path) {
+static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   cli_pipeline pipeline = {0};
   cli_synthetic synthetic = {0};
   char(*names)[48] = NULL;
@@ -226,7 +226,7 @@ static heed_status bench_model(cli *cli, bench *b, const char *path) {
   return status;
 }
 
-static int run(cli *cli, int argc, char **argv) {
+static int run(cli_state *cli, int argc, char **argv) {
   bench b = {.choice = CLI_CHOICE_INIT, .batch = 1, .runs = 10, .warmup = 2};
   cli_words words;
   const cli_option options[] = {{"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},

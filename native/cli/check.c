@@ -13,7 +13,7 @@ static heed_status take_result(void *user, const char *name, heed_dtype dtype, c
 }
 
 /* Runs one file; the exit code. */
-static int check_file(cli *cli, cli_choice *choice, const char *path, const char *out) {
+static int check_file(cli_state *cli, cli_choice *choice, const char *path, const char *out) {
   unsigned char *bytes;
   size_t size;
   heed_check_result result;
@@ -38,7 +38,7 @@ static int check_file(cli *cli, cli_choice *choice, const char *path, const char
   return result.passed ? CLI_OK : CLI_MISMATCH;
 }
 
-static int run(cli *cli, int argc, char **argv) {
+static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *out = NULL;
   cli_words words;

@@ -11,7 +11,7 @@ static void say(const cli_choice *choice, const char *why) {
   if (!choice->quiet) fprintf(stderr, "heed: %s (%s): %s\n", heed_backend_name(choice->opened), heed_backend_device(choice->opened), why);
 }
 
-static heed_status open_cpu(cli *cli, cli_choice *choice, const char *why) {
+static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
   const heed_cpu_desc desc = {sizeof desc, choice->threads, choice->simd};
   HEED_TRY(heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error));
   say(choice, why);
@@ -21,7 +21,7 @@ static heed_status open_cpu(cli *cli, cli_choice *choice, const char *why) {
 #if HEED_HAS_VULKAN
 heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE]) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
-  if (device != CLI_NO_DEVICE) desc.device = device;
+  if (device != CLI_NO_DEVICE) desc.device = (int32_t)device;
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int length = -1;
   if (xdg && *xdg) length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/heed", xdg);
@@ -37,7 +37,7 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE
   return desc;
 }
 
-static heed_status open_vulkan(cli *cli, cli_choice *choice, const char *why) {
+static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
   char cache[CLI_CACHE_PATH_SIZE];
   const heed_vulkan_desc desc = cli_vulkan_desc(choice->device, cache);
   HEED_TRY(heed_vulkan_backend_create(cli->context, &desc, &choice->opened, &cli->error));
@@ -46,7 +46,7 @@ static heed_status open_vulkan(cli *cli, cli_choice *choice, const char *why) {
 }
 
 /* Whether auto may take this device; when not, why. */
-static bool device_passes(cli *cli, uint32_t index, const heed_vulkan_device_info *info, bool named, char *why, size_t size) {
+static bool device_passes(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info, bool named, char *why, size_t size) {
   if (info->unusable[0]) {
     snprintf(why, size, "device %u cannot be used: %s", index, info->unusable);
     return false;
@@ -71,7 +71,7 @@ static bool device_passes(cli *cli, uint32_t index, const heed_vulkan_device_inf
 #define MAX_DEVICES 16
 
 /* The first device that passes, else the CPU. */
-static heed_status open_auto(cli *cli, cli_choice *choice) {
+static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   heed_vulkan_device_info infos[MAX_DEVICES];
   uint32_t count = MAX_DEVICES;
   heed_error error;
@@ -92,16 +92,16 @@ static heed_status open_auto(cli *cli, cli_choice *choice) {
   return open_cpu(cli, choice, why);
 }
 #else
-static heed_status open_vulkan(cli *cli, cli_choice *choice, const char *why) {
+static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
   (void)choice;
   (void)why;
   return heed_fail(&cli->error, HEED_NO_DEVICE, "--backend vulkan: this build has no Vulkan (configure with -DHEED_VULKAN=ON)");
 }
 
-static heed_status open_auto(cli *cli, cli_choice *choice) { return open_cpu(cli, choice, "this build has no Vulkan"); }
+static heed_status open_auto(cli_state *cli, cli_choice *choice) { return open_cpu(cli, choice, "this build has no Vulkan"); }
 #endif
 
-heed_status cli_choice_open(cli *cli, cli_choice *choice) {
+heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
   choice->opened = NULL;
   choice->may_fall_back = false;
   if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "as asked");
@@ -110,7 +110,7 @@ heed_status cli_choice_open(cli *cli, cli_choice *choice) {
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--backend: no such backend (found \"%s\", expected auto, vulkan or cpu)", choice->backend);
 }
 
-bool cli_choice_fall_back(cli *cli, cli_choice *choice, heed_status status) {
+bool cli_choice_fall_back(cli_state *cli, cli_choice *choice, heed_status status) {
   const bool device_fault = status == HEED_NO_DEVICE || status == HEED_OUT_OF_DEVICE_MEMORY || status == HEED_DEVICE_LOST || status == HEED_DEVICE_FAILED ||
                             status == HEED_UNSUPPORTED;
   if (!choice->may_fall_back || !device_fault) return false;

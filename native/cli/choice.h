@@ -32,10 +32,10 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE
 #endif
 
 /* Opens the backend; says on stderr what and why. */
-heed_status cli_choice_open(cli *cli, cli_choice *choice);
+heed_status cli_choice_open(cli_state *cli, cli_choice *choice);
 /* After `status` came from the opened backend: when auto had taken a device and the failure is the device's, says so, opens the CPU
  * instead and returns true: try again. */
-bool cli_choice_fall_back(cli *cli, cli_choice *choice, heed_status status);
+bool cli_choice_fall_back(cli_state *cli, cli_choice *choice, heed_status status);
 void cli_choice_close(cli_choice *choice);
 
 #endif

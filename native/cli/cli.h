@@ -9,22 +9,22 @@
 /* Exit codes: a contract. */
 enum { CLI_OK = 0, CLI_MISMATCH = 1, CLI_USAGE = 2, CLI_BAD_FILE = 3, CLI_DEVICE = 4 };
 
-typedef struct cli {
+typedef struct cli_state {
   const char *verb; /* "run" */
   heed_context *context;
   heed_error error;
-} cli;
+} cli_state;
 
 typedef struct cli_verb {
   const char *name;
   const char *summary;
-  int (*run)(cli *cli, int argc, char **argv); /* argv without program and verb */
+  int (*run)(cli_state *cli, int argc, char **argv); /* argv without program and verb */
 } cli_verb;
 
 extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_devices, cli_verb_bench;
 
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
-int cli_fail(const cli *cli);
+int cli_fail(const cli_state *cli);
 int cli_exit_code(heed_status status);
 
 #endif

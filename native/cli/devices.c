@@ -17,7 +17,7 @@ static const char *type_name(heed_vulkan_device_type type) {
 }
 
 /* The self-check's column; false when it did not pass. */
-static bool print_self_check(cli *cli, uint32_t index) {
+static bool print_self_check(cli_state *cli, uint32_t index) {
   char cache[CLI_CACHE_PATH_SIZE];
   const heed_vulkan_desc desc = cli_vulkan_desc(index, cache);
   heed_vulkan_check check;
@@ -30,7 +30,7 @@ static bool print_self_check(cli *cli, uint32_t index) {
   return check.passed;
 }
 
-static bool print_device(cli *cli, uint32_t index, const heed_vulkan_device_info *info, bool self_check) {
+static bool print_device(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info, bool self_check) {
   printf("%u  %s (%s, %s), Vulkan %u.%u.%u\n", index, info->name, info->driver, type_name(info->type), info->api_major, info->api_minor, info->api_patch);
   printf("   subgroup %u, %u invocations, %u bytes shared, %u storage buffers, range %llu MiB, memory %llu MiB\n", info->subgroup_size, info->max_invocations,
          info->max_shared_bytes, info->max_storage_buffers, (unsigned long long)(info->max_storage_range >> 20), (unsigned long long)(info->device_memory >> 20));
@@ -40,7 +40,7 @@ static bool print_device(cli *cli, uint32_t index, const heed_vulkan_device_info
 
 #define MAX_DEVICES 16
 
-static int print_devices(cli *cli, bool self_check) {
+static int print_devices(cli_state *cli, bool self_check) {
   heed_vulkan_device_info infos[MAX_DEVICES];
   uint32_t count = MAX_DEVICES;
   const heed_status status = heed_vulkan_device_list(cli->context, infos, &count, &cli->error);
@@ -54,7 +54,7 @@ static int print_devices(cli *cli, bool self_check) {
   return passed ? CLI_OK : CLI_MISMATCH;
 }
 #else
-static int print_devices(cli *cli, bool self_check) {
+static int print_devices(cli_state *cli, bool self_check) {
   (void)cli;
   (void)self_check;
   printf("vulkan: none (this build has no Vulkan)\n");
@@ -62,7 +62,7 @@ static int print_devices(cli *cli, bool self_check) {
 }
 #endif
 
-static int run(cli *cli, int argc, char **argv) {
+static int run(cli_state *cli, int argc, char **argv) {
   bool self_check = false;
   cli_words words;
   const cli_option options[] = {{"--self-check", CLI_FLAG, &self_check, NULL, "run every kernel once and compare with the CPU"}, {NULL, CLI_FLAG, NULL, NULL, NULL}};

@@ -22,7 +22,7 @@ static void free_drawing(drawing *d) {
   free(d->label);
 }
 
-static heed_status alloc_drawing(cli *cli, drawing *d, uint32_t layers, uint32_t heads, size_t patches) {
+static heed_status alloc_drawing(cli_state *cli, drawing *d, uint32_t layers, uint32_t heads, size_t patches) {
   const size_t count = (size_t)layers * heads;
   *d = (drawing){malloc(count * patches * sizeof(float)), malloc(count * sizeof(float)), malloc(layers * sizeof(uint32_t)), calloc(heads, sizeof *d->labels),
                  calloc(heads, sizeof *d->label), heads};
@@ -38,7 +38,7 @@ static void add_row(drawing *d, const run_result *result, uint32_t prefix, uint3
   for (size_t i = 0; i < patches; i++) d->maps[at * patches + i] += share * row[prefix + i];
 }
 
-static heed_status draw(cli *cli, const run_result *result, const run_selection *selection, const heed_model_info *info, drawing *d, uint32_t layers,
+static heed_status draw(cli_state *cli, const run_result *result, const run_selection *selection, const heed_model_info *info, drawing *d, uint32_t layers,
                         const char *caption, const char *path) {
   const heed_figure_desc desc = {.struct_size = sizeof desc,
                                  .image = heed_picture_view(&result->image),
@@ -68,7 +68,7 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-heed_status run_draw_maps(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
+heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t layers = selection->layer_count, heads = selection->head_mean ? 1 : selection->head_count;
   drawing d;
@@ -97,7 +97,7 @@ heed_status run_draw_maps(cli *cli, const cli_pipeline *pipeline, const run_resu
   return status;
 }
 
-heed_status run_draw_rollout(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
+heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
   const heed_model_info *info = &pipeline->info;
   drawing d;
   HEED_TRY(alloc_drawing(cli, &d, 1, 1, result->tokens - info->prefix_tokens));

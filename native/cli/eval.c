@@ -20,7 +20,7 @@ typedef struct eval_job {
 } eval_job;
 
 /* pixel_values of the input file. */
-static heed_status read_pixels(cli *cli, eval_job *job, const char *path) {
+static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) {
   size_t size;
   char text[HEED_SHAPE_TEXT_SIZE];
   HEED_TRY(cli_read_file(cli, path, &job->bytes, &size));
@@ -42,7 +42,7 @@ static heed_status read_pixels(cli *cli, eval_job *job, const char *path) {
   return status;
 }
 
-static heed_status add_name(cli *cli, eval_job *job, const char *name, size_t length) {
+static heed_status add_name(cli_state *cli, eval_job *job, const char *name, size_t length) {
   char **grown = realloc(job->names, (job->name_count + 1) * sizeof *grown);
   if (!grown) return heed_fail_memory(&cli->error, "taps", sizeof *grown);
   job->names = grown;
@@ -56,7 +56,7 @@ static heed_status add_name(cli *cli, eval_job *job, const char *name, size_t le
 }
 
 /* --taps all | none | NAME,NAME */
-static heed_status list_taps(cli *cli, eval_job *job, const char *taps) {
+static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
   if (strcmp(taps, "none") == 0) return HEED_OK;
   if (strcmp(taps, "all") == 0) {
     for (uint32_t i = 0; i < job->pipeline.info.layers; i++) {
@@ -82,7 +82,7 @@ static void saved_name(const char *name, char *to, size_t size) {
   else snprintf(to, size, "%s", name);
 }
 
-static heed_status collect(cli *cli, eval_job *job, const char *name) {
+static heed_status collect(cli_state *cli, eval_job *job, const char *name) {
   float *data;
   heed_shape shape;
   char saved[64];
@@ -92,7 +92,7 @@ static heed_status collect(cli *cli, eval_job *job, const char *name) {
 }
 
 /* [L, B, H, N, N] in the tensors gathered -> rollout [B, N, N]. */
-static heed_status add_rollout(cli *cli, eval_job *job) {
+static heed_status add_rollout(cli_state *cli, eval_job *job) {
   const heed_model_info *info = &job->pipeline.info;
   const cli_tensor *first = NULL;
   for (size_t i = 0; i < job->tensors.count && !first; i++)
@@ -117,7 +117,7 @@ static heed_status add_rollout(cli *cli, eval_job *job) {
   return cli_tensors_take(&job->tensors, "rollout", HEED_F32, &shape, rollout, &cli->error);
 }
 
-static heed_status evaluate(cli *cli, eval_job *job, cli_choice *choice, const char *taps) {
+static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, const char *taps) {
   cli_pipeline *pipeline = &job->pipeline;
   if (job->shape.dim[1] != pipeline->info.channels)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: wrong number of channels (found %u, expected %u)", job->shape.dim[1], pipeline->info.channels);
@@ -135,7 +135,7 @@ static heed_status evaluate(cli *cli, eval_job *job, cli_choice *choice, const c
   return job->rollout ? add_rollout(cli, job) : HEED_OK;
 }
 
-static int run(cli *cli, int argc, char **argv) {
+static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *out = NULL, *taps = "all";
   cli_words words;

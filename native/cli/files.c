@@ -39,7 +39,7 @@ static heed_status read_at(void *user, uint64_t offset, void *to, size_t count, 
 }
 
 /* Opens a regular file for reading; the descriptor and size, or a sentence. */
-static heed_status open_regular(cli *cli, const char *path, int *descriptor, uint64_t *size) {
+static heed_status open_regular(cli_state *cli, const char *path, int *descriptor, uint64_t *size) {
   struct stat info;
   *descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (*descriptor < 0) return heed_fail(&cli->error, HEED_IO, "%s: cannot be opened (%s)", path, strerror(errno));
@@ -52,7 +52,7 @@ static heed_status open_regular(cli *cli, const char *path, int *descriptor, uin
   return HEED_OK;
 }
 
-static heed_status add_file(cli *cli, cli_model_files *files, const char *folder, const char *name) {
+static heed_status add_file(cli_state *cli, cli_model_files *files, const char *folder, const char *name) {
   if (files->count == CLI_MAX_MODEL_FILES)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: too many model files (found more than %d)", folder, CLI_MAX_MODEL_FILES);
   cli_open_file *open_file = &files->open[files->count];
@@ -71,7 +71,7 @@ static heed_status add_file(cli *cli, cli_model_files *files, const char *folder
 
 static bool is_config(const char *name) { return strcmp(name, "config.json") == 0 || strcmp(name, "preprocessor_config.json") == 0; }
 
-static heed_status open_folder(cli *cli, const char *folder, cli_model_files *files) {
+static heed_status open_folder(cli_state *cli, const char *folder, cli_model_files *files) {
   DIR *directory = opendir(folder);
   if (!directory) return heed_fail(&cli->error, HEED_IO, "%s: cannot be opened (%s)", folder, strerror(errno));
   heed_status status = HEED_OK;
@@ -85,7 +85,7 @@ static heed_status open_folder(cli *cli, const char *folder, cli_model_files *fi
 }
 
 /* One weight file; its folder's config files come along when they are there. */
-static heed_status open_single(cli *cli, const char *path, cli_model_files *files) {
+static heed_status open_single(cli_state *cli, const char *path, cli_model_files *files) {
   const char *slash = strrchr(path, '/');
   const size_t length = slash ? (size_t)(slash - path) : 1;
   char *folder = malloc(length + 2);
@@ -108,7 +108,7 @@ static heed_status open_single(cli *cli, const char *path, cli_model_files *file
   return status;
 }
 
-heed_status cli_model_open(cli *cli, const char *path, cli_model_files *files) {
+heed_status cli_model_open(cli_state *cli, const char *path, cli_model_files *files) {
   files->count = 0;
   const heed_status status = cli_is_directory(path) ? open_folder(cli, path, files) : open_single(cli, path, files);
   if (status != HEED_OK) cli_model_close(files);
@@ -133,9 +133,9 @@ void cli_model_close(cli_model_files *files) {
   files->count = 0;
 }
 
-heed_status cli_read_file(cli *cli, const char *path, unsigned char **bytes, size_t *size) {
+heed_status cli_read_file(cli_state *cli, const char *path, unsigned char **bytes, size_t *size) {
   cli_open_file file = {-1, (char *)path, NULL};
-  uint64_t length;
+  uint64_t length = 0;
   *bytes = NULL;
   HEED_TRY(open_regular(cli, path, &file.descriptor, &length));
   *size = (size_t)length;

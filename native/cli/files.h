@@ -19,13 +19,13 @@ typedef struct cli_model_files {
 } cli_model_files;
 
 /* Opens a Hugging Face style folder, or one weight file (with the config files beside it). Statuses: IO, OUT_OF_MEMORY. */
-heed_status cli_model_open(cli *cli, const char *path, cli_model_files *files);
+heed_status cli_model_open(cli_state *cli, const char *path, cli_model_files *files);
 /* The model inside the binary. */
 void cli_model_embedded(cli_model_files *files);
 void cli_model_close(cli_model_files *files);
 
 /* A whole file; free with free(). Statuses: IO, OUT_OF_MEMORY. */
-heed_status cli_read_file(cli *cli, const char *path, unsigned char **bytes, size_t *size);
+heed_status cli_read_file(cli_state *cli, const char *path, unsigned char **bytes, size_t *size);
 
 bool cli_is_directory(const char *path);
 bool cli_ends_with(const char *text, const char *end);

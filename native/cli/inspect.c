@@ -113,7 +113,7 @@ static void print_json(const heed_graph *graph) {
   printf("\n");
 }
 
-static heed_status inspect(cli *cli, cli_choice *choice, const char *model, const char *graph, bool plan) {
+static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *graph, bool plan) {
   cli_pipeline pipeline = {0};
   heed_status status = cli_pipeline_load(cli, &pipeline, model);
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
@@ -130,7 +130,7 @@ static heed_status inspect(cli *cli, cli_choice *choice, const char *model, cons
   return status;
 }
 
-static int run(cli *cli, int argc, char **argv) {
+static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *graph = NULL;
   bool plan = false;

@@ -24,7 +24,7 @@ int cli_exit_code(heed_status status) {
   }
 }
 
-int cli_fail(const cli *cli) {
+int cli_fail(const cli_state *cli) {
   fprintf(stderr, "heed %s: %s\n", cli->verb, cli->error.message);
   return cli_exit_code(cli->error.status);
 }
@@ -35,7 +35,7 @@ static void print_log(heed_log_level level, const char *line, void *user) {
 }
 
 static int run_verb(const cli_verb *verb, int argc, char **argv) {
-  cli state = {.verb = verb->name};
+  cli_state state = {.verb = verb->name};
   heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
   desc.log = print_log;
   if (heed_context_create(&desc, &state.context, &state.error) != HEED_OK) return cli_fail(&state);

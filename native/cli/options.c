@@ -25,7 +25,7 @@ static void print_usage(const char *usage, const cli_option *options) {
   printf("  %-28s %s\n", "--help", "this text");
 }
 
-static int usage_error(const cli *cli, const char *what, const char *found) {
+static int usage_error(const cli_state *cli, const char *what, const char *found) {
   fprintf(stderr, "heed %s: %s (found \"%s\"); see heed %s --help\n", cli->verb, what, found, cli->verb);
   return CLI_USAGE;
 }
@@ -40,7 +40,7 @@ static const cli_option *find_option(const cli_option *options, const char *word
   return NULL;
 }
 
-static int set_option(const cli *cli, const cli_option *option, const char *value) {
+static int set_option(const cli_state *cli, const cli_option *option, const char *value) {
   if (option->kind == CLI_TEXT) {
     memcpy(option->target, &value, sizeof value);
     return -1;
@@ -54,7 +54,7 @@ static int set_option(const cli *cli, const cli_option *option, const char *valu
   return -1;
 }
 
-int cli_parse(const cli *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words) {
+int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words) {
   words->count = 0;
   bool options_end = false;
   for (int i = 0; i < argc; i++) {

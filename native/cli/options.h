@@ -23,7 +23,7 @@ typedef struct cli_words {
 
 /* Parses; on --help prints usage (first line `usage`) to stdout. Returns -1 to go on, else the exit code to end with. "--" ends the
  * options; "--name=value" and "--name value" both do. The table ends with a NULL name. */
-int cli_parse(const cli *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words);
+int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words);
 
 /* A decimal number without sign or rest, at most `largest`. */
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number);

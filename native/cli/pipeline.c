@@ -22,7 +22,7 @@ static heed_hooks terminal_hooks(const cli_choice *choice) {
   return hooks;
 }
 
-heed_status cli_pipeline_load(cli *cli, cli_pipeline *pipeline, const char *path) {
+heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   if (path) HEED_TRY(cli_model_open(cli, path, &pipeline->files));
   else cli_model_embedded(&pipeline->files);
   const heed_model_desc desc = {sizeof desc, pipeline->files.file, pipeline->files.count};
@@ -32,7 +32,7 @@ heed_status cli_pipeline_load(cli *cli, cli_pipeline *pipeline, const char *path
   return HEED_OK;
 }
 
-heed_status cli_pipeline_plan(cli *cli, cli_pipeline *pipeline, cli_choice *choice) {
+heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
   HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
@@ -47,7 +47,7 @@ heed_status cli_pipeline_plan(cli *cli, cli_pipeline *pipeline, cli_choice *choi
   return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
 }
 
-static heed_status run_once(cli *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
+static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
   const heed_hooks hooks = terminal_hooks(choice);
   if (!pipeline->session) {
     HEED_TRY(cli_pipeline_plan(cli, pipeline, choice));
@@ -60,7 +60,7 @@ static heed_status run_once(cli *cli, cli_pipeline *pipeline, cli_choice *choice
   return heed_session_run(pipeline->session, NULL, &cli->error);
 }
 
-heed_status cli_pipeline_run(cli *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
+heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
   heed_status status = run_once(cli, pipeline, choice, pixel_values);
   if (status == HEED_OK) return HEED_OK;
   /* The backend must outlive what was made on it. */
@@ -73,7 +73,7 @@ bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_valu
   return value->id && heed_graph_value_info(pipeline->graph, *value, info) == HEED_OK;
 }
 
-heed_status cli_pipeline_read(cli *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape) {
+heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape) {
   heed_value value;
   heed_value_info info;
   *data = NULL;

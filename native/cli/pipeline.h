@@ -19,15 +19,15 @@ typedef struct cli_pipeline {
 } cli_pipeline;
 
 /* Opens files and model; path NULL = the embedded one. */
-heed_status cli_pipeline_load(cli *cli, cli_pipeline *pipeline, const char *path);
+heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path);
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */
-heed_status cli_pipeline_plan(cli *cli, cli_pipeline *pipeline, cli_choice *choice);
+heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice);
 /* Plan, session and run for these pixel_values. A second call with the same build and taps reuses the session. */
-heed_status cli_pipeline_run(cli *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values);
+heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values);
 /* The shape of a value of the graph by name; false when there is none. */
 bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value, heed_value_info *info);
 /* A whole value as malloc'ed floats. */
-heed_status cli_pipeline_read(cli *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape);
+heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape);
 /* Drops session, plan and graph; the model stays. */
 void cli_pipeline_reset(cli_pipeline *pipeline);
 void cli_pipeline_close(cli_pipeline *pipeline);

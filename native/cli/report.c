@@ -144,7 +144,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_close(json, '}');
 }
 
-heed_status run_write_json(cli *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
+heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
                            uint32_t count) {
   heed_file_write write;
   HEED_TRY(heed_file_write_begin(&write, options->json, &cli->error));
@@ -166,7 +166,7 @@ heed_status run_write_json(cli *cli, const cli_pipeline *pipeline, const run_opt
 
 /* --------------------------------------------------------------------------------------------------------------- tensors */
 
-heed_status run_save_tensors(cli *cli, const cli_pipeline *pipeline, const run_result *result, const char *path) {
+heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const char *path) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t n = result->tokens;
   const heed_shape pixels = HEED_SHAPE(1, 3, result->batch_height, result->batch_width), logits = HEED_SHAPE(1, info->classes);

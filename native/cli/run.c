@@ -27,7 +27,7 @@ void run_query_text(const run_selection *selection, char text[48]) {
 
 /* ------------------------------------------------------------------------------------------------------------- selection */
 
-static heed_status choose_layers(cli *cli, const run_options *options, const heed_model_info *info, run_selection *selection) {
+static heed_status choose_layers(cli_state *cli, const run_options *options, const heed_model_info *info, run_selection *selection) {
   *selection = (run_selection){.first_layer = info->layers - 1, .layer_count = 1, .head_count = info->heads, .query_row = -1, .query_column = -1};
   if (options->layer && strcmp(options->layer, "all") == 0) {
     selection->first_layer = 0;
@@ -46,7 +46,7 @@ static heed_status choose_layers(cli *cli, const run_options *options, const hee
 }
 
 /* --query cls | ROW,COL on a grid of rows x columns patches. */
-static heed_status choose_query(cli *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
+static heed_status choose_query(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
   if (!options->query || strcmp(options->query, "cls") == 0) {
     if (info->prefix_tokens) return HEED_OK;
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: this model has no CLS token (expected ROW,COL)");
@@ -66,7 +66,7 @@ static heed_status choose_query(cli *cli, const run_options *options, const heed
 
 /* --------------------------------------------------------------------------------------------------------------- running */
 
-static heed_status load_picture(cli *cli, const cli_pipeline *pipeline, const char *path, run_result *result) {
+static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline, const char *path, run_result *result) {
   heed_preprocess preprocess;
   heed_model_preprocess(pipeline->model, &preprocess);
   result->picture = path ? path : heed_embedded_picture.name;
@@ -81,7 +81,7 @@ static heed_status load_picture(cli *cli, const cli_pipeline *pipeline, const ch
 }
 
 /* All layers' maps, or only the query's rows, as [L, H, R, N]. */
-static heed_status read_attention(cli *cli, const cli_pipeline *pipeline, run_result *result) {
+static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline, run_result *result) {
   const heed_model_info *info = &pipeline->info;
   const size_t layer = (size_t)info->heads * result->attention_rows * result->tokens;
   result->attention = malloc(info->layers * layer * sizeof *result->attention);
@@ -93,7 +93,7 @@ static heed_status read_attention(cli *cli, const cli_pipeline *pipeline, run_re
   return HEED_OK;
 }
 
-static heed_status read_rollout(cli *cli, const cli_pipeline *pipeline, run_result *result) {
+static heed_status read_rollout(cli_state *cli, const cli_pipeline *pipeline, run_result *result) {
   const size_t square = (size_t)result->tokens * result->tokens;
   result->rollout = malloc(square * sizeof *result->rollout);
   if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
@@ -101,7 +101,7 @@ static heed_status read_rollout(cli *cli, const cli_pipeline *pipeline, run_resu
   return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
 }
 
-static heed_status run_picture(cli *cli, cli_pipeline *pipeline, run_options *options, const char *path, run_result *result, run_selection *selection) {
+static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *path, run_result *result, run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   HEED_TRY(load_picture(cli, pipeline, path, result));
   result->rows = result->batch_height / info->patch;
@@ -127,7 +127,7 @@ static heed_status run_picture(cli *cli, cli_pipeline *pipeline, run_options *op
   return whole ? read_rollout(cli, pipeline, result) : HEED_OK;
 }
 
-static void free_result(cli *cli, run_result *result) {
+static void free_result(cli_state *cli, run_result *result) {
   heed_picture_free(cli->context, &result->image);
   free(result->pixels);
   free(result->logits);
@@ -148,14 +148,14 @@ static char *output_name(const char *out, const char *picture, bool several) {
   return name;
 }
 
-typedef heed_status (*write_function)(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+typedef heed_status (*write_function)(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
 
-static heed_status write_tensors(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
+static heed_status write_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
   (void)selection;
   return run_save_tensors(cli, pipeline, result, path);
 }
 
-static heed_status write_outputs(cli *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection,
+static heed_status write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection,
                                  bool several) {
   const struct {
     const char *out, *label;
@@ -174,7 +174,7 @@ static heed_status write_outputs(cli *cli, const cli_pipeline *pipeline, const r
 }
 
 /* All pictures run before anything is written: a bad one leaves no file behind. */
-static heed_status run_all(cli *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
+static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
                            run_selection *selections) {
   for (uint32_t i = 0; i < count; i++) HEED_TRY(run_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]));
   for (uint32_t i = 0; i < count; i++) {
@@ -187,7 +187,7 @@ static heed_status run_all(cli *cli, cli_pipeline *pipeline, run_options *option
   return HEED_OK;
 }
 
-static heed_status run_job(cli *cli, run_options *options, const char *model, const char *const *pictures, uint32_t count) {
+static heed_status run_job(cli_state *cli, run_options *options, const char *model, const char *const *pictures, uint32_t count) {
   cli_pipeline pipeline = {0};
   char(*names)[48] = NULL;
   const char **taps = NULL;
@@ -219,7 +219,7 @@ static heed_status run_job(cli *cli, run_options *options, const char *model, co
   return status;
 }
 
-static int run(cli *cli, int argc, char **argv) {
+static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
   cli_words words;
   const cli_option table[] = {{"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},

@@ -44,10 +44,10 @@ void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *in
 
 void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection);
 /* Writes to a temporary name and renames, as all of these. */
-heed_status run_write_json(cli *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
+heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
                            uint32_t count);
-heed_status run_save_tensors(cli *cli, const cli_pipeline *pipeline, const run_result *result, const char *path);
-heed_status run_draw_maps(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
-heed_status run_draw_rollout(cli *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const char *path);
+heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
 
 #endif

@@ -112,7 +112,7 @@ static heed_status read_synthetic(void *user, uint64_t offset, void *to, size_t 
   return HEED_OK;
 }
 
-heed_status cli_synthetic_open(cli *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files) {
+heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files) {
   size_t found = 0;
   char small[4] = "";
   for (size_t i = 0; i < 3 && name[i]; i++) small[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);

@@ -11,7 +11,7 @@ typedef struct cli_synthetic {
 } cli_synthetic;
 
 /* name: "ti", "s", "b" or "l" (any case). Fills files, which then borrow `synthetic`. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-heed_status cli_synthetic_open(cli *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files);
+heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files);
 void cli_synthetic_close(cli_synthetic *synthetic);
 
 #endif

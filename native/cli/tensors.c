@@ -41,7 +41,7 @@ static heed_status write_part(void *user, const void *bytes, size_t count, heed_
   return heed_fail(error, HEED_IO, "output: cannot be written (%s)", strerror(errno));
 }
 
-heed_status cli_tensors_save(cli *cli, const cli_tensors *tensors, const char *path) {
+heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const char *path) {
   heed_safetensors_item *items = calloc(tensors->count + 1, sizeof *items);
   if (!items) return heed_fail_memory(&cli->error, path, tensors->count * sizeof *items);
   for (size_t i = 0; i < tensors->count; i++)

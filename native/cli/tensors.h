@@ -21,7 +21,7 @@ heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype d
 /* The same for malloc'ed data, which it takes (also on failure). */
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, void *data, heed_error *error);
 /* Writes to a temporary name beside `path` and renames. Statuses: IO, OUT_OF_MEMORY. */
-heed_status cli_tensors_save(cli *cli, const cli_tensors *tensors, const char *path);
+heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const char *path);
 void cli_tensors_clear(cli_tensors *tensors);
 
 #endif

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include <jpeglib.h>
-#include <jerror.h>
 #include <png.h>
+
+#include <jerror.h> /* its numbers depend on what jpeglib.h defines */
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -28,8 +29,8 @@ typedef struct decoding {
 /* Refuses what is too large, then makes room for the pixels. */
 static heed_status allocate_pixels(decoding *work, uint32_t width, uint32_t height) {
   if (width == 0 || height == 0)
-    return heed_fail(work->error, HEED_INVALID_FILE, "%s: an empty picture (found %u x %u pixels, expected at least 1 x 1)", work->name, width,
-                     height);
+    return heed_fail(work->error, HEED_INVALID_FILE, "%s: an empty picture (found %u x %u pixels, expected at least 1 x 1)", work->name,
+                     width, height);
   if ((uint64_t)width * height > HEED_IMAGE_MAX_PIXELS)
     return heed_fail(work->error, HEED_INVALID_FILE, "%s: the picture is too large (found %u x %u pixels, expected at most %llu in all)",
                      work->name, width, height, (unsigned long long)HEED_IMAGE_MAX_PIXELS);
@@ -46,7 +47,8 @@ static uint8_t *pixel_row(const decoding *work, uint32_t y) { return work->pictu
 static void png_on_error(png_structp png, png_const_charp message) {
   decoding *work = png_get_error_ptr(png);
   if (work->status == HEED_OK)
-    work->status = heed_fail(work->error, HEED_INVALID_FILE, "%s: not a valid PNG (found \"%s\", expected a whole picture)", work->name, message);
+    work->status =
+        heed_fail(work->error, HEED_INVALID_FILE, "%s: not a valid PNG (found \"%s\", expected a whole picture)", work->name, message);
   png_longjmp(png, 1);
 }
 
@@ -58,7 +60,8 @@ static void png_on_warning(png_structp png, png_const_charp message) {
 static void png_on_read(png_structp png, png_bytep to, size_t count) {
   decoding *work = png_get_io_ptr(png);
   if (work->size - work->at < count) {
-    work->status = heed_fail(work->error, HEED_INVALID_FILE, "%s: the PNG is cut short (found %zu bytes, expected more)", work->name, work->size);
+    work->status =
+        heed_fail(work->error, HEED_INVALID_FILE, "%s: the PNG is cut short (found %zu bytes, expected more)", work->name, work->size);
     png_error(png, "cut short");
   }
   memcpy(to, work->bytes + work->at, count);
@@ -82,8 +85,10 @@ static void png_ask_for_rgb(png_structp png, png_infop info) {
   const int color = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
   if (color == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(png);
-  if (depth == 16 && color == PNG_COLOR_TYPE_GRAY) png_set_scale_16(png);
-  else if (depth == 16) png_set_strip_16(png);
+  if (depth == 16 && color == PNG_COLOR_TYPE_GRAY)
+    png_set_scale_16(png);
+  else if (depth == 16)
+    png_set_strip_16(png);
   if (color == PNG_COLOR_TYPE_GRAY || color == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(png);
   png_set_strip_alpha(png);
 }
@@ -92,8 +97,8 @@ static void png_ask_for_rgb(png_structp png, png_infop info) {
 static heed_status png_check_length(const decoding *work, png_structp png, png_infop info) {
   const uint64_t promised = (uint64_t)png_get_image_height(png, info) * png_get_rowbytes(png, info);
   if (promised / 1032 <= work->size) return HEED_OK;
-  return heed_fail(work->error, HEED_INVALID_FILE, "%s: the PNG is cut short (found %zu bytes, expected at least %llu)", work->name, work->size,
-                   (unsigned long long)(promised / 1032));
+  return heed_fail(work->error, HEED_INVALID_FILE, "%s: the PNG is cut short (found %zu bytes, expected at least %llu)", work->name,
+                   work->size, (unsigned long long)(promised / 1032));
 }
 
 /* The orientation stands before or after the pixels. */
@@ -119,8 +124,8 @@ static heed_status png_decode(decoding *work, png_structp png, png_infop info) {
   png_read_update_info(png, info);
   HEED_TRY(allocate_pixels(work, width, height));
   if (png_get_rowbytes(png, info) != (size_t)width * 3)
-    return heed_fail(work->error, HEED_UNSUPPORTED, "%s: a kind of PNG that does not become RGB (found %zu bytes a row, expected %zu)", work->name,
-                     (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
+    return heed_fail(work->error, HEED_UNSUPPORTED, "%s: a kind of PNG that does not become RGB (found %zu bytes a row, expected %zu)",
+                     work->name, (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
   for (int pass = 0; pass < passes; pass++)
     for (uint32_t y = 0; y < height; y++) png_read_row(png, pixel_row(work, y), NULL);
   png_read_end(png, info);
@@ -157,7 +162,8 @@ static void jpeg_on_error(j_common_ptr jpeg) {
   jpeg->err->format_message(jpeg, message);
   if (to->status == HEED_OK && jpeg->err->msg_code == JERR_OUT_OF_MEMORY) to->status = heed_fail_memory(to->error, to->name, 1);
   if (to->status == HEED_OK)
-    to->status = heed_fail(to->error, HEED_INVALID_FILE, "%s: not a valid JPEG (found \"%s\", expected a whole picture)", to->name, message);
+    to->status =
+        heed_fail(to->error, HEED_INVALID_FILE, "%s: not a valid JPEG (found \"%s\", expected a whole picture)", to->name, message);
   longjmp(work->jump, 1);
 }
 
@@ -257,21 +263,26 @@ static heed_status decode_jpeg(decoding *work) {
 
 static heed_status decode_by_kind(decoding *work) {
   static const uint8_t png_magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'}, jpeg_magic[3] = {0xFF, 0xD8, 0xFF};
-  if (work->size == 0) return heed_fail(work->error, HEED_INVALID_FILE, "%s: an empty file (found 0 bytes, expected a PNG or JPEG)", work->name);
+  if (work->size == 0)
+    return heed_fail(work->error, HEED_INVALID_FILE, "%s: an empty file (found 0 bytes, expected a PNG or JPEG)", work->name);
   if (work->size >= 8 && memcmp(work->bytes, png_magic, 8) == 0) return decode_png(work);
   if (work->size >= 3 && memcmp(work->bytes, jpeg_magic, 3) == 0) return decode_jpeg(work);
   char found[16] = "";
   for (size_t i = 0; i < 4 && i < work->size; i++) snprintf(found + 3 * i, sizeof found - 3 * i, " %02X", work->bytes[i]);
-  return heed_fail(work->error, HEED_INVALID_FILE, "%s: not a picture that can be read (found bytes%s, expected a PNG or JPEG)", work->name, found);
+  return heed_fail(work->error, HEED_INVALID_FILE, "%s: not a picture that can be read (found bytes%s, expected a PNG or JPEG)", work->name,
+                   found);
 }
 
-heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes, size_t size, heed_picture *picture, heed_error *error) {
+heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes, size_t size, heed_picture *picture,
+                              heed_error *error) {
   decoding work = {context, name, bytes, size, 0, {NULL, 0, 0}, 1, HEED_OK, error};
   *picture = work.picture;
   heed_status status = decode_by_kind(&work);
   if (status == HEED_OK) status = heed_picture_orient(context, &work.picture, work.orientation, error);
-  if (status == HEED_OK) *picture = work.picture;
-  else heed_free(context, work.picture.pixels);
+  if (status == HEED_OK)
+    *picture = work.picture;
+  else
+    heed_free(context, work.picture.pixels);
   return status;
 }
 

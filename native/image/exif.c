@@ -47,7 +47,8 @@ uint32_t heed_exif_orientation(const uint8_t *bytes, size_t size) {
 }
 
 /* The stored pixel (x, y) that is shown at (column, row) of the turned picture; width and height are the stored ones. */
-static void stored_position(uint32_t orientation, uint32_t width, uint32_t height, uint32_t column, uint32_t row, uint32_t *x, uint32_t *y) {
+static void stored_position(uint32_t orientation, uint32_t width, uint32_t height, uint32_t column, uint32_t row, uint32_t *x,
+                            uint32_t *y) {
   const bool swapped = orientation >= 5;
   *x = swapped ? row : column;
   *y = swapped ? column : row;

@@ -23,7 +23,8 @@ typedef struct heed_picture {
  * Statuses: IO (cannot be read), INVALID_FILE (not a whole PNG or JPEG, too large), UNSUPPORTED (kind of colour), OUT_OF_MEMORY. */
 heed_status heed_image_load(heed_context *context, const char *path, heed_picture *picture, heed_error *error);
 /* The same of bytes; `name` is what sentences begin with. */
-heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes, size_t size, heed_picture *picture, heed_error *error);
+heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes, size_t size, heed_picture *picture,
+                              heed_error *error);
 void heed_picture_free(heed_context *context, heed_picture *picture);
 /* As the core takes it; valid as long as the picture. */
 heed_image heed_picture_view(const heed_picture *picture);

@@ -42,9 +42,14 @@ static heed_value keep_failure(heed_graph *graph, const heed_error *error) {
 }
 
 void *heed_graph_keep(heed_graph *graph, const void *data, size_t size) {
-  if (!heed_grow(graph->context, &graph->blocks, &graph->block_capacity, graph->block_count + 1, sizeof *graph->blocks)) return NULL;
-  void *copy = heed_alloc(graph->context, size, 1);
-  if (!copy) return NULL;
+  const bool room = heed_grow(graph->context, &graph->blocks, &graph->block_capacity, graph->block_count + 1, sizeof *graph->blocks);
+  void *copy = room ? heed_alloc(graph->context, size, 1) : NULL;
+  if (!copy) {
+    heed_error error;
+    heed_fail_memory(&error, "graph", size);
+    keep_failure(graph, &error);
+    return NULL;
+  }
   memcpy(copy, data, size);
   graph->blocks[graph->block_count++] = copy;
   return copy;
@@ -189,8 +194,9 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void 
     return keep_failure(graph, &error);
   }
   void *copy = heed_graph_keep(graph, desc, op->desc_size);
-  if (!copy || !heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes)) {
-    heed_fail_memory(&error, op->name, op->desc_size);
+  if (!copy) return (heed_value){0};
+  if (!heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes)) {
+    heed_fail_memory(&error, op->name, sizeof *graph->nodes);
     return keep_failure(graph, &error);
   }
   heed_node node = {.op = kind, .stage = graph->stage, .desc = copy};

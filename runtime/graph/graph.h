@@ -45,7 +45,7 @@ heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint6
 
 /* Appends a node with a copy of desc; its first result, or value 0. */
 heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *desc, const heed_node **made);
-/* A copy of `size` bytes that lives as long as the graph; NULL when out of memory. */
+/* A copy of `size` bytes that lives as long as the graph; NULL when out of memory, which the graph then keeps as its error. */
 void *heed_graph_keep(heed_graph *graph, const void *data, size_t size);
 
 #endif

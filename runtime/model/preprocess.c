@@ -75,7 +75,8 @@ static void axis_free(heed_context *context, resize_axis *axis) {
 }
 
 /* The weights of one output, in Pillow's order of operations; scratch holds axis->width doubles. */
-static void axis_weigh(resize_axis *axis, uint32_t i, double center, double scale, const resize_filter *filter, uint32_t size, double *scratch) {
+static void axis_weigh(resize_axis *axis, uint32_t i, double center, double scale, const resize_filter *filter, uint32_t size,
+                       double *scratch) {
   const double support = filter->support * scale, step = 1.0 / scale;
   const double low = center - support + 0.5, high = center + support + 0.5;
   const uint32_t from = low < 0.0 ? 0 : (uint32_t)low, end = high > (double)size ? size : (uint32_t)high;
@@ -154,8 +155,8 @@ static void copy_row(const uint8_t *from, uint32_t step, uint32_t first, uint32_
 /* ---------------------------------------------------------------------------------------------------------------- passes */
 
 /* Both passes. An axis without weights keeps its size. */
-static heed_status resize_passes(heed_context *context, const heed_image *image, const heed_resize_window *window, const resize_axis *across,
-                                 const resize_axis *down, uint8_t *rgb, heed_error *error) {
+static heed_status resize_passes(heed_context *context, const heed_image *image, const heed_resize_window *window,
+                                 const resize_axis *across, const resize_axis *down, uint8_t *rgb, heed_error *error) {
   const size_t bytes = (size_t)window->width * 3;
   const uint32_t first = down->weights ? down->from[0] : window->y;
   const uint32_t last = down->weights ? down->from[window->height - 1] + down->used[window->height - 1] : window->y + window->height;
@@ -165,8 +166,10 @@ static heed_status resize_passes(heed_context *context, const heed_image *image,
   for (uint32_t y = first; y < last; y++) {
     const uint8_t *from = image->pixels + y * image->stride;
     uint8_t *to = rows + (y - first) * bytes;
-    if (across->weights) resize_row(across, from, image->channels, to);
-    else copy_row(from, image->channels, window->x, window->width, to);
+    if (across->weights)
+      resize_row(across, from, image->channels, to);
+    else
+      copy_row(from, image->channels, window->x, window->width, to);
   }
   if (!down->weights) return HEED_OK;
   for (uint32_t y = 0; y < window->height; y++)
@@ -175,8 +178,8 @@ static heed_status resize_passes(heed_context *context, const heed_image *image,
   return HEED_OK;
 }
 
-static heed_status resize_filtered(heed_context *context, const heed_image *image, const resize_filter *filter, const heed_resize_window *window,
-                                   uint8_t *rgb, heed_error *error) {
+static heed_status resize_filtered(heed_context *context, const heed_image *image, const resize_filter *filter,
+                                   const heed_resize_window *window, uint8_t *rgb, heed_error *error) {
   resize_axis across, down;
   memset(&across, 0, sizeof across);
   memset(&down, 0, sizeof down);
@@ -185,8 +188,10 @@ static heed_status resize_filtered(heed_context *context, const heed_image *imag
                      axis_make(context, &across, image->width, window->full_width, window->x, window->width, filter)) &&
                     (window->full_height == image->height ||
                      axis_make(context, &down, image->height, window->full_height, window->y, window->height, filter));
-  if (!made) status = heed_fail_memory(error, "preprocess", sizeof(int32_t) * window->width);
-  else status = resize_passes(context, image, window, &across, &down, rgb, error);
+  if (!made)
+    status = heed_fail_memory(error, "preprocess", sizeof(int32_t) * window->width);
+  else
+    status = resize_passes(context, image, window, &across, &down, rgb, error);
   axis_free(context, &across);
   axis_free(context, &down);
   return status;
@@ -214,13 +219,14 @@ static void resize_nearest(const heed_image *image, const heed_resize_window *wi
   }
 }
 
-heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint32_t resample, const heed_resize_window *window, uint8_t *rgb,
-                            heed_error *error) {
+heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint32_t resample, const heed_resize_window *window,
+                            uint8_t *rgb, heed_error *error) {
   if (resample >= RESAMPLE_COUNT)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "preprocess: resample is not known (found %u, expected 0 to 5)", resample);
   if (image->width / MAX_SHRINK >= window->full_width || image->height / MAX_SHRINK >= window->full_height)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "preprocess: the picture is shrunk too much (found %u x %u to %u x %u, expected less than %u to 1)",
-                     image->width, image->height, window->full_width, window->full_height, MAX_SHRINK);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "preprocess: the picture is shrunk too much (found %u x %u to %u x %u, expected less than %u to 1)", image->width,
+                     image->height, window->full_width, window->full_height, MAX_SHRINK);
   if (resample != RESAMPLE_NEAREST) return resize_filtered(context, image, &filters[resample], window, rgb, error);
   resize_nearest(image, window, rgb);
   return HEED_OK;
@@ -238,8 +244,8 @@ static heed_status check_side(const char *what, uint64_t width, uint64_t height,
 }
 
 /* The size after the resize step. */
-static heed_status resized_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width, uint32_t *out_height,
-                                heed_error *error) {
+static heed_status resized_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
+                                uint32_t *out_height, heed_error *error) {
   uint64_t w = width, h = height;
   HEED_TRY(check_side("the picture", w, h, error));
   if (preprocess->resize == HEED_RESIZE_SQUASH) {
@@ -264,16 +270,16 @@ static int64_t crop_offset(uint32_t full, uint32_t crop) {
   return rest >= 0 ? rest / 2 : -((1 - rest) / 2); /* rounded down */
 }
 
-heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width, uint32_t *out_height,
-                                 heed_error *error) {
+heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
+                                 uint32_t *out_height, heed_error *error) {
   uint32_t w = 0, h = 0;
   HEED_TRY(resized_size(preprocess, width, height, &w, &h, error));
   if (preprocess->crop_width) w = preprocess->crop_width;
   if (preprocess->crop_height) h = preprocess->crop_height;
   HEED_TRY(check_side("the crop", w, h, error));
   if ((uint64_t)w * h > MAX_OUT_PIXELS)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "preprocess: pixel_values would be too large (found %u x %u, expected at most %u pixels)", w, h,
-                     MAX_OUT_PIXELS);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "preprocess: pixel_values would be too large (found %u x %u, expected at most %u pixels)", w, h, MAX_OUT_PIXELS);
   *out_width = w;
   *out_height = h;
   return HEED_OK;
@@ -283,11 +289,13 @@ static heed_status check_image(const heed_preprocess *preprocess, const heed_ima
   const uint32_t channels = image->channels;
   if (!image->pixels || (channels != 1 && channels != 3 && channels != 4) || image->stride / channels < image->width)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: the picture is off (found %u channels, %zu bytes a row, expected 1, 3 or 4 channels and full rows)", channels,
-                     image->stride);
+                     "preprocess: the picture is off (found %u channels, %zu bytes a row, expected 1, 3 or 4 channels and full rows)",
+                     channels, image->stride);
   for (int c = 0; c < 3; c++)
-    if (!(fabsf(preprocess->std[c]) > 0.0f) || !isfinite(preprocess->std[c]) || !isfinite(preprocess->mean[c]) || !isfinite(preprocess->rescale))
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "preprocess: rescale, mean or std is off (found %g, %g, %g, expected finite and std not 0)",
+    if (!(fabsf(preprocess->std[c]) > 0.0f) || !isfinite(preprocess->std[c]) || !isfinite(preprocess->mean[c]) ||
+        !isfinite(preprocess->rescale))
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "preprocess: rescale, mean or std is off (found %g, %g, %g, expected finite and std not 0)",
                        (double)preprocess->rescale, (double)preprocess->mean[c], (double)preprocess->std[c]);
   return HEED_OK;
 }

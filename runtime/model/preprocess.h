@@ -11,7 +11,7 @@ typedef struct heed_resize_window {
 
 /* Pixels as Pillow's Image.resize((full_width, full_height), resample) gives them, of the window only: rgb [height, width, 3].
  * Statuses: OUT_OF_MEMORY, INVALID_ARGUMENT. */
-heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint32_t resample, const heed_resize_window *window, uint8_t *rgb,
-                            heed_error *error);
+heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint32_t resample, const heed_resize_window *window,
+                            uint8_t *rgb, heed_error *error);
 
 #endif

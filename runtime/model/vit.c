@@ -43,7 +43,6 @@ static heed_value define(builder *b, const heed_weight *weight, heed_shape shape
   if (!present || !b->graph) return (heed_value){0};
   const scaled_weight scaled = {*weight, factor, row_scale, heed_shape_count(&shape) / shape.dim[0]};
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);
-  /* Out of memory shows at once: a constant without a reader is refused, and the graph keeps that error. */
   const heed_constant_desc desc = {sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
   return heed_define_constant(b->graph, &desc);
 }

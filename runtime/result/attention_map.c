@@ -16,8 +16,10 @@ static double fuse(const float *weights, uint32_t heads, size_t step, heed_fusio
   double result = (double)weights[0];
   for (uint32_t h = 1; h < heads; h++) {
     const double weight = (double)weights[h * step];
-    if (fusion == HEED_FUSION_MEAN) result += weight;
-    else if (isnan(weight) || (fusion == HEED_FUSION_MIN ? weight < result : weight > result)) result = weight; /* a NaN stays: nothing is less */
+    if (fusion == HEED_FUSION_MEAN)
+      result += weight;
+    else if (isnan(weight) || (fusion == HEED_FUSION_MIN ? weight < result : weight > result))
+      result = weight; /* a NaN stays: nothing is less */
   }
   return fusion == HEED_FUSION_MEAN ? result / heads : result;
 }
@@ -31,9 +33,9 @@ void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens,
 /* -------------------------------------------------------------------------------------------------------------- rollout */
 
 typedef struct rollout_work {
-  double *row;      /* [N] one row of a layer's matrix */
-  double *product;  /* [N, N] of the layers so far */
-  double *next;     /* [N, N] */
+  double *row;     /* [N] one row of a layer's matrix */
+  double *product; /* [N, N] of the layers so far */
+  double *next;    /* [N, N] */
 } rollout_work;
 
 /* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, and rows with nothing allowed, do not add
@@ -68,34 +70,39 @@ static void rollout_layer(const heed_rollout_desc *desc, const float *layer, dou
 
 static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *error) {
   if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: struct_size is off (found %zu, expected %zu)", desc->struct_size,
+                     sizeof *desc);
   if (desc->layers == 0 || desc->heads == 0 || desc->tokens == 0)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at least 1 of each)",
-                     desc->layers, desc->heads, desc->tokens);
-  if (desc->first_layer >= desc->layers || desc->last_layer >= desc->layers || (desc->last_layer && desc->last_layer < desc->first_layer))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: layers are off (found %u to %u, expected a range within 0 to %u)", desc->first_layer,
-                     desc->last_layer, desc->layers - 1);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at least 1 of each)", desc->layers,
+                     desc->heads, desc->tokens);
+  if (desc->first_layer >= desc->layers || desc->layer_count > desc->layers - desc->first_layer)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: layers are off (found %u from %u, expected within %u)", desc->layer_count,
+                     desc->first_layer, desc->layers);
   if (!(desc->residual >= 0.0f && desc->residual <= 1.0f))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: the share of the identity is off (found %g, expected 0 to 1)", (double)desc->residual);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: the share of the identity is off (found %g, expected 0 to 1)",
+                     (double)desc->residual);
   if (desc->fusion != HEED_FUSION_MEAN && desc->fusion != HEED_FUSION_MIN && desc->fusion != HEED_FUSION_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: fusion is not known (found %d, expected 0 to 2)", (int)desc->fusion);
   return HEED_OK;
 }
 
-heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout, heed_error *error) {
+heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout,
+                             heed_error *error) {
   HEED_TRY(check_rollout(desc, error));
   const size_t n = desc->tokens;
   size_t square, per_layer, memory;
-  if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, desc->heads, &per_layer) || !heed_size_mul(square, 2 * sizeof(double), &memory))
+  if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, desc->heads, &per_layer) ||
+      !heed_size_mul(square, 2 * sizeof(double), &memory))
     return heed_fail_memory(error, "rollout", SIZE_MAX);
   rollout_work work = {heed_alloc_raw(context, n, sizeof(double)), heed_alloc(context, square, sizeof(double)),
                        heed_alloc_raw(context, square, sizeof(double))};
   const bool made = work.row && work.product && work.next;
   if (made) {
     const double residual = desc->residual == 0.0f ? 0.5 : (double)desc->residual;
-    const uint32_t last = desc->last_layer ? desc->last_layer : desc->layers - 1;
+    const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
     for (size_t i = 0; i < n; i++) work.product[i * n + i] = 1.0;
-    for (uint32_t layer = desc->first_layer; layer <= last; layer++) rollout_layer(desc, attention + layer * per_layer, residual, &work);
+    for (uint32_t layer = desc->first_layer; layer < end; layer++) rollout_layer(desc, attention + layer * per_layer, residual, &work);
     for (size_t i = 0; i < square; i++) rollout[i] = (float)work.product[i];
   }
   heed_free(context, work.row);
@@ -126,8 +133,10 @@ double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows,
       moment += (double)row[k] * sqrt(down * down + across * across);
       mass += (double)row[k];
     }
-    if (!renormalise) total += moment;
-    else if (mass != 0.0) total += moment / mass;
+    if (!renormalise)
+      total += moment;
+    else if (mass != 0.0)
+      total += moment / mass;
   }
   return patches ? total / (double)patches * patch : 0.0;
 }

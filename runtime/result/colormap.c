@@ -97,7 +97,8 @@ static const uint32_t inferno_table[256] = {
 static const struct {
   const char *name;
   const uint32_t *table; /* NULL: grey, computed */
-} colormaps[] = {{"cividis", cividis_table}, {"viridis", viridis_table}, {"magma", magma_table}, {"inferno", inferno_table}, {"grey", NULL}};
+} colormaps[] = {
+    {"cividis", cividis_table}, {"viridis", viridis_table}, {"magma", magma_table}, {"inferno", inferno_table}, {"grey", NULL}};
 #define COLORMAP_COUNT (sizeof colormaps / sizeof *colormaps)
 
 /* A number that is no map is taken as the default one. */

@@ -27,7 +27,7 @@
 #define LINE (HEED_TEXT_LINE * TEXT)
 #define INK 0x202020u
 #define PAPER 0xFFFFFFu
-#define OVERLAY 0.62 /* opacity of the map on the picture, which is made grey so that the map's colours stay themselves */
+#define OVERLAY 0.55 /* opacity of the map on the picture, which is made grey so that the map's colours stay themselves */
 #define MAX_SIDE 4096u
 #define MAX_PIXELS ((int64_t)1 << 28)
 
@@ -46,8 +46,8 @@ typedef struct figure_work {
   const heed_figure_desc *desc;
   figure_layout layout;
   heed_canvas canvas;
-  double *mean;    /* [rows * columns] over all maps */
-  double largest;  /* of the grid, in times uniform; 1 when nothing is above 0 */
+  double *mean;   /* [rows * columns] over all maps */
+  double largest; /* of the grid, in times uniform; 1 when nothing is above 0 */
   double mean_largest;
 } figure_work;
 
@@ -63,23 +63,6 @@ static const char *map_label(const heed_figure_desc *desc, uint32_t layer, uint3
   const uint32_t number = by_layer && desc->layer_numbers ? desc->layer_numbers[layer] : by_layer ? layer : head;
   strcpy(text, by_layer ? "layer " : "head ");
   return strcat(text, heed_text_number(number, 0, digits));
-}
-
-/* One line of the caption: its bytes, at most `characters` characters and broken at a space where there is one. */
-static size_t caption_line(const char *text, int32_t characters) {
-  size_t end = 0, space = 0;
-  int32_t count = 0;
-  for (; text[end] && text[end] != '\n'; end++) {
-    if (((unsigned char)text[end] & 0xC0u) == 0x80u) continue;
-    if (count++ == characters) return space ? space : end;
-    if (text[end] == ' ' && end) space = end;
-  }
-  return end;
-}
-
-static const char *caption_next(const char *text, size_t bytes) {
-  text += bytes;
-  return *text == '\n' || *text == ' ' ? text + 1 : text;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- layout */
@@ -135,17 +118,19 @@ static void place_all(const heed_figure_desc *desc, figure_layout *layout) {
   layout->grid_x = MARGIN + left + 2 * MARGIN + (layout->list ? 0 : heed_text_width("layer", 5, TEXT) + GAP);
   layout->grid_y = MARGIN + LINE;
   const int64_t grid_width = (int64_t)layout->grid_columns * layout->pitch_x, grid_height = (int64_t)layout->grid_rows * layout->pitch_y;
-  const int32_t bar_height = grid_height > PICTURE_HEIGHT ? PICTURE_HEIGHT : larger((int32_t)grid_height - GAP, 120);
+  const int64_t maps_height = grid_height - layout->pitch_y + layout->map_height; /* from the top of the first to the end of the last */
+  const int32_t bar_height = maps_height > PICTURE_HEIGHT ? PICTURE_HEIGHT : larger((int32_t)maps_height, 120);
   layout->width = layout->grid_x + grid_width + MARGIN + BAR_COLUMN + MARGIN;
   /* Half a line lower than the maps: the number at its top stands beside it, below the title. */
-  layout->bar = (heed_box){(int32_t)(layout->grid_x + grid_width + MARGIN), layout->grid_y + LINE / 2, BAR_THICKNESS, bar_height - LINE / 2};
+  layout->bar =
+      (heed_box){(int32_t)(layout->grid_x + grid_width + MARGIN), layout->grid_y + LINE / 2, BAR_THICKNESS, bar_height - LINE / 2};
   const int64_t left_end = layout->picture_bar.y + BAR_THICKNESS + 2 * LINE + GAP;
   int64_t end = layout->grid_y + (grid_height > bar_height ? grid_height : bar_height);
   if (left_end > end) end = left_end;
   layout->caption_y = (int32_t)end + GAP;
   layout->caption_characters = (int32_t)((layout->width - 2 * MARGIN) / (HEED_TEXT_ADVANCE * TEXT));
   layout->height = layout->caption_y + MARGIN;
-  for (const char *c = desc->caption ? desc->caption : ""; *c; c = caption_next(c, caption_line(c, layout->caption_characters)))
+  for (const char *c = desc->caption ? desc->caption : ""; *c; c = heed_text_next_line(c, heed_text_line(c, layout->caption_characters)))
     layout->height += LINE;
 }
 
@@ -187,7 +172,8 @@ static double tick_step(double largest, uint32_t *decimals) {
 
 static void draw_overlay_pixel(const figure_work *work, double x, double y, uint8_t *pixel) {
   const heed_figure_desc *desc = work->desc;
-  const double across = (x - desc->region.x) / desc->region.width * desc->columns, down = (y - desc->region.y) / desc->region.height * desc->rows;
+  const double across = (x - desc->region.x) / desc->region.width * desc->columns,
+               down = (y - desc->region.y) / desc->region.height * desc->rows;
   const double grey = 0.299 * pixel[0] + 0.587 * pixel[1] + 0.114 * pixel[2]; /* ITU-R BT.601 */
   uint8_t color[3] = {255, 255, 255};
   double opacity = 0.5; /* what the model did not see is paled */
@@ -230,7 +216,8 @@ static void draw_query(figure_work *work) {
   const double x = desc->region.x + width * desc->query_column, y = desc->region.y + height * desc->query_row;
   const heed_box in = work->layout.picture;
   const int32_t left = canvas_edge(x, desc->image.width, in.x, in.width), right = canvas_edge(x + width, desc->image.width, in.x, in.width);
-  const int32_t top = canvas_edge(y, desc->image.height, in.y, in.height), bottom = canvas_edge(y + height, desc->image.height, in.y, in.height);
+  const int32_t top = canvas_edge(y, desc->image.height, in.y, in.height),
+                bottom = canvas_edge(y + height, desc->image.height, in.y, in.height);
   const heed_box patch = {left, top, right - left, bottom - top};
   heed_canvas_frame(&work->canvas, patch, 4, 0x000000u);
   heed_canvas_frame(&work->canvas, patch, 2, 0xFFFFFFu);
@@ -238,21 +225,18 @@ static void draw_query(figure_work *work) {
 
 /* ------------------------------------------------------------------------------------------------------------------ grid */
 
-/* Text in the middle of [x, x + width), cut to what fits. */
-static void draw_centred(figure_work *work, int32_t x, int32_t y, int32_t width, const char *text, int32_t scale) {
-  size_t bytes = strlen(text);
-  while (bytes && heed_text_width(text, bytes, scale) > width) bytes--;
-  heed_text_draw(&work->canvas, x + (width - heed_text_width(text, bytes, scale)) / 2, y, text, bytes, scale, INK);
+static uint32_t color_at(const figure_work *work, double t) {
+  uint8_t rgb[3];
+  heed_colormap_rgb(work->desc->colormap, t, rgb);
+  return (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
 }
 
 static void draw_map(figure_work *work, const float *map, int32_t x, int32_t y) {
   const heed_figure_desc *desc = work->desc;
   const int32_t zoom = work->layout.zoom;
-  uint8_t rgb[3];
   for (uint32_t i = 0; i < desc->rows * desc->columns; i++) {
-    heed_colormap_rgb(desc->colormap, (double)map[i] * desc->tokens / work->largest, rgb);
-    heed_canvas_fill(&work->canvas, (heed_box){x + (int32_t)(i % desc->columns) * zoom, y + (int32_t)(i / desc->columns) * zoom, zoom, zoom},
-                     (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2]);
+    const heed_box patch = {x + (int32_t)(i % desc->columns) * zoom, y + (int32_t)(i / desc->columns) * zoom, zoom, zoom};
+    heed_canvas_fill(&work->canvas, patch, color_at(work, (double)map[i] * desc->tokens / work->largest));
   }
 }
 
@@ -263,7 +247,7 @@ static void draw_prefix_mass(figure_work *work, double mass, int32_t x, int32_t 
   char text[LABEL_SIZE + HEED_TEXT_NUMBER_SIZE], digits[HEED_TEXT_NUMBER_SIZE];
   strcpy(text, only_cls ? "CLS " : "prefix ");
   strcat(strcat(text, heed_text_number(mass * 100.0, 0, digits)), "%");
-  draw_centred(work, x, y, work->layout.pitch_x - GAP, text, 1);
+  heed_text_draw_centred(&work->canvas, x, y, work->layout.pitch_x - GAP, text, 1, INK);
 }
 
 static void draw_grid(figure_work *work) {
@@ -277,7 +261,8 @@ static void draw_grid(figure_work *work) {
     const int32_t row = (int32_t)m / layout->grid_columns, column = (int32_t)m % layout->grid_columns;
     const int32_t x = layout->grid_x + column * layout->pitch_x, y = layout->grid_y + row * layout->pitch_y;
     if (layout->list || row == 0)
-      draw_centred(work, x, y - HEED_TEXT_LINE * layout->label_scale, room, map_label(desc, layer, head, text), layout->label_scale);
+      heed_text_draw_centred(&work->canvas, x, y - HEED_TEXT_LINE * layout->label_scale, room, map_label(desc, layer, head, text),
+                             layout->label_scale, INK);
     draw_map(work, desc->maps + m * patches, x + inset, y);
     if (desc->prefix_mass) draw_prefix_mass(work, (double)desc->prefix_mass[m], x, y + layout->map_height + 3);
   }
@@ -303,11 +288,9 @@ static void draw_layer_numbers(figure_work *work) {
 static void draw_bar_colors(figure_work *work, heed_box bar) {
   const bool upright = bar.height > bar.width;
   const int32_t length = upright ? bar.height : bar.width;
-  uint8_t rgb[3];
   for (int32_t i = 0; i < length; i++) {
-    heed_colormap_rgb(work->desc->colormap, (i + 0.5) / length, rgb);
-    const heed_box slice = upright ? (heed_box){bar.x, bar.y + length - 1 - i, bar.width, 1} : (heed_box){bar.x + i, bar.y, 1, bar.height};
-    heed_canvas_fill(&work->canvas, slice, (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2]);
+    const heed_box up = {bar.x, bar.y + length - 1 - i, bar.width, 1}, right = {bar.x + i, bar.y, 1, bar.height};
+    heed_canvas_fill(&work->canvas, upright ? up : right, color_at(work, (i + 0.5) / length));
   }
   heed_canvas_frame(&work->canvas, bar, 1, INK);
 }
@@ -358,7 +341,8 @@ static heed_status check_numbers(const heed_figure_desc *desc, heed_error *error
   const heed_region *region = &desc->region;
   const double sum = region->x + region->y + region->width + region->height;
   if (!isfinite(sum) || !(region->width > 0.0) || !(region->height > 0.0))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: the region is off (found %g x %g, expected a size above 0)", region->width, region->height);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: the region is off (found %g x %g, expected a size above 0)", region->width,
+                     region->height);
   if (desc->query_row < -1 || desc->query_column < -1 || (desc->query_row >= 0 && (uint32_t)desc->query_row >= desc->rows) ||
       (desc->query_column >= 0 && (uint32_t)desc->query_column >= desc->columns))
     return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: the query patch is off (found %d, %d, expected -1 or within %u x %u)",
@@ -372,25 +356,27 @@ static heed_status check_desc(const heed_figure_desc *desc, heed_error *error) {
     return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
   if (!image->pixels || image->width == 0 || image->height == 0 || image->width > MAX_PIXELS || image->height > MAX_PIXELS ||
       (image->channels != 1 && image->channels != 3 && image->channels != 4) || image->stride / image->channels < image->width)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: the picture is off (found %u x %u, %u channels, expected 1, 3 or 4 and full rows)",
-                     image->width, image->height, image->channels);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "figure: the picture is off (found %u x %u, %u channels, expected 1, 3 or 4 and full rows)", image->width,
+                     image->height, image->channels);
   const uint32_t counts[4] = {desc->layers, desc->heads, desc->rows, desc->columns};
   for (int i = 0; i < 4; i++)
     if (counts[i] == 0 || counts[i] > MAX_SIDE)
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: sizes are off (found %u layers, %u heads, %u x %u patches, expected 1 to %u each)",
-                       counts[0], counts[1], counts[2], counts[3], MAX_SIDE);
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "figure: sizes are off (found %u layers, %u heads, %u x %u patches, expected 1 to %u each)", counts[0], counts[1],
+                       counts[2], counts[3], MAX_SIDE);
   if (!desc->maps || desc->tokens < desc->rows * desc->columns)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: maps or tokens are off (found %u tokens, expected maps and at least %u)", desc->tokens,
-                     desc->rows * desc->columns);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: maps or tokens are off (found %u tokens, expected maps and at least %u)",
+                     desc->tokens, desc->rows * desc->columns);
   return check_numbers(desc, error);
 }
 
 static void draw_caption(figure_work *work) {
   int32_t y = work->layout.caption_y;
   for (const char *c = work->desc->caption ? work->desc->caption : ""; *c; y += LINE) {
-    const size_t bytes = caption_line(c, work->layout.caption_characters);
+    const size_t bytes = heed_text_line(c, work->layout.caption_characters);
     heed_text_draw(&work->canvas, MARGIN, y, c, bytes, TEXT, INK);
-    c = caption_next(c, bytes);
+    c = heed_text_next_line(c, bytes);
   }
 }
 
@@ -418,11 +404,15 @@ heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc
   work.canvas = (heed_canvas){heed_alloc_raw(context, (size_t)(width * height), 3), (int32_t)width, (int32_t)height};
   work.mean = heed_alloc(context, (size_t)desc->rows * desc->columns, sizeof *work.mean);
   heed_status status = HEED_OK;
-  if (!work.canvas.pixels || !work.mean) status = heed_fail_memory(error, "figure", (size_t)(width * height * 3));
-  else status = draw_all(context, &work, error);
+  if (!work.canvas.pixels || !work.mean)
+    status = heed_fail_memory(error, "figure", (size_t)(width * height * 3));
+  else
+    status = draw_all(context, &work, error);
   heed_free(context, work.mean);
-  if (status == HEED_OK) *figure = (heed_figure){work.canvas.pixels, (uint32_t)width, (uint32_t)height};
-  else heed_free(context, work.canvas.pixels);
+  if (status == HEED_OK)
+    *figure = (heed_figure){work.canvas.pixels, (uint32_t)width, (uint32_t)height};
+  else
+    heed_free(context, work.canvas.pixels);
   return status;
 }
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ' ' to '~': seven rows from top to bottom, bit 4 is the left column. Bits 5 and 6 of the first row: rows the letter hangs below the line. */
+/* ' ' to '~': seven rows from top to bottom, bit 4 is the left column. Bits 5 and 6 of the first row: rows the letter hangs below the line.
+ */
 static const uint8_t font[95][HEED_TEXT_HEIGHT] = {
     {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00}, {0x04, 0x04, 0x04, 0x04, 0x04, 0x00, 0x04}, {0x0A, 0x0A, 0x0A, 0x00, 0x00, 0x00, 0x00},
     {0x0A, 0x0A, 0x1F, 0x0A, 0x1F, 0x0A, 0x0A}, {0x04, 0x0F, 0x14, 0x0E, 0x05, 0x1E, 0x04}, {0x18, 0x19, 0x02, 0x04, 0x08, 0x13, 0x03},
@@ -83,7 +84,8 @@ static void draw_glyph(heed_canvas *canvas, int32_t x, int32_t y, char c, int32_
   const int32_t hang = rows[0] >> 5;
   for (int32_t row = 0; row < HEED_TEXT_HEIGHT; row++)
     for (int32_t column = 0; column < 5; column++)
-      if (rows[row] >> (4 - column) & 1) heed_canvas_fill(canvas, (heed_box){x + column * scale, y + (row + hang) * scale, scale, scale}, color);
+      if (rows[row] >> (4 - column) & 1)
+        heed_canvas_fill(canvas, (heed_box){x + column * scale, y + (row + hang) * scale, scale, scale}, color);
 }
 
 void heed_text_draw(heed_canvas *canvas, int32_t x, int32_t y, const char *text, size_t bytes, int32_t scale, uint32_t color) {
@@ -94,6 +96,32 @@ void heed_text_draw(heed_canvas *canvas, int32_t x, int32_t y, const char *text,
   }
 }
 
+void heed_text_draw_centred(heed_canvas *canvas, int32_t x, int32_t y, int32_t width, const char *text, int32_t scale, uint32_t color) {
+  const uint32_t fits = (uint32_t)((width + scale) / (HEED_TEXT_ADVANCE * scale)); /* the last gap needs no room */
+  size_t bytes = 0;
+  for (uint32_t count = 0; text[bytes]; bytes++) {
+    count += !continues(text[bytes]);
+    if (count > fits) break;
+  }
+  heed_text_draw(canvas, x + (width - heed_text_width(text, bytes, scale)) / 2, y, text, bytes, scale, color);
+}
+
+size_t heed_text_line(const char *text, int32_t characters) {
+  size_t end = 0, space = 0;
+  int32_t count = 0;
+  for (; text[end] && text[end] != '\n'; end++) {
+    if (continues(text[end])) continue;
+    if (count++ == characters) return space ? space : end;
+    if (text[end] == ' ' && end) space = end;
+  }
+  return end;
+}
+
+const char *heed_text_next_line(const char *text, size_t bytes) {
+  text += bytes;
+  return *text == '\n' || *text == ' ' ? text + 1 : text;
+}
+
 const char *heed_text_number(double value, uint32_t decimals, char text[HEED_TEXT_NUMBER_SIZE]) {
   static const uint64_t powers[10] = {1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u};
   const uint32_t digits = decimals > 9 ? 9 : decimals;
@@ -102,7 +130,8 @@ const char *heed_text_number(double value, uint32_t decimals, char text[HEED_TEX
   if (fabs(value) >= 1e9) return strcpy(text, value < 0.0 ? "-huge" : "huge");
   const uint64_t scaled = (uint64_t)(fabs(value) * (double)unit + 0.5); /* below 1e18 */
   const char *sign = value < 0.0 && scaled ? "-" : "";
-  if (digits == 0) snprintf(text, HEED_TEXT_NUMBER_SIZE, "%s%llu", sign, (unsigned long long)scaled);
+  if (digits == 0)
+    snprintf(text, HEED_TEXT_NUMBER_SIZE, "%s%llu", sign, (unsigned long long)scaled);
   else
     snprintf(text, HEED_TEXT_NUMBER_SIZE, "%s%llu.%0*llu", sign, (unsigned long long)(scaled / unit), (int)digits,
              (unsigned long long)(scaled % unit));

@@ -30,6 +30,14 @@ int32_t heed_text_width(const char *text, size_t bytes, int32_t scale);
 /* Draws up to a NUL or `bytes` bytes with its upper left corner at (x, y). ASCII is drawn; other characters as '?'. */
 void heed_text_draw(heed_canvas *canvas, int32_t x, int32_t y, const char *text, size_t bytes, int32_t scale, uint32_t color);
 
+/* The same in the middle of [x, x + width), cut to what fits. */
+void heed_text_draw_centred(heed_canvas *canvas, int32_t x, int32_t y, int32_t width, const char *text, int32_t scale, uint32_t color);
+
+/* Bytes of the first line of a text: up to '\n', or at most `characters` (>= 1) characters, broken at a space where there is one. */
+size_t heed_text_line(const char *text, int32_t characters);
+/* Where the line after one of `bytes` bytes begins; the '\n' or the space between them is passed over. */
+const char *heed_text_next_line(const char *text, size_t bytes);
+
 /* A number with `decimals` (0..9) digits after a point, whatever the locale; at most 31 characters. Returns text. */
 #define HEED_TEXT_NUMBER_SIZE 32
 const char *heed_text_number(double value, uint32_t decimals, char text[HEED_TEXT_NUMBER_SIZE]);

@@ -23,7 +23,8 @@ static int teardown(void **state) {
 }
 
 static heed_preprocess plain(heed_resize_mode mode, uint32_t side, uint32_t resample) {
-  heed_preprocess made = {.resize = mode, .width = side, .height = side, .short_side = side, .resample = resample, .rescale = 1.0f / 255.0f};
+  heed_preprocess made = {
+      .resize = mode, .width = side, .height = side, .short_side = side, .resample = resample, .rescale = 1.0f / 255.0f};
   for (int c = 0; c < 3; c++) made.mean[c] = made.std[c] = 0.5f;
   return made;
 }
@@ -40,7 +41,8 @@ static void check_windows(const heed_image *image, uint32_t resample, uint32_t w
     uint8_t *rgb = malloc((size_t)window.width * window.height * 3);
     assert_ok(heed_resize_rgb(context, image, resample, &window, rgb, &error));
     for (uint32_t y = 0; y < window.height; y++)
-      assert_memory_equal(rgb + (size_t)y * window.width * 3, whole + ((size_t)(window.y + y) * width + window.x) * 3, (size_t)window.width * 3);
+      assert_memory_equal(rgb + (size_t)y * window.width * 3, whole + ((size_t)(window.y + y) * width + window.x) * 3,
+                          (size_t)window.width * 3);
     free(rgb);
   }
 }
@@ -87,7 +89,8 @@ static double worst_level(const heed_preprocess *preprocess, const float *values
 
 static void check_photograph(const char *name) {
   static const char *const tensors[3] = {"square_bilinear_224", "square_bicubic_224", "short_side_256_bicubic_crop_224_imagenet"};
-  heed_preprocess settings[3] = {plain(HEED_RESIZE_SQUASH, 224, 2), plain(HEED_RESIZE_SQUASH, 224, 3), plain(HEED_RESIZE_SHORT_SIDE, 256, 3)};
+  heed_preprocess settings[3] = {plain(HEED_RESIZE_SQUASH, 224, 2), plain(HEED_RESIZE_SQUASH, 224, 3),
+                                 plain(HEED_RESIZE_SHORT_SIDE, 256, 3)};
   static const float mean[3] = {0.485f, 0.456f, 0.406f}, std[3] = {0.229f, 0.224f, 0.225f};
   char path[256];
   heed_picture picture;
@@ -119,8 +122,9 @@ static void check_photograph(const char *name) {
 
 static void test_photographs(void **state) {
   (void)state;
-  static const char *const names[] = {"rgb.png",        "gray16.png",       "palette.png",     "rgb.jpg",      "progressive.jpg", "gray.jpg",
-                                      "exif_rotated.jpg", "wide_900x31.png", "small_20x17.png", "tiny_1x1.png", "exact_224.png"};
+  static const char *const names[] = {"rgb.png",         "gray16.png",   "palette.png",      "rgb.jpg",
+                                      "progressive.jpg", "gray.jpg",     "exif_rotated.jpg", "wide_900x31.png",
+                                      "small_20x17.png", "tiny_1x1.png", "exact_224.png"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_photograph(names[i]);
 }
 
@@ -128,8 +132,13 @@ static void test_photographs(void **state) {
 
 static void test_short_side(void **state) {
   (void)state;
-  static const uint32_t cases[][5] = {/* picture, side, result */ {640, 427, 256, 383, 256}, {427, 640, 256, 256, 383}, {900, 31, 256, 7432, 256},
-                                      {100, 100, 7, 7, 7},        {3, 2, 2, 3, 2},           {1, 1, 224, 224, 224},     {10, 10000000, 1, 1, 1000000}};
+  static const uint32_t cases[][5] = {/* picture, side, result */ {640, 427, 256, 383, 256},
+                                      {427, 640, 256, 256, 383},
+                                      {900, 31, 256, 7432, 256},
+                                      {100, 100, 7, 7, 7},
+                                      {3, 2, 2, 3, 2},
+                                      {1, 1, 224, 224, 224},
+                                      {10, 10000000, 1, 1, 1000000}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     heed_preprocess preprocess = plain(HEED_RESIZE_SHORT_SIDE, cases[i][2], 2);
     uint32_t width, height;
@@ -154,7 +163,8 @@ static void test_padded_crop(void **state) {
     const uint32_t x = i % 8, y = i / 8 % 8;
     const bool inside = x >= 2 && x < 7 && y >= 2 && y < 6;
     const double level = inside ? 100 + (y - 2) * 5 + (x - 2) : 0;
-    if (fabs((double)values[i] - (level / 255.0 - 0.5) / 0.5) > 1e-6) fail_msg("value %u is %g, expected level %g", i, (double)values[i], level);
+    if (fabs((double)values[i] - (level / 255.0 - 0.5) / 0.5) > 1e-6)
+      fail_msg("value %u is %g, expected level %g", i, (double)values[i], level);
   }
   assert_true(region.x == -2.0 && region.y == -2.0 && region.width == 8.0 && region.height == 8.0);
 }
@@ -206,14 +216,17 @@ static void test_refused(void **state) {
   uint32_t width, height;
   heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 4, 6);
   preprocess.width = 3;
-  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "resample is not known (found 6");
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT,
+               "resample is not known (found 6");
   preprocess = plain((heed_resize_mode)3, 4, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "resize is not known (found 3");
   preprocess = plain(HEED_RESIZE_SQUASH, 0, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT,
+               "the resized picture is off (found 0 x 0");
   preprocess = plain(HEED_RESIZE_SHORT_SIDE, 224, 2);
   assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 27, &width, &height, &error), HEED_INVALID_ARGUMENT, "found 224 x 30064771072");
-  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 20, &width, &height, &error), HEED_INVALID_ARGUMENT, "pixel_values would be too large");
+  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 20, &width, &height, &error), HEED_INVALID_ARGUMENT,
+               "pixel_values would be too large");
   assert_fails(heed_preprocess_size(&preprocess, 0, 5, &width, &height, &error), HEED_INVALID_ARGUMENT, "the picture is off (found 0 x 5");
   preprocess = plain(HEED_RESIZE_SQUASH, 4, 2);
   preprocess.std[1] = 0.0f;
@@ -266,9 +279,14 @@ static void test_out_of_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_pillow), cmocka_unit_test(test_photographs), cmocka_unit_test(test_short_side),
-                                     cmocka_unit_test(test_padded_crop),          cmocka_unit_test(test_region),      cmocka_unit_test(test_channels),
-                                     cmocka_unit_test(test_refused),              cmocka_unit_test(test_shrunk_too_much),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_pillow),
+                                     cmocka_unit_test(test_photographs),
+                                     cmocka_unit_test(test_short_side),
+                                     cmocka_unit_test(test_padded_crop),
+                                     cmocka_unit_test(test_region),
+                                     cmocka_unit_test(test_channels),
+                                     cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_shrunk_too_much),
                                      cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -52,7 +52,8 @@ static void test_head_mean(void **state) {
 }
 
 /* The definition, layer matrices multiplied from the left: R <- M R, M = rows of (1-r) A + r I divided by their sums. */
-static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uint32_t last, double r, const float *attention, double *result) {
+static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uint32_t last, double r, const float *attention,
+                              double *result) {
   const uint32_t n = desc->tokens;
   double *m = calloc((size_t)n * n, sizeof *m), *old = calloc((size_t)n * n, sizeof *old);
   for (uint32_t i = 0; i < n; i++)
@@ -68,7 +69,10 @@ static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uin
           low = fmin(low, a);
           high = fmax(high, a);
         }
-        m[i * n + j] = (1.0 - r) * (desc->fusion == HEED_FUSION_MEAN ? total : desc->fusion == HEED_FUSION_MIN ? low : high) + (i == j ? r : 0.0);
+        m[i * n + j] = (1.0 - r) * (desc->fusion == HEED_FUSION_MEAN  ? total
+                                    : desc->fusion == HEED_FUSION_MIN ? low
+                                                                      : high) +
+                       (i == j ? r : 0.0);
         sum += m[i * n + j];
       }
       for (uint32_t j = 0; j < n; j++) m[i * n + j] /= sum;
@@ -85,7 +89,7 @@ static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uin
 }
 
 static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32_t first, uint32_t last) {
-  const heed_rollout_desc desc = {sizeof desc, 4, 3, n, fusion, residual, first, last};
+  const heed_rollout_desc desc = {sizeof desc, 4, 3, n, fusion, residual, first, last ? last + 1 - first : 0};
   test_random random = {n + 100u * (uint32_t)fusion};
   float *attention = random_rows(&random, (size_t)desc.layers * desc.heads * n, n), *rollout = malloc((size_t)n * n * sizeof *rollout);
   double *expected = malloc((size_t)n * n * sizeof *expected);
@@ -177,11 +181,11 @@ static void test_rollout_refused(void **state) {
   desc = good, desc.heads = 0;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1 layers, 0 heads");
   desc = good, desc.first_layer = 1;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 1 to 0");
-  desc = good, desc.last_layer = 1;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 0 from 1");
+  desc = good, desc.layer_count = 2;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off");
-  desc = good, desc.layers = 3, desc.first_layer = 2, desc.last_layer = 1;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 2 to 1");
+  desc = good, desc.layers = 3, desc.first_layer = 2, desc.layer_count = 2;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 2 from 2");
   desc = good, desc.residual = NAN;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "share of the identity");
   desc = good, desc.residual = 1.5f;
@@ -315,8 +319,10 @@ static void test_mass_mask_is_smallest(void **state) {
     for (uint32_t i = 0; i < n; i++) {
       const double weight = (double)weights[i];
       total += weight;
-      if (mask[i]) held += weight, lightest = fmin(lightest, weight);
-      else heaviest = fmax(heaviest, weight);
+      if (mask[i])
+        held += weight, lightest = fmin(lightest, weight);
+      else
+        heaviest = fmax(heaviest, weight);
     }
     if (held < share * total - 1e-12 || held - lightest >= share * total || heaviest > lightest)
       fail_msg("round %d: holds %g of %g, lightest member %g, heaviest outsider %g", round, held, share * total, lightest, heaviest);
@@ -325,11 +331,17 @@ static void test_mass_mask_is_smallest(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_head_mean),         cmocka_unit_test(test_rollout),       cmocka_unit_test(test_rollout_empty_row),
-      cmocka_unit_test(test_rollout_nan),       cmocka_unit_test(test_rollout_of_reference_model),
-      cmocka_unit_test(test_rollout_refused),   cmocka_unit_test(test_rollout_out_of_memory),
-      cmocka_unit_test(test_entropy),           cmocka_unit_test(test_distance),      cmocka_unit_test(test_distance_by_hand),
-      cmocka_unit_test(test_mass_mask_by_hand), cmocka_unit_test(test_mass_mask_is_smallest)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_head_mean),
+                                     cmocka_unit_test(test_rollout),
+                                     cmocka_unit_test(test_rollout_empty_row),
+                                     cmocka_unit_test(test_rollout_nan),
+                                     cmocka_unit_test(test_rollout_of_reference_model),
+                                     cmocka_unit_test(test_rollout_refused),
+                                     cmocka_unit_test(test_rollout_out_of_memory),
+                                     cmocka_unit_test(test_entropy),
+                                     cmocka_unit_test(test_distance),
+                                     cmocka_unit_test(test_distance_by_hand),
+                                     cmocka_unit_test(test_mass_mask_by_hand),
+                                     cmocka_unit_test(test_mass_mask_is_smallest)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

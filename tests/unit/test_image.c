@@ -51,7 +51,8 @@ static void check_against_pillow(const heed_safetensors_tensor *tensor, const ve
   if (picture.height != shape.dim[0] || picture.width != shape.dim[1]) fail_msg("%s: %u x %u", tensor->name, picture.width, picture.height);
   const int allowed = strstr(tensor->name, ".jpg") ? 3 : 0; /* decoders may round a JPEG differently */
   for (size_t i = 0; i < (size_t)tensor->count; i++)
-    if (abs(picture.pixels[i] - wanted[i]) > allowed) fail_msg("%s: byte %zu is %d, expected %d", tensor->name, i, picture.pixels[i], wanted[i]);
+    if (abs(picture.pixels[i] - wanted[i]) > allowed)
+      fail_msg("%s: byte %zu is %d, expected %d", tensor->name, i, picture.pixels[i], wanted[i]);
   free(wanted);
   heed_picture_free(context, &picture);
 }
@@ -93,7 +94,8 @@ static void buffer_write(png_structp png, png_bytep bytes, size_t count) {
 static void buffer_flush(png_structp png) { (void)png; }
 
 /* Writes rows of `row` bytes as they are. */
-static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth, int color, int interlace, const uint8_t *pixels, size_t row) {
+static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth, int color, int interlace, const uint8_t *pixels,
+                     size_t row) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
   png_infop info = png_create_info_struct(png);
   png_color palette[16];
@@ -117,7 +119,8 @@ static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth
 /* Every depth and colour: interlaced and not give the same picture. */
 static void test_interlaced(void **state) {
   (void)state;
-  static const int kinds[][3] = {{0, 1, 1}, {0, 2, 1}, {0, 4, 1}, {0, 8, 1}, {0, 16, 1}, {2, 8, 3}, {2, 16, 3}, {3, 4, 1}, {4, 8, 2}, {4, 16, 2}, {6, 8, 4}, {6, 16, 4}};
+  static const int kinds[][3] = {{0, 1, 1},  {0, 2, 1}, {0, 4, 1}, {0, 8, 1},  {0, 16, 1}, {2, 8, 3},
+                                 {2, 16, 3}, {3, 4, 1}, {4, 8, 2}, {4, 16, 2}, {6, 8, 4},  {6, 16, 4}};
   static byte_buffer plain, woven;
   static uint8_t pixels[64 * 64 * 8];
   test_random random = {11};
@@ -160,7 +163,8 @@ static void test_not_a_picture(void **state) {
 /* Every prefix of a file is refused; nothing may be written to stderr, read past the end, or leaked (sanitizer runs). */
 static void test_truncated(void **state) {
   (void)state;
-  static const char *const names[] = {"image/rgb.png", "image/palette_transparent.png", "image/sampling_2.jpg", "image/progressive.jpg", "image/cmyk.jpg"};
+  static const char *const names[] = {"image/rgb.png", "image/palette_transparent.png", "image/sampling_2.jpg", "image/progressive.jpg",
+                                      "image/cmyk.jpg"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     size_t size;
     unsigned char *bytes = test_read_vector(names[k], &size);
@@ -211,7 +215,8 @@ static void test_too_large(void **state) {
       for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
     }
     for (int i = 0; i < 4; i++) png.bytes[29 + i] = (uint8_t)(~crc >> (24 - 8 * i));
-    assert_refused(png.bytes, png.size, HEED_INVALID_FILE, k ? "cut short" : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all)");
+    assert_refused(png.bytes, png.size, HEED_INVALID_FILE,
+                   k ? "cut short" : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all)");
   }
   size_t size;
   unsigned char *jpeg = test_read_vector("image/gray.jpg", &size);
@@ -225,7 +230,8 @@ static void test_unreadable_files(void **state) {
   (void)state;
   heed_picture picture;
   make_folder();
-  assert_fails(heed_image_load(context, in_folder("absent.png"), &picture, &error), HEED_IO, "absent.png: cannot be opened (found \"No such file");
+  assert_fails(heed_image_load(context, in_folder("absent.png"), &picture, &error), HEED_IO,
+               "absent.png: cannot be opened (found \"No such file");
   assert_fails(heed_image_load(context, folder, &picture, &error), HEED_IO, "Is a directory");
   FILE *file = fopen(in_folder("empty.png"), "wb");
   fclose(file);
@@ -254,8 +260,10 @@ static void test_out_of_memory(void **state) {
       allocator.fail_at = allocator.total + n;
       const heed_status status = heed_image_load(counted, path, &picture, &error);
       const bool reached = allocator.total >= allocator.fail_at;
-      if (reached) assert_int_equal(status, HEED_OUT_OF_MEMORY);
-      else assert_int_equal(status, HEED_OK);
+      if (reached)
+        assert_int_equal(status, HEED_OUT_OF_MEMORY);
+      else
+        assert_int_equal(status, HEED_OK);
       heed_picture_free(counted, &picture);
       heed_context_destroy(counted);
       assert_int_equal(allocator.live, 0);
@@ -361,11 +369,12 @@ static void test_output_is_whole_or_old(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_equals_pillow),    cmocka_unit_test(test_kind_by_content), cmocka_unit_test(test_interlaced),
-      cmocka_unit_test(test_not_a_picture),    cmocka_unit_test(test_truncated),       cmocka_unit_test(test_corrupted),
-      cmocka_unit_test(test_too_large),        cmocka_unit_test(test_unreadable_files), cmocka_unit_test(test_out_of_memory),
-      cmocka_unit_test(test_exif_bounds),      cmocka_unit_test(test_png_round_trip),  cmocka_unit_test(test_output_refused),
-      cmocka_unit_test(test_disk_full),        cmocka_unit_test(test_output_is_whole_or_old)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equals_pillow),  cmocka_unit_test(test_kind_by_content),
+                                     cmocka_unit_test(test_interlaced),     cmocka_unit_test(test_not_a_picture),
+                                     cmocka_unit_test(test_truncated),      cmocka_unit_test(test_corrupted),
+                                     cmocka_unit_test(test_too_large),      cmocka_unit_test(test_unreadable_files),
+                                     cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_exif_bounds),
+                                     cmocka_unit_test(test_png_round_trip), cmocka_unit_test(test_output_refused),
+                                     cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_output_is_whole_or_old)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -528,8 +528,7 @@ typedef struct heed_rollout_desc {
   uint32_t layers, heads, tokens;
   heed_fusion fusion;   /* over heads */
   float residual;       /* share of the identity; 0 = 0.5 */
-  uint32_t first_layer; /* layers first_layer .. last_layer; last_layer 0 = the last one */
-  uint32_t last_layer;
+  uint32_t first_layer, layer_count; /* the layers multiplied; layer_count 0 = all from first_layer on */
 } heed_rollout_desc;
 /* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows normalised over keys.
  * attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer, column = input token. */

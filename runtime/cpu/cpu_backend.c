@@ -1,0 +1,126 @@
+/* The CPU backend: which levels were built, which of them this machine can run, and the vtable. */
+#include "cpu/cpu_backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+/* The build defines HEED_CPU_HAS_<LEVEL> for each level that it compiled. Best first. */
+#if defined(HEED_CPU_HAS_AVX512)
+extern const heed_cpu_level_table heed_cpu_level_avx512;
+static bool has_avx512(void) {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+}
+#endif
+#if defined(HEED_CPU_HAS_AVX2)
+extern const heed_cpu_level_table heed_cpu_level_avx2;
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#endif
+#if defined(HEED_CPU_HAS_SSE2)
+extern const heed_cpu_level_table heed_cpu_level_sse2;
+#endif
+#if defined(HEED_CPU_HAS_NEON)
+extern const heed_cpu_level_table heed_cpu_level_neon;
+#endif
+#if defined(HEED_CPU_HAS_WASM128)
+extern const heed_cpu_level_table heed_cpu_level_wasm128;
+#endif
+extern const heed_cpu_level_table heed_cpu_level_scalar;
+
+static bool always(void) { return true; }
+
+static const struct {
+  const heed_cpu_level_table *table;
+  bool (*usable)(void);
+} levels[] = {
+#if defined(HEED_CPU_HAS_AVX512)
+    {&heed_cpu_level_avx512, has_avx512},
+#endif
+#if defined(HEED_CPU_HAS_AVX2)
+    {&heed_cpu_level_avx2, has_avx2},
+#endif
+#if defined(HEED_CPU_HAS_SSE2)
+    {&heed_cpu_level_sse2, always},
+#endif
+#if defined(HEED_CPU_HAS_NEON)
+    {&heed_cpu_level_neon, always},
+#endif
+#if defined(HEED_CPU_HAS_WASM128)
+    {&heed_cpu_level_wasm128, always},
+#endif
+    {&heed_cpu_level_scalar, always},
+};
+
+static const heed_cpu_level_table *usable_level(uint32_t index) {
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (levels[i].usable() && index-- == 0) return levels[i].table;
+  return NULL;
+}
+
+const char *heed_cpu_level(uint32_t index) {
+  const heed_cpu_level_table *table = usable_level(index);
+  return table ? table->name : NULL;
+}
+
+static heed_status find_level(const char *name, const heed_cpu_level_table **found, heed_error *error) {
+  char all[96] = "";
+  for (uint32_t i = 0; (*found = usable_level(i)) != NULL; i++) {
+    if (!name || strcmp(name, (*found)->name) == 0) return HEED_OK;
+    const size_t length = strlen(all);
+    snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", (*found)->name);
+  }
+  return heed_fail(error, HEED_UNSUPPORTED, "cpu backend: no such level on this machine (found \"%s\", expected one of %s)", name, all);
+}
+
+static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error) {
+  const heed_cpu_backend *cpu = (const heed_cpu_backend *)backend;
+  (void)plan;
+  if (cpu->level->ops[node->op]) return HEED_OK;
+  return heed_fail(error, HEED_UNSUPPORTED, "cpu backend: no kernel for %s", heed_ops[node->op]->name);
+}
+
+static void destroy(heed_backend *backend) {
+  heed_cpu_backend *cpu = (heed_cpu_backend *)backend;
+  heed_thread_pool_destroy(cpu->pool);
+  heed_free(backend->context, cpu);
+}
+
+static const heed_backend_vtable vtable = {
+    .name = "cpu",
+    .supports = supports,
+    .measure = heed_cpu_measure,
+    .program_create = heed_cpu_program_create,
+    .program_destroy = heed_cpu_program_destroy,
+    .write = heed_cpu_write,
+    .read = heed_cpu_read,
+    .run = heed_cpu_run,
+    .destroy = destroy,
+};
+
+heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error) {
+  const heed_cpu_desc defaults = HEED_CPU_DESC_INIT;
+  if (!context || !backend) return heed_fail(error, HEED_INVALID_ARGUMENT, "cpu backend: context or place for the result missing (found NULL)");
+  *backend = NULL;
+  if (!desc) desc = &defaults;
+  if (desc->struct_size != sizeof *desc)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "cpu backend: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  const heed_cpu_level_table *level;
+  HEED_TRY(find_level(desc->level, &level, error));
+  heed_cpu_backend *made = heed_alloc(context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, "cpu backend", sizeof *made);
+  made->base.vtable = &vtable;
+  made->base.context = context;
+  made->level = level;
+  const heed_status status = heed_thread_pool_create(context, desc->threads, &made->pool, error);
+  if (status != HEED_OK) {
+    heed_free(context, made);
+    return status;
+  }
+  const uint32_t threads = heed_thread_pool_count(made->pool);
+  snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s", level->label, threads, threads == 1 ? "" : "s");
+  *backend = &made->base;
+  return HEED_OK;
+}

@@ -1,0 +1,21 @@
+/* The table of one level, expanded from the list of ops; compiled once per level like the kernels that it names. */
+#include "cpu/gemm.h"
+
+#define HEED_OP(name) extern const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_##name);
+#include "graph/op_list.h"
+#undef HEED_OP
+
+extern const heed_cpu_level_table HEED_CPU_SYMBOL(heed_cpu_level);
+
+const heed_cpu_level_table HEED_CPU_SYMBOL(heed_cpu_level) = {
+    .name = HEED_SIMD_NAME,
+    .label = HEED_SIMD_LABEL,
+    .panel_columns = HEED_TILE_COLUMNS,
+    .pack_panel = heed_cpu_pack_panel,
+    .ops =
+        {
+#define HEED_OP(name) [HEED_OP_KIND_##name] = &HEED_CPU_SYMBOL(heed_cpu_##name),
+#include "graph/op_list.h"
+#undef HEED_OP
+        },
+};

@@ -1,0 +1,50 @@
+# What `cmake --install` lays down: the static libraries, their headers, the program, and the two ways to find them
+# (find_package(heed), pkg-config). Included from the top, after all targets are there.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(libraries heed)
+if(TARGET heed_vulkan)
+  list(APPEND libraries heed_vulkan)
+  set_target_properties(heed_vulkan PROPERTIES EXPORT_NAME vulkan)
+  install(FILES native/include/heed/vulkan.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed)
+endif()
+install(TARGETS ${libraries} EXPORT heed_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES runtime/include/heed/heed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET heed-cli)
+  install(TARGETS heed-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
+install(EXPORT heed_targets NAMESPACE heed:: DESTINATION ${package_folder} FILE heedTargets.cmake)
+configure_package_config_file(runtime/package/heedConfig.cmake.in ${PROJECT_BINARY_DIR}/package/heedConfig.cmake
+                              INSTALL_DESTINATION ${package_folder} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/heedConfig.cmake ${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake
+        DESTINATION ${package_folder})
+
+# pkg-config files name their prefix relative to themselves, so that `cmake --install --prefix` and a moved folder work.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(HEED_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" up ${up})
+  set(HEED_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+foreach(directory LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE ${CMAKE_INSTALL_${directory}})
+    set(HEED_PC_${directory} ${CMAKE_INSTALL_${directory}})
+  else()
+    set(HEED_PC_${directory} "\${prefix}/${CMAKE_INSTALL_${directory}}")
+  endif()
+endforeach()
+set(pc_files heed.pc)
+if(TARGET heed_vulkan)
+  list(APPEND pc_files heed-vulkan.pc)
+endif()
+foreach(file IN LISTS pc_files)
+  configure_file(runtime/package/${file}.in ${PROJECT_BINARY_DIR}/package/${file} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -1,0 +1,27 @@
+/* A program of somebody else's: says which heed it got, and fails when header and library disagree. Compiles as C and as C++. */
+#include <stdio.h>
+#include <string.h>
+
+#include "heed/heed.h"
+#ifdef CONSUMER_VULKAN
+#include "heed/vulkan.h"
+#endif
+
+int main(void) {
+  heed_error error;
+  heed_context *context;
+  if (heed_context_create(NULL, &context, &error) != HEED_OK) {
+    fprintf(stderr, "heed_context_create: %s\n", error.message);
+    return 1;
+  }
+  printf("heed %s\n", heed_version());
+#ifdef CONSUMER_VULKAN
+  uint32_t devices = 0;
+  const heed_status status = heed_vulkan_device_list(context, NULL, &devices, &error);
+  printf("Vulkan: %u devices (%s)\n", devices, heed_status_sentence(status));
+#endif
+  heed_context_destroy(context);
+  if (strcmp(heed_version(), HEED_VERSION) == 0) return 0;
+  fprintf(stderr, "the library is %s, the header is %s\n", heed_version(), HEED_VERSION);
+  return 1;
+}

@@ -1,0 +1,375 @@
+/* config.json and preprocessor_config.json in the spellings that published models have. */
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/config.h"
+#include "support/weights.h"
+
+static heed_context *context;
+static heed_error error;
+
+static int make_context(void **state) {
+  (void)state;
+  return heed_context_create(NULL, &context, &error) == HEED_OK ? 0 : -1;
+}
+
+static int drop_context(void **state) {
+  (void)state;
+  heed_context_destroy(context);
+  return 0;
+}
+
+/* Either text may be NULL: no such file. */
+static heed_status open_texts(const char *config_text, const char *preprocessor, heed_config **config) {
+  heed_model_file files[2];
+  uint32_t count = 0;
+  if (config_text) files[count++] = (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
+  if (preprocessor) files[count++] = (heed_model_file){"preprocessor_config.json", test_source(preprocessor, strlen(preprocessor))};
+  return heed_config_open(context, files, count, config, &error);
+}
+
+static heed_config *open_good(const char *text) {
+  heed_config *config;
+  assert_ok(open_texts(text, NULL, &config));
+  return config;
+}
+
+static void refuse(const char *text, heed_status status, const char *part) {
+  heed_config *config;
+  assert_fails(open_texts(text, NULL, &config), status, part);
+  assert_null(config);
+}
+
+#define BASE "\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_heads\":3,\"intermediate_size\":768,\"image_size\":224,\"patch_size\":16"
+
+/* ---------------------------------------------------------------------------------------------------------------- config.json */
+
+static void oracle_config(void **state) {
+  (void)state;
+  size_t size;
+  char *text = (char *)test_read_vector("vit/micro_32/config.json", &size);
+  heed_config *c = open_good(text);
+  assert_string_equal(c->model_type, "vit");
+  assert_int_equal(c->width, 32);
+  assert_int_equal(c->layers, 2);
+  assert_int_equal(c->heads, 4);
+  assert_int_equal(c->mlp_width, 64);
+  assert_int_equal(c->image_size, 32);
+  assert_int_equal(c->patch, 16);
+  assert_int_equal(c->channels, 3);
+  assert_int_equal(c->classes, 5);
+  assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
+  assert_true(c->epsilon == 1e-12f);
+  assert_true(c->qkv_bias);
+  assert_false(c->timm);
+  assert_null(heed_config_label(c, 0));
+  heed_config_destroy(c);
+  free(text);
+}
+
+static void no_config(void **state) {
+  (void)state;
+  heed_config *c;
+  assert_ok(open_texts(NULL, NULL, &c));
+  assert_null(c->json);
+  assert_int_equal(c->width, 0);
+  assert_string_equal(c->model_type, "");
+  heed_config_destroy(c);
+}
+
+static void defaults(void **state) {
+  (void)state;
+  heed_config *c = open_good("{" BASE "}");
+  assert_true(c->epsilon == 1e-12f);
+  assert_int_equal(c->channels, 3);
+  assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
+  assert_true(c->qkv_bias);
+  heed_config_destroy(c);
+  c = open_good("{\"model_type\":\"deit\"," BASE ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":\"quick_gelu\",\"image_size_\":0}");
+  assert_false(c->qkv_bias);
+  assert_true(c->epsilon == 1e-5f);
+  assert_int_equal(c->channels, 1);
+  assert_int_equal(c->activation, HEED_ACTIVATION_GELU_QUICK);
+  heed_config_destroy(c);
+  c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_attention_heads\":6,\"mlp_ratio\":4,\"image_size\":518,\"patch_size\":14,"
+                "\"num_register_tokens\":4}");
+  assert_true(c->epsilon == 1e-6f);
+  assert_int_equal(c->mlp_width, 1536);
+  assert_int_equal(c->registers, 4);
+  heed_config_destroy(c);
+}
+
+static void missing_keys(void **state) {
+  (void)state;
+  static const char *const keys[] = {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "image_size", "patch_size"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    char text[] = "{" BASE "}", part[100] = "config.json: the key ";
+    *strstr(text, keys[i]) = '_';
+    strcat(strcat(part, keys[i]), " is missing");
+    refuse(text, HEED_INVALID_FILE, part);
+  }
+}
+
+static void wrong_values(void **state) {
+  (void)state;
+  refuse("[]", HEED_INVALID_FILE, "config.json: it is not an object (found an array)");
+  refuse("", HEED_INVALID_FILE, "config.json: expected a value");
+  refuse("{\"hidden_size\":\"192\"}", HEED_INVALID_FILE, "config.json: hidden_size is not valid (found a string at byte");
+  refuse("{\"hidden_size\":192.5}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"hidden_size\":-1}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"hidden_size\":0}", HEED_INVALID_FILE, "hidden_size is not valid (found a number");
+  refuse("{\"hidden_size\":1048577}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"hidden_size\":99999999999999999999}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"image_size\":[224,192]}", HEED_UNSUPPORTED, "image_size is not supported (found 224 x 192, expected a square)");
+  refuse("{\"image_size\":[224]}", HEED_INVALID_FILE, "image_size is not valid");
+  refuse("{\"image_size\":[]}", HEED_INVALID_FILE, "image_size is not valid");
+  refuse("{" BASE ",\"hidden_act\":\"mish\"}", HEED_UNSUPPORTED, "hidden_act is not supported (found mish");
+  refuse("{" BASE ",\"hidden_act\":3}", HEED_INVALID_FILE, "hidden_act is not valid");
+  refuse("{" BASE ",\"layer_norm_eps\":\"x\"}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
+  refuse("{" BASE ",\"layer_norm_eps\":1e39}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
+  refuse("{" BASE ",\"layer_norm_eps\":-1e-6}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
+  refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
+  refuse("{\"model_type\":\"clip\"," BASE "}", HEED_UNSUPPORTED, "model_type is not supported (found clip, expected vit, deit or dinov2)");
+  refuse("{\"model_type\":\"dinov2\",\"use_swiglu_ffn\":true," BASE "}", HEED_UNSUPPORTED, "a gated MLP is not supported");
+  refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE, "mlp_ratio is too large");
+  refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_size\":1,\"image_size\":224,\"patch_size\":16}", HEED_INVALID_FILE,
+         "hidden_size is not a multiple of num_attention_heads (found 100 and 3)");
+}
+
+static void activations(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    heed_activation kind;
+  } known[] = {{"gelu", HEED_ACTIVATION_GELU},        {"gelu_new", HEED_ACTIVATION_GELU_TANH}, {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
+               {"gelu_fast", HEED_ACTIVATION_GELU_TANH}, {"quick_gelu", HEED_ACTIVATION_GELU_QUICK}, {"relu", HEED_ACTIVATION_RELU},
+               {"silu", HEED_ACTIVATION_SILU},        {"swish", HEED_ACTIVATION_SILU},         {"tanh", HEED_ACTIVATION_TANH}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    char text[512] = "{" BASE ",\"hidden_act\":\"";
+    strcat(strcat(text, known[i].name), "\"}");
+    heed_config *c = open_good(text);
+    assert_int_equal(c->activation, known[i].kind);
+    heed_config_destroy(c);
+  }
+}
+
+static void labels(void **state) {
+  (void)state;
+  heed_config *c = open_good("{" BASE ",\"id2label\":{\"2\":\"two\",\"0\":\"z\\u00e9ro\",\"1\":\"one\"},\"label2id\":{\"one\":1}}");
+  assert_int_equal(c->classes, 3);
+  assert_string_equal(heed_config_label(c, 0), "z\xC3\xA9ro");
+  assert_string_equal(heed_config_label(c, 2), "two");
+  assert_null(heed_config_label(c, 3));
+  heed_config_destroy(c);
+  refuse("{" BASE ",\"id2label\":{\"x\":\"two\"}}", HEED_INVALID_FILE, "a key of id2label is not a class number (found x");
+  refuse("{" BASE ",\"id2label\":{\"4294967296\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
+  refuse("{" BASE ",\"id2label\":{\"\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
+  refuse("{" BASE ",\"id2label\":{\"0\":2}}", HEED_INVALID_FILE, "id2label is not valid (found a number");
+  refuse("{" BASE ",\"id2label\":[\"a\"]}", HEED_INVALID_FILE, "id2label is not valid (found an array");
+}
+
+static void timm(void **state) {
+  (void)state;
+  heed_config *c = open_good("{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":1000,\"num_features\":192,\"global_pool\":\"token\",\"pretrained_cfg\":{"
+                             "\"input_size\":[3,224,224],\"label_names\":[\"a\",\"b\"]}}");
+  assert_true(c->timm);
+  assert_int_equal(c->image_size, 224);
+  assert_int_equal(c->channels, 3);
+  assert_int_equal(c->classes, 1000);
+  assert_int_equal(c->width, 0);
+  assert_true(c->epsilon == 1e-6f);
+  assert_string_equal(heed_config_label(c, 1), "b");
+  heed_config_destroy(c);
+  c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_heads\":4,\"embed_dim\":100,\"depth\":2,\"img_size\":32,\"patch_size\":[4,4]}}");
+  assert_int_equal(c->channels, 1);
+  assert_int_equal(c->image_size, 32);
+  assert_int_equal(c->heads, 4);
+  assert_int_equal(c->patch, 4);
+  heed_config_destroy(c);
+  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avg\"}", HEED_UNSUPPORTED, "global_pool is not supported (found avg, expected token)");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,192]}", HEED_UNSUPPORTED, "input_size is not supported (found 224 x 192");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224]}", HEED_INVALID_FILE, "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,224,1]}", HEED_INVALID_FILE, "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":7}", HEED_INVALID_FILE, "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,0,0]}", HEED_INVALID_FILE, "input_size is not valid");
+  refuse("{\"architecture\":7}", HEED_INVALID_FILE, "architecture is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"pretrained_cfg\":3,\"label_names\":[1]}", HEED_INVALID_FILE, "label_names is not valid");
+}
+
+/* ------------------------------------------------------------------------------------------------------- preprocessor_config */
+
+static heed_preprocess read_preprocess(const char *config_text, const char *text, heed_family family, uint32_t image_size) {
+  heed_config *c;
+  heed_preprocess p;
+  assert_ok(open_texts(config_text, text, &c));
+  assert_ok(heed_config_preprocess(c, family, image_size, &p, &error));
+  heed_config_destroy(c);
+  return p;
+}
+
+static void check(heed_preprocess p, heed_resize_mode mode, uint32_t height, uint32_t width, uint32_t short_side, uint32_t crop, uint32_t resample, float mean) {
+  assert_int_equal(p.resize, mode);
+  assert_int_equal(p.height, height);
+  assert_int_equal(p.width, width);
+  assert_int_equal(p.short_side, short_side);
+  assert_int_equal(p.crop_height, crop);
+  assert_int_equal(p.crop_width, crop);
+  assert_int_equal(p.resample, resample);
+  assert_true(p.mean[0] == mean);
+  assert_true(p.rescale == 1.0f / 255.0f);
+}
+
+#define VIT HEED_FAMILY_VIT
+#define SQUASH HEED_RESIZE_SQUASH
+#define SHORT HEED_RESIZE_SHORT_SIDE
+
+static void family_defaults(void **state) {
+  (void)state;
+  check(read_preprocess(NULL, NULL, VIT, 224), SQUASH, 224, 224, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, NULL, VIT, 32), SQUASH, 32, 32, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 224), SQUASH, 256, 256, 0, 224, 3, 0.5f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 384), SQUASH, 438, 438, 0, 384, 3, 0.5f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 248, 224, 3, 0.5f);
+  check(read_preprocess(NULL, "{}", VIT, 384), SQUASH, 384, 384, 0, 0, 2, 0.5f);
+}
+
+static void size_spellings(void **state) {
+  (void)state;
+  check(read_preprocess(NULL, "{\"size\":384}", VIT, 224), SQUASH, 384, 384, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":{\"height\":240,\"width\":256}}", VIT, 224), SQUASH, 240, 256, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":[240,256]}", VIT, 224), SQUASH, 240, 256, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":{\"shortest_edge\":256},\"do_center_crop\":true,\"crop_size\":224}", VIT, 224), SHORT, 0, 0, 256, 224, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"do_resize\":false,\"size\":256}", VIT, 224), HEED_RESIZE_NONE, 0, 0, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":null,\"resample\":3,\"do_center_crop\":true}", VIT, 96), SQUASH, 96, 96, 0, 96, 3, 0.5f);
+  check(read_preprocess(NULL, "{\"resample\":\"bicubic\"}", VIT, 96), SQUASH, 96, 96, 0, 0, 3, 0.5f);
+}
+
+/* As published: google/vit-base-patch16-224, facebook/deit-base-distilled-patch16-224, facebook/dinov2-base, openai/clip. */
+static void published_files(void **state) {
+  (void)state;
+  check(read_preprocess(NULL, "{\"do_normalize\":true,\"do_resize\":true,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,0.5,0.5],\"size\":224}", VIT, 224), SQUASH, 224,
+        224, 0, 0, 2, 0.5f);
+  heed_preprocess p = read_preprocess(NULL,
+                                      "{\"crop_size\":224,\"do_center_crop\":true,\"do_normalize\":true,\"do_resize\":true,\"feature_extractor_type\":"
+                                      "\"DeiTFeatureExtractor\",\"image_mean\":[0.485,0.456,0.406],\"image_std\":[0.229,0.224,0.225],\"resample\":3,\"size\":256}",
+                                      HEED_FAMILY_DEIT, 224);
+  check(p, SQUASH, 256, 256, 0, 224, 3, 0.485f);
+  assert_true(p.mean[1] == 0.456f && p.mean[2] == 0.406f && p.std[0] == 0.229f && p.std[1] == 0.224f && p.std[2] == 0.225f);
+  check(read_preprocess(NULL,
+                        "{\"crop_size\":{\"height\":224,\"width\":224},\"do_center_crop\":true,\"do_convert_rgb\":true,\"do_normalize\":true,\"do_rescale\":true,"
+                        "\"do_resize\":true,\"image_mean\":[0.485,0.456,0.406],\"image_processor_type\":\"BitImageProcessor\",\"image_std\":[0.229,0.224,0.225],"
+                        "\"resample\":3,\"rescale_factor\":0.00392156862745098,\"size\":{\"shortest_edge\":256}}",
+                        HEED_FAMILY_DINOV2, 518),
+        SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(NULL, "{\"feature_extractor_type\":\"CLIPFeatureExtractor\",\"size\":224,\"crop_size\":224}", VIT, 224), SHORT, 0, 0, 224, 224, 3, 0.48145466f);
+  check(read_preprocess(NULL, "{\"image_processor_type\":\"ViTImageProcessorFast\",\"size\":{\"height\":256,\"width\":256}}", VIT, 224), SQUASH, 256, 256, 0, 0, 2, 0.5f);
+}
+
+static void values(void **state) {
+  (void)state;
+  heed_preprocess p = read_preprocess(NULL, "{\"do_rescale\":false,\"do_normalize\":false,\"image_mean\":[1,2,3]}", VIT, 224);
+  assert_true(p.rescale == 1.0f && p.mean[1] == 0.0f && p.std[2] == 1.0f);
+  p = read_preprocess(NULL, "{\"rescale_factor\":0.5,\"image_mean\":0.25,\"image_std\":[0.75]}", VIT, 224);
+  assert_true(p.rescale == 0.5f && p.mean[0] == 0.25f && p.mean[2] == 0.25f && p.std[1] == 0.75f);
+}
+
+static void refuse_preprocess(const char *text, heed_status status, const char *part) {
+  heed_config *c;
+  heed_preprocess p;
+  assert_ok(open_texts(NULL, text, &c));
+  assert_fails(heed_config_preprocess(c, VIT, 224, &p, &error), status, part);
+  assert_int_equal(strncmp(error.message, "preprocessor_config.json: ", 26), 0);
+  heed_config_destroy(c);
+}
+
+static void wrong_preprocess(void **state) {
+  (void)state;
+  heed_config *c;
+  assert_fails(open_texts(NULL, "[]", &c), HEED_INVALID_FILE, "preprocessor_config.json: it is not an object");
+  refuse_preprocess("{\"size\":\"224\"}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":0}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":{}}", HEED_INVALID_FILE, "size is not valid (found an object");
+  refuse_preprocess("{\"size\":{\"height\":224}}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":{\"height\":224,\"width\":224,\"shortest_edge\":3}}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":{\"height\":-1,\"width\":224}}", HEED_INVALID_FILE, "height is not valid");
+  refuse_preprocess("{\"size\":{\"shortest_edge\":224,\"longest_edge\":300}}", HEED_UNSUPPORTED, "longest_edge is not supported");
+  refuse_preprocess("{\"size\":[1,2,3]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":[0,2]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"crop_size\":\"x\"}", HEED_INVALID_FILE, "crop_size is not valid");
+  refuse_preprocess("{\"resample\":6}", HEED_INVALID_FILE, "resample is not valid");
+  refuse_preprocess("{\"resample\":\"cubic\"}", HEED_INVALID_FILE, "resample is not valid");
+  refuse_preprocess("{\"resample\":2.0}", HEED_INVALID_FILE, "resample is not valid");
+  refuse_preprocess("{\"do_resize\":\"yes\"}", HEED_INVALID_FILE, "do_resize is not valid");
+  refuse_preprocess("{\"image_mean\":[1,2]}", HEED_INVALID_FILE, "image_mean is not valid");
+  refuse_preprocess("{\"image_mean\":[]}", HEED_INVALID_FILE, "image_mean is not valid");
+  refuse_preprocess("{\"image_mean\":[1,2,\"3\"]}", HEED_INVALID_FILE, "image_mean is not valid");
+  refuse_preprocess("{\"image_mean\":{}}", HEED_INVALID_FILE, "image_mean is not valid");
+  refuse_preprocess("{\"image_std\":[1,0,1]}", HEED_INVALID_FILE, "image_std is not valid");
+  refuse_preprocess("{\"image_std\":[1,1e-60,1]}", HEED_INVALID_FILE, "image_std is not valid");
+  refuse_preprocess("{\"rescale_factor\":1e40}", HEED_INVALID_FILE, "rescale_factor is not valid");
+  refuse_preprocess("{\"image_processor_type\":\"SamImageProcessor\"}", HEED_UNSUPPORTED, "the kind of processor is not supported (found SamImageProcessor");
+  refuse_preprocess("{\"image_processor_type\":\"ViTPoseImageProcessor\"}", HEED_UNSUPPORTED, "the kind of processor is not supported");
+}
+
+static void timm_preprocess(void **state) {
+  (void)state;
+#define TIMM(cfg) "{\"architecture\":\"vit_x\",\"pretrained_cfg\":{" cfg "}}"
+  heed_preprocess p = read_preprocess(
+      TIMM("\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":\"center\",\"mean\":[0.5,0.5,0.5],\"std\":[0.5,0.5,0.5]"), NULL,
+      HEED_FAMILY_TIMM, 224);
+  check(p, SHORT, 0, 0, 248, 224, 3, 0.5f);
+  check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 256, 224, 2, 0.5f);
+  check(read_preprocess(TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL, HEED_FAMILY_TIMM, 384), SQUASH, 384, 384, 0, 384, 3, 0.485f);
+  check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 235, 224, 3, 0.5f);
+  heed_config *c;
+  static const struct {
+    const char *text;
+    heed_status status;
+    const char *part;
+  } bad[] = {{TIMM("\"crop_mode\":\"border\""), HEED_UNSUPPORTED, "crop_mode is not supported (found border"},
+             {TIMM("\"crop_pct\":0"), HEED_INVALID_FILE, "crop_pct is not valid"},
+             {TIMM("\"crop_pct\":\"1\""), HEED_INVALID_FILE, "crop_pct is not valid"},
+             {TIMM("\"crop_pct\":1.5"), HEED_INVALID_FILE, "crop_pct is not valid"},
+             {TIMM("\"interpolation\":\"random\""), HEED_INVALID_FILE, "interpolation is not valid"},
+             {TIMM("\"std\":[0,0,0]"), HEED_INVALID_FILE, "std is not valid"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_ok(open_texts(bad[i].text, NULL, &c));
+    assert_fails(heed_config_preprocess(c, HEED_FAMILY_TIMM, 224, &p, &error), bad[i].status, bad[i].part);
+    heed_config_destroy(c);
+  }
+}
+
+static void allocation_failures(void **state) {
+  (void)state;
+  static const char text[] = "{" BASE ",\"id2label\":{\"2\":\"two\",\"0\":\"zero\",\"1\":\"one\"}}";
+  const heed_model_file files[] = {{"config.json", test_source(text, sizeof text - 1)}, {"preprocessor_config.json", test_source("{}", 2)}};
+  bool done = false;
+  for (size_t n = 1; !done; n++) {
+    test_allocator allocator = {0};
+    heed_context_desc desc = test_context_desc(&allocator);
+    heed_context *failing;
+    heed_config *c;
+    assert_ok(heed_context_create(&desc, &failing, &error));
+    allocator.total = 0;
+    allocator.fail_at = n;
+    const heed_status status = heed_config_open(failing, files, 2, &c, &error);
+    done = allocator.total < n;
+    assert_int_equal(status, done ? HEED_OK : HEED_OUT_OF_MEMORY);
+    heed_config_destroy(c);
+    heed_context_destroy(failing);
+    assert_int_equal(allocator.live, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(oracle_config),   cmocka_unit_test(no_config),       cmocka_unit_test(defaults),        cmocka_unit_test(missing_keys),
+      cmocka_unit_test(wrong_values),    cmocka_unit_test(activations),     cmocka_unit_test(labels),          cmocka_unit_test(timm),
+      cmocka_unit_test(family_defaults), cmocka_unit_test(size_spellings),  cmocka_unit_test(published_files), cmocka_unit_test(values),
+      cmocka_unit_test(wrong_preprocess), cmocka_unit_test(timm_preprocess), cmocka_unit_test(allocation_failures),
+  };
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
