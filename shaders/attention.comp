@@ -19,7 +19,7 @@ layout(constant_id = 4) const uint FLAGS = 0;
 layout(constant_id = 5) const uint NORM = 0;      // heed_norm
 layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
 
-#include "params/attention_flags.h"
+#include "include/attention_range.glsl"
 
 layout(std430, binding = 0) readonly buffer Query { float query[]; };
 layout(std430, binding = 1) readonly buffer Key { float key[]; };
@@ -37,19 +37,11 @@ layout(std430, binding = 9) writeonly buffer Logits { float logits[]; };
 layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
 #endif
 
-bool has(uint flag) { return (FLAGS & flag) != 0; }
-
 const int DEPTH4 = (DEPTH + 3) / 4, VALUE4 = (VALUE_DEPTH + 3) / 4;
-const bool POSITION = (FLAGS & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
 // Some key may have no weight although it lies inside the range: then its value must not be multiplied, it could be NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
 const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
-
-const float LOWEST = -3.0e38; // a logit under this has weight 0: finite, so that no comparison hangs on infinities
-
-float minus_infinity() { return uintBitsToFloat(0xFF800000u); }
-float not_a_number() { return uintBitsToFloat(0x7FC00000u); }
 
 vec4 q[DEPTH4], o[VALUE4];
 uint batch, head, row;      // row: index of the query
@@ -59,8 +51,6 @@ bool row_live;              // query padding
 uint mask_base, bias_base;
 bool broken;                // a NaN or +Inf among the logits: the whole row is NaN
 float largest, total;       // running maximum, sum of exponentials relative to it
-
-uint byte_of(uint word, uint at) { return word >> ((at & 3) * 8) & 0xFFu; }
 
 vec4 load_key(uint j, int d) {
   if (has(HEED_ATTENTION_VECTOR)) return key4[key_base + j * DEPTH4 + d];
@@ -226,18 +216,6 @@ void last_block(uint j, bool guard, float aside, uint store_at, bool stores) {
   }
   if (!has(HEED_ATTENTION_NO_OUTPUT)) take_values(j, guard, p);
   if (STORES && stores) store_rows(j, s, p, store_at);
-}
-
-void row_range(uint i, out int low, out int high) {
-  const int at = int(i) + params.offset, keys = int(params.keys);
-  low = 0;
-  high = keys;
-  if (has(HEED_ATTENTION_CAUSAL)) high = min(high, at + 1);
-  // window sides are kept under the number of keys plus queries, so these sums stay in range
-  if (has(HEED_ATTENTION_LEFT)) low = max(low, at - params.window_left);
-  if (has(HEED_ATTENTION_RIGHT)) high = min(high, at + params.window_right + 1);
-  high = max(high, 0);
-  low = min(low, high);
 }
 
 void load_row() {

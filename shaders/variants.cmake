@@ -4,3 +4,13 @@ foreach(op IN LISTS HEED_OPS)
   heed_shader(${op})
 endforeach()
 heed_shader(attention_weights SOURCE attention.comp DEFINES HEED_WEIGHTS) # also stores weights and logits
+# Attention in three dispatches, for devices whose registers or compilers do not take the one kernel.
+heed_shader(attention_scores)
+heed_shader(attention_norm)
+heed_shader(attention_values)
+# The same with inputs fetched as texels.
+heed_shader(linear_texel SOURCE linear.comp DEFINES HEED_TEXEL)
+heed_shader(patch_embedding_texel SOURCE patch_embedding.comp DEFINES HEED_TEXEL)
+heed_shader(attention_scores_texel SOURCE attention_scores.comp DEFINES HEED_TEXEL)
+heed_shader(attention_norm_texel SOURCE attention_norm.comp DEFINES HEED_TEXEL)
+heed_shader(attention_values_texel SOURCE attention_values.comp DEFINES HEED_TEXEL)

@@ -20,8 +20,8 @@ static void print_tensors(const cli_pipeline *pipeline) {
   for (uint32_t i = 0; i < heed_model_tensor_count(pipeline->model); i++) {
     heed_tensor_info tensor;
     heed_model_tensor(pipeline->model, i, &tensor);
-    printf("  %-5s %-20s %10llu  %s%s\n", heed_dtype_name(tensor.dtype), heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes, tensor.name,
-           tensor.used ? "" : "  (not used)");
+    printf("  %-5s %-20s %10llu  %s%s\n", tensor.dtype_name, tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes,
+           tensor.name, tensor.used ? "" : "  (not used)");
   }
 }
 

@@ -50,6 +50,7 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  setvbuf(stdout, NULL, _IOLBF, 0); /* whole lines, so that results and messages of one terminal or log do not cut each other */
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;

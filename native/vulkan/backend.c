@@ -12,7 +12,7 @@
 struct heed_program {
   heed_vk_backend *backend;
   heed_vk_transfer transfer;
-  heed_vk_buffer arena;
+  heed_vk_buffer arena, scratch;
   heed_vk_buffer *blocks;
   size_t block_count;
   heed_vk_commands commands;
@@ -40,6 +40,7 @@ static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_me
   memory->weights = 0;
   for (size_t i = 0; i < builder.block_count; i++) memory->weights += builder.blocks[i];
   memory->workspace = heed_vk_memory_is_shared(&vulkan->device) ? 0 : HEED_VK_STAGING_BYTES;
+  memory->workspace += builder.scratch_bytes;
   if (builder.weight_count) memory->workspace += heed_vk_pack_bytes(&builder);
   heed_vk_builder_end(&builder);
   return status;
@@ -53,6 +54,7 @@ static void program_destroy(heed_program *program) {
   for (size_t i = 0; i < program->block_count; i++) heed_vk_buffer_destroy(device, &program->blocks[i]);
   heed_free(context, program->blocks);
   heed_vk_buffer_destroy(device, &program->arena);
+  heed_vk_buffer_destroy(device, &program->scratch);
   heed_vk_transfer_destroy(&program->transfer);
   heed_free(context, program);
 }
@@ -64,12 +66,13 @@ static heed_status fill(heed_program *program, heed_vk_builder *builder, const h
   HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error));
   HEED_TRY(heed_vk_buffer_create(device, builder->plan->memory.arena, &program->arena, error));
   HEED_TRY(heed_vk_clear(&program->transfer, &program->arena, error));
+  if (builder->scratch_bytes) HEED_TRY(heed_vk_buffer_create(device, builder->scratch_bytes, &program->scratch, error));
   program->blocks = heed_alloc(builder->context, builder->block_count + 1, sizeof *program->blocks);
   if (!program->blocks) return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *program->blocks);
   for (; program->block_count < builder->block_count; program->block_count++)
     HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &program->blocks[program->block_count], error));
   HEED_TRY(heed_vk_upload(&program->transfer, builder, program->blocks, hooks, error));
-  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->arena, program->blocks, hooks, &program->commands, error);
+  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->arena, program->blocks, &program->scratch, hooks, &program->commands, error);
 }
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {

@@ -54,7 +54,7 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
     builder->blocks[builder->block_count++] = 0;
   }
   uint64_t *block = &builder->blocks[builder->block_count - 1];
-  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false};
+  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false, false};
   *block += size;
   return true;
 }
@@ -69,7 +69,7 @@ static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight 
   if (!heed_grow(builder->context, &builder->weights, &builder->weight_capacity, builder->weight_count + 1, sizeof *builder->weights) ||
       !place_weight(builder, bytes, &made.range)) {
     fail_memory(builder, sizeof *builder->weights);
-    return (heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false};
+    return (heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false, false};
   }
   builder->weights[builder->weight_count++] = made;
   return made.range;
@@ -88,13 +88,13 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   const uint64_t at = heed_plan_offset(builder->plan, value), start = at / builder->limits->alignment * builder->limits->alignment;
   /* shaders read U8 by words; the arena is long enough for that, since places are multiples of HEED_ARENA_ALIGNMENT */
   const uint64_t bytes = heed_align_up(at - start + heed_plan_bytes(builder->plan, value), 4);
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written});
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false});
   return (uint32_t)((at - start) / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
 }
 
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
   if (!value) {
-    bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false});
+    bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false, false});
     return 0;
   }
   if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false);
@@ -105,7 +105,7 @@ uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint
 
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
   if (value) return bind_arena(builder, dispatch, slot, value, true);
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false});
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false, false});
   return 0;
 }
 
@@ -123,6 +123,15 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
   const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.data = data}, bytes);
   bind(builder, dispatch, slot, &range);
 }
+
+void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written) {
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false});
+  if (offset + bytes > builder->scratch_bytes) builder->scratch_bytes = offset + bytes;
+}
+
+/* An origin can add up to an alignment's bytes in front. */
+bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes) { return builder->limits->texels && bytes / 16 + 16 <= builder->limits->texels; }
+void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot) { dispatch->binding[slot].texels = true; }
 
 /* The first thing about the dispatch that the device does not allow, or NULL. */
 static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dispatch *dispatch) {

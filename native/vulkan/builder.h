@@ -20,22 +20,25 @@ typedef enum heed_vk_shader {
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
   bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory */
+  bool registers;         /* kernels may keep long rows in registers: on a software device they compile for minutes */
   uint32_t lanes;         /* subgroup size */
   uint32_t invocations;   /* of a workgroup */
   uint32_t groups;        /* along one axis of the grid */
   uint32_t bindings;      /* storage buffers a stage */
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */
+  uint64_t texels;        /* of 16 bytes in one binding; 0: read storage buffers instead */
 } heed_vk_limits;
 
-typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS } heed_vk_place;
+typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;
 
-/* Bytes [offset, offset + bytes) of the arena or of a weight block. */
+/* Bytes [offset, offset + bytes) of the arena, of a weight block or of the scratch that all nodes share. */
 typedef struct heed_vk_range {
   heed_vk_place place;
   uint32_t block;
   uint64_t offset, bytes;
   bool written;
+  bool texels; /* read as texels of four floats */
 } heed_vk_range;
 
 typedef struct heed_vk_dispatch {
@@ -68,6 +71,7 @@ typedef struct heed_vk_builder {
   size_t weight_count, weight_capacity;
   uint64_t *blocks; /* bytes of each weight block */
   size_t block_count, block_capacity;
+  uint64_t scratch_bytes; /* the most that a node needs */
   heed_status status;
   heed_error error;
 } heed_vk_builder;
@@ -89,6 +93,12 @@ uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel);
 /* Bytes that live as long as the graph. */
 void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes);
+
+/* Bytes [offset, offset + bytes) of the scratch: lost after the node. */
+void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written);
+/* Whether this device is to read a tensor of so many bytes as texels; then the slot must be marked after it was bound. */
+bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);
+void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
 
 /* Ends a dispatch: specialisation constants (the first is the workgroup's width), push constants, groups. */
 void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,

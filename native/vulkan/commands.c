@@ -14,7 +14,7 @@ typedef struct recorder {
   heed_vk_commands *commands;
   heed_vk_pipelines *pipelines;
   const heed_vk_builder *builder;
-  const heed_vk_buffer *arena, *blocks;
+  const heed_vk_buffer *arena, *blocks, *scratch;
   heed_vk_range touched[MOST_TOUCHED];
   uint32_t touched_count;
 } recorder;
@@ -38,13 +38,18 @@ static heed_status make_pools(recorder *r, heed_error *error) {
   HEED_VK_TRY(device, api->AllocateCommandBuffers(device->handle, &buffers, commands->buffers), "vkAllocateCommandBuffers");
   const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
   HEED_VK_TRY(device, api->CreateFence(device->handle, &fence, NULL, &commands->fence), "vkCreateFence");
-  uint32_t descriptors = 1;
-  for (size_t i = 0; i < r->builder->dispatch_count; i++) descriptors += r->builder->dispatches[i].binding_count;
-  const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors};
+  uint32_t descriptors = 1, texels = 1;
+  for (size_t i = 0; i < r->builder->dispatch_count; i++) {
+    const heed_vk_dispatch *dispatch = &r->builder->dispatches[i];
+    for (uint32_t slot = 0; slot < dispatch->binding_count; slot++) *(dispatch->binding[slot].texels ? &texels : &descriptors) += 1;
+  }
+  commands->views = heed_alloc(r->builder->context, texels, sizeof(VkBufferView));
+  if (!commands->views) return heed_fail_memory(error, "vulkan: buffer views", texels * sizeof(VkBufferView));
+  const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors}, {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, texels}};
   const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                            .maxSets = (uint32_t)r->builder->dispatch_count + 1,
-                                           .poolSizeCount = 1,
-                                           .pPoolSizes = &size};
+                                           .poolSizeCount = 2,
+                                           .pPoolSizes = sizes};
   HEED_VK_TRY(device, api->CreateDescriptorPool(device->handle, &info, NULL, &commands->descriptors), "vkCreateDescriptorPool");
   return HEED_OK;
 }
@@ -52,8 +57,21 @@ static heed_status make_pools(recorder *r, heed_error *error) {
 static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatch *dispatch, uint32_t slot) {
   const heed_vk_range *range = &dispatch->binding[slot];
   if (range->place == HEED_VK_NOWHERE) range = &dispatch->binding[0]; /* never used by the kernel, but a set has no holes */
-  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA ? r->arena : &r->blocks[range->block];
+  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA ? r->arena : range->place == HEED_VK_SCRATCH ? r->scratch : &r->blocks[range->block];
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
+}
+
+static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer, VkBufferView **view, heed_error *error) {
+  heed_vk_device *device = r->commands->device;
+  const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+                                       .buffer = buffer->buffer,
+                                       .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+                                       .offset = buffer->offset,
+                                       .range = buffer->range / 16 * 16};
+  *view = &r->commands->views[r->commands->view_count];
+  HEED_VK_TRY(device, device->instance.api.CreateBufferView(device->handle, &info, NULL, *view), "vkCreateBufferView");
+  r->commands->view_count++;
+  return HEED_OK;
 }
 
 static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch, const heed_vk_layout *layout, VkDescriptorSet *set, heed_error *error) {
@@ -64,30 +82,36 @@ static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch, const
                                             .pSetLayouts = &layout->set};
   HEED_VK_TRY(device, device->instance.api.AllocateDescriptorSets(device->handle, &info, set), "vkAllocateDescriptorSets");
   VkDescriptorBufferInfo buffers[HEED_VK_BINDINGS];
-  for (uint32_t i = 0; i < dispatch->binding_count; i++) buffers[i] = buffer_of(r, dispatch, i);
-  const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                      .dstSet = *set,
-                                      .descriptorCount = 1,
-                                      .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
   VkWriteDescriptorSet writes[HEED_VK_BINDINGS];
   for (uint32_t i = 0; i < dispatch->binding_count; i++) {
-    writes[i] = write;
-    writes[i].dstBinding = i;
-    writes[i].pBufferInfo = &buffers[i];
+    buffers[i] = buffer_of(r, dispatch, i);
+    writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                       .dstSet = *set,
+                                       .dstBinding = i,
+                                       .descriptorCount = 1,
+                                       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                       .pBufferInfo = &buffers[i]};
+    if (!dispatch->binding[i].texels) continue;
+    VkBufferView *view;
+    HEED_TRY(make_view(r, &buffers[i], &view, error));
+    writes[i].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
+    writes[i].pTexelBufferView = view;
   }
   device->instance.api.UpdateDescriptorSets(device->handle, dispatch->binding_count, writes, 0, NULL);
   return HEED_OK;
 }
 
-/* Two touches of the same bytes of the arena, at least one a write. Weights are only read. */
+/* Two touches of the same bytes, at least one a write. Weights are only read. */
 static bool conflict(const heed_vk_range *a, const heed_vk_range *b) {
-  return (a->written || b->written) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+  return a->place == b->place && (a->written || b->written) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
+
+static bool is_shared(const heed_vk_range *range) { return range->place == HEED_VK_ARENA || range->place == HEED_VK_SCRATCH; }
 
 static bool needs_barrier(const recorder *r, const heed_vk_dispatch *dispatch) {
   if (r->touched_count + dispatch->binding_count > MOST_TOUCHED) return true;
   for (uint32_t i = 0; i < dispatch->binding_count; i++)
-    for (uint32_t j = 0; dispatch->binding[i].place == HEED_VK_ARENA && j < r->touched_count; j++)
+    for (uint32_t j = 0; is_shared(&dispatch->binding[i]) && j < r->touched_count; j++)
       if (conflict(&dispatch->binding[i], &r->touched[j])) return true;
   return false;
 }
@@ -104,21 +128,21 @@ static void order(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *d
     r->touched_count = 0;
   }
   for (uint32_t i = 0; i < dispatch->binding_count; i++)
-    if (dispatch->binding[i].place == HEED_VK_ARENA) r->touched[r->touched_count++] = dispatch->binding[i];
+    if (is_shared(&dispatch->binding[i])) r->touched[r->touched_count++] = dispatch->binding[i];
 }
 
 static heed_status record_dispatch(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch, heed_error *error) {
   const heed_vk_api *api = &r->commands->device->instance.api;
-  const heed_vk_layout *layout;
+  heed_vk_layout layout;
   VkPipeline pipeline;
   VkDescriptorSet set;
-  HEED_TRY(heed_vk_get_layout(r->pipelines, dispatch->binding_count, &layout, error));
+  HEED_TRY(heed_vk_get_layout(r->pipelines, dispatch, &layout, error));
   HEED_TRY(heed_vk_get_pipeline(r->pipelines, dispatch, &pipeline, error));
-  HEED_TRY(make_set(r, dispatch, layout, &set, error));
+  HEED_TRY(make_set(r, dispatch, &layout, &set, error));
   order(r, buffer, dispatch);
   api->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-  api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout->pipeline, 0, 1, &set, 0, NULL);
-  api->CmdPushConstants(buffer, layout->pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, dispatch->push_bytes, dispatch->push);
+  api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout.pipeline, 0, 1, &set, 0, NULL);
+  api->CmdPushConstants(buffer, layout.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, dispatch->push_bytes, dispatch->push);
   api->CmdDispatch(buffer, dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]);
   return HEED_OK;
 }
@@ -156,13 +180,13 @@ static heed_status record(recorder *r, const heed_hooks *hooks, heed_error *erro
 }
 
 heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_buffer *arena, const heed_vk_buffer *blocks,
-                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
+                                    const heed_vk_buffer *scratch, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
   memset(commands, 0, sizeof *commands);
   commands->device = pipelines->device;
   commands->count = count_stages(builder);
   commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
   if (!commands->buffers) return heed_fail_memory(error, "vulkan: commands", commands->count * sizeof(VkCommandBuffer));
-  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .arena = arena, .blocks = blocks};
+  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .arena = arena, .blocks = blocks, .scratch = scratch};
   heed_status status = make_pools(&r, error);
   if (status == HEED_OK) status = record(&r, hooks, error);
   if (status != HEED_OK) heed_vk_commands_destroy(commands, builder->context);
@@ -176,6 +200,8 @@ void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *co
   if (commands->fence) api->DestroyFence(device->handle, commands->fence, NULL);
   if (commands->pool) api->DestroyCommandPool(device->handle, commands->pool, NULL);
   if (commands->descriptors) api->DestroyDescriptorPool(device->handle, commands->descriptors, NULL);
+  for (uint32_t i = 0; i < commands->view_count; i++) api->DestroyBufferView(device->handle, commands->views[i], NULL);
+  heed_free(context, commands->views);
   heed_free(context, commands->buffers);
   memset(commands, 0, sizeof *commands);
 }

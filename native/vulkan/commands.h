@@ -11,12 +11,14 @@ typedef struct heed_vk_commands {
   VkCommandPool pool;
   VkCommandBuffer *buffers; /* one a stage, in order */
   uint32_t count;
+  VkBufferView *views; /* of the slots that hold texels */
+  uint32_t view_count;
   VkFence fence;
 } heed_vk_commands;
 
 /* Records all dispatches of the builder. Barriers stand only where a dispatch meets what an earlier one wrote or reads. */
 heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_buffer *arena, const heed_vk_buffer *blocks,
-                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
+                                    const heed_vk_buffer *scratch, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
 void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *context);
 
 /* One submission for everything; stage by stage, with a wait after each, when the caller wants to hear of progress or to cancel. */

@@ -214,16 +214,20 @@ static heed_status make_device(heed_vk_device *device, bool validate, heed_error
   return HEED_OK;
 }
 
+static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
+
 static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits) {
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
       .cpu = device->info.type == HEED_VULKAN_CPU,
+      .registers = device->info.type != HEED_VULKAN_CPU,
       .lanes = device->info.subgroup_size,
       .invocations = device->info.max_invocations,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
-      .alignment = limits->minStorageBufferOffsetAlignment > 16 ? limits->minStorageBufferOffsetAlignment : 16,
+      .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),
+      .texels = device->info.type == HEED_VULKAN_CPU ? limits->maxTexelBufferElements : 0,
   };
 }
 

@@ -16,14 +16,14 @@
   X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
   X(CreateDevice) X(GetDeviceProcAddr)
 #define HEED_VK_DEVICE_FUNCTIONS(X)                                                                                        \
-  X(DestroyDevice) X(GetDeviceQueue) X(QueueSubmit) X(DeviceWaitIdle) X(CreateBuffer) X(DestroyBuffer)                     \
+  X(DestroyDevice) X(GetDeviceQueue) X(QueueSubmit) X(DeviceWaitIdle) X(CreateBuffer) X(DestroyBuffer) X(CreateBufferView)  \
   X(GetBufferMemoryRequirements) X(AllocateMemory) X(FreeMemory) X(BindBufferMemory) X(MapMemory) X(CreateShaderModule)    \
   X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout)                \
   X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache) X(DestroyPipelineCache)     \
   X(GetPipelineCacheData) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets)                       \
   X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)       \
   X(EndCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdPushConstants) X(CmdDispatch) X(CmdPipelineBarrier) \
-  X(CmdCopyBuffer) X(CmdFillBuffer) X(CreateFence) X(DestroyFence) X(WaitForFences) X(ResetFences)
+  X(CmdCopyBuffer) X(CmdFillBuffer) X(DestroyBufferView) X(CreateFence) X(DestroyFence) X(WaitForFences) X(ResetFences)
 
 typedef struct heed_vk_api {
   void *library;

@@ -38,7 +38,7 @@ static heed_status make_buffer(heed_vk_device *device, uint64_t bytes, const VkM
   const heed_vk_api *api = &device->instance.api;
   const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                    .size = bytes,
-                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
   buffer->bytes = bytes;
   HEED_VK_TRY(device, api->CreateBuffer(device->handle, &info, NULL, &buffer->handle), "vkCreateBuffer");
   VkMemoryRequirements needs;

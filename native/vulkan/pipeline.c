@@ -38,34 +38,50 @@ void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines) {
   const heed_vk_api *api = &device->instance.api;
   for (size_t i = 0; i < pipelines->count; i++) api->DestroyPipeline(device->handle, pipelines->table[i].handle, NULL);
   heed_free(device->instance.context, pipelines->table);
-  for (size_t i = 0; i <= HEED_VK_BINDINGS; i++) {
+  for (size_t i = 0; i < pipelines->layout_count; i++) {
     if (pipelines->layouts[i].pipeline) api->DestroyPipelineLayout(device->handle, pipelines->layouts[i].pipeline, NULL);
-    if (pipelines->layouts[i].set) api->DestroyDescriptorSetLayout(device->handle, pipelines->layouts[i].set, NULL);
+    api->DestroyDescriptorSetLayout(device->handle, pipelines->layouts[i].set, NULL);
   }
+  heed_free(device->instance.context, pipelines->layouts);
   for (size_t i = 0; i < HEED_SHADER_COUNT; i++)
     if (pipelines->modules[i]) api->DestroyShaderModule(device->handle, pipelines->modules[i], NULL);
   if (pipelines->cache) api->DestroyPipelineCache(device->handle, pipelines->cache, NULL);
   memset(pipelines, 0, sizeof *pipelines);
 }
 
-heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, uint32_t bindings, const heed_vk_layout **layout, heed_error *error) {
-  heed_vk_device *device = pipelines->device;
+static heed_status make_layout(heed_vk_device *device, heed_vk_layout *layout, heed_error *error) {
   const heed_vk_api *api = &device->instance.api;
-  heed_vk_layout *made = &pipelines->layouts[bindings];
-  *layout = made;
-  if (made->pipeline) return HEED_OK;
   VkDescriptorSetLayoutBinding slots[HEED_VK_BINDINGS];
-  for (uint32_t i = 0; i < bindings; i++)
-    slots[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
-  const VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = bindings, .pBindings = slots};
-  if (!made->set) HEED_VK_TRY(device, api->CreateDescriptorSetLayout(device->handle, &set, NULL, &made->set), "vkCreateDescriptorSetLayout");
+  for (uint32_t i = 0; i < layout->bindings; i++) {
+    const VkDescriptorType type = layout->texels >> i & 1u ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    slots[i] = (VkDescriptorSetLayoutBinding){i, type, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+  }
+  const VkDescriptorSetLayoutCreateInfo set = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = layout->bindings, .pBindings = slots};
+  HEED_VK_TRY(device, api->CreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set), "vkCreateDescriptorSetLayout");
   const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, HEED_VK_PUSH_BYTES};
   const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                            .setLayoutCount = 1,
-                                           .pSetLayouts = &made->set,
+                                           .pSetLayouts = &layout->set,
                                            .pushConstantRangeCount = 1,
                                            .pPushConstantRanges = &push};
-  HEED_VK_TRY(device, api->CreatePipelineLayout(device->handle, &info, NULL, &made->pipeline), "vkCreatePipelineLayout");
+  const heed_status status = heed_vk_check(device, api->CreatePipelineLayout(device->handle, &info, NULL, &layout->pipeline), "vkCreatePipelineLayout", error);
+  if (status != HEED_OK) api->DestroyDescriptorSetLayout(device->handle, layout->set, NULL);
+  return status;
+}
+
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_vk_layout *layout, heed_error *error) {
+  uint32_t texels = 0;
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) texels |= (uint32_t)dispatch->binding[i].texels << i;
+  for (size_t i = 0; i < pipelines->layout_count; i++) {
+    *layout = pipelines->layouts[i];
+    if (layout->bindings == dispatch->binding_count && layout->texels == texels) return HEED_OK;
+  }
+  if (!heed_grow(pipelines->device->instance.context, &pipelines->layouts, &pipelines->layout_capacity, pipelines->layout_count + 1, sizeof *layout))
+    return heed_fail_memory(error, "vulkan: layouts", sizeof *layout);
+  *layout = (heed_vk_layout){.bindings = dispatch->binding_count, .texels = texels};
+  HEED_TRY(make_layout(pipelines->device, layout, error));
+  pipelines->layouts[pipelines->layout_count++] = *layout;
   return HEED_OK;
 }
 
@@ -83,9 +99,9 @@ static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shade
 
 static heed_status make(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, VkPipeline *pipeline, heed_error *error) {
   heed_vk_device *device = pipelines->device;
-  const heed_vk_layout *layout;
+  heed_vk_layout layout;
   VkShaderModule module;
-  HEED_TRY(heed_vk_get_layout(pipelines, dispatch->binding_count, &layout, error));
+  HEED_TRY(heed_vk_get_layout(pipelines, dispatch, &layout, error));
   HEED_TRY(get_module(pipelines, dispatch->shader, &module, error));
   VkSpecializationMapEntry entries[HEED_VK_CONSTANTS];
   for (uint32_t i = 0; i < dispatch->constant_count; i++) entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
@@ -96,7 +112,7 @@ static heed_status make(heed_vk_pipelines *pipelines, const heed_vk_dispatch *di
                                                       .module = module,
                                                       .pName = "main",
                                                       .pSpecializationInfo = &constants},
-                                            .layout = layout->pipeline};
+                                            .layout = layout.pipeline};
   HEED_VK_TRY(device, device->instance.api.CreateComputePipelines(device->handle, pipelines->cache, 1, &info, NULL, pipeline), "vkCreateComputePipelines");
   return HEED_OK;
 }

@@ -4,8 +4,9 @@
 
 #include "vulkan/device.h"
 
-/* Number of storage buffers -> layouts; all pipelines share the push constant range. */
+/* What a dispatch binds -> its layouts; all pipelines have the same push constant range. */
 typedef struct heed_vk_layout {
+  uint32_t bindings, texels; /* how many slots; bit i: slot i holds texels, else a storage buffer */
   VkDescriptorSetLayout set;
   VkPipelineLayout pipeline;
 } heed_vk_layout;
@@ -20,7 +21,8 @@ typedef struct heed_vk_pipelines {
   heed_vk_device *device;
   VkPipelineCache cache;
   VkShaderModule modules[HEED_SHADER_COUNT];
-  heed_vk_layout layouts[HEED_VK_BINDINGS + 1];
+  heed_vk_layout *layouts;
+  size_t layout_count, layout_capacity;
   heed_vk_pipeline *table;
   size_t count, capacity;
 } heed_vk_pipelines;
@@ -29,7 +31,7 @@ typedef struct heed_vk_pipelines {
 heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error);
 void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines);
 
-heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, uint32_t bindings, const heed_vk_layout **layout, heed_error *error);
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_vk_layout *layout, heed_error *error);
 heed_status heed_vk_get_pipeline(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, VkPipeline *pipeline, heed_error *error);
 
 #endif

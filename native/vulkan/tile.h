@@ -6,10 +6,12 @@
 
 typedef struct heed_vk_tile {
   uint32_t rows, columns, lanes, groups; /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
+  bool texels;                           /* x and the weight are to be read as texels */
   uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
   uint32_t x, y;                         /* workgroups over rows and panels */
 } heed_vk_tile;
 
-heed_vk_tile heed_vk_choose_tile(const heed_vk_limits *limits, uint32_t rows, uint32_t columns);
+/* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
+heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* 768 digits decide every double; one more stands for all that are cut off. */
 #define MAX_DIGITS 800
-#define LARGEST_POINT 310    /* 0.d * 10^310 and more overflows */
+#define LARGEST_POINT 310     /* 0.d * 10^310 and more overflows */
 #define SMALLEST_POINT (-330) /* less than half of the smallest subnormal */
 /* The largest number is 10^(MAX_DIGITS + 1 - SMALLEST_POINT), 3760 bits, with room for a shift by one. */
 #define WORDS 120
@@ -168,9 +168,12 @@ bool heed_decimal_to_double(const char *text, size_t length, double *value) {
   double magnitude;
   read_digits(text, length, &d);
   const int point = d.count + d.exponent; /* value = 0.ddd * 10^point */
-  if (d.count == 0 || point < SMALLEST_POINT) magnitude = 0.0;
-  else if (point > LARGEST_POINT) return false;
-  else if (!short_value(&d, &magnitude)) magnitude = long_value(&d);
+  if (d.count == 0 || point < SMALLEST_POINT)
+    magnitude = 0.0;
+  else if (point > LARGEST_POINT)
+    return false;
+  else if (!short_value(&d, &magnitude))
+    magnitude = long_value(&d);
   if (magnitude > DBL_MAX) return false;
   *value = d.negative ? -magnitude : magnitude;
   return true;

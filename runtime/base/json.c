@@ -41,7 +41,8 @@ typedef struct parser {
 static heed_status fail_at(parser *p, size_t at, const char *what) {
   const unsigned char c = at < p->size ? (unsigned char)p->text[at] : 0;
   if (at >= p->size) return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found the end of the text)", p->where, what, at);
-  if (c < 0x20u || c > 0x7Eu) return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found byte 0x%02X)", p->where, what, at, c);
+  if (c < 0x20u || c > 0x7Eu)
+    return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found byte 0x%02X)", p->where, what, at, c);
   return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found '%c')", p->where, what, at, c);
 }
 
@@ -144,8 +145,10 @@ static bool skip_digits(parser *p) {
 static heed_status parse_number(parser *p) {
   const size_t start = p->at;
   if (next_is(p, '-')) p->at++;
-  if (next_is(p, '0')) p->at++;
-  else if (!skip_digits(p)) return fail_at(p, p->at, p->at > start ? "expected a digit" : "expected a value");
+  if (next_is(p, '0'))
+    p->at++;
+  else if (!skip_digits(p))
+    return fail_at(p, p->at, p->at > start ? "expected a digit" : "expected a value");
   if (next_is(p, '.')) {
     p->at++;
     if (!skip_digits(p)) return fail_at(p, p->at, "expected a digit after the point");
@@ -234,7 +237,8 @@ static heed_status close_container(parser *p) {
 /* *complete: the container was empty, so that it is a whole value already. */
 static heed_status open_container(parser *p, heed_json_kind kind, bool *complete) {
   if (p->depth == HEED_JSON_MAX_DEPTH)
-    return heed_fail(p->error, HEED_INVALID_FILE, "%s: nested too deeply at byte %zu (found more than %d levels)", p->where, p->at, HEED_JSON_MAX_DEPTH);
+    return heed_fail(p->error, HEED_INVALID_FILE, "%s: nested too deeply at byte %zu (found more than %d levels)", p->where, p->at,
+                     HEED_JSON_MAX_DEPTH);
   HEED_TRY(add_node(p, kind, p->at, 0));
   p->stack[p->depth++] = (uint32_t)p->json->count - 1;
   p->at++;
@@ -301,7 +305,8 @@ heed_status heed_json_take(const heed_context *context, char *text, size_t size,
   return status;
 }
 
-heed_status heed_json_parse(const heed_context *context, const void *text, size_t size, const char *where, heed_json **json, heed_error *error) {
+heed_status heed_json_parse(const heed_context *context, const void *text, size_t size, const char *where, heed_json **json,
+                            heed_error *error) {
   *json = NULL;
   char *copy = heed_alloc_raw(context, size ? size : 1, 1);
   if (!copy) return heed_fail_memory(error, where, size);

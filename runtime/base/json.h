@@ -27,7 +27,8 @@ typedef struct heed_json heed_json;
 typedef uint32_t heed_json_value;
 
 /* Copies the text; `where` begins the sentences of errors and is not kept. Statuses: INVALID_FILE, OUT_OF_MEMORY. */
-heed_status heed_json_parse(const heed_context *context, const void *text, size_t size, const char *where, heed_json **json, heed_error *error);
+heed_status heed_json_parse(const heed_context *context, const void *text, size_t size, const char *where, heed_json **json,
+                            heed_error *error);
 /* The same over text from heed_alloc, which it owns from here on, also when it fails. */
 heed_status heed_json_take(const heed_context *context, char *text, size_t size, const char *where, heed_json **json, heed_error *error);
 void heed_json_destroy(heed_json *json);

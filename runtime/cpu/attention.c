@@ -51,10 +51,9 @@ static void plan_layout(const heed_attention_sizes *s, layout *lay) {
   lay->key_panels = keys * s->depth;
   lay->value_panel = s->value_depth % HEED_TILE_COLUMNS ? (size_t)s->keys * HEED_TILE_COLUMNS : 0;
   lay->head = round_up(lay->key_panels + lay->value_panel + 1, 16);
-  /* Off a power of two, so that the rows do not fall into the same sets of the cache. */
-  lay->row = keys + 16;
+  lay->row = keys + HEED_CPU_ROW_PAD;
   lay->worker = HEED_TILE_ROWS * (lay->row + HEED_TILE_COLUMNS) + keys / sizeof(float) + 1;
-  const size_t fit = GROUP_BYTES / (lay->head * sizeof(float)), all = (size_t)s->batch * s->key_heads;
+  const size_t fit = GROUP_BYTES / sizeof(float) / lay->head, all = (size_t)s->batch * s->key_heads;
   lay->heads = fit < 1 ? 1 : MIN(fit, all);
 }
 
@@ -246,19 +245,29 @@ static void run(const heed_cpu_step *step) {
   j.masked = j.mask || j.key_padding || j.query_padding || j.bias || desc->causal != HEED_CAUSAL_NONE || desc->window;
   heed_attention_get_sizes(step->plan->graph, desc, &j.s);
   plan_layout(&j.s, &j.lay);
-  j.blocks = (size_t)heed_cpu_divide_up(j.s.queries, HEED_TILE_ROWS);
+  j.blocks = heed_cpu_parts(j.s.queries, HEED_TILE_ROWS);
   const size_t all = (size_t)j.s.batch * j.s.key_heads;
   for (j.first_head = 0; j.first_head < all; j.first_head += j.lay.heads) {
     const size_t heads = MIN(all - j.first_head, j.lay.heads);
     heed_thread_pool_run(step->pool, heads, lay_out_head, &j);
-    heed_thread_pool_run(step->pool, heads * (j.s.heads / j.s.key_heads) * j.blocks, run_block, &j);
+    heed_thread_pool_run(step->pool, (uint64_t)heads * (j.s.heads / j.s.key_heads) * j.blocks, run_block, &j);
   }
+}
+
+/* Whether the layout can be worked out in size_t. */
+static bool is_addressable(const heed_attention_sizes *s) {
+  const uint64_t keys = (uint64_t)s->keys + HEED_TILE_COLUMNS, head = keys * ((uint64_t)s->depth + HEED_TILE_COLUMNS) + 32;
+  return keys * (2 * HEED_TILE_ROWS * sizeof(float)) < SIZE_MAX / 2 && head < SIZE_MAX / (2 * sizeof(float));
 }
 
 static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
   heed_attention_sizes s;
   layout lay;
   heed_attention_get_sizes(plan->graph, node->desc, &s);
+  if (!is_addressable(&s)) {
+    need->shared = UINT64_MAX;
+    return;
+  }
   plan_layout(&s, &lay);
   need->shared = (uint64_t)lay.heads * lay.head * sizeof(float);
   need->worker = (uint64_t)lay.worker * sizeof(float);

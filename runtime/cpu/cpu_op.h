@@ -48,6 +48,11 @@ static inline void *heed_cpu_worker_scratch(const heed_cpu_step *step, uint32_t 
 /* Elements of work in one task of an elementwise op: enough to be worth a task, small enough to share out. */
 #define HEED_CPU_GRAIN 16384u
 
+/* Floats added to the stride of rows in scratch: rows a power of two apart fall into the same few sets of the cache. */
+#define HEED_CPU_ROW_PAD 16u
+
+/* a / b, rounded up. */
 static inline uint64_t heed_cpu_divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+static inline size_t heed_cpu_parts(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 #endif

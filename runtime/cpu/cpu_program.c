@@ -104,7 +104,7 @@ static scratch measure_scratch(const heed_cpu_backend *cpu, const heed_plan *pla
     const heed_node *node = heed_plan_node(plan, step);
     heed_cpu_need need = {0, 0};
     if (cpu->level->ops[node->op]->measure) cpu->level->ops[node->op]->measure(plan, node, &need);
-    s.shared = larger(s.shared, heed_align_up(need.shared, 64));
+    s.shared = larger(s.shared, heed_align_up(need.shared, 64)); /* saturates */
     s.worker = larger(s.worker, heed_align_up(need.worker, 64));
   }
   for (size_t i = 0; i < count; i++) {

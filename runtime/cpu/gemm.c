@@ -10,6 +10,9 @@
 #define NOINLINE
 #endif
 
+/* Depth of a panel that is worked through at a time: 128 KB of it at the widest level. */
+#define DEPTH_SLICE 1024u
+
 /* Rows 0 .. m - 1 as (row, group, place in the group): three rows share one pointer, since x + stride and x + 2 stride are
  * addresses of their own on x86, and thirteen pointers do not fit its registers. */
 #define ROWS_1(X) X(0, 0, 0)
@@ -164,11 +167,19 @@ static void finish_tile(const heed_cpu_product *p, float *tile, size_t row, size
   }
 }
 
-void heed_cpu_product_panel(const heed_cpu_product *p, size_t first, size_t end, size_t panel, float *tile) {
+/* One slice of the sum over the depth, for all the rows: sums += x[:, from .. from + depth) times that part of the panel. */
+static void add_slice(const heed_cpu_product *p, const float *x, size_t count, const float *panel, size_t from, size_t depth, float *sums) {
+  for (size_t i = 0; i < count; i += HEED_TILE_ROWS)
+    heed_cpu_tile((uint32_t)(count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS), x + i * p->x_stride + from, p->x_stride,
+                  panel + from * HEED_TILE_COLUMNS, HEED_TILE_COLUMNS, depth, sums + i * HEED_TILE_COLUMNS, HEED_TILE_COLUMNS, from > 0);
+}
+
+void heed_cpu_product_panel(const heed_cpu_product *p, const float *x, size_t first, size_t count, size_t panel, float *sums) {
   const float *weights = p->panels + panel * p->depth * HEED_TILE_COLUMNS;
-  for (size_t row = first; row < end; row += HEED_TILE_ROWS) {
-    const size_t m = end - row < HEED_TILE_ROWS ? end - row : HEED_TILE_ROWS;
-    heed_cpu_tile((uint32_t)m, p->x + (row - first) * p->x_stride, p->x_stride, weights, HEED_TILE_COLUMNS, p->depth, tile, HEED_TILE_COLUMNS, false);
-    finish_tile(p, tile, row, m, panel * HEED_TILE_COLUMNS);
-  }
+  /* Slices of equal length, so that a slice of the panel stays in the second cache; the order of the sum is the same. */
+  const size_t slices = heed_cpu_parts(p->depth, DEPTH_SLICE), slice = heed_cpu_parts(p->depth, slices);
+  for (size_t from = 0; from < p->depth; from += slice)
+    add_slice(p, x, count, weights, from, p->depth - from < slice ? p->depth - from : slice, sums);
+  for (size_t i = 0; i < count; i += HEED_TILE_ROWS)
+    finish_tile(p, sums + i * HEED_TILE_COLUMNS, first + i, count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS, panel * HEED_TILE_COLUMNS);
 }

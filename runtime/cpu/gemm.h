@@ -19,8 +19,7 @@ void HEED_CPU_SYMBOL(heed_cpu_activate)(heed_activation kind, const float *from,
 
 /* A product y = activation(x weight^T + bias) + residual, as linear and patch embedding run it. */
 typedef struct heed_cpu_product {
-  const float *x; /* [rows, depth], row stride x_stride */
-  size_t x_stride, rows, depth, columns;
+  size_t x_stride, rows, depth, columns; /* x [rows, depth] with this row stride, given apart */
   const float *panels, *bias, *residual; /* bias [columns], residual [rows, columns]; or NULL */
   heed_activation activation;
   float *y;
@@ -28,8 +27,9 @@ typedef struct heed_cpu_product {
   size_t heads, tokens, head_depth;
 } heed_cpu_product;
 
-/* Rows [first, end) of the product's columns of panel `panel`. tile: HEED_TILE_BLOCK floats of scratch. */
-void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, size_t first, size_t end, size_t panel, float *tile);
+/* Rows [first, first + count) of the product's columns of panel `panel`; x points at row `first`. sums: count rounded up to whole
+ * tiles, times HEED_TILE_COLUMNS floats of scratch. */
+void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, const float *x, size_t first, size_t count, size_t panel, float *sums);
 
 #define heed_cpu_tile HEED_CPU_SYMBOL(heed_cpu_tile)
 #define heed_cpu_pack_panel HEED_CPU_SYMBOL(heed_cpu_pack_panel)

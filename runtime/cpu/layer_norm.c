@@ -11,19 +11,22 @@ typedef struct job {
   uint64_t rows;
 } job;
 
-/* Sum over the row of (x - shift), or of its square. Four sums side by side hide the latency of the add. */
-static float row_sum(const float *x, size_t width, float shift, bool squared) {
-  const f32xN away = f32_set1(shift);
+/* x - mean, the mean in two parts: the first alone, as F32, is off by more than the spread may bear when the mean is large. */
+static inline f32xN centre(f32xN x, f32xN mean, f32xN rest) { return f32_sub(f32_sub(x, mean), rest); }
+
+/* Sum over the row of x - mean - rest, or of its square. Four sums side by side hide the latency of the add. */
+static float row_sum(const float *x, size_t width, float mean, float rest, bool squared) {
+  const f32xN means = f32_set1(mean), rests = f32_set1(rest);
   f32xN sum[4] = {f32_set1(0.0f), f32_set1(0.0f), f32_set1(0.0f), f32_set1(0.0f)};
   size_t i = 0;
   for (; i + 4 * HEED_SIMD_WIDTH <= width; i += 4 * HEED_SIMD_WIDTH)
     for (uint32_t u = 0; u < 4; u++) {
-      const f32xN d = f32_sub(f32_load(x + i + u * HEED_SIMD_WIDTH), away);
+      const f32xN d = centre(f32_load(x + i + u * HEED_SIMD_WIDTH), means, rests);
       sum[u] = squared ? f32_fma(d, d, sum[u]) : f32_add(sum[u], d);
     }
   float total = f32_reduce_add(f32_add(f32_add(sum[0], sum[1]), f32_add(sum[2], sum[3])));
   for (; i < width; i++) {
-    const float d = x[i] - shift;
+    const float d = x[i] - mean - rest;
     total += squared ? d * d : d;
   }
   return total;
@@ -31,17 +34,16 @@ static float row_sum(const float *x, size_t width, float shift, bool squared) {
 
 static void norm_row(const job *j, const float *x, float *y) {
   const float count = (float)j->width;
-  /* A second look at the mean takes out the rounding of the first when the mean is large beside the spread. */
-  const float rough = row_sum(x, j->width, 0.0f, false) / count;
-  const float mean = rough + row_sum(x, j->width, rough, false) / count;
-  const float scale = 1.0f / sqrtf(row_sum(x, j->width, mean, true) / count + j->epsilon);
-  const f32xN away = f32_set1(mean), factor = f32_set1(scale);
+  const float mean = row_sum(x, j->width, 0.0f, 0.0f, false) / count;
+  const float rest = row_sum(x, j->width, mean, 0.0f, false) / count;
+  const float scale = 1.0f / sqrtf(row_sum(x, j->width, mean, rest, true) / count + j->epsilon);
+  const f32xN means = f32_set1(mean), rests = f32_set1(rest), factor = f32_set1(scale);
   size_t i = 0;
   for (; i + HEED_SIMD_WIDTH <= j->width; i += HEED_SIMD_WIDTH) {
-    const f32xN unit = f32_mul(f32_sub(f32_load(x + i), away), factor);
+    const f32xN unit = f32_mul(centre(f32_load(x + i), means, rests), factor);
     f32_store(y + i, f32_fma(unit, f32_load(j->gain + i), f32_load(j->bias + i)));
   }
-  for (; i < j->width; i++) y[i] = (x[i] - mean) * scale * j->gain[i] + j->bias[i];
+  for (; i < j->width; i++) y[i] = (x[i] - mean - rest) * scale * j->gain[i] + j->bias[i];
 }
 
 static void run_task(uint64_t task, uint32_t worker, void *user) {

@@ -24,12 +24,11 @@ static void lay_out(const job *j, size_t row, float *to) {
 
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
-  float *tile = heed_cpu_worker_scratch(j->step, worker), *rows = tile + HEED_TILE_ROWS * HEED_TILE_COLUMNS;
-  heed_cpu_product product = j->product;
-  const size_t first = (size_t)task * TASK_ROWS, end = product.rows - first < TASK_ROWS ? product.rows : first + TASK_ROWS;
-  for (size_t row = first; row < end; row++) lay_out(j, row, rows + (row - first) * product.depth);
-  product.x = rows;
-  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < product.columns; panel++) heed_cpu_product_panel(&product, first, end, panel, tile);
+  float *sums = heed_cpu_worker_scratch(j->step, worker), *rows = sums + TASK_ROWS * HEED_TILE_COLUMNS;
+  const heed_cpu_product *p = &j->product;
+  const size_t first = (size_t)task * TASK_ROWS, count = p->rows - first < TASK_ROWS ? p->rows - first : TASK_ROWS;
+  for (size_t i = 0; i < count; i++) lay_out(j, first + i, rows + i * p->x_stride);
+  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++) heed_cpu_product_panel(p, rows, first, count, panel, sums);
 }
 
 static void run(const heed_cpu_step *step) {
@@ -44,7 +43,8 @@ static void run(const heed_cpu_step *step) {
   p->panels = heed_cpu_take(step, &slot, desc->weight);
   p->bias = heed_cpu_take(step, &slot, desc->bias);
   p->y = step->output[0];
-  p->depth = p->x_stride = j.channels * j.patch * j.patch;
+  p->depth = j.channels * j.patch * j.patch;
+  p->x_stride = p->depth + HEED_CPU_ROW_PAD;
   p->columns = weight[0];
   p->rows = image[0] * j.patches;
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(p->rows, TASK_ROWS), run_task, &j);
@@ -54,7 +54,7 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   const heed_patch_embedding_desc *desc = node->desc;
   const uint32_t *weight = heed_graph_record(plan->graph, desc->weight.id)->shape.dim;
   const uint64_t depth = (uint64_t)weight[1] * weight[2] * weight[3];
-  need->worker = (HEED_TILE_ROWS * HEED_TILE_COLUMNS + TASK_ROWS * depth) * sizeof(float);
+  need->worker = TASK_ROWS * (HEED_TILE_COLUMNS + depth + HEED_CPU_ROW_PAD) * sizeof(float);
 }
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {1u << 1, measure, run};

@@ -32,8 +32,7 @@ heed_status heed_graph_status(const heed_graph *graph, heed_error *error) {
   return graph->status;
 }
 
-/* Keeps the first failure; returns the value 0 for define functions to pass on. */
-static heed_value keep_failure(heed_graph *graph, const heed_error *error) {
+heed_value heed_graph_fail(heed_graph *graph, const heed_error *error) {
   if (graph->status == HEED_OK) {
     graph->status = error->status;
     graph->error = *error;
@@ -47,7 +46,7 @@ void *heed_graph_keep(heed_graph *graph, const void *data, size_t size) {
   if (!copy) {
     heed_error error;
     heed_fail_memory(&error, "graph", size);
-    keep_failure(graph, &error);
+    heed_graph_fail(graph, &error);
     return NULL;
   }
   memcpy(copy, data, size);
@@ -86,11 +85,11 @@ static uint32_t append_value(heed_graph *graph, const heed_value_record *record,
   if (record->shape.rank > HEED_MAX_RANK || !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 || heed_dtype_size(record->dtype) == 0) {
     heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: a tensor of this shape cannot be (found %s, expected at least one element and less than 2^63 bytes)", what,
               heed_shape_text(&record->shape, text));
-    return keep_failure(graph, &error).id;
+    return heed_graph_fail(graph, &error).id;
   }
   if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values)) {
     heed_fail_memory(&error, what, sizeof *graph->values);
-    return keep_failure(graph, &error).id;
+    return heed_graph_fail(graph, &error).id;
   }
   graph->values[graph->value_count++] = *record;
   return (uint32_t)graph->value_count;
@@ -103,13 +102,13 @@ void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
   if (same.id == value.id) return;
   if (same.id) {
     heed_fail(&error, HEED_INVALID_ARGUMENT, "graph: the name is taken (found \"%s\" twice, expected unique names)", name);
-    keep_failure(graph, &error);
+    heed_graph_fail(graph, &error);
     return;
   }
   char *copy = heed_copy_string(graph->context, name, strlen(name));
   if (!copy) {
     heed_fail_memory(&error, "graph: a name", strlen(name) + 1);
-    keep_failure(graph, &error);
+    heed_graph_fail(graph, &error);
     return;
   }
   heed_free(graph->context, graph->values[value.id - 1].name);
@@ -155,7 +154,7 @@ heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *des
   if (desc->struct_size != sizeof *desc || (!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
     heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, struct_size set, and data or read)", what,
               heed_dtype_name(desc->dtype));
-    return keep_failure(graph, &error);
+    return heed_graph_fail(graph, &error);
   }
   const heed_value value = {append_value(
       graph,
@@ -170,13 +169,13 @@ heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
   if (graph->status != HEED_OK) return (heed_value){0};
   heed_error error;
   const heed_value_record *of = heed_graph_need(graph, base, "view: base", &error);
-  if (!of) return keep_failure(graph, &error);
+  if (!of) return heed_graph_fail(graph, &error);
   const uint64_t start = of->kind == HEED_VALUE_VIEW ? of->offset : 0, size = heed_shape_count(&of->shape);
   uint64_t count;
   if (!heed_shape_count_checked(shape, &count) || count > size || offset > size - count || of->kind == HEED_VALUE_CONSTANT) {
     heed_fail(&error, HEED_INVALID_ARGUMENT, "view: it does not lie in its base (found elements %llu to %llu, expected within %llu of a computed value)",
               (unsigned long long)offset, (unsigned long long)(offset + count), (unsigned long long)size);
-    return keep_failure(graph, &error);
+    return heed_graph_fail(graph, &error);
   }
   const heed_value_record view = {.kind = HEED_VALUE_VIEW, .dtype = of->dtype, .shape = *shape, .base = heed_graph_root(graph, base.id), .offset = start + offset};
   return (heed_value){append_value(graph, &view, "view")};
@@ -191,18 +190,18 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void 
   memcpy(&struct_size, desc, sizeof struct_size);
   if (struct_size != op->desc_size) {
     heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: struct_size is off (found %zu, expected %zu)", op->name, struct_size, op->desc_size);
-    return keep_failure(graph, &error);
+    return heed_graph_fail(graph, &error);
   }
   void *copy = heed_graph_keep(graph, desc, op->desc_size);
   if (!copy) return (heed_value){0};
   if (!heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes)) {
     heed_fail_memory(&error, op->name, sizeof *graph->nodes);
-    return keep_failure(graph, &error);
+    return heed_graph_fail(graph, &error);
   }
   heed_node node = {.op = kind, .stage = graph->stage, .desc = copy};
   heed_op_result results[HEED_NODE_OUTPUTS] = {{HEED_F32, {0}}};
   uint32_t count = 1;
-  if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK) return keep_failure(graph, &error);
+  if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK) return heed_graph_fail(graph, &error);
   for (uint32_t i = 0; i < count; i++) {
     node.output[i] = append_value(
         graph, &(heed_value_record){.kind = HEED_VALUE_RESULT, .dtype = results[i].dtype, .shape = results[i].shape, .node = (uint32_t)graph->node_count}, op->name);

@@ -43,6 +43,12 @@ uint32_t heed_graph_root(const heed_graph *graph, uint32_t id);
 /* Reads elements [first, first + count) of a constant: as F32, or as its own dtype for U8 and I32. */
 heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first, uint64_t count, void *to, heed_error *error);
 
+/* Keeps the first failure; returns the value 0 for define functions to pass on. */
+heed_value heed_graph_fail(heed_graph *graph, const heed_error *error);
+/* A constant whose element (i, j, ...) is element offset + i strides[0] + j strides[1] + ... of another constant: a block of it, its
+ * transpose, its axes in another order. Read when a session is created; no copy is kept. */
+heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape, const uint64_t *strides);
+
 /* Appends a node with a copy of desc; its first result, or value 0. */
 heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *desc, const heed_node **made);
 /* A copy of `size` bytes that lives as long as the graph; NULL when out of memory, which the graph then keeps as its error. */

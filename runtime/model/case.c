@@ -121,6 +121,22 @@ bool heed_case_pair(heed_case *test, const char *name, int32_t pair[2]) {
   return true;
 }
 
+uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uint32_t capacity) {
+  const heed_json_value value = find_attribute(test, name);
+  uint32_t found = 0;
+  if (!value) return 0;
+  for (heed_json_value v = heed_json_first(test->attributes, value); v; v = heed_json_next(test->attributes, value, v), found++) {
+    int64_t number;
+    if (found == capacity || !heed_json_i64(test->attributes, v, &number) || number < 0 || number > UINT32_MAX) {
+      wrong_attribute(test, name, value, "a short list of whole numbers");
+      return 0;
+    }
+    values[found] = (uint32_t)number;
+  }
+  if (!found) wrong_attribute(test, name, value, "a short list of whole numbers");
+  return found;
+}
+
 bool heed_case_has(const heed_case *test, const char *name) {
   const heed_json_value value = heed_json_get(test->attributes, heed_json_root(test->attributes), name);
   return value && heed_json_kind_of(test->attributes, value) != HEED_JSON_NULL;
@@ -213,23 +229,39 @@ static heed_status read_metadata(heed_case *test, heed_error *error) {
   return HEED_OK;
 }
 
-static const heed_op *find_op(const char *name) {
+typedef heed_status (*case_builder)(heed_case *test, heed_error *error);
+
+static const heed_layer_case *const layers[] = {
+#define HEED_CASE(name) &heed_case_##name,
+#include "model/case_list.h"
+#undef HEED_CASE
+};
+
+static bool is_named(const char *const *names, const char *name) {
+  for (; *names; names++)
+    if (strcmp(*names, name) == 0) return true;
+  return false;
+}
+
+/* What builds a case of this name: an op, else a layer composed of ops, else NULL. */
+static case_builder find_builder(const char *name) {
   for (int kind = 0; kind < HEED_OP_KIND_COUNT; kind++)
-    for (const char *const *known = heed_ops[kind]->case_names; *known; known++)
-      if (strcmp(*known, name) == 0) return heed_ops[kind];
+    if (is_named(heed_ops[kind]->case_names, name)) return heed_ops[kind]->from_case;
+  for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+    if (is_named(layers[i]->names, name)) return layers[i]->from_case;
   return NULL;
 }
 
 static heed_status build(heed_case *test, heed_error *error) {
   HEED_TRY(read_metadata(test, error));
-  const heed_op *op = find_op(test->op);
-  if (!op) return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%s\")", test->op);
+  const case_builder from_case = find_builder(test->op);
+  if (!from_case) return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%s\")", test->op);
   const uint32_t count = heed_safetensors_count(test->file);
   test->tensors = heed_alloc(test->context, (size_t)count + 1, sizeof *test->tensors);
   if (!test->tensors) return heed_fail_memory(error, "case", count * sizeof *test->tensors);
   for (uint32_t i = 0; i < count; i++) test->tensors[i].tensor = heed_safetensors_get(test->file, i);
   HEED_TRY(heed_graph_create(test->context, &test->graph, error));
-  HEED_TRY(op->from_case(test, error));
+  HEED_TRY(from_case(test, error));
   if (test->status != HEED_OK) {
     if (error) *error = test->error;
     return test->status;

@@ -25,10 +25,22 @@ bool heed_case_flag(heed_case *test, const char *name, bool fallback);
 uint32_t heed_case_choice(heed_case *test, const char *name, const char *const *choices, uint32_t fallback);
 /* Two integers, "window": [left, right]; false when absent. */
 bool heed_case_pair(heed_case *test, const char *name, int32_t pair[2]);
+/* A list of whole numbers, "order": [0, 2, 1]: at most `capacity` of them into values; how many there are. */
+uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uint32_t capacity);
 /* Whether the attribute is there and not null. */
 bool heed_case_has(const heed_case *test, const char *name);
 
 /* This value is the result of this name: compared with expect.<name> if the file has it (then it must be asked of every expect). */
 void heed_case_result(heed_case *test, const char *name, heed_value value);
+
+/* A layer composed of ops, as heed check knows it: one struct a line of model/case_list.h, in model/cases/<name>.c. */
+typedef struct heed_layer_case {
+  const char *const *names; /* NULL-terminated */
+  heed_status (*from_case)(heed_case *test, heed_error *error);
+} heed_layer_case;
+
+#define HEED_CASE(name) extern const heed_layer_case heed_case_##name;
+#include "model/case_list.h"
+#undef HEED_CASE
 
 #endif

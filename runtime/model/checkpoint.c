@@ -50,20 +50,21 @@ static const heed_safetensors *opened(const heed_checkpoint *checkpoint, const c
 }
 
 /* One entry of the weight map: its shard is opened when it is the first to name it. */
-static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_json *json, heed_json_value entry,
-                              heed_error *error) {
+static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_json *json,
+                              heed_json_value entry, heed_error *error) {
   const char *shard, *name = heed_json_key(json, entry, NULL);
   size_t length;
   if (!heed_json_string(json, entry, &shard, &length))
     return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": tensor %.*s has no file (found %s, expected a string)", HEED_CUT(name),
                      heed_json_kind_name(heed_json_kind_of(json, entry)));
   if (strlen(shard) != length || strpbrk(shard, "/\\") || !is_weight_name(shard))
-    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": tensor %.*s is not in a plain file (found %.*s, expected NAME" SUFFIX ")", HEED_CUT(name),
-                     HEED_CUT(shard));
+    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": tensor %.*s is not in a plain file (found %.*s, expected NAME" SUFFIX ")",
+                     HEED_CUT(name), HEED_CUT(shard));
   const heed_safetensors *file = opened(checkpoint, shard);
   if (!file) {
     const heed_model_file *given = heed_find_file(files, file_count, shard);
-    if (!given) return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": the file %.*s is missing (expected it beside the index)", HEED_CUT(shard));
+    if (!given)
+      return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": the file %.*s is missing (expected it beside the index)", HEED_CUT(shard));
     HEED_TRY(add_file(checkpoint, given, error));
     file = checkpoint->files[checkpoint->file_count - 1];
   }
@@ -71,7 +72,8 @@ static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file
   return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected it there by " INDEX_FILE ")", shard, HEED_CUT(name));
 }
 
-static heed_status open_map(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_json *json, heed_error *error) {
+static heed_status open_map(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_json *json,
+                            heed_error *error) {
   const heed_json_value map = heed_json_get(json, heed_json_root(json), "weight_map");
   if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT || heed_json_count(json, map) == 0)
     return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": it has no weight_map (found %s, expected an object with the tensors' files)",
@@ -103,8 +105,10 @@ static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file
       found++;
     }
   if (found == 1) return add_file(checkpoint, single, error);
-  if (found) return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": it is missing (found %u files of weights, expected one or an index)", found);
-  return heed_fail(error, HEED_INVALID_FILE, SINGLE_FILE ": it is missing (found %u other files, expected weights as safetensors)", file_count);
+  if (found)
+    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": it is missing (found %u files of weights, expected one or an index)", found);
+  return heed_fail(error, HEED_INVALID_FILE, SINGLE_FILE ": it is missing (found %u other files, expected weights as safetensors)",
+                   file_count);
 }
 
 /* --------------------------------------------------------------------------------------------------------------------- table */
@@ -144,16 +148,18 @@ static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
   return check_unique(checkpoint, error);
 }
 
-heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_checkpoint **checkpoint,
-                                 heed_error *error) {
+heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files, uint32_t file_count,
+                                 heed_checkpoint **checkpoint, heed_error *error) {
   *checkpoint = NULL;
   heed_checkpoint *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, SINGLE_FILE, sizeof *made);
   made->context = context;
   heed_status status = open_files(made, files, file_count, error);
   if (status == HEED_OK) status = make_table(made, error);
-  if (status == HEED_OK) *checkpoint = made;
-  else heed_checkpoint_destroy(made);
+  if (status == HEED_OK)
+    *checkpoint = made;
+  else
+    heed_checkpoint_destroy(made);
   return status;
 }
 
@@ -182,8 +188,10 @@ heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, 
     heed_checkpoint_tensor *tensor = &checkpoint->tensors[checkpoint->by_name[middle]];
     const int order = strcmp(name, tensor->info->name);
     if (order == 0) return tensor;
-    if (order < 0) high = middle;
-    else low = middle + 1;
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
   }
   return NULL;
 }
@@ -193,11 +201,12 @@ heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape
   const heed_safetensors_tensor *info = tensor->info;
   const char *file = heed_safetensors_name(tensor->file);
   if (info->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s, expected F32, F16 or BF16 with at most 6 axes)", file,
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s is not supported (found %s: %s, expected F32, F16 or BF16 with at most 6 axes)", file,
                      HEED_CUT(info->name), info->dtype_name, info->unsupported);
   if (info->dtype != HEED_F32 && info->dtype != HEED_F16 && info->dtype != HEED_BF16)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)", file, HEED_CUT(info->name),
-                     info->dtype_name);
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)", file,
+                     HEED_CUT(info->name), info->dtype_name);
   if (!heed_shape_equal(&info->shape, expected))
     return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s has the wrong shape (found %s, expected %s)", file, HEED_CUT(info->name),
                      heed_shape_text(&info->shape, found), heed_shape_text(expected, wanted));
@@ -205,13 +214,14 @@ heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape
   return HEED_OK;
 }
 
-heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name, const heed_shape *expected, heed_checkpoint_tensor **tensor, heed_error *error) {
+heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name, const heed_shape *expected, heed_checkpoint_tensor **tensor,
+                                 heed_error *error) {
   char wanted[HEED_SHAPE_TEXT_SIZE];
   heed_checkpoint_tensor *found = heed_checkpoint_find(checkpoint, name);
   *tensor = NULL;
   if (!found)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected shape %s)", heed_checkpoint_name(checkpoint), HEED_CUT(name),
-                     heed_shape_text(expected, wanted));
+    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected shape %s)", heed_checkpoint_name(checkpoint),
+                     HEED_CUT(name), heed_shape_text(expected, wanted));
   HEED_TRY(heed_checkpoint_use(found, expected, error));
   *tensor = found;
   return HEED_OK;

@@ -14,8 +14,8 @@ typedef struct heed_checkpoint heed_checkpoint;
 
 /* Opens, of `files`: model.safetensors; or the shards that model.safetensors.index.json names; or the only *.safetensors. Owns the
  * parsed headers, borrows what the sources point to. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_checkpoint **checkpoint,
-                                 heed_error *error);
+heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files, uint32_t file_count,
+                                 heed_checkpoint **checkpoint, heed_error *error);
 void heed_checkpoint_destroy(heed_checkpoint *checkpoint);
 
 /* The file that sentences about the whole name. */
@@ -29,7 +29,8 @@ heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, 
 /* Marks the tensor as used when its elements are floats and its shape is the expected one. Statuses: INVALID_FILE, UNSUPPORTED. */
 heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape *expected, heed_error *error);
 /* The tensor of this name, used; INVALID_FILE when it is missing. */
-heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name, const heed_shape *expected, heed_checkpoint_tensor **tensor, heed_error *error);
+heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name, const heed_shape *expected, heed_checkpoint_tensor **tensor,
+                                 heed_error *error);
 
 /* Elements [first, first + count) as float. */
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first, uint64_t count, float *to, heed_error *error);

@@ -47,8 +47,9 @@ static heed_status read_activation(const heed_fields *fields, heed_activation *a
       *activation = known[i].kind;
       return HEED_OK;
     }
-  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: hidden_act is not supported (found %.*s, expected gelu, gelu_new, quick_gelu, relu, silu ...)",
-                   fields->where, HEED_CUT(name));
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: hidden_act is not supported (found %.*s, expected gelu, gelu_new, quick_gelu, relu, silu ...)", fields->where,
+                   HEED_CUT(name));
 }
 
 /* -------------------------------------------------------------------------------------------------------------------- labels */
@@ -81,8 +82,8 @@ static heed_status read_id2label(heed_config *config, const heed_fields *fields,
   if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT) return heed_field_fail(fields, "id2label", map, "an object");
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v)) {
     if (!class_number(heed_json_key(json, v, NULL), &number))
-      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: a key of id2label is not a class number (found %.*s, expected 0 to 1048575)", fields->where,
-                       HEED_CUT(heed_json_key(json, v, NULL)));
+      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: a key of id2label is not a class number (found %.*s, expected 0 to 1048575)",
+                       fields->where, HEED_CUT(heed_json_key(json, v, NULL)));
     if (number >= count) count = number + 1;
   }
   HEED_TRY(make_labels(config, count, fields->error));
@@ -111,22 +112,23 @@ static heed_status check_model_type(heed_config *config, const heed_fields *fiel
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i], config->model_type) == 0) return HEED_OK;
-  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)", fields->where,
-                   HEED_CUT(config->model_type));
+  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)",
+                   fields->where, HEED_CUT(config->model_type));
 }
 
 static heed_status check_needed(const heed_config *config, const heed_fields *fields) {
   const struct {
     const char *key;
     uint32_t value;
-  } needed[] = {{"hidden_size", config->width},      {"num_hidden_layers", config->layers}, {"num_attention_heads", config->heads},
+  } needed[] = {{"hidden_size", config->width},           {"num_hidden_layers", config->layers}, {"num_attention_heads", config->heads},
                 {"intermediate_size", config->mlp_width}, {"image_size", config->image_size},    {"patch_size", config->patch}};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
     if (!needed[i].value)
-      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: the key %s is missing (found none, expected a whole number)", fields->where, needed[i].key);
+      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: the key %s is missing (found none, expected a whole number)", fields->where,
+                       needed[i].key);
   if (config->width % config->heads)
-    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)", fields->where,
-                     config->width, config->heads);
+    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
+                     fields->where, config->width, config->heads);
   return HEED_OK;
 }
 
@@ -136,7 +138,9 @@ static heed_status read_mlp_width(heed_config *config, const heed_fields *fields
   bool gated = false;
   HEED_TRY(heed_field_size(fields, "intermediate_size", 1, &config->mlp_width));
   HEED_TRY(heed_field_bool(fields, "use_swiglu_ffn", &gated));
-  if (gated) return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)", fields->where);
+  if (gated)
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)",
+                     fields->where);
   if (config->mlp_width) return HEED_OK;
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   uint64_t width;
@@ -185,12 +189,14 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
   uint32_t count = 0;
   if (!list) return HEED_OK;
   for (heed_json_value v = heed_json_first(json, list); v && count < 3; v = heed_json_next(json, list, v))
-    if (!heed_json_u64(json, v, &size[count]) || size[count] == 0 || size[count] > HEED_CONFIG_MAX) break;
-    else count++;
+    if (!heed_json_u64(json, v, &size[count]) || size[count] == 0 || size[count] > HEED_CONFIG_MAX)
+      break;
+    else
+      count++;
   if (count != 3 || heed_json_count(json, list) != 3) return heed_field_fail(fields, "input_size", list, "three whole numbers");
   if (size[1] != size[2])
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: input_size is not supported (found %u x %u, expected a square)", fields->where, (unsigned)size[1],
-                     (unsigned)size[2]);
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: input_size is not supported (found %u x %u, expected a square)", fields->where,
+                     (unsigned)size[1], (unsigned)size[2]);
   config->channels = (uint32_t)size[0];
   config->image_size = (uint32_t)size[1];
   return HEED_OK;
@@ -217,7 +223,8 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   if (strstr(config->model_type, "quickgelu")) config->activation = HEED_ACTIVATION_GELU_QUICK;
   HEED_TRY(heed_field_string(fields, "global_pool", &pool));
   if (*pool && strcmp(pool, "token") != 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: global_pool is not supported (found %.*s, expected token)", fields->where, HEED_CUT(pool));
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: global_pool is not supported (found %.*s, expected token)", fields->where,
+                     HEED_CUT(pool));
   HEED_TRY(heed_field_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
   HEED_TRY(read_model_args(config, fields));
@@ -244,17 +251,21 @@ static heed_status read_files(heed_config *config, const heed_model_file *files,
   if (!file) return HEED_OK;
   HEED_TRY(open_json(config->context, file, &config->json, error));
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
-  return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg") ? read_timm(config, &fields) : read_hugging_face(config, &fields);
+  return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg") ? read_timm(config, &fields)
+                                                                                      : read_hugging_face(config, &fields);
 }
 
-heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config, heed_error *error) {
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config,
+                             heed_error *error) {
   *config = NULL;
   heed_config *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
   *made = (heed_config){.context = context, .model_type = "", .activation = HEED_ACTIVATION_GELU, .qkv_bias = true};
   const heed_status status = read_files(made, files, file_count, error);
-  if (status == HEED_OK) *config = made;
-  else heed_config_destroy(made);
+  if (status == HEED_OK)
+    *config = made;
+  else
+    heed_config_destroy(made);
   return status;
 }
 
@@ -267,4 +278,6 @@ void heed_config_destroy(heed_config *config) {
   heed_free(context, config);
 }
 
-const char *heed_config_label(const heed_config *config, uint32_t index) { return index < config->label_count ? config->labels[index] : NULL; }
+const char *heed_config_label(const heed_config *config, uint32_t index) {
+  return index < config->label_count ? config->labels[index] : NULL;
+}

@@ -27,13 +27,15 @@ typedef struct heed_config {
 
 /* Reads both files where they are among `files`. A Hugging Face config must say every size that shapes the model; a timm one says few.
  * Statuses: INVALID_FILE, UNSUPPORTED (other model types, activations, windows that are not square), IO, OUT_OF_MEMORY. */
-heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config, heed_error *error);
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config,
+                             heed_error *error);
 void heed_config_destroy(heed_config *config);
 
 /* The label of a class, or NULL. Valid as long as the config. */
 const char *heed_config_label(const heed_config *config, uint32_t index);
 
 /* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family for this image size. */
-heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess, heed_error *error);
+heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess,
+                                   heed_error *error);
 
 #endif

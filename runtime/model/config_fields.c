@@ -57,7 +57,8 @@ heed_status heed_field_square(const heed_fields *fields, const char *key, uint32
   if (heed_json_count(fields->json, value) != 2 || !is_size(fields, first, 1, &height) || !is_size(fields, second, 1, &width))
     return heed_field_fail(fields, key, value, "a whole number or two of them");
   if (height != width)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: %s is not supported (found %u x %u, expected a square)", fields->where, key, height, width);
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: %s is not supported (found %u x %u, expected a square)", fields->where, key,
+                     height, width);
   *to = height;
   return HEED_OK;
 }

@@ -17,13 +17,13 @@ static heed_status stored_shape(const heed_roles *roles, heed_role role, uint32_
   if (!tensor) return HEED_OK;
   const char *file = heed_safetensors_name(tensor->file), *name = tensor->info->name;
   if (tensor->info->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)", file, HEED_CUT(name), tensor->info->dtype_name,
-                     tensor->info->unsupported);
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)", file, HEED_CUT(name),
+                     tensor->info->dtype_name, tensor->info->unsupported);
   bool sound = tensor->info->shape.rank == rank;
   for (uint32_t i = 0; sound && i < rank; i++) sound = tensor->info->shape.dim[i] > 0 && tensor->info->shape.dim[i] <= HEED_CONFIG_MAX;
   if (!sound)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)", file, HEED_CUT(name),
-                     heed_shape_text(&tensor->info->shape, found), rank, HEED_CONFIG_MAX);
+    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)", file,
+                     HEED_CUT(name), heed_shape_text(&tensor->info->shape, found), rank, HEED_CONFIG_MAX);
   *shape = tensor->info->shape;
   return HEED_OK;
 }
@@ -50,8 +50,9 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   use(&d->layers, config->layers, count_layers(roles));
   use(&d->heads, config->heads, d->width / 64);
   if (d->heads && d->width % d->heads == 0 && (config->heads || d->width % 64 == 0)) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE, "%s: the number of heads is not known (found width %u, expected a multiple of 64 or a config.json that says it)",
-                   file, d->width);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: the number of heads is not known (found width %u, expected a multiple of 64 or a config.json that says it)", file,
+                   d->width);
 }
 
 static heed_status head_sizes(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *d, heed_error *error) {
@@ -72,16 +73,18 @@ static uint32_t whole_root(uint32_t square) {
   return root;
 }
 
-/* The grid is square. Rows for prefix tokens: all of them; in DINOv2 only CLS; in timm with no_embed_class none. */
+/* The grid is square. Rows for prefix tokens: all of them; in DINOv2 only CLS; in timm with no_embed_class none, which its models with
+ * registers have, so that this is tried first where no config tells a grid of 2 x 2 with 5 rows more from one of 3 x 3. */
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *d, heed_error *error) {
-  const uint32_t prefixes[] = {d->prefix_tokens, 1, 0};
+  const bool none_first = roles->style == HEED_STYLE_TIMM && d->registers;
+  const uint32_t prefixes[] = {none_first ? 0 : d->prefix_tokens, none_first ? d->prefix_tokens : 1, none_first ? 1 : 0};
   const uint64_t grid = config->image_size / d->patch;
   const char *file = heed_checkpoint_name(roles->checkpoint);
   heed_shape positions;
   HEED_TRY(stored_shape(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
   if (config->image_size && (grid == 0 || grid * grid > HEED_CONFIG_MAX))
-    return heed_fail(error, HEED_INVALID_FILE, "%s: image and patch do not fit each other (found %u and %u, expected 1 to %u patches)", file,
-                     config->image_size, d->patch, HEED_CONFIG_MAX);
+    return heed_fail(error, HEED_INVALID_FILE, "%s: image and patch do not fit each other (found %u and %u, expected 1 to %u patches)",
+                     file, config->image_size, d->patch, HEED_CONFIG_MAX);
   d->image_size = config->image_size;
   d->position_rows = positions.dim[1];
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -94,7 +97,8 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
     return HEED_OK;
   }
   if (!config->image_size)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: the position embeddings are not those of a square image (found %u rows, expected %u and a square)", file,
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: the position embeddings are not those of a square image (found %u rows, expected %u and a square)", file,
                      positions.dim[1], d->prefix_tokens);
   /* What the config asks for; the wrong shape shows when the role is resolved. */
   d->position_prefix = d->prefix_tokens;

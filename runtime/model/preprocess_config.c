@@ -13,11 +13,16 @@
 
 #define PREPROCESSOR_FILE "preprocessor_config.json"
 
-#define MEAN_HALF {0.5f, 0.5f, 0.5f}
-#define MEAN_IMAGENET {0.485f, 0.456f, 0.406f}
-#define STD_IMAGENET {0.229f, 0.224f, 0.225f}
-#define MEAN_CLIP {0.48145466f, 0.4578275f, 0.40821073f}
-#define STD_CLIP {0.26862954f, 0.26130258f, 0.27577711f}
+#define MEAN_HALF \
+  { 0.5f, 0.5f, 0.5f }
+#define MEAN_IMAGENET \
+  { 0.485f, 0.456f, 0.406f }
+#define STD_IMAGENET \
+  { 0.229f, 0.224f, 0.225f }
+#define MEAN_CLIP \
+  { 0.48145466f, 0.4578275f, 0.40821073f }
+#define STD_CLIP \
+  { 0.26862954f, 0.26130258f, 0.27577711f }
 
 /* What a class of processors does where the file is silent. Sizes are for models of 224 pixels and scale with the model, unless fixed. */
 typedef struct processor {
@@ -51,8 +56,10 @@ static uint32_t scaled(const processor *class, uint32_t size, uint32_t image_siz
 static void set_defaults(const processor *class, uint32_t image_size, heed_preprocess *to) {
   const uint32_t resize = scaled(class, class->resize, image_size), crop = scaled(class, class->crop, image_size);
   *to = (heed_preprocess){.resize = class->short_side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_SQUASH, .resample = class->resample};
-  if (class->short_side) to->short_side = resize;
-  else to->width = to->height = resize;
+  if (class->short_side)
+    to->short_side = resize;
+  else
+    to->width = to->height = resize;
   to->crop_width = to->crop_height = crop;
   to->rescale = 1.0f / 255.0f;
   memcpy(to->mean, class->mean, sizeof to->mean);
@@ -70,11 +77,14 @@ static heed_status read_triple(const heed_fields *fields, const char *key, bool 
   heed_json_value element = list ? heed_json_first(fields->json, value) : value;
   for (uint32_t i = 0; i < count; i++) {
     double number;
-    if ((count != 1 && count != 3) || !heed_json_double(fields->json, element, &number) || !isfinite((float)number) || (positive && !((float)number > 0.0f)))
+    if ((count != 1 && count != 3) || !heed_json_double(fields->json, element, &number) || !isfinite((float)number) ||
+        (positive && !((float)number > 0.0f)))
       return heed_field_fail(fields, key, value, positive ? "three numbers above 0" : "three numbers");
     to[i] = (float)number;
-    if (count == 1) to[1] = to[2] = to[0];
-    else element = heed_json_next(fields->json, value, element);
+    if (count == 1)
+      to[1] = to[2] = to[0];
+    else
+      element = heed_json_next(fields->json, value, element);
   }
   return count ? HEED_OK : heed_field_fail(fields, key, value, "three numbers");
 }
@@ -113,8 +123,8 @@ static heed_status find_processor(const heed_fields *fields, heed_family family,
     *class = &processors[i];
     return HEED_OK;
   }
-  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: the kind of processor is not supported (found %.*s, expected %s)", fields->where, HEED_CUT(type),
-                   processor_expected);
+  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: the kind of processor is not supported (found %.*s, expected %s)", fields->where,
+                   HEED_CUT(type), processor_expected);
 }
 
 /* [height, width] as old files have it. */
@@ -144,7 +154,8 @@ static heed_status read_size(const heed_fields *fields, const char *key, uint32_
   HEED_TRY(heed_field_size(&parts, "shortest_edge", 1, one));
   *shortest = *one != 0;
   if (heed_field(&parts, "longest_edge"))
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: %s with a longest_edge is not supported (expected %s)", fields->where, key, expected);
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: %s with a longest_edge is not supported (expected %s)", fields->where, key,
+                     expected);
   if ((*height && *width && !*one) || (!*height && !*width && *one)) return HEED_OK;
   return heed_field_fail(fields, key, value, expected);
 }
@@ -223,7 +234,8 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   HEED_TRY(heed_field_string(fields, "crop_mode", &mode));
   const bool squash = strcmp(mode, "squash") == 0;
   if (!squash && strcmp(mode, "center") != 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: crop_mode is not supported (found %.*s, expected center or squash)", fields->where, HEED_CUT(mode));
+    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: crop_mode is not supported (found %.*s, expected center or squash)",
+                     fields->where, HEED_CUT(mode));
   const uint32_t resize = (uint32_t)floor(image_size / crop);
   set_defaults(&processors[PROCESSOR_VIT], image_size, to);
   to->resize = squash ? HEED_RESIZE_SQUASH : HEED_RESIZE_SHORT_SIDE;
@@ -236,7 +248,8 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   return read_triple(fields, "std", true, to->std);
 }
 
-heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess, heed_error *error) {
+heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess,
+                                   heed_error *error) {
   if (config->preprocessor) {
     const heed_fields fields = {config->preprocessor, heed_json_root(config->preprocessor), PREPROCESSOR_FILE, error};
     return read_preprocessor(&fields, family, image_size, preprocess);

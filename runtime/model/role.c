@@ -20,23 +20,37 @@ typedef struct role_row {
   uint32_t part;
 } role_row;
 
-#define SAME(name) {name, name, name, NULL}
+#define SAME(name) \
+  { name, name, name, NULL }
 #define HF_LAYER(name) "encoder.layer.#." name
 #define NEW_LAYER(name) "layers.#." name
 #define TIMM_LAYER(name) "blocks.#." name
-#define LAYER_ROW(old, new, dino, timm) {HF_LAYER(old), NEW_LAYER(new), HF_LAYER(dino), TIMM_LAYER(timm)}
+#define LAYER_ROW(old, new, dino, timm) \
+  { HF_LAYER(old), NEW_LAYER(new), HF_LAYER(dino), TIMM_LAYER(timm) }
 
 static const role_row rows[HEED_ROLE_COUNT] = {
     [HEED_ROLE_CLS_TOKEN] = {{"embeddings.cls_token", "embeddings.cls_token", "embeddings.cls_token", "cls_token"}, false, false, 0},
-    [HEED_ROLE_DISTILLATION_TOKEN] = {{"embeddings.distillation_token", "embeddings.distillation_token", NULL, "dist_token"}, true, false, 0},
+    [HEED_ROLE_DISTILLATION_TOKEN] = {{"embeddings.distillation_token", "embeddings.distillation_token", NULL, "dist_token"},
+                                      true,
+                                      false,
+                                      0},
     [HEED_ROLE_REGISTER_TOKENS] = {{NULL, NULL, "embeddings.register_tokens", "reg_token"}, true, false, 0},
-    [HEED_ROLE_POSITION_EMBEDDINGS] = {{"embeddings.position_embeddings", "embeddings.position_embeddings", "embeddings.position_embeddings", "pos_embed"},
-                                       false, false, 0},
+    [HEED_ROLE_POSITION_EMBEDDINGS] = {{"embeddings.position_embeddings", "embeddings.position_embeddings",
+                                        "embeddings.position_embeddings", "pos_embed"},
+                                       false,
+                                       false,
+                                       0},
     [HEED_ROLE_PATCH_WEIGHT] = {{"embeddings.patch_embeddings.projection.weight", "embeddings.patch_embeddings.projection.weight",
-                                 "embeddings.patch_embeddings.projection.weight", "patch_embed.proj.weight"}, false, false, 0},
+                                 "embeddings.patch_embeddings.projection.weight", "patch_embed.proj.weight"},
+                                false,
+                                false,
+                                0},
     [HEED_ROLE_PATCH_BIAS] = {{"embeddings.patch_embeddings.projection.bias", "embeddings.patch_embeddings.projection.bias",
-                               "embeddings.patch_embeddings.projection.bias", "patch_embed.proj.bias"}, true, false, 0},
-#define PAIR(role, optional_bias, fused, part, old, new, dino, timm)                                                     \
+                               "embeddings.patch_embeddings.projection.bias", "patch_embed.proj.bias"},
+                              false,
+                              false,
+                              0},
+#define PAIR(role, optional_bias, fused, part, old, new, dino, timm)                                                           \
   [HEED_ROLE_##role##_WEIGHT] = {LAYER_ROW(old ".weight", new ".weight", dino ".weight", timm ".weight"), false, fused, part}, \
   [HEED_ROLE_##role##_BIAS] = {LAYER_ROW(old ".bias", new ".bias", dino ".bias", timm ".bias"), optional_bias, fused, part}
     PAIR(NORM1, false, false, 0, "layernorm_before", "layernorm_before", "norm1", "norm1"),
@@ -52,16 +66,24 @@ static const role_row rows[HEED_ROLE_COUNT] = {
     [HEED_ROLE_LAYER_SCALE2] = {{NULL, NULL, HF_LAYER("layer_scale2.lambda1"), TIMM_LAYER("ls2.gamma")}, true, false, 0},
     [HEED_ROLE_FINAL_NORM_WEIGHT] = {{"layernorm.weight", "layernorm.weight", "layernorm.weight", "norm.weight"}, false, false, 0},
     [HEED_ROLE_FINAL_NORM_BIAS] = {{"layernorm.bias", "layernorm.bias", "layernorm.bias", "norm.bias"}, false, false, 0},
-    [HEED_ROLE_CLASSIFIER_WEIGHT] = {{"/classifier.weight|/cls_classifier.weight", "/classifier.weight|/cls_classifier.weight", "/classifier.weight",
-                                      "head.weight"}, true, false, 0},
-    [HEED_ROLE_CLASSIFIER_BIAS] = {{"/classifier.bias|/cls_classifier.bias", "/classifier.bias|/cls_classifier.bias", "/classifier.bias", "head.bias"},
-                                   true, false, 0},
-    [HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT] = {{"/distillation_classifier.weight", "/distillation_classifier.weight", NULL, "head_dist.weight"},
-                                                  true, false, 0},
+    [HEED_ROLE_CLASSIFIER_WEIGHT] = {{"/classifier.weight|/cls_classifier.weight", "/classifier.weight|/cls_classifier.weight",
+                                      "/classifier.weight", "head.weight"},
+                                     true,
+                                     false,
+                                     0},
+    [HEED_ROLE_CLASSIFIER_BIAS] = {{"/classifier.bias|/cls_classifier.bias", "/classifier.bias|/cls_classifier.bias", "/classifier.bias",
+                                    "head.bias"},
+                                   false,
+                                   false,
+                                   0},
+    [HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT] =
+        {{"/distillation_classifier.weight", "/distillation_classifier.weight", NULL, "head_dist.weight"}, true, false, 0},
     [HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS] = {{"/distillation_classifier.bias", "/distillation_classifier.bias", NULL, "head_dist.bias"},
-                                                true, false, 0},
+                                                false,
+                                                false,
+                                                0},
     [HEED_ROLE_POOLER_WEIGHT] = {SAME("pooler.dense.weight"), true, false, 0},
-    [HEED_ROLE_POOLER_BIAS] = {SAME("pooler.dense.bias"), true, false, 0},
+    [HEED_ROLE_POOLER_BIAS] = {SAME("pooler.dense.bias"), false, false, 0},
 };
 
 /* The parts of the names in which a tensor that nobody uses would change the results; the exceptions are for training only. */
@@ -143,6 +165,15 @@ static heed_family find_family(const heed_roles *roles, const heed_config *confi
   return deit || heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0) ? HEED_FAMILY_DEIT : HEED_FAMILY_VIT;
 }
 
+/* One bias that was lost must not pass for a model without any. */
+static bool find_biases(const heed_roles *roles, const heed_config *config) {
+  if (config && config->json && !config->timm && config->qkv_bias) return true;
+  for (uint32_t layer = 0; heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, layer); layer++)
+    for (int role = HEED_ROLE_QUERY_BIAS; role <= HEED_ROLE_VALUE_BIAS; role += 2)
+      if (heed_roles_have(roles, (heed_role)role, layer)) return true;
+  return false;
+}
+
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config, heed_roles *roles, heed_error *error) {
   const char *file = heed_checkpoint_name(checkpoint), *found = NULL;
   *roles = (heed_roles){.checkpoint = checkpoint};
@@ -152,22 +183,26 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
       size_t prefix;
       if (!match_anchor(name, anchors[style], &prefix)) continue;
       if (found)
-        return heed_fail(error, HEED_UNSUPPORTED, "%s: more than one ViT is in it (found %.*s and %.*s, expected one)", file, HEED_CUT(found), HEED_CUT(name));
-      if (prefix >= HEED_PREFIX_SIZE) return heed_fail(error, HEED_UNSUPPORTED, "%s: the names are too long (found %.*s)", file, HEED_CUT(name));
+        return heed_fail(error, HEED_UNSUPPORTED, "%s: more than one ViT is in it (found %.*s and %.*s, expected one)", file,
+                         HEED_CUT(found), HEED_CUT(name));
+      if (prefix >= HEED_PREFIX_SIZE)
+        return heed_fail(error, HEED_UNSUPPORTED, "%s: the names are too long (found %.*s)", file, HEED_CUT(name));
       found = name;
       roles->style = (heed_style)style;
       set_prefix(roles, name, prefix);
     }
   if (!found)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: no ViT is in it (found none of %s, %s, %s and %s under any prefix among %u tensors)", file, anchors[0],
-                     anchors[1], anchors[2], anchors[3], heed_checkpoint_count(checkpoint));
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: no ViT is in it (found none of %s, %s, %s and %s under any prefix among %u tensors)",
+                     file, anchors[0], anchors[1], anchors[2], anchors[3], heed_checkpoint_count(checkpoint));
   roles->family = find_family(roles, config);
+  roles->qkv_bias = find_biases(roles, config);
   return HEED_OK;
 }
 
 const char *heed_roles_text(const heed_roles *roles, char *text, size_t size) {
   static const char *const styles[] = {"Hugging Face names", "Hugging Face names of 2025", "DINOv2 names", "timm names"};
-  snprintf(text, size, "%s, prefix %s, family %s", styles[roles->style], roles->prefix[0] ? roles->prefix : "none", heed_family_name(roles->family));
+  snprintf(text, size, "%s, prefix %s, family %s", styles[roles->style], roles->prefix[0] ? roles->prefix : "none",
+           heed_family_name(roles->family));
   return text;
 }
 
@@ -176,11 +211,13 @@ const char *heed_roles_text(const heed_roles *roles, char *text, size_t size) {
 heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t layer, heed_checkpoint_tensor **tensor, heed_error *error) {
   char name[NAME_SIZE];
   *tensor = lookup(roles, role, layer, name);
-  if (*tensor || rows[role].optional) return HEED_OK;
+  const bool bias = role == HEED_ROLE_QUERY_BIAS || role == HEED_ROLE_KEY_BIAS || role == HEED_ROLE_VALUE_BIAS;
+  if (*tensor || (rows[role].optional && !(bias && roles->qkv_bias))) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing", heed_checkpoint_name(roles->checkpoint), HEED_CUT(name));
 }
 
-heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref, heed_error *error) {
+heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref,
+                                 heed_error *error) {
   const role_row *row = &rows[role];
   heed_checkpoint_tensor *tensor;
   heed_shape whole = *expected;
@@ -227,8 +264,10 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
       continue;
     }
     const uint64_t here = count < part->count - first ? count : part->count - first;
-    if (part->tensor) HEED_TRY(heed_checkpoint_read(part->tensor, part->first + first, here, out, error));
-    else memset(out, 0, (size_t)here * sizeof *out);
+    if (part->tensor)
+      HEED_TRY(heed_checkpoint_read(part->tensor, part->first + first, here, out, error));
+    else
+      memset(out, 0, (size_t)here * sizeof *out);
     out += here;
     count -= here;
     first = 0;

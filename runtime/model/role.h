@@ -14,11 +14,11 @@ typedef enum heed_role {
   HEED_ROLE_REGISTER_TOKENS,     /* [1, R, C], optional */
   HEED_ROLE_POSITION_EMBEDDINGS, /* [1, position_rows, C] */
   HEED_ROLE_PATCH_WEIGHT,        /* [C, channels, P, P] */
-  HEED_ROLE_PATCH_BIAS,          /* [C], optional */
+  HEED_ROLE_PATCH_BIAS,          /* [C] */
   HEED_ROLE_NORM1_WEIGHT,        /* per layer from here; [C] */
   HEED_ROLE_NORM1_BIAS,
   HEED_ROLE_QUERY_WEIGHT, /* [C, C] */
-  HEED_ROLE_QUERY_BIAS,   /* [C], optional */
+  HEED_ROLE_QUERY_BIAS,   /* [C], optional for the three unless the config or another of them says that there are biases */
   HEED_ROLE_KEY_WEIGHT,
   HEED_ROLE_KEY_BIAS,
   HEED_ROLE_VALUE_WEIGHT,
@@ -28,29 +28,36 @@ typedef enum heed_role {
   HEED_ROLE_LAYER_SCALE1,            /* [C], optional */
   HEED_ROLE_NORM2_WEIGHT,            /* [C] */
   HEED_ROLE_NORM2_BIAS,
-  HEED_ROLE_FC1_WEIGHT, /* [mlp_width, C] */
-  HEED_ROLE_FC1_BIAS,   /* [mlp_width] */
-  HEED_ROLE_FC2_WEIGHT, /* [C, mlp_width] */
-  HEED_ROLE_FC2_BIAS,   /* [C] */
-  HEED_ROLE_LAYER_SCALE2, /* [C], optional; the last one per layer */
+  HEED_ROLE_FC1_WEIGHT,        /* [mlp_width, C] */
+  HEED_ROLE_FC1_BIAS,          /* [mlp_width] */
+  HEED_ROLE_FC2_WEIGHT,        /* [C, mlp_width] */
+  HEED_ROLE_FC2_BIAS,          /* [C] */
+  HEED_ROLE_LAYER_SCALE2,      /* [C], optional; the last one per layer */
   HEED_ROLE_FINAL_NORM_WEIGHT, /* [C] */
   HEED_ROLE_FINAL_NORM_BIAS,
-  HEED_ROLE_CLASSIFIER_WEIGHT, /* [classes, C] ([classes, 2 C] for DINOv2), optional */
-  HEED_ROLE_CLASSIFIER_BIAS,   /* [classes], optional */
+  HEED_ROLE_CLASSIFIER_WEIGHT,              /* [classes, C] ([classes, 2 C] for DINOv2), optional */
+  HEED_ROLE_CLASSIFIER_BIAS,                /* [classes]; biases are needed where the weight is there */
   HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, /* optional */
   HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS,
   HEED_ROLE_POOLER_WEIGHT, /* [C, C], optional */
-  HEED_ROLE_POOLER_BIAS,   /* [C], optional */
+  HEED_ROLE_POOLER_BIAS,   /* [C] */
   HEED_ROLE_COUNT
 } heed_role;
 
-typedef enum heed_style { HEED_STYLE_HF = 0, HEED_STYLE_HF_NEW = 1, HEED_STYLE_DINOV2 = 2, HEED_STYLE_TIMM = 3, HEED_STYLE_COUNT } heed_style;
+typedef enum heed_style {
+  HEED_STYLE_HF = 0,
+  HEED_STYLE_HF_NEW = 1,
+  HEED_STYLE_DINOV2 = 2,
+  HEED_STYLE_TIMM = 3,
+  HEED_STYLE_COUNT
+} heed_style;
 
 #define HEED_PREFIX_SIZE 128
 typedef struct heed_roles {
   heed_checkpoint *checkpoint;
   heed_style style;
   heed_family family;
+  bool qkv_bias;                 /* query, key and value have biases in every layer */
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
   char outer[HEED_PREFIX_SIZE];  /* of Hugging Face heads */
 } heed_roles;
@@ -73,7 +80,8 @@ heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t la
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
 /* Resolves a role (`layer` is ignored where there is none), checks the shape and marks the tensor as used. Statuses: INVALID_FILE
  * (missing, wrong shape), UNSUPPORTED (dtype). */
-heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref, heed_error *error);
+heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref,
+                                 heed_error *error);
 /* What lies in the model's own part of the names and was used by nobody would change its results: UNSUPPORTED, naming the first one.
  * To be asked once every role has been resolved. */
 heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error);
@@ -89,7 +97,7 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
   uint32_t image_size, patch, channels;
-  uint32_t classes;   /* 0: no classifier */
+  uint32_t classes; /* 0: no classifier */
   uint32_t registers;
   bool distillation;
   uint32_t prefix_tokens;   /* CLS, distillation, registers */
@@ -98,7 +106,8 @@ typedef struct heed_vit_dimensions {
   float epsilon;
   heed_activation activation;
 } heed_vit_dimensions;
-/* Sizes from the config (as heed_config_open makes it, with or without a file), and from the tensors' shapes where it does not say. Statuses: INVALID_FILE, UNSUPPORTED. */
+/* Sizes from the config (as heed_config_open makes it, with or without a file), and from the tensors' shapes where it does not say.
+ * Statuses: INVALID_FILE, UNSUPPORTED. */
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *dimensions, heed_error *error);
 
 #endif

@@ -53,12 +53,12 @@ static const struct {
   uint32_t bits;
   int dtype; /* a heed_dtype or UNREADABLE */
 } dtypes[] = {
-    {"BOOL", 8, UNREADABLE},        {"F4", 4, UNREADABLE},         {"F6_E2M3", 6, UNREADABLE},     {"F6_E3M2", 6, UNREADABLE},
-    {"U8", 8, HEED_U8},             {"I8", 8, UNREADABLE},         {"F8_E5M2", 8, UNREADABLE},     {"F8_E4M3", 8, UNREADABLE},
-    {"F8_E8M0", 8, UNREADABLE},     {"F8_E4M3FNUZ", 8, UNREADABLE}, {"F8_E5M2FNUZ", 8, UNREADABLE}, {"I16", 16, UNREADABLE},
-    {"U16", 16, UNREADABLE},        {"F16", 16, HEED_F16},         {"BF16", 16, HEED_BF16},        {"I32", 32, HEED_I32},
-    {"U32", 32, UNREADABLE},        {"F32", 32, HEED_F32},         {"C64", 64, UNREADABLE},        {"F64", 64, UNREADABLE},
-    {"I64", 64, UNREADABLE},        {"U64", 64, UNREADABLE},
+    {"BOOL", 8, UNREADABLE},    {"F4", 4, UNREADABLE},          {"F6_E2M3", 6, UNREADABLE},     {"F6_E3M2", 6, UNREADABLE},
+    {"U8", 8, HEED_U8},         {"I8", 8, UNREADABLE},          {"F8_E5M2", 8, UNREADABLE},     {"F8_E4M3", 8, UNREADABLE},
+    {"F8_E8M0", 8, UNREADABLE}, {"F8_E4M3FNUZ", 8, UNREADABLE}, {"F8_E5M2FNUZ", 8, UNREADABLE}, {"I16", 16, UNREADABLE},
+    {"U16", 16, UNREADABLE},    {"F16", 16, HEED_F16},          {"BF16", 16, HEED_BF16},        {"I32", 32, HEED_I32},
+    {"U32", 32, UNREADABLE},    {"F32", 32, HEED_F32},          {"C64", 64, UNREADABLE},        {"F64", 64, UNREADABLE},
+    {"I64", 64, UNREADABLE},    {"U64", 64, UNREADABLE},
 };
 #define DTYPE_COUNT ((uint32_t)(sizeof dtypes / sizeof *dtypes))
 
@@ -68,16 +68,17 @@ static heed_status header_size(const heed_safetensors *file, uint64_t *size, hee
   unsigned char bytes[8];
   *size = 0;
   if (file->source.size < sizeof bytes)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: too short for a safetensors file (found %" PRIu64 " bytes, expected at least 8)", file->name,
-                     file->source.size);
+    return heed_fail(error, HEED_INVALID_FILE, "%s: too short for a safetensors file (found %" PRIu64 " bytes, expected at least 8)",
+                     file->name, file->source.size);
   HEED_TRY(heed_source_read(&file->source, file->name, 0, bytes, sizeof bytes, error));
   for (size_t i = sizeof bytes; i-- > 0;) *size = *size << 8 | bytes[i];
   if (*size > HEED_SAFETENSORS_MAX_HEADER)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: the header is too large (found %" PRIu64 " bytes, expected at most %u)", file->name, *size,
-                     HEED_SAFETENSORS_MAX_HEADER);
+    return heed_fail(error, HEED_INVALID_FILE, "%s: the header is too large (found %" PRIu64 " bytes, expected at most %u)", file->name,
+                     *size, HEED_SAFETENSORS_MAX_HEADER);
   if (*size > file->source.size - sizeof bytes)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: the header does not fit the file (found a header of %" PRIu64 " bytes, expected at most %" PRIu64 ")",
-                     file->name, *size, file->source.size - sizeof bytes);
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: the header does not fit the file (found a header of %" PRIu64 " bytes, expected at most %" PRIu64 ")", file->name,
+                     *size, file->source.size - sizeof bytes);
   return HEED_OK;
 }
 
@@ -101,7 +102,8 @@ static heed_status read_header(heed_safetensors *file, heed_error *error) {
 /* ------------------------------------------------------------------------------------------------------------------- entries */
 
 static heed_status fail_entry(const reader *r, const char *name, const char *what, const char *found, const char *expected) {
-  return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: %s (found %s, expected %s)", r->file->name, HEED_CUT(name), what, found, expected);
+  return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: %s (found %s, expected %s)", r->file->name, HEED_CUT(name), what, found,
+                   expected);
 }
 
 static const char *kind_of(const reader *r, heed_json_value value) { return heed_json_kind_name(heed_json_kind_of(r->file->json, value)); }
@@ -113,26 +115,30 @@ static heed_status check_metadata(const reader *r, heed_json_value metadata) {
                      kind_of(r, metadata));
   for (heed_json_value v = heed_json_first(json, metadata); v; v = heed_json_next(json, metadata, v))
     if (heed_json_kind_of(json, v) != HEED_JSON_STRING)
-      return heed_fail(r->error, HEED_INVALID_FILE, "%s: " METADATA_KEY " entry %.*s has the wrong type (found %s, expected a string)", r->file->name,
-                       HEED_CUT(heed_json_key(json, v, NULL)), kind_of(r, v));
+      return heed_fail(r->error, HEED_INVALID_FILE, "%s: " METADATA_KEY " entry %.*s has the wrong type (found %s, expected a string)",
+                       r->file->name, HEED_CUT(heed_json_key(json, v, NULL)), kind_of(r, v));
   return HEED_OK;
 }
 
 static heed_status read_dtype(const reader *r, heed_json_value value, entry *e) {
   const char *text;
   size_t length;
-  if (!heed_json_string(r->file->json, value, &text, &length)) return fail_entry(r, e->name, "dtype has the wrong type", kind_of(r, value), "a string");
+  if (!heed_json_string(r->file->json, value, &text, &length))
+    return fail_entry(r, e->name, "dtype has the wrong type", kind_of(r, value), "a string");
   for (e->dtype = 0; e->dtype < DTYPE_COUNT; e->dtype++)
     if (strlen(dtypes[e->dtype].name) == length && strcmp(dtypes[e->dtype].name, text) == 0) return HEED_OK;
-  return fail_entry(r, e->name, "unknown dtype", length < 40 ? text : "a long text", "F32, F16, BF16, U8, I32 or another that the format knows");
+  return fail_entry(r, e->name, "unknown dtype", length < 40 ? text : "a long text",
+                    "F32, F16, BF16, U8, I32 or another that the format knows");
 }
 
 static heed_status check_dimensions(const reader *r, heed_json_value shape, const entry *e) {
   const heed_json *json = r->file->json;
   uint64_t ignored;
-  if (heed_json_kind_of(json, shape) != HEED_JSON_ARRAY) return fail_entry(r, e->name, "shape has the wrong type", kind_of(r, shape), "an array");
+  if (heed_json_kind_of(json, shape) != HEED_JSON_ARRAY)
+    return fail_entry(r, e->name, "shape has the wrong type", kind_of(r, shape), "an array");
   for (heed_json_value v = heed_json_first(json, shape); v; v = heed_json_next(json, shape, v))
-    if (!heed_json_u64(json, v, &ignored)) return fail_entry(r, e->name, "a dimension is not valid", kind_of(r, v), "a whole number of 64 bits, not negative");
+    if (!heed_json_u64(json, v, &ignored))
+      return fail_entry(r, e->name, "a dimension is not valid", kind_of(r, v), "a whole number of 64 bits, not negative");
   return HEED_OK;
 }
 
@@ -151,7 +157,8 @@ static heed_status read_entry(const reader *r, heed_json_value value, entry *e) 
   size_t length;
   e->name = heed_json_key(json, value, &length);
   if (strlen(e->name) != length) return fail_entry(r, e->name, "the name is not usable", "a zero byte in it", "none");
-  if (heed_json_kind_of(json, value) != HEED_JSON_OBJECT) return fail_entry(r, e->name, "its entry has the wrong type", kind_of(r, value), "an object");
+  if (heed_json_kind_of(json, value) != HEED_JSON_OBJECT)
+    return fail_entry(r, e->name, "its entry has the wrong type", kind_of(r, value), "an object");
   e->shape = heed_json_get(json, value, "shape");
   HEED_TRY(read_dtype(r, heed_json_get(json, value, "dtype"), e));
   HEED_TRY(check_dimensions(r, e->shape, e));
@@ -168,7 +175,8 @@ static heed_status read_entries(reader *r) {
   r->order = heed_alloc(file->context, room, sizeof *r->order);
   file->tensors = heed_alloc(file->context, room, sizeof *file->tensors);
   file->by_name = heed_alloc(file->context, room, sizeof *file->by_name);
-  if (!r->entries || !r->order || !file->tensors || !file->by_name) return heed_fail_memory(r->error, file->name, room * sizeof *file->tensors);
+  if (!r->entries || !r->order || !file->tensors || !file->by_name)
+    return heed_fail_memory(r->error, file->name, room * sizeof *file->tensors);
   for (heed_json_value v = heed_json_first(json, root); v; v = heed_json_next(json, root, v)) {
     if (v == metadata) continue;
     r->order[r->count] = r->count;
@@ -201,15 +209,21 @@ static heed_status measure(const reader *r, const entry *e, heed_safetensors_ten
   tensor->count = 1;
   for (heed_json_value v = heed_json_first(json, e->shape); v; v = heed_json_next(json, e->shape, v), rank++) {
     heed_json_u64(json, v, &dim);
-    if (!heed_u64_mul(tensor->count, dim, &tensor->count)) return fail_entry(r, e->name, "the shape is too large", "more than 2^64 elements", "fewer");
-    if (dim > UINT32_MAX) tensor->unsupported = "a dimension of 2^32 or more";
-    else if (rank < HEED_MAX_RANK) tensor->shape.dim[rank] = (uint32_t)dim;
+    if (!heed_u64_mul(tensor->count, dim, &tensor->count))
+      return fail_entry(r, e->name, "the shape is too large", "more than 2^64 elements", "fewer");
+    if (dim > UINT32_MAX)
+      tensor->unsupported = "a dimension of 2^32 or more";
+    else if (rank < HEED_MAX_RANK)
+      tensor->shape.dim[rank] = (uint32_t)dim;
   }
   if (rank > HEED_MAX_RANK) tensor->unsupported = "more than 6 axes";
   if (dtypes[e->dtype].dtype == UNREADABLE) tensor->unsupported = "this dtype";
-  if (tensor->unsupported) memset(&tensor->shape, 0, sizeof tensor->shape);
-  else tensor->shape.rank = rank;
-  if (!heed_u64_mul(tensor->count, dtypes[e->dtype].bits, &bits)) return fail_entry(r, e->name, "the shape is too large", "more than 2^64 bits", "fewer");
+  if (tensor->unsupported)
+    memset(&tensor->shape, 0, sizeof tensor->shape);
+  else
+    tensor->shape.rank = rank;
+  if (!heed_u64_mul(tensor->count, dtypes[e->dtype].bits, &bits))
+    return fail_entry(r, e->name, "the shape is too large", "more than 2^64 bits", "fewer");
   if (bits % 8) return fail_entry(r, e->name, "its data does not end on a byte", dtypes[e->dtype].name, "a shape that fills whole bytes");
   tensor->bytes = bits / 8;
   return HEED_OK;
@@ -218,17 +232,18 @@ static heed_status measure(const reader *r, const entry *e, heed_safetensors_ten
 static heed_status place(const reader *r, const entry *e, uint64_t begin, heed_safetensors_tensor *tensor) {
   const char *file = r->file->name;
   if (e->begin != begin)
-    return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: its data %s (found its start at %" PRIu64 ", expected %" PRIu64 ")", file, HEED_CUT(e->name),
-                     e->begin < begin ? "overlaps another's" : "leaves a hole before it", e->begin, begin);
+    return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: its data %s (found its start at %" PRIu64 ", expected %" PRIu64 ")",
+                     file, HEED_CUT(e->name), e->begin < begin ? "overlaps another's" : "leaves a hole before it", e->begin, begin);
   if (e->end < e->begin)
-    return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: its data ends before it starts (found [%" PRIu64 ", %" PRIu64 "])", file, HEED_CUT(e->name),
-                     e->begin, e->end);
+    return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: its data ends before it starts (found [%" PRIu64 ", %" PRIu64 "])",
+                     file, HEED_CUT(e->name), e->begin, e->end);
   tensor->name = e->name;
   tensor->dtype_name = dtypes[e->dtype].name;
   tensor->dtype = dtypes[e->dtype].dtype == UNREADABLE ? HEED_F32 : (heed_dtype)dtypes[e->dtype].dtype;
   HEED_TRY(measure(r, e, tensor));
   if (e->end - e->begin != tensor->bytes)
-    return heed_fail(r->error, HEED_INVALID_FILE, "%s: tensor %.*s: its data has the wrong length (found %" PRIu64 " bytes, expected %" PRIu64 ")", file,
+    return heed_fail(r->error, HEED_INVALID_FILE,
+                     "%s: tensor %.*s: its data has the wrong length (found %" PRIu64 " bytes, expected %" PRIu64 ")", file,
                      HEED_CUT(e->name), e->end - e->begin, tensor->bytes);
   tensor->offset = r->file->data_start + e->begin; /* begin <= the data's length is seen below, before anything is read */
   return HEED_OK;
@@ -263,7 +278,8 @@ static heed_status read_table(heed_safetensors *file, heed_error *error) {
   return status;
 }
 
-heed_status heed_safetensors_open(const heed_context *context, const heed_source *source, const char *name, heed_safetensors **file, heed_error *error) {
+heed_status heed_safetensors_open(const heed_context *context, const heed_source *source, const char *name, heed_safetensors **file,
+                                  heed_error *error) {
   *file = NULL;
   heed_safetensors *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, name, sizeof *made);
@@ -271,8 +287,10 @@ heed_status heed_safetensors_open(const heed_context *context, const heed_source
   made->source = *source;
   made->name = heed_copy_string(context, name, strlen(name));
   const heed_status status = made->name ? read_table(made, error) : heed_fail_memory(error, name, strlen(name) + 1);
-  if (status == HEED_OK) *file = made;
-  else heed_safetensors_destroy(made);
+  if (status == HEED_OK)
+    *file = made;
+  else
+    heed_safetensors_destroy(made);
   return status;
 }
 
@@ -299,8 +317,10 @@ const heed_safetensors_tensor *heed_safetensors_find(const heed_safetensors *fil
     const heed_safetensors_tensor *tensor = &file->tensors[file->by_name[middle]];
     const int order = strcmp(name, tensor->name);
     if (order == 0) return tensor;
-    if (order < 0) high = middle;
-    else low = middle + 1;
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
   }
   return NULL;
 }
@@ -326,13 +346,14 @@ static heed_status widen_chunks(const heed_safetensors *file, heed_dtype dtype, 
   return HEED_OK;
 }
 
-heed_status heed_safetensors_read(const heed_safetensors *file, const heed_safetensors_tensor *tensor, uint64_t first, uint64_t count, void *to,
-                                  heed_error *error) {
+heed_status heed_safetensors_read(const heed_safetensors *file, const heed_safetensors_tensor *tensor, uint64_t first, uint64_t count,
+                                  void *to, heed_error *error) {
   if (tensor->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s cannot be read (found %s, which heed does not support: %s)", file->name, HEED_CUT(tensor->name),
-                     tensor->dtype_name, tensor->unsupported);
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s cannot be read (found %s, which heed does not support: %s)", file->name,
+                     HEED_CUT(tensor->name), tensor->dtype_name, tensor->unsupported);
   if (first > tensor->count || count > tensor->count - first || count > SIZE_MAX / sizeof(float))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s: the range is not in it (found %" PRIu64 " elements from %" PRIu64 ", expected at most %" PRIu64 ")",
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: tensor %.*s: the range is not in it (found %" PRIu64 " elements from %" PRIu64 ", expected at most %" PRIu64 ")",
                      file->name, HEED_CUT(tensor->name), count, first, tensor->count);
   const size_t size = heed_dtype_size(tensor->dtype);
   const uint64_t at = tensor->offset + first * size;

@@ -11,8 +11,8 @@
 #define HEED_SAFETENSORS_MAX_HEADER 100000000u
 
 typedef struct heed_safetensors_tensor {
-  const char *name;       /* all strings are valid as long as the file */
-  const char *dtype_name; /* as in the file: "F32", "I64", ... */
+  const char *name;        /* all strings are valid as long as the file */
+  const char *dtype_name;  /* as in the file: "F32", "I64", ... */
   const char *unsupported; /* NULL, or why heed cannot read it: then dtype and shape say nothing */
   heed_dtype dtype;
   heed_shape shape;
@@ -25,7 +25,8 @@ typedef struct heed_safetensors heed_safetensors;
 
 /* Reads and checks the header. Copies `name` (of the file, for sentences); borrows what source points to. Statuses: INVALID_FILE,
  * UNSUPPORTED, IO, OUT_OF_MEMORY. */
-heed_status heed_safetensors_open(const heed_context *context, const heed_source *source, const char *name, heed_safetensors **file, heed_error *error);
+heed_status heed_safetensors_open(const heed_context *context, const heed_source *source, const char *name, heed_safetensors **file,
+                                  heed_error *error);
 void heed_safetensors_destroy(heed_safetensors *file);
 
 const char *heed_safetensors_name(const heed_safetensors *file);
@@ -39,8 +40,8 @@ const char *heed_safetensors_metadata(const heed_safetensors *file, const char *
 
 /* Reads elements [first, first + count): F32, F16 and BF16 as float, U8 and I32 as they are. Allocates nothing; may be called from
  * several threads when the source may. Statuses: INVALID_ARGUMENT, UNSUPPORTED, IO. */
-heed_status heed_safetensors_read(const heed_safetensors *file, const heed_safetensors_tensor *tensor, uint64_t first, uint64_t count, void *to,
-                                  heed_error *error);
+heed_status heed_safetensors_read(const heed_safetensors *file, const heed_safetensors_tensor *tensor, uint64_t first, uint64_t count,
+                                  void *to, heed_error *error);
 
 typedef struct heed_safetensors_item {
   const char *name;
@@ -58,7 +59,8 @@ typedef heed_status (*heed_safetensors_sink)(void *user, const void *bytes, size
 
 /* Writes a whole file, tensors ordered as the reference writer does it: widest dtype first, then by name; metadata as given.
  * Statuses: INVALID_ARGUMENT (names twice, not UTF-8), OUT_OF_MEMORY, what the sink returns. */
-heed_status heed_safetensors_write(const heed_context *context, const heed_safetensors_item *items, uint32_t count, const heed_safetensors_pair *metadata,
-                                   uint32_t metadata_count, heed_safetensors_sink sink, void *user, heed_error *error);
+heed_status heed_safetensors_write(const heed_context *context, const heed_safetensors_item *items, uint32_t count,
+                                   const heed_safetensors_pair *metadata, uint32_t metadata_count, heed_safetensors_sink sink, void *user,
+                                   heed_error *error);
 
 #endif

@@ -55,14 +55,18 @@ static heed_status append_text(writer *w, const char *text) { return append(w, t
 static heed_status append_string(writer *w, const char *text) {
   static const char from[] = "\"\\\b\f\n\r\t", into[] = "\"\\bfnrt";
   const size_t length = strlen(text);
-  if (!heed_utf8_valid(text, length)) return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: a name or text is not UTF-8 (found \"%.*s\")", where, HEED_CUT(text));
+  if (!heed_utf8_valid(text, length))
+    return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: a name or text is not UTF-8 (found \"%.*s\")", where, HEED_CUT(text));
   HEED_TRY(append_text(w, "\""));
   for (size_t i = 0; i < length; i++) {
     char escape[8] = {'\\'};
     const char *special = strchr(from, text[i]);
-    if (special) escape[1] = into[special - from];
-    else if ((unsigned char)text[i] < 0x20u) snprintf(escape, sizeof escape, "\\u%04x", (unsigned)text[i]);
-    else escape[0] = text[i];
+    if (special)
+      escape[1] = into[special - from];
+    else if ((unsigned char)text[i] < 0x20u)
+      snprintf(escape, sizeof escape, "\\u%04x", (unsigned)text[i]);
+    else
+      escape[0] = text[i];
     HEED_TRY(append_text(w, escape));
   }
   return append_text(w, "\"");
@@ -86,7 +90,9 @@ static heed_status append_item(writer *w, const heed_safetensors_item *item, uin
   uint64_t end;
   if (!heed_shape_bytes(&item->shape, item->dtype, &bytes) || !heed_u64_add(*offset, bytes, &end))
     return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s is too large", where, HEED_CUT(item->name));
-  if (bytes && !item->data) return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s has no data (expected %zu bytes)", where, HEED_CUT(item->name), bytes);
+  if (bytes && !item->data)
+    return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s has no data (expected %zu bytes)", where, HEED_CUT(item->name),
+                     bytes);
   HEED_TRY(append_string(w, item->name));
   HEED_TRY(append_text(w, ":{\"dtype\":\""));
   HEED_TRY(append_text(w, heed_dtype_name(item->dtype)));
@@ -146,8 +152,9 @@ static heed_status emit(const writer *w, heed_safetensors_sink sink, void *user)
   return HEED_OK;
 }
 
-heed_status heed_safetensors_write(const heed_context *context, const heed_safetensors_item *items, uint32_t count, const heed_safetensors_pair *metadata,
-                                   uint32_t metadata_count, heed_safetensors_sink sink, void *user, heed_error *error) {
+heed_status heed_safetensors_write(const heed_context *context, const heed_safetensors_item *items, uint32_t count,
+                                   const heed_safetensors_pair *metadata, uint32_t metadata_count, heed_safetensors_sink sink, void *user,
+                                   heed_error *error) {
   writer w = {.context = context, .items = items, .metadata = metadata, .count = count, .metadata_count = metadata_count, .error = error};
   w.order = heed_alloc(context, count ? count : 1, sizeof *w.order);
   heed_status status = w.order ? compose_header(&w) : heed_fail_memory(error, where, count * sizeof *w.order);

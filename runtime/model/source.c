@@ -10,8 +10,8 @@
 heed_status heed_source_read(const heed_source *source, const char *where, uint64_t offset, void *to, size_t count, heed_error *error) {
   if (count == 0) return HEED_OK;
   if (offset > source->size || count > source->size - offset)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: it ends too early (found %" PRIu64 " bytes, expected %zu more at byte %" PRIu64 ")", where, source->size,
-                     count, offset);
+    return heed_fail(error, HEED_INVALID_FILE, "%s: it ends too early (found %" PRIu64 " bytes, expected %zu more at byte %" PRIu64 ")",
+                     where, source->size, count, offset);
   if (source->bytes) {
     memcpy(to, (const unsigned char *)source->bytes + offset, count);
     return HEED_OK;
@@ -20,16 +20,20 @@ heed_status heed_source_read(const heed_source *source, const char *where, uint6
   return source->read(source->user, offset, to, count, error);
 }
 
-heed_status heed_source_text(const heed_context *context, const heed_source *source, const char *where, size_t limit, char **text, heed_error *error) {
+heed_status heed_source_text(const heed_context *context, const heed_source *source, const char *where, size_t limit, char **text,
+                             heed_error *error) {
   *text = NULL;
   if (source->size > limit)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: it is too large (found %" PRIu64 " bytes, expected at most %zu)", where, source->size, limit);
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: it is too large (found %" PRIu64 " bytes, expected at most %zu)", where, source->size,
+                     limit);
   const size_t size = (size_t)source->size;
   char *bytes = heed_alloc_raw(context, size ? size : 1, 1);
   if (!bytes) return heed_fail_memory(error, where, size);
   const heed_status status = heed_source_read(source, where, 0, bytes, size, error);
-  if (status == HEED_OK) *text = bytes;
-  else heed_free(context, bytes);
+  if (status == HEED_OK)
+    *text = bytes;
+  else
+    heed_free(context, bytes);
   return status;
 }
 

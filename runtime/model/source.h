@@ -9,7 +9,8 @@
 heed_status heed_source_read(const heed_source *source, const char *where, uint64_t offset, void *to, size_t count, heed_error *error);
 
 /* The whole source as text from heed_alloc (never NULL, also when empty); at most `limit` bytes. */
-heed_status heed_source_text(const heed_context *context, const heed_source *source, const char *where, size_t limit, char **text, heed_error *error);
+heed_status heed_source_text(const heed_context *context, const heed_source *source, const char *where, size_t limit, char **text,
+                             heed_error *error);
 
 /* The file of this name, or NULL. */
 const heed_model_file *heed_find_file(const heed_model_file *files, uint32_t count, const char *name);

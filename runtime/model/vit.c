@@ -150,14 +150,14 @@ static heed_status embed(builder *b, heed_value *x, heed_error *error) {
 
 /* ---------------------------------------------------------------------------------------------------------------- layers */
 
-static heed_value norm(builder *b, heed_value x, const heed_role_ref refs[2]) {
+static heed_value norm(builder *b, heed_value x, const heed_role_ref *refs) {
   const heed_shape width = HEED_SHAPE(b->model->dims.width);
   const heed_layer_norm_desc desc = {sizeof desc, x, define_one(b, &refs[0], width), define_one(b, &refs[1], width), b->model->dims.epsilon};
   return heed_define_layer_norm(b->graph, &desc);
 }
 
 /* A linear map with its rows scaled (layer scale) and a residual. */
-static heed_value project(builder *b, heed_value x, const heed_role_ref refs[2], uint32_t from, uint32_t to, heed_activation activation, heed_value residual,
+static heed_value project(builder *b, heed_value x, const heed_role_ref *refs, uint32_t from, uint32_t to, heed_activation activation, heed_value residual,
                           const float *row_scale) {
   const heed_weight weight = {{refs[0]}, 1}, bias = {{refs[1]}, 1};
   const heed_linear_desc desc = {.struct_size = sizeof desc,
@@ -218,7 +218,7 @@ static heed_status add_layer(builder *b, heed_value *x, uint32_t i, heed_error *
 /* ----------------------------------------------------------------------------------------------------------------- heads */
 
 /* One classifier on token `row`, times `factor`, plus what another gave. */
-static heed_value classify(builder *b, heed_value states, uint32_t row, const heed_role_ref refs[2], float factor, heed_value other) {
+static heed_value classify(builder *b, heed_value states, uint32_t row, const heed_role_ref *refs, float factor, heed_value other) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_weight weight = {{refs[0]}, 1}, bias = {{refs[1]}, 1};
   const heed_select_rows_desc select = {sizeof select, states, row, 1};

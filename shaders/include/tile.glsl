@@ -20,9 +20,19 @@ layout(constant_id = 6) const uint KIND = 0;      // activation
 layout(constant_id = 7) const uint HAS_BIAS = 0;
 layout(constant_id = 8) const uint VECTOR_OUT = 0; // y and residual can be reached as vec4
 
+#ifdef HEED_TEXEL
+// Software devices fetch texels of 16 bytes several times faster than they read storage buffers.
+layout(binding = 0) uniform samplerBuffer x_texels;
+layout(binding = 1) uniform samplerBuffer w_texels;
+#define HEED_X4(i) texelFetch(x_texels, int(i))
+#define HEED_W4(i) texelFetch(w_texels, int(i))
+#else
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
 layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
+#define HEED_X4(i) x4[i]
+#define HEED_W4(i) w4[i]
+#endif
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 
 uint tile_at;
@@ -42,24 +52,19 @@ void tile_multiply_vector(uint row0, uint at_w) {
   for (uint k = 0; k < params.depth; k += 4) {
     vec4 w[4 * COLUMNS];
     for (uint q = 0; q < 4; q++)
-      for (uint j = 0; j < COLUMNS; j++) w[q * COLUMNS + j] = w4[at_w + q * TILE_PANEL + j * LANES];
+      for (uint j = 0; j < COLUMNS; j++) w[q * COLUMNS + j] = HEED_W4(at_w + q * TILE_PANEL + j * LANES);
     at_w += 4 * TILE_PANEL;
     const uint at = tile_at >> 2;
     for (uint i = 0; i < ROWS; i++) {
-      const vec4 v = x4[base[i] + at];
-      for (uint j = 0; j < COLUMNS; j++) {
-        vec4 s = tile_sum[i * COLUMNS + j];
-        s += v.x * w[j];
-        s += v.y * w[COLUMNS + j];
-        s += v.z * w[2 * COLUMNS + j];
-        s += v.w * w[3 * COLUMNS + j];
-        tile_sum[i * COLUMNS + j] = s;
-      }
+      const vec4 v = HEED_X4(base[i] + at);
+      for (uint j = 0; j < COLUMNS; j++)
+        tile_sum[i * COLUMNS + j] += v.x * w[j] + v.y * w[COLUMNS + j] + v.z * w[2 * COLUMNS + j] + v.w * w[3 * COLUMNS + j];
     }
     tile_next(4);
   }
 }
 
+#ifndef HEED_TEXEL
 void tile_multiply_scalar(uint row0, uint at_w) {
   uint base[ROWS];
   for (uint i = 0; i < ROWS; i++) base[i] = tile_base(min(row0 + i, params.rows - 1));
@@ -72,6 +77,7 @@ void tile_multiply_scalar(uint row0, uint at_w) {
     tile_next(1);
   }
 }
+#endif
 
 vec4 tile_bias(uint column) {
   vec4 v;
@@ -87,10 +93,14 @@ void tile_run() {
   const uint at_w = gl_WorkGroupID.y * params.depth * TILE_PANEL + lane;
   for (uint i = 0; i < ROWS * COLUMNS; i++) tile_sum[i] = vec4(0.0);
   tile_start();
+#ifdef HEED_TEXEL
+  tile_multiply_vector(row0, at_w);
+#else
   if (VECTOR != 0)
     tile_multiply_vector(row0, at_w);
   else
     tile_multiply_scalar(row0, at_w);
+#endif
   for (uint j = 0; j < COLUMNS; j++) {
     const uint column = (gl_WorkGroupID.y * TILE_PANEL + lane + j * LANES) * 4;
     if (column >= params.columns) continue;

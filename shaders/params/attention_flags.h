@@ -18,5 +18,7 @@
 #define HEED_ATTENTION_VECTOR 8192u    /* key and value can be read as vec4 */
 #define HEED_ATTENTION_GUARD 16384u    /* some keys inside the range may have no weight */
 #define HEED_ATTENTION_ONE_PASS 32768u /* running maximum; for softmax without weights and without the mean for empty rows */
+#define HEED_ATTENTION_VECTOR_OUT 65536u /* output can be written as vec4 */
+#define HEED_ATTENTION_FILLS 131072u   /* a row with nothing allowed has weights all the same: NaN or the mean */
 
 #endif

@@ -77,6 +77,3 @@ expect 4 "cmake is too old" env PATH="$bin" ./dev run
 expect_calls "install
 update
 install"
-
-command -v shellcheck >/dev/null || { echo "skipped: no shellcheck here (the rest passed)"; exit 77; }
-shellcheck dev .ci/run tests/cli/*.sh tests/package/*.sh tests/package/*/*.sh

@@ -74,17 +74,31 @@ enum { WIDTH = 64, MLP = 96, LAYERS = 2, PATCH = 4, GRID = 3, CLASSES = 5 };
 typedef struct spelling {
   const char *prefix, *embeddings, *positions, *patch, *layer, *part[8], *norm, *head;
 } spelling;
-static const spelling old_names = {"vit.", "embeddings.cls_token", "embeddings.position_embeddings", "embeddings.patch_embeddings.projection", "encoder.layer.",
+static const spelling old_names = {"vit.",
+                                   "embeddings.cls_token",
+                                   "embeddings.position_embeddings",
+                                   "embeddings.patch_embeddings.projection",
+                                   "encoder.layer.",
                                    {"layernorm_before", "attention.attention.query", "attention.attention.key", "attention.attention.value",
-                                    "attention.output.dense", "layernorm_after", "intermediate.dense", "output.dense"}, "layernorm", "classifier"};
-static const spelling new_names = {"vit.", "embeddings.cls_token", "embeddings.position_embeddings", "embeddings.patch_embeddings.projection", "layers.",
-                                   {"layernorm_before", "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", "layernorm_after",
-                                    "mlp.fc1", "mlp.fc2"}, "layernorm", "classifier"};
-static const spelling timm_names = {"", "cls_token", "pos_embed", "patch_embed.proj", "blocks.",
-                                    {"norm1", "attn.qkv", NULL, NULL, "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"}, "norm", "head"};
+                                    "attention.output.dense", "layernorm_after", "intermediate.dense", "output.dense"},
+                                   "layernorm",
+                                   "classifier"};
+static const spelling new_names = {"vit.",
+                                   "embeddings.cls_token",
+                                   "embeddings.position_embeddings",
+                                   "embeddings.patch_embeddings.projection",
+                                   "layers.",
+                                   {"layernorm_before", "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj",
+                                    "layernorm_after", "mlp.fc1", "mlp.fc2"},
+                                   "layernorm",
+                                   "classifier"};
+static const spelling timm_names = {"",          "cls_token",
+                                    "pos_embed", "patch_embed.proj",
+                                    "blocks.",   {"norm1", "attn.qkv", NULL, NULL, "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"},
+                                    "norm",      "head"};
 
 static void add_linear(model *m, const char *name, float seed, uint32_t out, uint32_t in) {
-  char full[160];
+  char full[200];
   snprintf(full, sizeof full, "%s.weight", name);
   add(m, full, seed, in ? HEED_SHAPE(out, in) : HEED_SHAPE(out));
   snprintf(full, sizeof full, "%s.bias", name);
@@ -106,7 +120,13 @@ static void make_model(model *m, const spelling *s, const char *prefix) {
       const bool fused = part == 1 && !s->part[2];
       if (!s->part[part]) continue;
       snprintf(name, sizeof name, "%s%s%d.%s", prefix, s->layer, layer, s->part[part]);
-      add_linear(m, name, 100.0f * (float)(layer + 1) + (float)part, fused ? 3 * WIDTH : part == 6 ? MLP : WIDTH, part % 5 == 0 ? 0 : part == 7 ? MLP : WIDTH);
+      add_linear(m, name, 100.0f * (float)(layer + 1) + (float)part,
+                 fused       ? 3 * WIDTH
+                 : part == 6 ? MLP
+                             : WIDTH,
+                 part % 5 == 0 ? 0
+                 : part == 7   ? MLP
+                               : WIDTH);
     }
   add_linear(m, NAME(s->norm), 4.0f, WIDTH, 0);
   add_linear(m, s->head, 5.0f, CLASSES, WIDTH);
@@ -188,8 +208,8 @@ static void check_all(const loaded *l, bool fused) {
   assert_ok(heed_roles_check_unused(&l->roles, &error));
 }
 
-static const char config_text[] =
-    "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":12,\"patch_size\":4,\"num_labels\":5}";
+static const char config_text[] = "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_"
+                                  "size\":12,\"patch_size\":4,\"num_labels\":5}";
 
 /* -------------------------------------------------------------------------------------------------------------------- styles */
 
@@ -325,9 +345,9 @@ static void stacked_projection(void **state) {
     float all[WHOLE], part[WHOLE];
     heed_weight weight = {.count = 3};
     make_model(&m, names[n], names[n]->prefix);
-    if (n == 0) drop(&m, "vit.encoder.layer.1.attention.attention.key.bias");
     assert_ok(load(&l, &m, config_text));
     for (uint32_t i = 0; i < 3; i++) assert_ok(take(&l, (heed_role)(HEED_ROLE_QUERY_BIAS + 2 * i), 1, HEED_SHAPE(WIDTH), &weight.part[i]));
+    if (n == 0) weight.part[1].tensor = NULL; /* as an optional one that is absent */
     assert_ok(heed_weight_read(&weight, 0, WHOLE, all, &error));
     assert_true(all[0] == 251.0f);
     assert_true(all[WIDTH] == (n ? 251.0f + WIDTH / 1024.0f : 0.0f));
@@ -343,10 +363,45 @@ static void stacked_projection(void **state) {
   }
 }
 
+/* Without any bias of query, key and value when neither config nor file has one; a bias that is lost is missing. */
+static void lost_biases(void **state) {
+  (void)state;
+  static const char *const all[] = {
+      "vit.encoder.layer.0.attention.attention.query.bias", "vit.encoder.layer.0.attention.attention.key.bias",
+      "vit.encoder.layer.0.attention.attention.value.bias", "vit.encoder.layer.1.attention.attention.query.bias",
+      "vit.encoder.layer.1.attention.attention.key.bias",   "vit.encoder.layer.1.attention.attention.value.bias"};
+  static const char *const needed[] = {"classifier.bias", "vit.embeddings.patch_embeddings.projection.bias"};
+  static const heed_role roles[] = {HEED_ROLE_CLASSIFIER_BIAS, HEED_ROLE_PATCH_BIAS};
+  model m;
+  loaded l;
+  heed_role_ref ref;
+  make_model(&m, &old_names, "vit.");
+  for (int i = 0; i < 5; i++) drop(&m, all[i]);
+  assert_ok(load(&l, &m, NULL));
+  assert_fails(take(&l, HEED_ROLE_QUERY_BIAS, 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE, "query.bias is missing");
+  unload(&l);
+  drop(&m, all[5]);
+  assert_ok(load(&l, &m, NULL));
+  assert_ok(take(&l, HEED_ROLE_QUERY_BIAS, 0, HEED_SHAPE(WIDTH), &ref));
+  assert_null(ref.tensor);
+  unload(&l);
+  assert_ok(load(&l, &m, config_text));
+  assert_fails(take(&l, HEED_ROLE_VALUE_BIAS, 1, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE, "value.bias is missing");
+  unload(&l);
+  for (int i = 0; i < 2; i++) {
+    drop(&m, needed[i]);
+    assert_ok(load(&l, &m, NULL));
+    assert_fails(take(&l, roles[i], 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE, needed[i]);
+    unload(&l);
+  }
+  free_model(&m);
+}
+
 static void oracle_model(void **state) {
   (void)state;
   size_t size, config_size;
-  unsigned char *bytes = test_read_vector("vit/micro_32/model.safetensors", &size), *text = test_read_vector("vit/micro_32/config.json", &config_size);
+  unsigned char *bytes = test_read_vector("vit/micro_32/model.safetensors", &size),
+                *text = test_read_vector("vit/micro_32/config.json", &config_size);
   const heed_model_file files[] = {{"config.json", test_source(text, config_size)}, {"model.safetensors", test_source(bytes, size)}};
   heed_config *config;
   heed_checkpoint *checkpoint;
@@ -380,9 +435,11 @@ static void wrong_tensors(void **state) {
   assert_ok(load(&l, &m, config_text));
   assert_fails(take(&l, HEED_ROLE_FC2_WEIGHT, 1, HEED_SHAPE(WIDTH, MLP), &ref), HEED_INVALID_FILE,
                "model.safetensors: tensor vit.encoder.layer.1.output.dense.weight is missing");
-  assert_fails(take(&l, HEED_ROLE_FC1_WEIGHT, 0, HEED_SHAPE(MLP, WIDTH + 1), &ref), HEED_INVALID_FILE,
-               "model.safetensors: tensor vit.encoder.layer.0.intermediate.dense.weight has the wrong shape (found [96, 64], expected [96, 65])");
-  assert_fails(take(&l, HEED_ROLE_CLS_TOKEN, 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE, "has the wrong shape (found [1, 1, 64], expected [64])");
+  assert_fails(
+      take(&l, HEED_ROLE_FC1_WEIGHT, 0, HEED_SHAPE(MLP, WIDTH + 1), &ref), HEED_INVALID_FILE,
+      "model.safetensors: tensor vit.encoder.layer.0.intermediate.dense.weight has the wrong shape (found [96, 64], expected [96, 65])");
+  assert_fails(take(&l, HEED_ROLE_CLS_TOKEN, 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE,
+               "has the wrong shape (found [1, 1, 64], expected [64])");
   assert_fails(heed_roles_check_unused(&l.roles, &error), HEED_UNSUPPORTED, "is not part of a model of the family vit");
   unload(&l);
   free_model(&m);
@@ -412,7 +469,8 @@ static void wrong_dtypes(void **state) {
   heed_checkpoint *checkpoint;
   heed_checkpoint_tensor *tensor;
   assert_ok(heed_checkpoint_open(context, &file, 1, &checkpoint, &error));
-  assert_fails(heed_checkpoint_need(checkpoint, "x", &HEED_SHAPE(1), &tensor, &error), HEED_UNSUPPORTED, "any.safetensors: tensor x is not supported (found F64");
+  assert_fails(heed_checkpoint_need(checkpoint, "x", &HEED_SHAPE(1), &tensor, &error), HEED_UNSUPPORTED,
+               "any.safetensors: tensor x is not supported (found F64");
   assert_fails(heed_checkpoint_need(checkpoint, "y", &HEED_SHAPE(1, 2), &tensor, &error), HEED_INVALID_FILE,
                "any.safetensors: tensor y is missing (expected shape [1, 2])");
   heed_checkpoint_destroy(checkpoint);
@@ -441,8 +499,10 @@ static void unknown_tensors(void **state) {
     assert_ok(load(&l, &m, config_text));
     for (uint32_t t = 0; t < m.count - 1; t++)
       assert_ok(heed_checkpoint_use(heed_checkpoint_find(l.checkpoint, m.names[t]), &m.items[t].shape, &error));
-    if (cases[i].fine) assert_ok(heed_roles_check_unused(&l.roles, &error));
-    else assert_fails(heed_roles_check_unused(&l.roles, &error), HEED_UNSUPPORTED, cases[i].extra);
+    if (cases[i].fine)
+      assert_ok(heed_roles_check_unused(&l.roles, &error));
+    else
+      assert_fails(heed_roles_check_unused(&l.roles, &error), HEED_UNSUPPORTED, cases[i].extra);
     unload(&l);
     free_model(&m);
   }
@@ -453,12 +513,14 @@ static void no_model(void **state) {
   model m = {.count = 0};
   loaded l;
   add(&m, "encoder.weight", 0.0f, HEED_SHAPE(1));
-  assert_fails(load(&l, &m, NULL), HEED_UNSUPPORTED,
-               "model.safetensors: no ViT is in it (found none of encoder.layer.0.layernorm_before.weight, layers.0.layernorm_before.weight");
+  assert_fails(
+      load(&l, &m, NULL), HEED_UNSUPPORTED,
+      "model.safetensors: no ViT is in it (found none of encoder.layer.0.layernorm_before.weight, layers.0.layernorm_before.weight");
   unload(&l);
   add(&m, "a.blocks.0.norm1.weight", 0.0f, HEED_SHAPE(1));
   add(&m, "b.blocks.0.norm1.weight", 0.0f, HEED_SHAPE(1));
-  assert_fails(load(&l, &m, NULL), HEED_UNSUPPORTED, "more than one ViT is in it (found a.blocks.0.norm1.weight and b.blocks.0.norm1.weight");
+  assert_fails(load(&l, &m, NULL), HEED_UNSUPPORTED,
+               "more than one ViT is in it (found a.blocks.0.norm1.weight and b.blocks.0.norm1.weight");
   unload(&l);
   free_model(&m);
 }
@@ -485,7 +547,8 @@ static void sizes_that_do_not_fit(void **state) {
   refuse_sizes(&m, NULL, HEED_UNSUPPORTED, "patches are not square (found 4 x 5)");
   make_model(&m, &timm_names, "");
   replace(&m, "patch_embed.proj.weight", HEED_SHAPE(WIDTH, 3, 0, 0));
-  refuse_sizes(&m, NULL, HEED_INVALID_FILE, "patch_embed.proj.weight has the wrong shape (found [64, 3, 0, 0], expected 4 axes of 1 to 1048576)");
+  refuse_sizes(&m, NULL, HEED_INVALID_FILE,
+               "patch_embed.proj.weight has the wrong shape (found [64, 3, 0, 0], expected 4 axes of 1 to 1048576)");
   make_model(&m, &timm_names, "");
   replace(&m, "patch_embed.proj.weight", HEED_SHAPE(48, 3, PATCH, PATCH));
   refuse_sizes(&m, NULL, HEED_INVALID_FILE, "the number of heads is not known (found width 48");
@@ -502,13 +565,19 @@ static void sizes_that_do_not_fit(void **state) {
   drop(&m, "patch_embed.proj.weight");
   refuse_sizes(&m, NULL, HEED_INVALID_FILE, "tensor patch_embed.proj.weight is missing");
   make_model(&m, &old_names, "");
-  refuse_sizes(&m, "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":3,\"patch_size\":4}",
-               HEED_INVALID_FILE, "image and patch do not fit each other (found 3 and 4");
+  refuse_sizes(
+      &m,
+      "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":3,\"patch_size\":4}",
+      HEED_INVALID_FILE, "image and patch do not fit each other (found 3 and 4");
   make_model(&m, &old_names, "");
-  refuse_sizes(&m, "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":1048576,\"patch_size\":4}",
+  refuse_sizes(&m,
+               "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":1048576,"
+               "\"patch_size\":4}",
                HEED_INVALID_FILE, "image and patch do not fit each other");
   make_model(&m, &old_names, "");
-  assert_ok(load(&l, &m, "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":16,\"patch_size\":4}"));
+  assert_ok(load(&l, &m,
+                 "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_size\":16,\"patch_"
+                 "size\":4}"));
   assert_fails(take(&l, HEED_ROLE_POSITION_EMBEDDINGS, 0, HEED_SHAPE(1, l.d.position_rows, WIDTH), &ref), HEED_INVALID_FILE,
                "has the wrong shape (found [1, 10, 64], expected [1, 17, 64])");
   unload(&l);
@@ -517,7 +586,8 @@ static void sizes_that_do_not_fit(void **state) {
 
 /* -------------------------------------------------------------------------------------------------------------------- shards */
 
-static heed_status open_shards(const char *index, const model *first, const model *second, const char *second_name, heed_checkpoint **checkpoint) {
+static heed_status open_shards(const char *index, const model *first, const model *second, const char *second_name,
+                               heed_checkpoint **checkpoint) {
   test_bytes a = save(first), b = save(second);
   const heed_model_file files[] = {{"model.safetensors.index.json", test_source(index, strlen(index))},
                                    {"model-00001-of-00002.safetensors", test_source(a.data, a.size)},
@@ -547,12 +617,13 @@ static void shards(void **state) {
   add(&b, "not.listed", 3.0f, HEED_SHAPE(2));
 #define INDEX(map) "{\"metadata\":{\"total_size\":16},\"weight_map\":" map "}"
   assert_ok(open_shards(INDEX("{\"in.a\":\"" ONE "\",\"in.b\":\"" TWO "\"}"), &a, &b, TWO, &checkpoint));
-  assert_fails(open_shards(INDEX("{\"in.a\":\"" ONE "\",\"in.b\":\"" TWO "\"}"), &a, &b, "other.safetensors", &checkpoint), HEED_INVALID_FILE,
-               "model.safetensors.index.json: the file " TWO " is missing");
+  assert_fails(open_shards(INDEX("{\"in.a\":\"" ONE "\",\"in.b\":\"" TWO "\"}"), &a, &b, "other.safetensors", &checkpoint),
+               HEED_INVALID_FILE, "model.safetensors.index.json: the file " TWO " is missing");
   assert_fails(open_shards(INDEX("{\"in.a\":\"" TWO "\"}"), &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
                TWO ": tensor in.a is missing (expected it there by model.safetensors.index.json)");
   assert_fails(open_shards(INDEX("{\"in.a\":3}"), &a, &b, TWO, &checkpoint), HEED_INVALID_FILE, "tensor in.a has no file (found a number");
-  static const char *const bad[] = {"../" ONE, "/etc/x.safetensors", "a\\\\b.safetensors", "model.bin", "", ".safetensors", "x.safetensors\\u0000"};
+  static const char *const bad[] = {"../" ONE, "/etc/x.safetensors", "a\\\\b.safetensors",  "model.bin",
+                                    "",        ".safetensors",       "x.safetensors\\u0000"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     char index[256];
     snprintf(index, sizeof index, INDEX("{\"in.a\":\"%s\"}"), bad[i]);
@@ -576,9 +647,12 @@ static void which_file(void **state) {
   add(&m, "x", 1.0f, HEED_SHAPE(1));
   test_bytes bytes = save(&m);
   const heed_source source = test_source(bytes.data, bytes.size);
-  const heed_model_file files[] = {{"config.json", source}, {"vit_tiny.safetensors", source}, {"model.safetensors", source}, {"b.safetensors", source}};
-  assert_fails(heed_checkpoint_open(context, files, 0, &checkpoint, &error), HEED_INVALID_FILE, "model.safetensors: it is missing (found 0 other files");
-  assert_fails(heed_checkpoint_open(context, files, 1, &checkpoint, &error), HEED_INVALID_FILE, "model.safetensors: it is missing (found 1 other files");
+  const heed_model_file files[] = {
+      {"config.json", source}, {"vit_tiny.safetensors", source}, {"model.safetensors", source}, {"b.safetensors", source}};
+  assert_fails(heed_checkpoint_open(context, files, 0, &checkpoint, &error), HEED_INVALID_FILE,
+               "model.safetensors: it is missing (found 0 other files");
+  assert_fails(heed_checkpoint_open(context, files, 1, &checkpoint, &error), HEED_INVALID_FILE,
+               "model.safetensors: it is missing (found 1 other files");
   assert_ok(heed_checkpoint_open(context, files, 2, &checkpoint, &error));
   assert_string_equal(heed_checkpoint_name(checkpoint), "vit_tiny.safetensors");
   heed_checkpoint_destroy(checkpoint);
@@ -586,7 +660,8 @@ static void which_file(void **state) {
   assert_string_equal(heed_checkpoint_name(checkpoint), "model.safetensors");
   heed_checkpoint_destroy(checkpoint);
   const heed_model_file two[] = {files[1], files[3]};
-  assert_fails(heed_checkpoint_open(context, two, 2, &checkpoint, &error), HEED_INVALID_FILE, "model.safetensors.index.json: it is missing (found 2 files");
+  assert_fails(heed_checkpoint_open(context, two, 2, &checkpoint, &error), HEED_INVALID_FILE,
+               "model.safetensors.index.json: it is missing (found 2 files");
   assert_null(checkpoint);
   free(bytes.data);
   free_model(&m);
@@ -626,10 +701,21 @@ static void allocation_failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_style),        cmocka_unit_test(wrapped_prefix), cmocka_unit_test(distilled_deit),        cmocka_unit_test(timm_registers_and_scales),
-      cmocka_unit_test(stacked_projection), cmocka_unit_test(oracle_model),   cmocka_unit_test(wrong_tensors),         cmocka_unit_test(wrong_dtypes),
-      cmocka_unit_test(unknown_tensors),    cmocka_unit_test(no_model),       cmocka_unit_test(sizes_that_do_not_fit), cmocka_unit_test(shards),
-      cmocka_unit_test(which_file),         cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(every_style),
+      cmocka_unit_test(wrapped_prefix),
+      cmocka_unit_test(distilled_deit),
+      cmocka_unit_test(timm_registers_and_scales),
+      cmocka_unit_test(stacked_projection),
+      cmocka_unit_test(lost_biases),
+      cmocka_unit_test(oracle_model),
+      cmocka_unit_test(wrong_tensors),
+      cmocka_unit_test(wrong_dtypes),
+      cmocka_unit_test(unknown_tensors),
+      cmocka_unit_test(no_model),
+      cmocka_unit_test(sizes_that_do_not_fit),
+      cmocka_unit_test(shards),
+      cmocka_unit_test(which_file),
+      cmocka_unit_test(allocation_failures),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

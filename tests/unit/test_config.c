@@ -23,7 +23,7 @@ static int drop_context(void **state) {
 
 /* Either text may be NULL: no such file. */
 static heed_status open_texts(const char *config_text, const char *preprocessor, heed_config **config) {
-  heed_model_file files[2];
+  heed_model_file files[2] = {{NULL, {0}}};
   uint32_t count = 0;
   if (config_text) files[count++] = (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
   if (preprocessor) files[count++] = (heed_model_file){"preprocessor_config.json", test_source(preprocessor, strlen(preprocessor))};
@@ -42,7 +42,8 @@ static void refuse(const char *text, heed_status status, const char *part) {
   assert_null(config);
 }
 
-#define BASE "\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_heads\":3,\"intermediate_size\":768,\"image_size\":224,\"patch_size\":16"
+#define BASE \
+  "\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_heads\":3,\"intermediate_size\":768,\"image_size\":224,\"patch_size\":16"
 
 /* ---------------------------------------------------------------------------------------------------------------- config.json */
 
@@ -87,13 +88,15 @@ static void defaults(void **state) {
   assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
   assert_true(c->qkv_bias);
   heed_config_destroy(c);
-  c = open_good("{\"model_type\":\"deit\"," BASE ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":\"quick_gelu\",\"image_size_\":0}");
+  c = open_good("{\"model_type\":\"deit\"," BASE
+                ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":\"quick_gelu\",\"image_size_\":0}");
   assert_false(c->qkv_bias);
   assert_true(c->epsilon == 1e-5f);
   assert_int_equal(c->channels, 1);
   assert_int_equal(c->activation, HEED_ACTIVATION_GELU_QUICK);
   heed_config_destroy(c);
-  c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_attention_heads\":6,\"mlp_ratio\":4,\"image_size\":518,\"patch_size\":14,"
+  c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_attention_heads\":6,\"mlp_ratio\":4,\"image_"
+                "size\":518,\"patch_size\":14,"
                 "\"num_register_tokens\":4}");
   assert_true(c->epsilon == 1e-6f);
   assert_int_equal(c->mlp_width, 1536);
@@ -103,7 +106,8 @@ static void defaults(void **state) {
 
 static void missing_keys(void **state) {
   (void)state;
-  static const char *const keys[] = {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "image_size", "patch_size"};
+  static const char *const keys[] = {"hidden_size",       "num_hidden_layers", "num_attention_heads",
+                                     "intermediate_size", "image_size",        "patch_size"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     char text[] = "{" BASE "}", part[100] = "config.json: the key ";
     *strstr(text, keys[i]) = '_';
@@ -134,8 +138,9 @@ static void wrong_values(void **state) {
   refuse("{\"model_type\":\"clip\"," BASE "}", HEED_UNSUPPORTED, "model_type is not supported (found clip, expected vit, deit or dinov2)");
   refuse("{\"model_type\":\"dinov2\",\"use_swiglu_ffn\":true," BASE "}", HEED_UNSUPPORTED, "a gated MLP is not supported");
   refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE, "mlp_ratio is too large");
-  refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_size\":1,\"image_size\":224,\"patch_size\":16}", HEED_INVALID_FILE,
-         "hidden_size is not a multiple of num_attention_heads (found 100 and 3)");
+  refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_size\":1,\"image_size\":224,\"patch_size\":"
+         "16}",
+         HEED_INVALID_FILE, "hidden_size is not a multiple of num_attention_heads (found 100 and 3)");
 }
 
 static void activations(void **state) {
@@ -143,9 +148,15 @@ static void activations(void **state) {
   static const struct {
     const char *name;
     heed_activation kind;
-  } known[] = {{"gelu", HEED_ACTIVATION_GELU},        {"gelu_new", HEED_ACTIVATION_GELU_TANH}, {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
-               {"gelu_fast", HEED_ACTIVATION_GELU_TANH}, {"quick_gelu", HEED_ACTIVATION_GELU_QUICK}, {"relu", HEED_ACTIVATION_RELU},
-               {"silu", HEED_ACTIVATION_SILU},        {"swish", HEED_ACTIVATION_SILU},         {"tanh", HEED_ACTIVATION_TANH}};
+  } known[] = {{"gelu", HEED_ACTIVATION_GELU},
+               {"gelu_new", HEED_ACTIVATION_GELU_TANH},
+               {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
+               {"gelu_fast", HEED_ACTIVATION_GELU_TANH},
+               {"quick_gelu", HEED_ACTIVATION_GELU_QUICK},
+               {"relu", HEED_ACTIVATION_RELU},
+               {"silu", HEED_ACTIVATION_SILU},
+               {"swish", HEED_ACTIVATION_SILU},
+               {"tanh", HEED_ACTIVATION_TANH}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     char text[512] = "{" BASE ",\"hidden_act\":\"";
     strcat(strcat(text, known[i].name), "\"}");
@@ -172,8 +183,9 @@ static void labels(void **state) {
 
 static void timm(void **state) {
   (void)state;
-  heed_config *c = open_good("{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":1000,\"num_features\":192,\"global_pool\":\"token\",\"pretrained_cfg\":{"
-                             "\"input_size\":[3,224,224],\"label_names\":[\"a\",\"b\"]}}");
+  heed_config *c = open_good(
+      "{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":1000,\"num_features\":192,\"global_pool\":\"token\",\"pretrained_cfg\":{"
+      "\"input_size\":[3,224,224],\"label_names\":[\"a\",\"b\"]}}");
   assert_true(c->timm);
   assert_int_equal(c->image_size, 224);
   assert_int_equal(c->channels, 3);
@@ -182,13 +194,15 @@ static void timm(void **state) {
   assert_true(c->epsilon == 1e-6f);
   assert_string_equal(heed_config_label(c, 1), "b");
   heed_config_destroy(c);
-  c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_heads\":4,\"embed_dim\":100,\"depth\":2,\"img_size\":32,\"patch_size\":[4,4]}}");
+  c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_heads\":4,\"embed_dim\":100,\"depth\":2,\"img_"
+                "size\":32,\"patch_size\":[4,4]}}");
   assert_int_equal(c->channels, 1);
   assert_int_equal(c->image_size, 32);
   assert_int_equal(c->heads, 4);
   assert_int_equal(c->patch, 4);
   heed_config_destroy(c);
-  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avg\"}", HEED_UNSUPPORTED, "global_pool is not supported (found avg, expected token)");
+  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avg\"}", HEED_UNSUPPORTED,
+         "global_pool is not supported (found avg, expected token)");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,192]}", HEED_UNSUPPORTED, "input_size is not supported (found 224 x 192");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224]}", HEED_INVALID_FILE, "input_size is not valid");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,224,1]}", HEED_INVALID_FILE, "input_size is not valid");
@@ -209,7 +223,8 @@ static heed_preprocess read_preprocess(const char *config_text, const char *text
   return p;
 }
 
-static void check(heed_preprocess p, heed_resize_mode mode, uint32_t height, uint32_t width, uint32_t short_side, uint32_t crop, uint32_t resample, float mean) {
+static void check(heed_preprocess p, heed_resize_mode mode, uint32_t height, uint32_t width, uint32_t short_side, uint32_t crop,
+                  uint32_t resample, float mean) {
   assert_int_equal(p.resize, mode);
   assert_int_equal(p.height, height);
   assert_int_equal(p.width, width);
@@ -241,7 +256,8 @@ static void size_spellings(void **state) {
   check(read_preprocess(NULL, "{\"size\":384}", VIT, 224), SQUASH, 384, 384, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, "{\"size\":{\"height\":240,\"width\":256}}", VIT, 224), SQUASH, 240, 256, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, "{\"size\":[240,256]}", VIT, 224), SQUASH, 240, 256, 0, 0, 2, 0.5f);
-  check(read_preprocess(NULL, "{\"size\":{\"shortest_edge\":256},\"do_center_crop\":true,\"crop_size\":224}", VIT, 224), SHORT, 0, 0, 256, 224, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":{\"shortest_edge\":256},\"do_center_crop\":true,\"crop_size\":224}", VIT, 224), SHORT, 0, 0, 256,
+        224, 2, 0.5f);
   check(read_preprocess(NULL, "{\"do_resize\":false,\"size\":256}", VIT, 224), HEED_RESIZE_NONE, 0, 0, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, "{\"size\":null,\"resample\":3,\"do_center_crop\":true}", VIT, 96), SQUASH, 96, 96, 0, 96, 3, 0.5f);
   check(read_preprocess(NULL, "{\"resample\":\"bicubic\"}", VIT, 96), SQUASH, 96, 96, 0, 0, 3, 0.5f);
@@ -250,22 +266,29 @@ static void size_spellings(void **state) {
 /* As published: google/vit-base-patch16-224, facebook/deit-base-distilled-patch16-224, facebook/dinov2-base, openai/clip. */
 static void published_files(void **state) {
   (void)state;
-  check(read_preprocess(NULL, "{\"do_normalize\":true,\"do_resize\":true,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,0.5,0.5],\"size\":224}", VIT, 224), SQUASH, 224,
-        224, 0, 0, 2, 0.5f);
-  heed_preprocess p = read_preprocess(NULL,
-                                      "{\"crop_size\":224,\"do_center_crop\":true,\"do_normalize\":true,\"do_resize\":true,\"feature_extractor_type\":"
-                                      "\"DeiTFeatureExtractor\",\"image_mean\":[0.485,0.456,0.406],\"image_std\":[0.229,0.224,0.225],\"resample\":3,\"size\":256}",
-                                      HEED_FAMILY_DEIT, 224);
+  check(read_preprocess(NULL,
+                        "{\"do_normalize\":true,\"do_resize\":true,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,0.5,0.5],\"size\":224}",
+                        VIT, 224),
+        SQUASH, 224, 224, 0, 0, 2, 0.5f);
+  heed_preprocess p = read_preprocess(
+      NULL,
+      "{\"crop_size\":224,\"do_center_crop\":true,\"do_normalize\":true,\"do_resize\":true,\"feature_extractor_type\":"
+      "\"DeiTFeatureExtractor\",\"image_mean\":[0.485,0.456,0.406],\"image_std\":[0.229,0.224,0.225],\"resample\":3,\"size\":256}",
+      HEED_FAMILY_DEIT, 224);
   check(p, SQUASH, 256, 256, 0, 224, 3, 0.485f);
   assert_true(p.mean[1] == 0.456f && p.mean[2] == 0.406f && p.std[0] == 0.229f && p.std[1] == 0.224f && p.std[2] == 0.225f);
   check(read_preprocess(NULL,
-                        "{\"crop_size\":{\"height\":224,\"width\":224},\"do_center_crop\":true,\"do_convert_rgb\":true,\"do_normalize\":true,\"do_rescale\":true,"
-                        "\"do_resize\":true,\"image_mean\":[0.485,0.456,0.406],\"image_processor_type\":\"BitImageProcessor\",\"image_std\":[0.229,0.224,0.225],"
+                        "{\"crop_size\":{\"height\":224,\"width\":224},\"do_center_crop\":true,\"do_convert_rgb\":true,\"do_normalize\":"
+                        "true,\"do_rescale\":true,"
+                        "\"do_resize\":true,\"image_mean\":[0.485,0.456,0.406],\"image_processor_type\":\"BitImageProcessor\",\"image_"
+                        "std\":[0.229,0.224,0.225],"
                         "\"resample\":3,\"rescale_factor\":0.00392156862745098,\"size\":{\"shortest_edge\":256}}",
                         HEED_FAMILY_DINOV2, 518),
         SHORT, 0, 0, 256, 224, 3, 0.485f);
-  check(read_preprocess(NULL, "{\"feature_extractor_type\":\"CLIPFeatureExtractor\",\"size\":224,\"crop_size\":224}", VIT, 224), SHORT, 0, 0, 224, 224, 3, 0.48145466f);
-  check(read_preprocess(NULL, "{\"image_processor_type\":\"ViTImageProcessorFast\",\"size\":{\"height\":256,\"width\":256}}", VIT, 224), SQUASH, 256, 256, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"feature_extractor_type\":\"CLIPFeatureExtractor\",\"size\":224,\"crop_size\":224}", VIT, 224), SHORT, 0,
+        0, 224, 224, 3, 0.48145466f);
+  check(read_preprocess(NULL, "{\"image_processor_type\":\"ViTImageProcessorFast\",\"size\":{\"height\":256,\"width\":256}}", VIT, 224),
+        SQUASH, 256, 256, 0, 0, 2, 0.5f);
 }
 
 static void values(void **state) {
@@ -310,19 +333,22 @@ static void wrong_preprocess(void **state) {
   refuse_preprocess("{\"image_std\":[1,0,1]}", HEED_INVALID_FILE, "image_std is not valid");
   refuse_preprocess("{\"image_std\":[1,1e-60,1]}", HEED_INVALID_FILE, "image_std is not valid");
   refuse_preprocess("{\"rescale_factor\":1e40}", HEED_INVALID_FILE, "rescale_factor is not valid");
-  refuse_preprocess("{\"image_processor_type\":\"SamImageProcessor\"}", HEED_UNSUPPORTED, "the kind of processor is not supported (found SamImageProcessor");
+  refuse_preprocess("{\"image_processor_type\":\"SamImageProcessor\"}", HEED_UNSUPPORTED,
+                    "the kind of processor is not supported (found SamImageProcessor");
   refuse_preprocess("{\"image_processor_type\":\"ViTPoseImageProcessor\"}", HEED_UNSUPPORTED, "the kind of processor is not supported");
 }
 
 static void timm_preprocess(void **state) {
   (void)state;
 #define TIMM(cfg) "{\"architecture\":\"vit_x\",\"pretrained_cfg\":{" cfg "}}"
-  heed_preprocess p = read_preprocess(
-      TIMM("\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":\"center\",\"mean\":[0.5,0.5,0.5],\"std\":[0.5,0.5,0.5]"), NULL,
-      HEED_FAMILY_TIMM, 224);
+  heed_preprocess p = read_preprocess(TIMM("\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":"
+                                           "\"center\",\"mean\":[0.5,0.5,0.5],\"std\":[0.5,0.5,0.5]"),
+                                      NULL, HEED_FAMILY_TIMM, 224);
   check(p, SHORT, 0, 0, 248, 224, 3, 0.5f);
-  check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 256, 224, 2, 0.5f);
-  check(read_preprocess(TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL, HEED_FAMILY_TIMM, 384), SQUASH, 384, 384, 0, 384, 3, 0.485f);
+  check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 256, 224, 2,
+        0.5f);
+  check(read_preprocess(TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL, HEED_FAMILY_TIMM, 384),
+        SQUASH, 384, 384, 0, 384, 3, 0.485f);
   check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 235, 224, 3, 0.5f);
   heed_config *c;
   static const struct {
@@ -366,10 +392,21 @@ static void allocation_failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(oracle_config),   cmocka_unit_test(no_config),       cmocka_unit_test(defaults),        cmocka_unit_test(missing_keys),
-      cmocka_unit_test(wrong_values),    cmocka_unit_test(activations),     cmocka_unit_test(labels),          cmocka_unit_test(timm),
-      cmocka_unit_test(family_defaults), cmocka_unit_test(size_spellings),  cmocka_unit_test(published_files), cmocka_unit_test(values),
-      cmocka_unit_test(wrong_preprocess), cmocka_unit_test(timm_preprocess), cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(oracle_config),
+      cmocka_unit_test(no_config),
+      cmocka_unit_test(defaults),
+      cmocka_unit_test(missing_keys),
+      cmocka_unit_test(wrong_values),
+      cmocka_unit_test(activations),
+      cmocka_unit_test(labels),
+      cmocka_unit_test(timm),
+      cmocka_unit_test(family_defaults),
+      cmocka_unit_test(size_spellings),
+      cmocka_unit_test(published_files),
+      cmocka_unit_test(values),
+      cmocka_unit_test(wrong_preprocess),
+      cmocka_unit_test(timm_preprocess),
+      cmocka_unit_test(allocation_failures),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

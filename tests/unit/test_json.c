@@ -29,13 +29,36 @@ static int drop_context(void **state) {
   return 0;
 }
 
-static heed_status parse(const char *text, heed_json **json) { return heed_json_parse(context, text, strlen(text), "t.json", json, &error); }
+static heed_status parse(const char *text, heed_json **json) {
+  return heed_json_parse(context, text, strlen(text), "t.json", json, &error);
+}
 
 static void accepted_texts(void **state) {
   (void)state;
-  static const char *const texts[] = {"null", " true ", "false", "0", "-0", "12", "-12.5e+10", "1E5", "1e-5", "\"\"", "\"a\"", "[]", "{}", "[ ]", "{ }",
-                                      "[1,2,3]", "[[],[[]],{}]", "{\"a\":1,\"b\":{\"a\":2}}", "\t\r\n [ 1 , 2 ] \n", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\"",
-                                      "\"\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E\x7F\"", "{\"\":0}", "123456789012345678901234567890", "1e999"};
+  static const char *const texts[] = {"null",
+                                      " true ",
+                                      "false",
+                                      "0",
+                                      "-0",
+                                      "12",
+                                      "-12.5e+10",
+                                      "1E5",
+                                      "1e-5",
+                                      "\"\"",
+                                      "\"a\"",
+                                      "[]",
+                                      "{}",
+                                      "[ ]",
+                                      "{ }",
+                                      "[1,2,3]",
+                                      "[[],[[]],{}]",
+                                      "{\"a\":1,\"b\":{\"a\":2}}",
+                                      "\t\r\n [ 1 , 2 ] \n",
+                                      "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\"",
+                                      "\"\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E\x7F\"",
+                                      "{\"\":0}",
+                                      "123456789012345678901234567890",
+                                      "1e999"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     heed_json *json;
     assert_ok(parse(texts[i], &json));
@@ -104,9 +127,20 @@ static void refused_texts(void **state) {
 
 static void bad_utf8(void **state) {
   (void)state;
-  static const char *const texts[] = {"\"\x80\"",     "\"\xC0\x80\"",     "\"\xC1\xBF\"",         "\"\xC3\"",     "\"\xE0\x80\x80\"", "\"\xE0\x9F\xBF\"",
-                                      "\"\xED\xA0\x80\"", "\"\xE2\x82\"", "\"\xF0\x80\x80\x80\"", "\"\xF4\x90\x80\x80\"", "\"\xF5\x80\x80\x80\"", "\"\xFF\"",
-                                      "\"\xF0\x9D\x84\"", "{\"\xC3(\":1}"};
+  static const char *const texts[] = {"\"\x80\"",
+                                      "\"\xC0\x80\"",
+                                      "\"\xC1\xBF\"",
+                                      "\"\xC3\"",
+                                      "\"\xE0\x80\x80\"",
+                                      "\"\xE0\x9F\xBF\"",
+                                      "\"\xED\xA0\x80\"",
+                                      "\"\xE2\x82\"",
+                                      "\"\xF0\x80\x80\x80\"",
+                                      "\"\xF4\x90\x80\x80\"",
+                                      "\"\xF5\x80\x80\x80\"",
+                                      "\"\xFF\"",
+                                      "\"\xF0\x9D\x84\"",
+                                      "{\"\xC3(\":1}"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     heed_json *json;
     assert_fails(parse(texts[i], &json), HEED_INVALID_FILE, "expected UTF-8");
@@ -123,8 +157,11 @@ static void every_code_point(void **state) {
     heed_json *json;
     if (point >= 0xD800u && point <= 0xDFFFu) continue;
     const size_t wanted = heed_utf8_write(plain, point);
-    if (point < 0x10000u) snprintf(escaped, sizeof escaped, "\"\\u%04X\"", (unsigned)point);
-    else snprintf(escaped, sizeof escaped, "\"\\u%04x\\u%04x\"", (unsigned)(0xD800u + ((point - 0x10000u) >> 10)), (unsigned)(0xDC00u + (point & 0x3FFu)));
+    if (point < 0x10000u)
+      snprintf(escaped, sizeof escaped, "\"\\u%04X\"", (unsigned)point);
+    else
+      snprintf(escaped, sizeof escaped, "\"\\u%04x\\u%04x\"", (unsigned)(0xD800u + ((point - 0x10000u) >> 10)),
+               (unsigned)(0xDC00u + (point & 0x3FFu)));
     assert_ok(parse(escaped, &json));
     assert_true(heed_json_string(json, heed_json_root(json), &text, &length));
     assert_int_equal(length, wanted);
@@ -194,7 +231,8 @@ static void tree_is_walked(void **state) {
 static void duplicate_keys(void **state) {
   (void)state;
   heed_json *json;
-  assert_fails(parse("{\"a\":1,\"b\":2,\"a\":3}", &json), HEED_INVALID_FILE, "the key \"a\" occurs twice in one object (found again at byte 14)");
+  assert_fails(parse("{\"a\":1,\"b\":2,\"a\":3}", &json), HEED_INVALID_FILE,
+               "the key \"a\" occurs twice in one object (found again at byte 14)");
   assert_fails(parse("{\"a\":1,\"\\u0061\":3}", &json), HEED_INVALID_FILE, "the key \"a\" occurs twice");
   assert_fails(parse("[{\"x\":{\"\":1,\"\":1}}]", &json), HEED_INVALID_FILE, "the key \"\" occurs twice");
   assert_ok(parse("{\"a\":{\"a\":{\"a\":1}}}", &json));
@@ -315,13 +353,48 @@ static void check_double(const char *text) {
 
 static void doubles_of_note(void **state) {
   (void)state;
-  static const char *const texts[] = {
-      "0", "-0", "0.0", "-0e5", "0e999999999999999999999", "1", "0.1", "0.3", "1e-12", "1e-5", "0.00392156862745098", "1e22", "1e23", "123456789012345",
-      "9007199254740993", "9007199254740992.5", "9007199254740993.00000000000000000000000000000000000000000001", "1.7976931348623157e308",
-      "1.7976931348623158e308", "1.797693134862315807e308", "1.797693134862315808e308", "1.8e308", "1e309", "1e99999999999999999999", "1e-99999999999999999999",
-      "4.9406564584124654e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "2.47032822920623272088e-324", "2.47032822920623272089e-324",
-      "2.2250738585072014e-308", "2.2250738585072011e-308", "2.2250738585072012e-308", "1e-323", "1e-400", "8.98846567431158e307", "5e-324", "0.5e-323",
-      "100000000000000016777215", "100000000000000016777216", "6.631236846766476e-316", "3.237883913302901289588352412501532174863037669423108059901297e-319"};
+  static const char *const texts[] = {"0",
+                                      "-0",
+                                      "0.0",
+                                      "-0e5",
+                                      "0e999999999999999999999",
+                                      "1",
+                                      "0.1",
+                                      "0.3",
+                                      "1e-12",
+                                      "1e-5",
+                                      "0.00392156862745098",
+                                      "1e22",
+                                      "1e23",
+                                      "123456789012345",
+                                      "9007199254740993",
+                                      "9007199254740992.5",
+                                      "9007199254740993.00000000000000000000000000000000000000000001",
+                                      "1.7976931348623157e308",
+                                      "1.7976931348623158e308",
+                                      "1.797693134862315807e308",
+                                      "1.797693134862315808e308",
+                                      "1.8e308",
+                                      "1e309",
+                                      "1e99999999999999999999",
+                                      "1e-99999999999999999999",
+                                      "4.9406564584124654e-324",
+                                      "2.4703282292062327e-324",
+                                      "2.4703282292062328e-324",
+                                      "2.47032822920623272088e-324",
+                                      "2.47032822920623272089e-324",
+                                      "2.2250738585072014e-308",
+                                      "2.2250738585072011e-308",
+                                      "2.2250738585072012e-308",
+                                      "1e-323",
+                                      "1e-400",
+                                      "8.98846567431158e307",
+                                      "5e-324",
+                                      "0.5e-323",
+                                      "100000000000000016777215",
+                                      "100000000000000016777216",
+                                      "6.631236846766476e-316",
+                                      "3.237883913302901289588352412501532174863037669423108059901297e-319"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_double(texts[i]);
 }
 
@@ -381,8 +454,10 @@ static void allocation_failures(void **state) {
     allocator.fail_at = n;
     const heed_status status = heed_json_parse(failing, text, strlen(text), "t.json", &json, &error);
     done = allocator.total < n;
-    if (done) assert_int_equal(status, HEED_OK);
-    else assert_int_equal(status, HEED_OUT_OF_MEMORY);
+    if (done)
+      assert_int_equal(status, HEED_OK);
+    else
+      assert_int_equal(status, HEED_OUT_OF_MEMORY);
     allocator.fail_at = 0;
     heed_json_destroy(json);
     heed_context_destroy(failing);
@@ -413,10 +488,12 @@ static void sorting(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_texts),   cmocka_unit_test(refused_texts),       cmocka_unit_test(bad_utf8),         cmocka_unit_test(every_code_point),
-      cmocka_unit_test(zero_bytes),       cmocka_unit_test(tree_is_walked),      cmocka_unit_test(duplicate_keys),   cmocka_unit_test(many_keys_fast),
-      cmocka_unit_test(depth_limit),      cmocka_unit_test(large_text),          cmocka_unit_test(integers),         cmocka_unit_test(doubles_of_note),
-      cmocka_unit_test(doubles_at_random), cmocka_unit_test(locale_is_ignored),  cmocka_unit_test(allocation_failures), cmocka_unit_test(sorting),
+      cmocka_unit_test(accepted_texts),    cmocka_unit_test(refused_texts),     cmocka_unit_test(bad_utf8),
+      cmocka_unit_test(every_code_point),  cmocka_unit_test(zero_bytes),        cmocka_unit_test(tree_is_walked),
+      cmocka_unit_test(duplicate_keys),    cmocka_unit_test(many_keys_fast),    cmocka_unit_test(depth_limit),
+      cmocka_unit_test(large_text),        cmocka_unit_test(integers),          cmocka_unit_test(doubles_of_note),
+      cmocka_unit_test(doubles_at_random), cmocka_unit_test(locale_is_ignored), cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(sorting),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

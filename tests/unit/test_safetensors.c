@@ -50,7 +50,8 @@ static void accept(const char *header, size_t data_size) {
   heed_safetensors_destroy(file);
 }
 
-#define TENSOR(name, dtype, shape, begin, end) "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" #begin "," #end "]}"
+#define TENSOR(name, dtype, shape, begin, end) \
+  "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" #begin "," #end "]}"
 
 /* -------------------------------------------------------------------------------------------- the reference's error kinds */
 
@@ -66,7 +67,8 @@ static void header_too_large(void **state) {
   (void)state;
   heed_safetensors *file;
   const unsigned char bytes[8 + 2] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, '{', '}'};
-  assert_fails(open_bytes(bytes, sizeof bytes, &file), HEED_INVALID_FILE, "the header is too large (found 18446744073709551615 bytes, expected at most 100000000)");
+  assert_fails(open_bytes(bytes, sizeof bytes, &file), HEED_INVALID_FILE,
+               "the header is too large (found 18446744073709551615 bytes, expected at most 100000000)");
   const unsigned char just[8] = {0x01, 0xE1, 0xF5, 0x05};
   assert_fails(open_bytes(just, sizeof just, &file), HEED_INVALID_FILE, "the header is too large (found 100000001 bytes");
 }
@@ -75,7 +77,8 @@ static void invalid_header_length(void **state) {
   (void)state;
   heed_safetensors *file;
   const unsigned char bytes[8 + 2] = {3, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
-  assert_fails(open_bytes(bytes, sizeof bytes, &file), HEED_INVALID_FILE, "does not fit the file (found a header of 3 bytes, expected at most 2)");
+  assert_fails(open_bytes(bytes, sizeof bytes, &file), HEED_INVALID_FILE,
+               "does not fit the file (found a header of 3 bytes, expected at most 2)");
 }
 
 static void invalid_header_utf8(void **state) {
@@ -134,7 +137,8 @@ static void duplicate_names(void **state) {
 
 static void invalid_offset_overlap(void **state) {
   (void)state;
-  refuse("{" TENSOR("a", "F32", "[2]", 0, 8) "," TENSOR("b", "F32", "[1]", 4, 8) "}", 8, "tensor b: its data overlaps another's (found its start at 4, expected 8)");
+  refuse("{" TENSOR("a", "F32", "[2]", 0, 8) "," TENSOR("b", "F32", "[1]", 4, 8) "}", 8,
+         "tensor b: its data overlaps another's (found its start at 4, expected 8)");
   refuse("{" TENSOR("a", "F32", "[1]", 0, 4) "," TENSOR("b", "F32", "[1]", 0, 4) "}", 4, "tensor b: its data overlaps another's");
 }
 
@@ -146,7 +150,8 @@ static void invalid_offset_hole(void **state) {
 
 static void invalid_offset_reversed(void **state) {
   (void)state;
-  refuse("{" TENSOR("z", "U8", "[4]", 0, 4) "," TENSOR("a", "F32", "[1]", 4, 0) "}", 4, "tensor a: its data ends before it starts (found [4, 0])");
+  refuse("{" TENSOR("z", "U8", "[4]", 0, 4) "," TENSOR("a", "F32", "[1]", 4, 0) "}", 4,
+         "tensor a: its data ends before it starts (found [4, 0])");
 }
 
 static void validation_overflow(void **state) {
@@ -191,7 +196,9 @@ static void accepted_files(void **state) {
   accept("{\"__metadata__\":{}}", 0);
   accept("{\"__metadata__\":{\"a\":\"\",\"\":\"b\"}}", 0);
   accept("{" TENSOR("", "F32", "[1]", 0, 4) "}", 4);
-  accept("{" TENSOR("zero", "F32", "[0]", 0, 0) "," TENSOR("zero too", "F16", "[3,0,4294967296]", 0, 0) "," TENSOR("a", "F32", "[1]", 0, 4) "}", 4);
+  accept("{" TENSOR("zero", "F32", "[0]", 0, 0) "," TENSOR("zero too", "F16", "[3,0,4294967296]", 0, 0) "," TENSOR("a", "F32", "[1]", 0,
+                                                                                                                   4) "}",
+         4);
   accept("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"more\":[1,{}]}}", 4);
   accept("{" TENSOR("b", "U8", "[4]", 4, 8) "," TENSOR("a", "F32", "[1]", 0, 4) "}", 8);
 }
@@ -202,16 +209,18 @@ static void every_dtype(void **state) {
     const char *name;
     int bytes_of_8;
     bool readable;
-  } dtypes[] = {{"BOOL", 8, false},    {"F4", 4, false},      {"F6_E2M3", 6, false},     {"F6_E3M2", 6, false},     {"U8", 8, true},    {"I8", 8, false},
-                {"F8_E5M2", 8, false}, {"F8_E4M3", 8, false}, {"F8_E8M0", 8, false},     {"F8_E4M3FNUZ", 8, false}, {"F8_E5M2FNUZ", 8, false}, {"I16", 16, false},
-                {"U16", 16, false},    {"F16", 16, true},     {"BF16", 16, true},        {"I32", 32, true},         {"U32", 32, false}, {"F32", 32, true},
-                {"C64", 64, false},    {"F64", 64, false},    {"I64", 64, false},        {"U64", 64, false}};
+  } dtypes[] = {{"BOOL", 8, false},        {"F4", 4, false},      {"F6_E2M3", 6, false}, {"F6_E3M2", 6, false}, {"U8", 8, true},
+                {"I8", 8, false},          {"F8_E5M2", 8, false}, {"F8_E4M3", 8, false}, {"F8_E8M0", 8, false}, {"F8_E4M3FNUZ", 8, false},
+                {"F8_E5M2FNUZ", 8, false}, {"I16", 16, false},    {"U16", 16, false},    {"F16", 16, true},     {"BF16", 16, true},
+                {"I32", 32, true},         {"U32", 32, false},    {"F32", 32, true},     {"C64", 64, false},    {"F64", 64, false},
+                {"I64", 64, false},        {"U64", 64, false}};
   assert_int_equal(sizeof dtypes / sizeof *dtypes, 22);
   for (size_t i = 0; i < 22; i++) {
     char header[256];
     heed_safetensors *file;
     float out[8];
-    snprintf(header, sizeof header, "{\"t\":{\"dtype\":\"%s\",\"shape\":[2,4],\"data_offsets\":[0,%d]}}", dtypes[i].name, dtypes[i].bytes_of_8);
+    snprintf(header, sizeof header, "{\"t\":{\"dtype\":\"%s\",\"shape\":[2,4],\"data_offsets\":[0,%d]}}", dtypes[i].name,
+             dtypes[i].bytes_of_8);
     test_bytes bytes = test_safetensors(header, (size_t)dtypes[i].bytes_of_8);
     assert_ok(open_bytes(bytes.data, bytes.size, &file));
     const heed_safetensors_tensor *tensor = heed_safetensors_find(file, "t");
@@ -234,8 +243,10 @@ static void many_axes(void **state) {
   (void)state;
   heed_safetensors *file;
   float out[1];
-  test_bytes bytes = test_safetensors("{" TENSOR("six", "F32", "[1,1,1,1,1,1]", 0, 4) "," TENSOR("seven", "F32", "[1,1,1,1,1,1,1]", 4, 8) ","
-                                      TENSOR("scalar", "F32", "[]", 8, 12) "," TENSOR("wide", "F32", "[4294967296,0]", 12, 12) "}", 12);
+  test_bytes bytes =
+      test_safetensors("{" TENSOR("six", "F32", "[1,1,1,1,1,1]", 0, 4) "," TENSOR("seven", "F32", "[1,1,1,1,1,1,1]", 4, 8) "," TENSOR(
+                           "scalar", "F32", "[]", 8, 12) "," TENSOR("wide", "F32", "[4294967296,0]", 12, 12) "}",
+                       12);
   assert_ok(open_bytes(bytes.data, bytes.size, &file));
   assert_int_equal(heed_safetensors_find(file, "six")->shape.rank, 6);
   assert_int_equal(heed_safetensors_find(file, "scalar")->shape.rank, 0);
@@ -252,7 +263,8 @@ static void many_axes(void **state) {
 static void table_of_a_file(void **state) {
   (void)state;
   heed_safetensors *file;
-  test_bytes bytes = test_safetensors("{\"__metadata__\":{\"op\":\"gelu\"}," TENSOR("b", "U8", "[4]", 4, 8) "," TENSOR("a", "F32", "[1]", 0, 4) "}", 8);
+  test_bytes bytes =
+      test_safetensors("{\"__metadata__\":{\"op\":\"gelu\"}," TENSOR("b", "U8", "[4]", 4, 8) "," TENSOR("a", "F32", "[1]", 0, 4) "}", 8);
   assert_ok(open_bytes(bytes.data, bytes.size, &file));
   assert_string_equal(heed_safetensors_name(file), "w.safetensors");
   assert_int_equal(heed_safetensors_count(file), 2);
@@ -305,7 +317,8 @@ static void halves_are_widened(void **state) {
     uint16_t *halves = malloc(COUNT * sizeof *halves);
     float *found = malloc(COUNT * sizeof *found);
     for (int i = 0; i < COUNT; i++) halves[i] = (uint16_t)test_random_next(&random);
-    const heed_safetensors_item items[] = {{"h", brain ? HEED_BF16 : HEED_F16, HEED_SHAPE(COUNT), halves}, {"u", HEED_U8, HEED_SHAPE(3), "abc"}};
+    const heed_safetensors_item items[] = {{"h", brain ? HEED_BF16 : HEED_F16, HEED_SHAPE(COUNT), halves},
+                                           {"u", HEED_U8, HEED_SHAPE(3), "abc"}};
     test_bytes bytes = {malloc(1), 1}; /* one byte in front: every address odd */
     assert_ok(heed_safetensors_write(context, items, 2, NULL, 0, test_bytes_append, &bytes, &error));
     test_bytes inner = {bytes.data + 1, bytes.size - 1};
@@ -372,13 +385,15 @@ static void failing_source(void **state) {
     assert_null(file);
   }
   const heed_source empty = {.size = 10};
-  assert_fails(heed_safetensors_open(context, &empty, "w.safetensors", &file, &error), HEED_INVALID_ARGUMENT, "neither bytes nor a read callback");
+  assert_fails(heed_safetensors_open(context, &empty, "w.safetensors", &file, &error), HEED_INVALID_ARGUMENT,
+               "neither bytes nor a read callback");
 }
 
 static void truncated_everywhere(void **state) {
   (void)state;
   heed_safetensors *file;
-  test_bytes bytes = test_safetensors("{\"__metadata__\":{\"k\":\"\\u00e9\"}," TENSOR("a", "F16", "[2,2]", 0, 8) "," TENSOR("b", "F32", "[1]", 8, 12) "}  ", 12);
+  test_bytes bytes = test_safetensors(
+      "{\"__metadata__\":{\"k\":\"\\u00e9\"}," TENSOR("a", "F16", "[2,2]", 0, 8) "," TENSOR("b", "F32", "[1]", 8, 12) "}  ", 12);
   for (size_t size = 0; size < bytes.size; size++) {
     unsigned char *cut = malloc(size ? size : 1); /* of its own, so that reading past it shows */
     memcpy(cut, bytes.data, size);
@@ -424,7 +439,8 @@ static void many_tensors_fast(void **state) {
   size_t at = 0;
   header[at++] = '{';
   for (int i = 0; i < COUNT; i++) /* backwards, so that the sort has to work */
-    at += (size_t)sprintf(header + at, "%s\"t%d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}", i ? "," : "", i, COUNT - 1 - i, COUNT - i);
+    at += (size_t)sprintf(header + at, "%s\"t%d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}", i ? "," : "", i,
+                          COUNT - 1 - i, COUNT - i);
   strcpy(header + at, "}");
   const clock_t start = clock();
   assert_ok(open_header(header, COUNT, &file));
@@ -442,8 +458,11 @@ static void written_bytes(void **state) {
   (void)state;
   const int32_t numbers[2] = {1, -2};
   const float floats[1] = {1.5f};
-  const heed_safetensors_item items[] = {{"b", HEED_U8, HEED_SHAPE(3), "xyz"},    {"z", HEED_F32, {0}, floats},       {"i", HEED_I32, HEED_SHAPE(2, 1), numbers},
-                                         {"a", HEED_U8, HEED_SHAPE(1), "w"},      {"none", HEED_F32, HEED_SHAPE(0, 2), NULL}};
+  const heed_safetensors_item items[] = {{"b", HEED_U8, HEED_SHAPE(3), "xyz"},
+                                         {"z", HEED_F32, {0}, floats},
+                                         {"i", HEED_I32, HEED_SHAPE(2, 1), numbers},
+                                         {"a", HEED_U8, HEED_SHAPE(1), "w"},
+                                         {"none", HEED_F32, HEED_SHAPE(0, 2), NULL}};
   const heed_safetensors_pair pairs[] = {{"op", "ge\"l\\u\n\x01"}, {"\xC3\xA9", ""}};
   static const char header[] =
       "{\"__metadata__\":{\"op\":\"ge\\\"l\\\\u\\n\\u0001\",\"\xC3\xA9\":\"\"},"
@@ -507,15 +526,33 @@ static void writing_refuses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(header_too_small),      cmocka_unit_test(header_too_large),       cmocka_unit_test(invalid_header_length),
-      cmocka_unit_test(invalid_header_utf8),   cmocka_unit_test(invalid_header_json),    cmocka_unit_test(invalid_header_types),
-      cmocka_unit_test(invalid_metadata),      cmocka_unit_test(duplicate_names),        cmocka_unit_test(invalid_offset_overlap),
-      cmocka_unit_test(invalid_offset_hole),   cmocka_unit_test(invalid_offset_reversed), cmocka_unit_test(validation_overflow),
-      cmocka_unit_test(misaligned_slice),      cmocka_unit_test(tensor_invalid_info),    cmocka_unit_test(metadata_incomplete_buffer),
-      cmocka_unit_test(accepted_files),        cmocka_unit_test(every_dtype),            cmocka_unit_test(many_axes),
-      cmocka_unit_test(table_of_a_file),       cmocka_unit_test(oracle_files),           cmocka_unit_test(halves_are_widened),
-      cmocka_unit_test(ranges_outside),        cmocka_unit_test(failing_source),         cmocka_unit_test(truncated_everywhere),
-      cmocka_unit_test(allocation_failures),   cmocka_unit_test(many_tensors_fast),      cmocka_unit_test(written_bytes),
+      cmocka_unit_test(header_too_small),
+      cmocka_unit_test(header_too_large),
+      cmocka_unit_test(invalid_header_length),
+      cmocka_unit_test(invalid_header_utf8),
+      cmocka_unit_test(invalid_header_json),
+      cmocka_unit_test(invalid_header_types),
+      cmocka_unit_test(invalid_metadata),
+      cmocka_unit_test(duplicate_names),
+      cmocka_unit_test(invalid_offset_overlap),
+      cmocka_unit_test(invalid_offset_hole),
+      cmocka_unit_test(invalid_offset_reversed),
+      cmocka_unit_test(validation_overflow),
+      cmocka_unit_test(misaligned_slice),
+      cmocka_unit_test(tensor_invalid_info),
+      cmocka_unit_test(metadata_incomplete_buffer),
+      cmocka_unit_test(accepted_files),
+      cmocka_unit_test(every_dtype),
+      cmocka_unit_test(many_axes),
+      cmocka_unit_test(table_of_a_file),
+      cmocka_unit_test(oracle_files),
+      cmocka_unit_test(halves_are_widened),
+      cmocka_unit_test(ranges_outside),
+      cmocka_unit_test(failing_source),
+      cmocka_unit_test(truncated_everywhere),
+      cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(many_tensors_fast),
+      cmocka_unit_test(written_bytes),
       cmocka_unit_test(writing_refuses),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);

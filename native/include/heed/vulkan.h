@@ -58,8 +58,8 @@ typedef struct heed_vulkan_check {
   bool passed;
   bool remembered;   /* taken from an earlier check of the same device, driver and build */
   uint32_t kernels;  /* how many were run */
-  char worst[48];    /* the op that was furthest off, and by how much, relative to 1 + |expected| */
-  double max_error;
+  char worst[48];    /* the op that was furthest off */
+  double max_error;  /* its difference, relative to 1 + |expected| */
 } heed_vulkan_check;
 
 /* Runs each kernel once on small random inputs and compares with the CPU backend (tolerance 1e-4). With a cache directory in desc

@@ -1,22 +1,13 @@
-/* attention on Vulkan: one dispatch a node, or two when only some rows of the weights are wanted. */
-#include "graph/attention_rule.h"
-#include "params/attention.h"
-#include "params/attention_flags.h"
-#include "vulkan/builder.h"
-
+/* attention on Vulkan. On a GPU one kernel whose query rows stay in registers; on a software device, whose compiler does not take
+ * that many registers, and for large heads, three dispatches. */
 #include <string.h>
 
-#define LARGEST_DEPTH 256 /* query and output rows stay in registers */
+#include "params/attention.h"
+#include "vulkan/ops/attention_parts.h"
 
-typedef struct attention_job {
-  heed_vk_builder *builder;
-  const heed_attention_desc *desc;
-  heed_attention_sizes sizes;
-  const heed_node *node;
-  bool wants_weights, wants_logits;
-} attention_job;
+#define LARGEST_DEPTH 128 /* of a query row in registers */
 
-static uint32_t mask_flags(const heed_attention_desc *desc) {
+static uint32_t find_flags(const heed_attention_desc *desc) {
   uint32_t flags = 0;
   if (desc->mask.id) flags |= HEED_ATTENTION_MASK;
   if (desc->key_padding.id) flags |= HEED_ATTENTION_KEY_PADDING;
@@ -26,6 +17,9 @@ static uint32_t mask_flags(const heed_attention_desc *desc) {
   if (desc->window && desc->window_left >= 0) flags |= HEED_ATTENTION_LEFT;
   if (desc->window && desc->window_right >= 0) flags |= HEED_ATTENTION_RIGHT;
   if (flags || desc->norm != HEED_NORM_SOFTMAX) flags |= HEED_ATTENTION_GUARD;
+  if (desc->softcap > 0.0f) flags |= HEED_ATTENTION_SOFTCAP;
+  if (desc->merge_heads) flags |= HEED_ATTENTION_MERGE;
+  if (desc->empty_row != HEED_EMPTY_ROW_ZERO) flags |= HEED_ATTENTION_FILLS;
   return flags;
 }
 
@@ -35,8 +29,7 @@ static int32_t clip_side(const heed_attention_sizes *sizes, int32_t side) {
   return side > most ? (int32_t)most : side;
 }
 
-static heed_attention_params make_params(const attention_job *job) {
-  const heed_attention_desc *desc = job->desc;
+static heed_attention_params make_params(const heed_vk_attention_job *job) {
   const heed_attention_sizes *s = &job->sizes;
   heed_attention_params params = {
       .heads = s->heads,
@@ -44,12 +37,12 @@ static heed_attention_params make_params(const attention_job *job) {
       .queries = s->queries,
       .keys = s->keys,
       .rows = s->rows,
-      .scale = desc->score == HEED_SCORE_DOT ? 1.0f : desc->scale,
-      .softcap = desc->softcap,
-      .threshold = desc->threshold,
-      .offset = desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int32_t)((int64_t)s->keys - (int64_t)s->queries) : 0,
-      .window_left = clip_side(s, desc->window_left),
-      .window_right = clip_side(s, desc->window_right),
+      .scale = job->desc->scale,
+      .softcap = job->desc->softcap,
+      .threshold = job->desc->threshold,
+      .offset = job->offset,
+      .window_left = job->window_left,
+      .window_right = job->window_right,
   };
   memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
   memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
@@ -57,7 +50,7 @@ static heed_attention_params make_params(const attention_job *job) {
 }
 
 /* Binds what both variants have. Returns whether key and value can be read as vec4. */
-static bool bind_inputs(const attention_job *job, heed_vk_dispatch *dispatch, heed_attention_params *params) {
+static bool bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch, heed_attention_params *params) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   params->query_origin = heed_vk_read(builder, dispatch, 0, desc->query.id);
@@ -70,25 +63,24 @@ static bool bind_inputs(const attention_job *job, heed_vk_dispatch *dispatch, he
   return (job->sizes.depth | job->sizes.value_depth | params->key_origin | params->value_origin) % 4 == 0;
 }
 
-static void add(const attention_job *job, uint32_t flags, bool output, bool weights, bool listed) {
+/* listed: only the wanted rows, and no output. */
+static void add_fused(const heed_vk_attention_job *job, bool weights, bool listed) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_sizes *s = &job->sizes;
+  uint32_t flags = job->flags;
   heed_vk_dispatch dispatch = {.shader = weights ? HEED_SHADER_attention_weights : HEED_SHADER_attention};
   heed_attention_params params = make_params(job);
   if (bind_inputs(job, &dispatch, &params)) flags |= HEED_ATTENTION_VECTOR;
-  params.output_origin = heed_vk_write(builder, &dispatch, 3, output ? job->node->output[0] : 0);
-  if (!output) flags |= HEED_ATTENTION_NO_OUTPUT;
+  params.output_origin = heed_vk_write(builder, &dispatch, 3, listed ? 0 : job->node->output[0]);
   if (weights) {
     params.weights_origin = heed_vk_write(builder, &dispatch, 8, job->wants_weights ? job->node->output[1] : 0);
     params.logits_origin = heed_vk_write(builder, &dispatch, 9, job->wants_logits ? job->node->output[2] : 0);
-    if (job->wants_weights) flags |= HEED_ATTENTION_WEIGHTS;
-    if (job->wants_logits) flags |= HEED_ATTENTION_LOGITS;
-    if (listed) {
-      heed_vk_read_data(builder, &dispatch, 10, job->desc->rows, (uint64_t)s->rows * sizeof *job->desc->rows);
-      flags |= HEED_ATTENTION_ROWS;
-    } else {
-      heed_vk_read(builder, &dispatch, 10, 0);
-    }
+    flags |= (job->wants_weights ? HEED_ATTENTION_WEIGHTS : 0) | (job->wants_logits ? HEED_ATTENTION_LOGITS : 0);
+    heed_vk_read(builder, &dispatch, 10, 0);
+  }
+  if (listed) {
+    heed_vk_read_data(builder, &dispatch, 10, job->desc->rows, (uint64_t)s->rows * sizeof *job->desc->rows);
+    flags |= HEED_ATTENTION_ROWS | HEED_ATTENTION_NO_OUTPUT;
   }
   if (job->desc->norm == HEED_NORM_SOFTMAX && !weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
   const uint32_t width = builder->limits->cpu ? builder->limits->lanes : 64, keys = 4;
@@ -97,18 +89,21 @@ static void add(const attention_job *job, uint32_t flags, bool output, bool weig
 }
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
-  attention_job job = {.builder = builder, .desc = node->desc, .node = node};
+  heed_vk_attention_job job = {.builder = builder, .desc = node->desc, .node = node};
   heed_attention_get_sizes(builder->plan->graph, job.desc, &job.sizes);
   job.wants_weights = heed_plan_wants(builder->plan, node->output[1]);
   job.wants_logits = heed_plan_wants(builder->plan, node->output[2]);
-  if (job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
-    heed_vk_fail(builder, HEED_UNSUPPORTED, "the head size is too large for this backend (expected at most 256)");
+  job.flags = find_flags(job.desc);
+  job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries) : 0;
+  job.window_left = clip_side(&job.sizes, job.desc->window_left);
+  job.window_right = clip_side(&job.sizes, job.desc->window_right);
+  if (!builder->limits->registers || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
+    heed_vk_attention_split(&job);
     return;
   }
   const bool weights = job.wants_weights || job.wants_logits, listed = weights && job.desc->row_count != 0;
-  const uint32_t flags = mask_flags(job.desc) | (job.desc->softcap > 0.0f ? HEED_ATTENTION_SOFTCAP : 0) | (job.desc->merge_heads ? HEED_ATTENTION_MERGE : 0);
-  add(&job, flags, true, weights && !listed, false);
-  if (listed) add(&job, flags, false, true, true);
+  add_fused(&job, weights && !listed, false);
+  if (listed) add_fused(&job, true, true);
 }
 
 const heed_vk_op heed_vk_attention = {"attention", build};

@@ -26,10 +26,16 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
+/* With a padding id the mask of the real tokens comes out too. */
 static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
   const heed_embedding_desc desc = {sizeof desc, heed_case_input(test, "ids"), heed_case_constant(test, "table")};
   heed_case_result(test, "y", heed_define_embedding(heed_case_graph(test), &desc));
+  if (!heed_case_has(test, "padding_id")) return HEED_OK;
+  const int64_t padding = heed_case_integer(test, "padding_id", 0);
+  if (padding < INT32_MIN || padding > INT32_MAX)
+    return heed_fail(error, HEED_INVALID_FILE, "embedding: padding_id is off (found %lld, expected 32 bits)", (long long)padding);
+  const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .key_ids = desc.ids, .padding_id = (int32_t)padding};
+  heed_case_result(test, "mask", heed_define_attention_mask(heed_case_graph(test), &mask));
   return HEED_OK;
 }
 

@@ -204,6 +204,10 @@ HEED_API heed_value heed_define_constant(heed_graph *graph, const heed_constant_
 /* A view of `base` from element `offset` on with another shape; no copy. Used to name the parts of a stacked result. */
 HEED_API heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape);
 
+/* The same elements under another shape of as many; no copy: a view, or of a constant a constant. Elements keep their order, so that
+ * [B, T, H D] as [B, H, T, D] is not a split into heads: that is [B, T, H, D], then heed_define_permute with order 0 2 1 3. */
+HEED_API heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape *shape);
+
 /* ------------------------------------------------------------------------------------------------------------------- ops */
 
 typedef enum heed_activation {
@@ -292,6 +296,29 @@ typedef struct heed_embedding_desc {
   heed_value ids, table;
 } heed_embedding_desc;
 HEED_API heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc);
+
+/* The axes of x (F32 or I32, 1 to 6 axes) in another order, dense: y's axis i is x's axis order[i]. order names every axis once. */
+typedef struct heed_permute_desc {
+  size_t struct_size;
+  heed_value x;
+  uint32_t order[HEED_MAX_RANK];
+} heed_permute_desc;
+HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
+
+/* Masks from token ids, as Keras' MultiHeadAttention combines them: query_ids I32 [B, Tq], key_ids I32 [B, Tk] -> U8 [B, Tq, Tk],
+ * 1 = query is not padding AND key is not padding AND, when causal, k <= q. Without query_ids: U8 [B, Tk], 1 = real token, as
+ * key_padding of an attention takes it. For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
+typedef struct heed_attention_mask_desc {
+  size_t struct_size;
+  heed_value query_ids, key_ids;
+  bool causal;
+  int32_t padding_id;
+} heed_attention_mask_desc;
+HEED_API heed_value heed_define_attention_mask(heed_graph *graph, const heed_attention_mask_desc *desc);
+
+/* [length, width], a constant: sin on even and cos on odd columns 2i, 2i + 1 of position / 10000^(2i / width) (Vaswani et al. 2017,
+ * 3.5), worked out in double. */
+HEED_API heed_value heed_define_positional_encoding(heed_graph *graph, uint32_t length, uint32_t width);
 
 typedef enum heed_score { HEED_SCORE_SCALED_DOT = 0, HEED_SCORE_DOT = 1 } heed_score;
 typedef enum heed_norm { HEED_NORM_SOFTMAX = 0, HEED_NORM_SPARSE_SOFTMAX = 1, HEED_NORM_SPARSEMAX = 2 } heed_norm;
@@ -455,6 +482,8 @@ HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
 
 typedef struct heed_tensor_info {
   const char *name;
+  const char *dtype_name;  /* as in the file, also where heed cannot use it: "I64" */
+  const char *unsupported; /* NULL, or why heed cannot read it: then dtype and shape say nothing */
   heed_dtype dtype;
   heed_shape shape;
   uint64_t bytes;

@@ -1,0 +1,22 @@
+/* What the two ways of running attention share: one kernel (attention.c), or three dispatches through scratch (attention_split.c). */
+#ifndef HEED_VULKAN_OPS_ATTENTION_PARTS_H
+#define HEED_VULKAN_OPS_ATTENTION_PARTS_H
+
+#include "graph/attention_rule.h"
+#include "params/attention_flags.h"
+#include "vulkan/builder.h"
+
+typedef struct heed_vk_attention_job {
+  heed_vk_builder *builder;
+  const heed_attention_desc *desc;
+  const heed_node *node;
+  heed_attention_sizes sizes;
+  bool wants_weights, wants_logits;
+  uint32_t flags; /* of masks, position, softcap, merge and empty rows */
+  int32_t offset, window_left, window_right;
+} heed_vk_attention_job;
+
+/* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the scratch stays small. */
+void heed_vk_attention_split(const heed_vk_attention_job *job);
+
+#endif

@@ -1,0 +1,171 @@
+/* attention in three dispatches a piece: scores, norm, values. Pieces are some heads, or some rows of one head, whose scores fit
+ * the scratch; a piece reads and writes the same scratch as the one before. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "params/attention_norm.h"
+#include "params/attention_scores.h"
+#include "params/attention_values.h"
+#include "vulkan/ops/attention_parts.h"
+
+#define SCRATCH_BYTES ((uint64_t)8 << 20) /* of scores; the weights take the same again */
+#define MOST_ROWS 16
+
+typedef struct piece {
+  uint32_t first_slice, slices, first_row, rows;
+  uint32_t stride; /* keys rounded up to 4 */
+  uint64_t bytes;  /* of its scores */
+  bool listed;     /* rows are entries of the list of wanted rows: no output */
+} piece;
+
+static uint32_t tile_rows(uint32_t rows) { return rows >= 12 ? MOST_ROWS : rows >= 3 ? 4 : 1; }
+static uint32_t width(const heed_vk_builder *builder) {
+  const uint32_t lanes = builder->limits->lanes;
+  return !builder->limits->cpu ? 32 : lanes < 4 ? 4 : lanes > 16 ? 16 : lanes;
+}
+
+static void add_scores(const heed_vk_attention_job *job, const piece *p) {
+  heed_vk_builder *builder = job->builder;
+  const heed_attention_desc *desc = job->desc;
+  const heed_attention_sizes *s = &job->sizes;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_scores};
+  heed_attention_scores_params params = {
+      .heads = s->heads,
+      .key_heads = s->key_heads,
+      .queries = s->queries,
+      .keys = s->keys,
+      .depth = s->depth,
+      .stride = p->stride,
+      .first_slice = p->first_slice,
+      .first_row = p->first_row,
+      .rows = p->rows,
+      .scale = desc->scale,
+      .softcap = desc->softcap,
+      .offset = job->offset,
+      .window_left = job->window_left,
+      .window_right = job->window_right,
+      .query_origin = heed_vk_read(builder, &dispatch, 0, desc->query.id),
+      .key_origin = heed_vk_read(builder, &dispatch, 1, desc->key.id),
+      .mask_origin = heed_vk_read(builder, &dispatch, 2, desc->mask.id),
+      .key_padding_origin = heed_vk_read(builder, &dispatch, 3, desc->key_padding.id),
+      .query_padding_origin = heed_vk_read(builder, &dispatch, 4, desc->query_padding.id),
+      .bias_origin = heed_vk_read(builder, &dispatch, 5, desc->bias.id),
+  };
+  memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
+  memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
+  if (p->listed)
+    heed_vk_read_data(builder, &dispatch, 6, desc->rows, (uint64_t)s->rows * sizeof *desc->rows);
+  else
+    heed_vk_read(builder, &dispatch, 6, 0);
+  heed_vk_scratch(builder, &dispatch, 7, 0, p->bytes, true);
+  uint32_t flags = job->flags | (p->listed ? HEED_ATTENTION_ROWS : 0);
+  if ((s->depth | params.query_origin | params.key_origin) % 4 == 0) {
+    flags |= HEED_ATTENTION_VECTOR;
+    if (heed_vk_can_texel(builder, dispatch.binding[0].bytes) && heed_vk_can_texel(builder, dispatch.binding[1].bytes)) {
+      dispatch.shader = HEED_SHADER_attention_scores_texel;
+      heed_vk_as_texels(&dispatch, 0);
+      heed_vk_as_texels(&dispatch, 1);
+    }
+  }
+  const uint32_t lanes = width(builder), rows = tile_rows(p->rows), keys4 = s->keys > lanes * 4 ? 2 : 1;
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(s->keys, lanes * keys4 * 4), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4,
+                   flags);
+}
+
+static void add_norm(const heed_vk_attention_job *job, const piece *p) {
+  heed_vk_builder *builder = job->builder;
+  const bool stores = p->listed || job->desc->row_count == 0;
+  const bool weights = stores && job->wants_weights, logits = stores && job->wants_logits;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_norm};
+  heed_vk_scratch(builder, &dispatch, 0, 0, p->bytes, false);
+  heed_vk_scratch(builder, &dispatch, 1, p->bytes, p->bytes, true);
+  const heed_attention_norm_params params = {
+      .keys = job->sizes.keys,
+      .stride = p->stride,
+      .slices = p->slices,
+      .first_slice = p->first_slice,
+      .first_row = p->first_row,
+      .rows = p->rows,
+      .all_rows = job->sizes.rows,
+      .threshold = job->desc->threshold,
+      .weights_origin = heed_vk_write(builder, &dispatch, 2, weights ? job->node->output[1] : 0),
+      .logits_origin = heed_vk_write(builder, &dispatch, 3, logits ? job->node->output[2] : 0),
+  };
+  if (heed_vk_can_texel(builder, p->bytes)) {
+    dispatch.shader = HEED_SHADER_attention_norm_texel;
+    heed_vk_as_texels(&dispatch, 0);
+  }
+  const uint32_t flags = (weights ? HEED_ATTENTION_WEIGHTS : 0) | (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
+  uint32_t groups[2];
+  const uint32_t lanes = width(builder);
+  heed_vk_spread(builder, (uint64_t)p->slices * p->rows, lanes, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, lanes, flags, (uint32_t)job->desc->norm, (uint32_t)job->desc->empty_row);
+}
+
+static void add_values(const heed_vk_attention_job *job, const piece *p) {
+  heed_vk_builder *builder = job->builder;
+  const heed_attention_sizes *s = &job->sizes;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_values};
+  heed_vk_scratch(builder, &dispatch, 0, p->bytes, p->bytes, false);
+  const heed_attention_values_params params = {
+      .heads = s->heads,
+      .key_heads = s->key_heads,
+      .queries = s->queries,
+      .keys = s->keys,
+      .depth = s->value_depth,
+      .stride = p->stride,
+      .first_slice = p->first_slice,
+      .first_row = p->first_row,
+      .rows = p->rows,
+      .offset = job->offset,
+      .window_left = job->window_left,
+      .window_right = job->window_right,
+      .value_origin = heed_vk_read(builder, &dispatch, 1, job->desc->value.id),
+      .output_origin = heed_vk_write(builder, &dispatch, 2, job->node->output[0]),
+  };
+  uint32_t flags = job->flags;
+  if ((s->value_depth | params.output_origin) % 4 == 0) flags |= HEED_ATTENTION_VECTOR_OUT;
+  if ((s->value_depth | params.value_origin) % 4 == 0) {
+    flags |= HEED_ATTENTION_VECTOR;
+    if (heed_vk_can_texel(builder, dispatch.binding[1].bytes) && heed_vk_can_texel(builder, 2 * p->bytes)) {
+      dispatch.shader = HEED_SHADER_attention_values_texel;
+      heed_vk_as_texels(&dispatch, 0);
+      heed_vk_as_texels(&dispatch, 1);
+    }
+  }
+  const uint32_t lanes = width(builder), rows = tile_rows(p->rows), columns4 = heed_vk_divide(s->value_depth, 4);
+  const uint32_t columns = columns4 > lanes ? 2 : 1;
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(columns4, lanes * columns), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, columns,
+                   flags);
+}
+
+static void add_piece(const heed_vk_attention_job *job, piece *p) {
+  p->bytes = heed_align_up((uint64_t)p->slices * p->rows * p->stride * sizeof(float), HEED_ARENA_ALIGNMENT);
+  add_scores(job, p);
+  add_norm(job, p);
+  if (!p->listed) add_values(job, p);
+}
+
+/* All pieces of `rows` rows a slice. */
+static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool listed) {
+  const uint32_t slices = job->sizes.batch * job->sizes.heads;
+  piece p = {.stride = (job->sizes.keys + 3) / 4 * 4, .listed = listed};
+  const uint64_t row_bytes = (uint64_t)p.stride * sizeof(float);
+  uint64_t most_rows = SCRATCH_BYTES / row_bytes;
+  if (most_rows < MOST_ROWS) most_rows = MOST_ROWS;
+  const uint32_t rows_once = rows < most_rows ? rows : (uint32_t)(most_rows / MOST_ROWS * MOST_ROWS);
+  uint32_t slices_once = rows_once < rows ? 1 : (uint32_t)(most_rows / rows);
+  if (slices_once > job->builder->limits->groups) slices_once = job->builder->limits->groups;
+  for (p.first_slice = 0; p.first_slice < slices && job->builder->status == HEED_OK; p.first_slice += slices_once) {
+    p.slices = slices - p.first_slice < slices_once ? slices - p.first_slice : slices_once;
+    for (p.first_row = 0; p.first_row < rows && job->builder->status == HEED_OK; p.first_row += rows_once) {
+      p.rows = rows - p.first_row < rows_once ? rows - p.first_row : rows_once;
+      add_piece(job, &p);
+    }
+  }
+}
+
+void heed_vk_attention_split(const heed_vk_attention_job *job) {
+  add_pieces(job, job->sizes.queries, false);
+  if (job->desc->row_count && (job->wants_weights || job->wants_logits)) add_pieces(job, job->desc->row_count, true);
+}

@@ -1,0 +1,66 @@
+/* permute: y's elements in order, each from its place in x. Axes that stay neighbours are merged first; where the last of what is
+ * left lies side by side in x, rows are copied whole. */
+#include <string.h>
+
+#include "cpu/gemm.h"
+
+typedef struct job {
+  const uint32_t *x;
+  uint32_t *y;
+  uint32_t axes;
+  size_t size[HEED_MAX_RANK], stride[HEED_MAX_RANK]; /* of y's merged axes; strides in x */
+  size_t row;                                        /* elements of the last axis */
+  uint64_t rows, rows_per_task;
+} job;
+
+static void copy_row(const job *j, size_t from, uint32_t *to) {
+  const size_t stride = j->stride[j->axes - 1];
+  if (stride == 1) memcpy(to, j->x + from, j->row * sizeof *to);
+  else
+    for (size_t i = 0; i < j->row; i++) to[i] = j->x[from + i * stride];
+}
+
+static void run_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  (void)worker;
+  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  for (uint64_t row = first; row < end; row++) {
+    uint64_t index = row;
+    size_t from = 0;
+    for (uint32_t i = j->axes - 1; i-- > 0; index /= j->size[i]) from += (size_t)(index % j->size[i]) * j->stride[i];
+    copy_row(j, from, j->y + (size_t)row * j->row);
+  }
+}
+
+static void merge_axes(const heed_shape *x, const uint32_t *order, job *j) {
+  size_t strides[HEED_MAX_RANK], step = 1;
+  for (uint32_t i = x->rank; i-- > 0; step *= x->dim[i]) strides[i] = step;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    const size_t size = x->dim[order[i]], stride = strides[order[i]];
+    const uint32_t last = j->axes ? j->axes - 1 : 0;
+    if (size == 1) continue;
+    if (j->axes && j->stride[last] == size * stride) {
+      j->size[last] *= size;
+      j->stride[last] = stride;
+      continue;
+    }
+    j->size[j->axes] = size;
+    j->stride[j->axes++] = stride;
+  }
+  if (j->axes) return;
+  j->axes = 1;
+  j->size[0] = j->stride[0] = 1;
+}
+
+static void run(const heed_cpu_step *step) {
+  const heed_permute_desc *desc = step->node->desc;
+  const heed_shape *x = heed_cpu_shape(step, desc->x.id);
+  job j = {.x = step->input[0], .y = step->output[0]};
+  merge_axes(x, desc->order, &j);
+  j.row = j.size[j.axes - 1];
+  j.rows = heed_shape_count(x) / j.row;
+  j.rows_per_task = j.row < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.row : 1;
+  heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
+}
+
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_permute) = {0, NULL, run};

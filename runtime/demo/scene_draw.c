@@ -1,0 +1,356 @@
+/* Draws scenes: backdrop, clutter, objects with shadow and shading, image noise; and which patches each object covers.
+ *
+ * Every shape is a signed distance (below 0 inside) in pixels, so that one number gives the antialiased edge, the rim and the soft shadow.
+ * The formulas for distance to polygons and to the heart follow Inigo Quilez, "2D distance functions" (MIT licence). */
+#include <math.h>
+#include <string.h>
+
+#include "demo/scene.h"
+
+#define SIDE ((int32_t)HEED_SCENE_SIDE)
+#define TILE 104 /* pixels: a circle of HEED_SCENE_MAX_RADIUS with the margin of the shadow */
+#define MARGIN 3 /* pixels around the bounding circle */
+#define SHADOW_X 2
+#define SHADOW_Y 3
+#define MAX_CORNERS 12
+
+typedef struct point {
+  float x, y;
+} point;
+
+typedef struct outline {
+  uint32_t count;
+  point corner[MAX_CORNERS];
+} outline;
+
+/* Corners on or within the unit circle, y up. */
+static const outline triangle = {3, {{0.0f, 1.0f}, {-0.866f, -0.5f}, {0.866f, -0.5f}}};
+static const outline square = {4, {{-0.7071f, -0.7071f}, {0.7071f, -0.7071f}, {0.7071f, 0.7071f}, {-0.7071f, 0.7071f}}};
+static const outline star = {10,
+                             {{0.0f, 1.0f},
+                              {-0.2645f, 0.3641f},
+                              {-0.9511f, 0.309f},
+                              {-0.428f, -0.1391f},
+                              {-0.5878f, -0.809f},
+                              {0.0f, -0.45f},
+                              {0.5878f, -0.809f},
+                              {0.428f, -0.1391f},
+                              {0.9511f, 0.309f},
+                              {0.2645f, 0.3641f}}};
+static const outline cross = {12,
+                              {{-0.28f, 0.96f},
+                               {-0.28f, 0.28f},
+                               {-0.96f, 0.28f},
+                               {-0.96f, -0.28f},
+                               {-0.28f, -0.28f},
+                               {-0.28f, -0.96f},
+                               {0.28f, -0.96f},
+                               {0.28f, -0.28f},
+                               {0.96f, -0.28f},
+                               {0.96f, 0.28f},
+                               {0.28f, 0.28f},
+                               {0.28f, 0.96f}}};
+static const outline arrow = {7, {{0.0f, 1.0f}, {-0.85f, 0.08f}, {-0.3f, 0.08f}, {-0.3f, -0.95f}, {0.3f, -0.95f}, {0.3f, 0.08f}, {0.85f, 0.08f}}};
+static const outline hourglass = {6, {{-0.74f, 0.67f}, {-0.13f, 0.0f}, {-0.74f, -0.67f}, {0.74f, -0.67f}, {0.13f, 0.0f}, {0.74f, 0.67f}}};
+
+static const uint8_t palette[HEED_SCENE_COLOURS][3] = {{222, 56, 54},  {242, 138, 40}, {244, 206, 58}, {86, 176, 72},
+                                                       {40, 176, 178}, {56, 108, 222}, {142, 80, 204}, {236, 112, 176}};
+
+static float minimum(float a, float b) {
+  return a < b ? a : b;
+}
+
+static float maximum(float a, float b) {
+  return a > b ? a : b;
+}
+
+static int32_t clamp(int32_t value, int32_t low, int32_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+static uint8_t level(int32_t value) {
+  return (uint8_t)clamp(value, 0, 255);
+}
+
+/* Cosine and sine of angle / HEED_SCENE_TURN turns, by polynomials on an eighth of a turn around the axes; error below 1e-6. */
+static point direction(uint32_t angle) {
+  const uint32_t quarter = HEED_SCENE_TURN / 4, rest = (angle + quarter / 2) % HEED_SCENE_TURN;
+  const float t = ((float)(rest % quarter) - (float)(quarter / 2)) * (6.2831853f / (float)HEED_SCENE_TURN), s = t * t;
+  const float sine = t * (1.0f + s * (-1.0f / 6.0f + s * (1.0f / 120.0f - s * (1.0f / 5040.0f))));
+  const float cosine = 1.0f + s * (-0.5f + s * (1.0f / 24.0f + s * (-1.0f / 720.0f + s * (1.0f / 40320.0f))));
+  switch (rest / quarter) {
+    case 0: return (point){cosine, sine};
+    case 1: return (point){-sine, cosine};
+    case 2: return (point){-cosine, -sine};
+    default: return (point){sine, -cosine};
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------ distances, a row at a time */
+
+/* Corners in pixels from the object's centre, y down. Loops run along the row so that compilers can vectorise them. */
+static void polygon_row(const outline *shape, const point *corner, float first_x, float y, uint32_t width, float *distance) {
+  float square_distance[TILE];
+  int32_t inside[TILE];
+  for (uint32_t i = 0; i < width; i++) {
+    square_distance[i] = 1e12f;
+    inside[i] = 0;
+  }
+  for (uint32_t e = 0; e < shape->count; e++) {
+    const point a = corner[e], b = corner[(e + 1) % shape->count];
+    const float ex = b.x - a.x, ey = b.y - a.y, scale = 1.0f / (ex * ex + ey * ey), wy = y - a.y;
+    const bool rises = y >= a.y && y < b.y, falls = y < a.y && y >= b.y;
+    for (uint32_t i = 0; i < width; i++) {
+      const float wx = first_x + (float)(int32_t)i - a.x, along = (wx * ex + wy * ey) * scale;
+      const float t = along < 0.0f ? 0.0f : along > 1.0f ? 1.0f : along;
+      const float dx = wx - ex * t, dy = wy - ey * t, d = dx * dx + dy * dy;
+      square_distance[i] = d < square_distance[i] ? d : square_distance[i];
+    }
+    if (rises)
+      for (uint32_t i = 0; i < width; i++) inside[i] ^= ex * wy > ey * (first_x + (float)(int32_t)i - a.x);
+    if (falls)
+      for (uint32_t i = 0; i < width; i++) inside[i] ^= ex * wy < ey * (first_x + (float)(int32_t)i - a.x);
+  }
+  for (uint32_t i = 0; i < width; i++) {
+    const float d = sqrtf(square_distance[i]);
+    distance[i] = inside[i] ? -d : d;
+  }
+}
+
+/* In units of the bounding circle: x, y up, in the object's own frame. */
+static float heart(float x, float y) {
+  const float px = (x < 0.0f ? -x : x) * 0.62f, py = y * 0.62f + 0.55f;
+  if (px + py > 1.0f) {
+    const float dx = px - 0.25f, dy = py - 0.75f;
+    return (sqrtf(dx * dx + dy * dy) - 0.35355339f) / 0.62f;
+  }
+  const float half = 0.5f * maximum(px + py, 0.0f), dx = px - half, dy = py - half;
+  const float d = sqrtf(minimum(px * px + (py - 1.0f) * (py - 1.0f), dx * dx + dy * dy));
+  return (px > py ? d : -d) / 0.62f;
+}
+
+static float curve(uint32_t shape, float x, float y) {
+  const float length = sqrtf(x * x + y * y);
+  switch (shape) {
+    case 0: return length - 0.9f;
+    case 1: return maximum(length - 0.95f, 0.5f - length);
+    case 5: return heart(x, y);
+    default: {
+      const float dx = x - 0.46f, dy = y;
+      return maximum(length - 0.96f, 0.78f - sqrtf(dx * dx + dy * dy));
+    }
+  }
+}
+
+static const outline *outline_of(uint32_t shape) {
+  switch (shape) {
+    case 2: return &triangle;
+    case 3: return &square;
+    case 4: return &star;
+    case 7: return &cross;
+    case 8: return &arrow;
+    case 9: return &hourglass;
+    default: return NULL;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------------ objects */
+
+typedef struct tile {
+  int32_t left, top; /* picture coordinates of its first pixel; may be outside */
+  uint32_t side;
+  int16_t distance[TILE * TILE]; /* 1/64 pixel */
+} tile;
+
+typedef struct canvas {
+  uint8_t *rgb;
+  point light; /* towards the light, y up */
+} canvas;
+
+static heed_scene_object clamped(const heed_scene_object *object) {
+  heed_scene_object out = *object;
+  if (out.shape >= HEED_SCENE_SHAPES) out.shape = HEED_SCENE_SHAPES - 1;
+  if (out.colour >= HEED_SCENE_COLOURS) out.colour = HEED_SCENE_COLOURS - 1;
+  out.x = clamp(out.x, 0, SIDE * HEED_SCENE_UNIT);
+  out.y = clamp(out.y, 0, SIDE * HEED_SCENE_UNIT);
+  out.radius = clamp(out.radius, HEED_SCENE_MIN_RADIUS, HEED_SCENE_MAX_RADIUS);
+  out.angle %= HEED_SCENE_TURN;
+  return out;
+}
+
+static void measure(const heed_scene_object *object, tile *out) {
+  const float unit = 1.0f / (float)HEED_SCENE_UNIT, radius = (float)object->radius * unit, per_radius = 1.0f / radius;
+  const point turn = direction(object->angle);
+  const outline *shape = outline_of(object->shape);
+  point corner[MAX_CORNERS];
+  for (uint32_t i = 0; shape && i < shape->count; i++) {
+    const point c = shape->corner[i];
+    corner[i] = (point){radius * (c.x * turn.x - c.y * turn.y), -radius * (c.x * turn.y + c.y * turn.x)};
+  }
+  const int32_t reach = (object->radius + HEED_SCENE_UNIT - 1) / HEED_SCENE_UNIT + MARGIN;
+  out->left = object->x / HEED_SCENE_UNIT - reach;
+  out->top = object->y / HEED_SCENE_UNIT - reach;
+  out->side = (uint32_t)(2 * reach + 1);
+  float row[TILE];
+  for (uint32_t r = 0; r < out->side; r++) {
+    const float y = (float)(out->top + (int32_t)r) + 0.5f - (float)object->y * unit, first_x = (float)out->left + 0.5f - (float)object->x * unit;
+    if (shape) polygon_row(shape, corner, first_x, y, out->side, row);
+    else
+      for (uint32_t i = 0; i < out->side; i++) {
+        const float x = first_x + (float)(int32_t)i;
+        row[i] = radius * curve(object->shape, (x * turn.x - y * turn.y) * per_radius, (-x * turn.y - y * turn.x) * per_radius);
+      }
+    for (uint32_t i = 0; i < out->side; i++) out->distance[r * TILE + i] = (int16_t)(row[i] * 64.0f);
+  }
+}
+
+/* Shadow: black, at most a third, over 6 pixels, away from the light at the top left. */
+static void draw_shadow(const tile *at, uint8_t *rgb) {
+  for (int32_t r = 0; r < (int32_t)at->side; r++) {
+    const int32_t y = at->top + r + SHADOW_Y;
+    if (y < 0 || y >= SIDE) continue;
+    for (int32_t c = 0; c < (int32_t)at->side; c++) {
+      const int32_t x = at->left + c + SHADOW_X, distance = at->distance[r * TILE + c];
+      if (x < 0 || x >= SIDE || distance >= 192) continue;
+      const int32_t alpha = clamp((192 - distance) / 4, 0, 88); /* of 256 */
+      uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
+      for (uint32_t k = 0; k < 3; k++) pixel[k] = (uint8_t)((pixel[k] * (256 - alpha)) >> 8);
+    }
+  }
+}
+
+static void draw_body(const canvas *to, const heed_scene_object *object, const tile *at) {
+  const int32_t slope_x = (int32_t)(to->light.x * 72.0f * 256.0f), slope_y = (int32_t)(-to->light.y * 72.0f * 256.0f);
+  const uint8_t *colour = palette[object->colour];
+  for (int32_t r = 0; r < (int32_t)at->side; r++) {
+    const int32_t y = at->top + r;
+    if (y < 0 || y >= SIDE) continue;
+    for (int32_t c = 0; c < (int32_t)at->side; c++) {
+      const int32_t x = at->left + c, distance = at->distance[r * TILE + c];
+      if (x < 0 || x >= SIDE || distance >= 32) continue;
+      const int32_t cover = clamp((32 - distance) * 4, 0, 256);
+      const int32_t dx = x * HEED_SCENE_UNIT - object->x, dy = y * HEED_SCENE_UNIT - object->y;
+      int32_t shade = 262 + (slope_x * dx + slope_y * dy) / (object->radius * 256); /* of 256 */
+      if (distance > -128) shade -= (128 + distance) / 4; /* a darker rim, two pixels wide */
+      uint8_t *pixel = to->rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
+      for (uint32_t k = 0; k < 3; k++) pixel[k] = (uint8_t)((pixel[k] * (256 - cover) + level((colour[k] * shade) >> 8) * cover) >> 8);
+    }
+  }
+}
+
+static void count_patches(const tile *at, uint16_t *count) {
+  for (int32_t r = 0; r < (int32_t)at->side; r++) {
+    const int32_t y = at->top + r;
+    if (y < 0 || y >= SIDE) continue;
+    for (int32_t c = 0; c < (int32_t)at->side; c++) {
+      const int32_t x = at->left + c;
+      if (x < 0 || x >= SIDE || at->distance[r * TILE + c] >= 0) continue;
+      count[(y / (int32_t)HEED_SCENE_PATCH) * (int32_t)HEED_SCENE_GRID + x / (int32_t)HEED_SCENE_PATCH]++;
+    }
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------------------------- backdrop */
+
+static uint32_t below(uint64_t *state, uint32_t bound) {
+  return (uint32_t)(((uint64_t)heed_scene_random(state) * bound) >> 32);
+}
+
+/* A muted colour, dark or light: the objects' own colours lie between. */
+static void muted(uint64_t *state, bool dark, int32_t colour[3]) {
+  const int32_t base = dark ? 24 + (int32_t)below(state, 44) : 188 + (int32_t)below(state, 48);
+  for (uint32_t k = 0; k < 3; k++) colour[k] = base + (int32_t)below(state, 33) - 16;
+}
+
+#define LATTICE 9 /* knots a side, 28 pixels apart */
+
+/* Smooth noise of +-amplitude: bilinear between random knots; in 1/16 level. */
+static int32_t smooth_noise(const int32_t *knots, int32_t x, int32_t y) {
+  const int32_t step = SIDE / (LATTICE - 1), cx = x / step, cy = y / step, fx = x % step, fy = y % step;
+  const int32_t *k = knots + cy * LATTICE + cx;
+  const int32_t top = k[0] * (step - fx) + k[1] * fx, bottom = k[LATTICE] * (step - fx) + k[LATTICE + 1] * fx;
+  return (top * (step - fy) + bottom * fy) / (step * step);
+}
+
+static void draw_backdrop(const heed_scene *scene, uint64_t *state, bool dark, uint8_t *rgb) {
+  const int32_t clutter = clamp((int32_t)scene->clutter, 0, 100);
+  int32_t from[3], to[3], knots[LATTICE * LATTICE];
+  muted(state, dark, from);
+  muted(state, dark, to);
+  const point along = direction(below(state, HEED_SCENE_TURN)), across = direction(below(state, HEED_SCENE_TURN));
+  const int32_t ax = (int32_t)(along.x * 181.0f), ay = (int32_t)(along.y * 181.0f); /* 65536 from corner to corner, at 45 degrees */
+  const int32_t sx = (int32_t)(across.x * 256.0f), sy = (int32_t)(across.y * 256.0f);
+  const uint32_t kind = below(state, 3); /* 0: gradient, 1: with stripes, 2: with checks */
+  const int32_t period = 3072 + (int32_t)below(state, 5120), strength = kind == 0 ? 0 : clutter * (int32_t)below(state, 15) / 100;
+  const int32_t amplitude = clutter * 16 * 18 / 100;
+  for (uint32_t i = 0; i < LATTICE * LATTICE; i++) knots[i] = (int32_t)below(state, (uint32_t)(2 * amplitude + 1)) - amplitude;
+  for (int32_t y = 0; y < SIDE; y++)
+    for (int32_t x = 0; x < SIDE; x++) {
+      const int32_t cx = 2 * x - SIDE, cy = 2 * y - SIDE;
+      const int32_t mix = clamp(128 + ((cx * ax + cy * ay) >> 9), 0, 256); /* of 256 */
+      const int32_t u = sx * x + sy * y + (1 << 20), v = sx * y - sy * x + (1 << 20);
+      int32_t band = u % period < period / 2 ? strength : -strength;
+      if (kind == 2 && v % period < period / 2) band = -band;
+      const int32_t add = band + smooth_noise(knots, x, y) / 16;
+      uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
+      for (uint32_t k = 0; k < 3; k++) pixel[k] = level(from[k] + (((to[k] - from[k]) * mix) >> 8) + add);
+    }
+}
+
+/* One stroke or dot, no thicker than 5 pixels: nothing that could pass for an object. */
+static void draw_speck(uint64_t *state, bool dark, uint8_t *rgb) {
+  const point turn = direction(below(state, HEED_SCENE_TURN));
+  const int32_t cx = (int32_t)below(state, HEED_SCENE_SIDE), cy = (int32_t)below(state, HEED_SCENE_SIDE);
+  const float half = (float)below(state, 12), thick = 1.0f + (float)below(state, 16) * 0.1f;
+  const int32_t add = (dark ? 1 : -1) * (12 + (int32_t)below(state, 30));
+  for (int32_t y = clamp(cy - 16, 0, SIDE); y < clamp(cy + 17, 0, SIDE); y++)
+    for (int32_t x = clamp(cx - 16, 0, SIDE); x < clamp(cx + 17, 0, SIDE); x++) {
+      const float dx = (float)(x - cx), dy = (float)(y - cy), along = dx * turn.x + dy * turn.y;
+      const float t = along < -half ? -half : along > half ? half : along, ex = dx - t * turn.x, ey = dy - t * turn.y;
+      const float cover = thick + 0.5f - sqrtf(ex * ex + ey * ey);
+      if (cover <= 0.0f) continue;
+      const int32_t change = (int32_t)((float)add * minimum(cover, 1.0f));
+      uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
+      for (uint32_t k = 0; k < 3; k++) pixel[k] = level(pixel[k] + change);
+    }
+}
+
+static void add_noise(const heed_scene *scene, uint64_t *state, uint8_t *rgb) {
+  const int32_t noise = clamp((int32_t)scene->noise, 0, 32);
+  if (noise == 0) return;
+  for (size_t i = 0; i < HEED_SCENE_BYTES; i += 2) {
+    const uint32_t bits = heed_scene_random(state);
+    rgb[i] = level(rgb[i] + (((int32_t)(bits & 0xffffu) * (2 * noise + 1)) >> 16) - noise);
+    rgb[i + 1] = level(rgb[i + 1] + (((int32_t)(bits >> 16) * (2 * noise + 1)) >> 16) - noise);
+  }
+}
+
+void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+  uint64_t state = scene->seed ^ UINT64_C(0x6865656420646d6f);
+  const bool dark = below(&state, 2) == 1;
+  const uint32_t objects = scene->object_count < HEED_SCENE_MAX_OBJECTS ? scene->object_count : HEED_SCENE_MAX_OBJECTS;
+  /* The light comes from the top left, within an eighth of a turn either way. */
+  const canvas to = {.rgb = rgb, .light = direction(HEED_SCENE_TURN / 4 + below(&state, HEED_SCENE_TURN / 4))};
+  draw_backdrop(scene, &state, dark, rgb);
+  const uint32_t specks = (uint32_t)clamp((int32_t)scene->clutter, 0, 100) * (8 + below(&state, 25)) / 100;
+  for (uint32_t i = 0; i < specks; i++) draw_speck(&state, dark, rgb);
+  uint16_t count[HEED_SCENE_PATCHES], most[HEED_SCENE_PATCHES];
+  for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++) most[p] = HEED_SCENE_PATCH * HEED_SCENE_PATCH / 8;
+  if (owner) memset(owner, HEED_SCENE_NO_OBJECT, HEED_SCENE_PATCHES);
+  for (uint32_t i = 0; i < objects; i++) {
+    const heed_scene_object object = clamped(&scene->objects[i]);
+    tile at;
+    measure(&object, &at);
+    draw_shadow(&at, rgb);
+    draw_body(&to, &object, &at);
+    if (!owner) continue;
+    memset(count, 0, sizeof count);
+    count_patches(&at, count);
+    for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++)
+      if (count[p] >= most[p]) {
+        most[p] = count[p];
+        owner[p] = (uint8_t)i;
+      }
+  }
+  add_noise(scene, &state, rgb);
+}

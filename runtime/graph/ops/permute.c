@@ -1,0 +1,43 @@
+/* permute: the axes of a tensor in another order, copied dense; y axis i is x axis order[i]. */
+#include "base/status.h"
+#include "base/tensor.h"
+#include "graph/op_check.h"
+#include "model/case.h"
+
+heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_permute, desc, NULL); }
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  const heed_permute_desc *desc = copy;
+  (void)count;
+  const heed_value_record *x = heed_graph_need(graph, desc->x, "permute: x", error);
+  if (!x || !(x = heed_op_take(graph, node, desc->x, x->dtype == HEED_I32 ? HEED_I32 : HEED_F32, "permute: x", error))) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "permute: x", error));
+  heed_shape shape = {.rank = x->shape.rank};
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < shape.rank; i++) {
+    if (desc->order[i] >= shape.rank || seen >> desc->order[i] & 1u)
+      return heed_fail(error, HEED_INVALID_ARGUMENT, "permute: order names no axis or one twice (found %u at place %u, expected each of 0 to %u once)", desc->order[i], i,
+                       shape.rank - 1);
+    seen |= 1u << desc->order[i];
+    shape.dim[i] = x->shape.dim[desc->order[i]];
+  }
+  results[0] = (heed_op_result){x->dtype, shape};
+  return HEED_OK;
+}
+
+static uint64_t flops(const heed_graph *graph, const heed_node *node) {
+  (void)graph;
+  (void)node;
+  return 0;
+}
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  heed_permute_desc desc = {.struct_size = sizeof desc, .x = heed_case_input(test, "x")};
+  heed_case_list(test, "order", desc.order, HEED_MAX_RANK);
+  heed_case_result(test, "y", heed_define_permute(heed_case_graph(test), &desc));
+  return HEED_OK;
+}
+
+static const char *const names[] = {"permute", NULL};
+const heed_op heed_op_permute = {"permute", sizeof(heed_permute_desc), infer, flops, names, from_case};

@@ -1,0 +1,133 @@
+#version 450
+// Attention, first of three dispatches: logits of a piece of rows into scratch [slices, rows, stride], -Inf where not allowed and
+// past the last key. Passes 1 score 2 softcap, bias, mask. A register tile: ROWS queries by KEYS4 vec4 of keys an invocation.
+// Workgroup x: tile of keys, y: tile of rows, z: slice (head of an image).
+// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7 scores.
+#extension GL_GOOGLE_include_directive : require
+#include "include/base.glsl"
+#include "include/math.glsl"
+#include "params/attention_scores.h"
+
+layout(constant_id = 1) const uint ROWS = 8;
+layout(constant_id = 2) const uint KEYS4 = 1;
+layout(constant_id = 3) const uint FLAGS = 0;
+
+#include "include/attention_range.glsl"
+
+#ifdef HEED_TEXEL
+layout(binding = 0) uniform samplerBuffer query_texels;
+layout(binding = 1) uniform samplerBuffer key_texels;
+#define HEED_Q4(i) texelFetch(query_texels, int(i))
+#define HEED_K4(i) texelFetch(key_texels, int(i))
+#else
+layout(std430, binding = 0) readonly buffer Query { float query[]; };
+layout(std430, binding = 1) readonly buffer Key { float key[]; };
+layout(std430, binding = 0) readonly buffer Query4 { vec4 query4[]; };
+layout(std430, binding = 1) readonly buffer Key4 { vec4 key4[]; };
+#define HEED_Q4(i) query4[i]
+#define HEED_K4(i) key4[i]
+#endif
+layout(std430, binding = 2) readonly buffer Mask { uint mask[]; };
+layout(std430, binding = 3) readonly buffer KeyPadding { uint key_padding[]; };
+layout(std430, binding = 4) readonly buffer QueryPadding { uint query_padding[]; };
+layout(std430, binding = 5) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 6) readonly buffer Rows { uint row_list[]; };
+layout(std430, binding = 7) writeonly buffer Scores { vec4 scores[]; };
+
+const uint KEYS = KEYS4 * 4;
+uint batch, head, first_row, first_key; // first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
+uint query_row[ROWS];                   // index of the query
+float sum[ROWS * KEYS];
+
+void multiply() {
+  const uint slice = batch * params.heads + head;
+  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
+  uint q_at[ROWS], k_at[KEYS];
+  for (uint i = 0; i < ROWS; i++) q_at[i] = params.query_origin + (slice * params.queries + query_row[i]) * params.depth;
+  for (uint c = 0; c < KEYS; c++) k_at[c] = params.key_origin + (key_slice + min(first_key + c, params.keys - 1)) * params.depth;
+#ifndef HEED_TEXEL
+  if (!has(HEED_ATTENTION_VECTOR)) {
+    for (uint d = 0; d < params.depth; d++) {
+      float k[KEYS];
+      for (uint c = 0; c < KEYS; c++) k[c] = key[k_at[c] + d];
+      for (uint i = 0; i < ROWS; i++) {
+        const float q = query[q_at[i] + d];
+        for (uint c = 0; c < KEYS; c++) sum[i * KEYS + c] += q * k[c];
+      }
+    }
+    return;
+  }
+#endif
+  for (uint i = 0; i < ROWS; i++) q_at[i] >>= 2;
+  for (uint c = 0; c < KEYS; c++) k_at[c] >>= 2;
+  for (uint d = 0; d < params.depth / 4; d++) {
+    vec4 k[KEYS];
+    for (uint c = 0; c < KEYS; c++) k[c] = HEED_K4(k_at[c] + d);
+    for (uint i = 0; i < ROWS; i++) {
+      const vec4 q = HEED_Q4(q_at[i] + d);
+      for (uint c = 0; c < KEYS; c++) sum[i * KEYS + c] += (q.x * k[c].x + q.y * k[c].y) + (q.z * k[c].z + q.w * k[c].w);
+    }
+  }
+}
+
+bool allowed(uint row, uint j) {
+  bool may = j < params.keys;
+  const uint at_key = min(j, params.keys - 1);
+  if (POSITION) {
+    int low, high;
+    row_range(row, low, high);
+    may = may && int(j) >= low && int(j) < high;
+  }
+  if (has(HEED_ATTENTION_QUERY_PADDING)) {
+    const uint at = params.query_padding_origin + batch * params.queries + row;
+    may = may && byte_of(query_padding[at >> 2], at) != 0;
+  }
+  if (has(HEED_ATTENTION_KEY_PADDING)) {
+    const uint at = params.key_padding_origin + batch * params.keys + at_key;
+    may = may && byte_of(key_padding[at >> 2], at) != 0;
+  }
+  if (has(HEED_ATTENTION_MASK)) {
+    const uint at = params.mask_origin + batch * params.mask_stride[0] + head * params.mask_stride[1] + row * params.mask_stride[2] + at_key * params.mask_stride[3];
+    may = may && byte_of(mask[at >> 2], at) != 0;
+  }
+  return may;
+}
+
+float finish(uint i, uint c) {
+  const uint row = query_row[i], j = first_key + c;
+  float v = sum[i * KEYS + c] * params.scale;
+  if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
+  if (has(HEED_ATTENTION_BIAS))
+    v += bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2] +
+              min(j, params.keys - 1) * params.bias_stride[3]];
+  return allowed(row, j) ? v : minus_infinity();
+}
+
+// Whether position leaves the workgroup's queries any of its keys.
+bool tile_is_empty() {
+  if (!POSITION || has(HEED_ATTENTION_ROWS)) return false;
+  const int tile = int(gl_WorkGroupID.x * gl_WorkGroupSize.x * KEYS);
+  int low, high, unused;
+  row_range(params.first_row + first_row, low, unused);
+  row_range(min(params.first_row + min(first_row + ROWS, params.rows), params.queries) - 1, unused, high);
+  return tile >= high || tile + int(gl_WorkGroupSize.x * KEYS) <= low;
+}
+
+void main() {
+  const uint slice = params.first_slice + gl_WorkGroupID.z;
+  batch = slice / params.heads;
+  head = slice % params.heads;
+  first_row = gl_WorkGroupID.y * ROWS;
+  first_key = (gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * KEYS;
+  for (uint i = 0; i < ROWS; i++) {
+    query_row[i] = params.first_row + min(first_row + i, params.rows - 1);
+    if (has(HEED_ATTENTION_ROWS)) query_row[i] = row_list[query_row[i]];
+  }
+  for (uint i = 0; i < ROWS * KEYS; i++) sum[i] = 0.0;
+  if (!tile_is_empty()) multiply();
+  for (uint i = 0; i < ROWS; i++)
+    for (uint c = 0; c < KEYS4; c++)
+      if (first_row + i < params.rows && first_key + c * 4 < params.stride)
+        scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + first_key) / 4 + c] =
+            vec4(finish(i, c * 4), finish(i, c * 4 + 1), finish(i, c * 4 + 2), finish(i, c * 4 + 3));
+}

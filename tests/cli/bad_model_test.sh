@@ -1,0 +1,137 @@
+#!/bin/sh
+# Model folders and weight files that are not what they should be: exit code 3, one sentence that names what, nothing written.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+picture=$vectors/preprocess/rgb.png
+
+# A bad folder is refused by every verb that opens models; run is asked for files, so that one written too early shows.
+bad_model() { # name, a part of the sentence
+  bad_input "$1" "$2" run "$bad/$1" "$picture" --backend cpu --quiet --maps maps.png --rollout rollout.png --json out.json --save out.safetensors
+}
+
+# ------------------------------------------------------------------------------------------------------------- the folder
+
+bad_input no_such_folder "no-such-folder" eval "$bad/no-such-folder" "$vectors/vit/micro_32/io.safetensors" -o out.safetensors --backend cpu --quiet
+bad_input not_a_folder "config.json" eval "$vectors/vit/micro_32/config.json/model" "$vectors/vit/micro_32/io.safetensors" -o out.safetensors --backend cpu --quiet
+mkdir "$bad/empty_folder"
+bad_model empty_folder "no model here"
+bad_input inspect_empty_folder "no model here" inspect "$bad/empty_folder"
+model no_weights && rm "$bad/no_weights/model.safetensors"
+bad_model no_weights "safetensors"
+model weights_are_a_folder && rm "$bad/weights_are_a_folder/model.safetensors" && mkdir "$bad/weights_are_a_folder/model.safetensors"
+bad_model weights_are_a_folder "not a regular file"
+if [ "$(id -u)" -eq 0 ]; then
+  test_skip unreadable_weights "root may read every file"
+else
+  model unreadable_weights && chmod 000 "$bad/unreadable_weights/model.safetensors"
+  bad_model unreadable_weights "Permission denied"
+fi
+
+# ------------------------------------------------------------------------------------------------------------- the weights
+
+model weights_empty && : >"$bad/weights_empty/model.safetensors"
+bad_model weights_empty "model.safetensors"
+model weights_7_bytes && cut_to "$bad/weights_7_bytes/model.safetensors" 7
+bad_model weights_7_bytes "model.safetensors"
+model header_cut && cut_to "$bad/header_cut/model.safetensors" 500
+bad_model header_cut "header"
+model data_cut && cut_to "$bad/data_cut/model.safetensors" 100000
+bad_model data_cut "model.safetensors"
+model last_byte_cut && cut_to "$bad/last_byte_cut/model.safetensors" $(($(wc -c <"$bad/last_byte_cut/model.safetensors") - 1))
+bad_model last_byte_cut "model.safetensors"
+model bytes_after && printf 'more' >>"$bad/bytes_after/model.safetensors"
+bad_model bytes_after "model.safetensors"
+model header_length_huge && { printf '\377\377\377\377\377\377\377\177'; head -c 5000 /dev/zero; } >"$bad/header_length_huge/model.safetensors"
+bad_model header_length_huge "header"
+model header_length_0 && safetensors "$bad/header_length_0/model.safetensors" "" 100
+bad_model header_length_0 "model.safetensors"
+model header_no_json && safetensors "$bad/header_no_json/model.safetensors" "{\"vit.layernorm.weight\":" 100
+bad_model header_no_json "model.safetensors"
+model header_array && safetensors "$bad/header_array/model.safetensors" "[1, 2, 3]" 100
+bad_model header_array "model.safetensors"
+model header_deep && safetensors "$bad/header_deep/model.safetensors" "{\"a\":$(repeat '[' 100000)" 0
+bad_model header_deep "model.safetensors"
+model offsets_overlap && edit "$bad/offsets_overlap/model.safetensors" 's/\[128,768\]/[120,760]/'
+bad_model offsets_overlap "position_embeddings"
+model offsets_hole && edit "$bad/offsets_hole/model.safetensors" 's/"shape":\[1,5,32\],"data_offsets":\[128,768\]/"shape":[1,3,32],"data_offsets":[384,768]/'
+bad_model offsets_hole "model.safetensors"
+model offsets_backwards && edit "$bad/offsets_backwards/model.safetensors" 's/\[128,768\]/[768,128]/'
+bad_model offsets_backwards "position_embeddings"
+model offsets_negative && edit "$bad/offsets_negative/model.safetensors" 's/\[128,768\]/[-28,768]/'
+bad_model offsets_negative "model.safetensors"
+model offsets_not_the_shape && edit "$bad/offsets_not_the_shape/model.safetensors" 's/\[1,5,32\]/[1,6,32]/'
+bad_model offsets_not_the_shape "position_embeddings"
+model shape_overflows && safetensors "$bad/shape_overflows/model.safetensors" \
+  '{"vit.layernorm.weight":{"dtype":"F32","shape":[4294967295,4294967295,4294967295],"data_offsets":[0,4]}}' 4
+bad_model shape_overflows "vit.layernorm.weight"
+model dtype_unknown && edit "$bad/dtype_unknown/model.safetensors" 's/"F32"/"F99"/'
+bad_model dtype_unknown "F99"
+model dtype_wrong && edit "$bad/dtype_wrong/model.safetensors" 's/"F32"/"I32"/'
+bad_model dtype_wrong "cls_token"
+model name_twice && edit "$bad/name_twice/model.safetensors" 's/layer.0.attention.attention.value.bias/layer.0.attention.attention.query.bias/'
+bad_model name_twice "layer.0.attention.attention.query.bias"
+model tensor_missing && edit "$bad/tensor_missing/model.safetensors" 's/"vit.layernorm.weight"/"vit.layernorm.weighs"/'
+bad_model tensor_missing "layernorm.weight"
+model layer_missing && edit "$bad/layer_missing/model.safetensors" 's/layer.1.layernorm_before.weight/layer.9.layernorm_before.weight/'
+bad_model layer_missing "layernorm_before.weight"
+model shape_wrong && edit "$bad/shape_wrong/model.safetensors" 's/\[32,32\]/[16,64]/'
+bad_model shape_wrong "[16, 64]"
+
+# -------------------------------------------------------------------------------------------------------------- the config
+
+for key in hidden_size num_hidden_layers num_attention_heads; do
+  model "config_without_$key" && edit "$bad/config_without_$key/config.json" "/$key/d"
+  bad_model "config_without_$key" "$key"
+done
+model config_empty && : >"$bad/config_empty/config.json"
+bad_model config_empty "config.json"
+model config_cut && cut_to "$bad/config_cut/config.json" 100
+bad_model config_cut "config.json"
+model config_deep && repeat '[' 100000 >"$bad/config_deep/config.json"
+bad_model config_deep "config.json"
+model config_deep_objects && repeat '{"a":' 100000 >"$bad/config_deep_objects/config.json"
+bad_model config_deep_objects "config.json"
+model config_array && echo '[]' >"$bad/config_array/config.json"
+bad_model config_array "config.json"
+model config_text_size && edit "$bad/config_text_size/config.json" 's/"hidden_size": 32/"hidden_size": "32"/'
+bad_model config_text_size "hidden_size"
+for size in 0 -1 1.5 31 1e30 99999999999999999999; do
+  model "config_hidden_size_$size" && edit "$bad/config_hidden_size_$size/config.json" "s/\"hidden_size\": 32/\"hidden_size\": $size/"
+  bad_model "config_hidden_size_$size" ""
+done
+model config_heads && edit "$bad/config_heads/config.json" 's/"num_attention_heads": 4/"num_attention_heads": 5/'
+bad_model config_heads "num_attention_heads"
+model config_patch_0 && edit "$bad/config_patch_0/config.json" 's/"patch_size": 16/"patch_size": 0/'
+bad_model config_patch_0 "patch_size"
+model config_activation && edit "$bad/config_activation/config.json" 's/"gelu"/"mish"/'
+bad_model config_activation "mish"
+model config_model_type && edit "$bad/config_model_type/config.json" 's/"vit"/"cow"/'
+bad_model config_model_type "cow"
+model preprocessor_deep && repeat '[' 100000 >"$bad/preprocessor_deep/preprocessor_config.json"
+bad_model preprocessor_deep "preprocessor_config.json"
+model preprocessor_mean && echo '{"image_mean": [0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "size": 32}' >"$bad/preprocessor_mean/preprocessor_config.json"
+bad_model preprocessor_mean "image_mean"
+model index_deep && rm "$bad/index_deep/model.safetensors" && repeat '{"weight_map":' 100000 >"$bad/index_deep/model.safetensors.index.json"
+bad_model index_deep "model.safetensors.index.json"
+model index_without_shard && mv "$bad/index_without_shard/model.safetensors" "$bad/index_without_shard/model-00001-of-00002.safetensors"
+echo '{"weight_map": {"vit.layernorm.weight": "model-00002-of-00002.safetensors"}}' >"$bad/index_without_shard/model.safetensors.index.json"
+bad_model index_without_shard "model-00002-of-00002.safetensors"
+
+# ------------------------------------------------------------------------------------------------- tensors for eval and check
+
+micro=$vectors/vit/micro_32
+bad_input eval_no_such_input "no-such.safetensors" eval "$micro" no-such.safetensors -o out.safetensors --backend cpu --quiet
+bad_input eval_without_pixels "pixel_values" eval "$micro" "$micro/model.safetensors" -o out.safetensors --backend cpu --quiet
+safetensors "$bad/pixels_rank.safetensors" '{"pixel_values":{"dtype":"F32","shape":[3,32],"data_offsets":[0,384]}}' 384
+bad_input eval_pixels_rank "[3, 32]" eval "$micro" "$bad/pixels_rank.safetensors" -o out.safetensors --backend cpu --quiet
+safetensors "$bad/pixels_channels.safetensors" '{"pixel_values":{"dtype":"F32","shape":[1,1,32,32],"data_offsets":[0,4096]}}' 4096
+bad_input eval_pixels_channels "expected 3" eval "$micro" "$bad/pixels_channels.safetensors" -o out.safetensors --backend cpu --quiet
+safetensors "$bad/pixels_tiny.safetensors" '{"pixel_values":{"dtype":"F32","shape":[1,3,8,8],"data_offsets":[0,768]}}' 768
+bad_input eval_pixels_smaller_than_a_patch "" eval "$micro" "$bad/pixels_tiny.safetensors" -o out.safetensors --backend cpu --quiet
+bad_input check_no_such_case "no-such.safetensors" check no-such.safetensors --quiet
+bad_input check_not_a_case "op" check "$micro/model.safetensors" --quiet
+safetensors "$bad/op_unknown.safetensors" '{"__metadata__":{"op":"dance"},"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' 4
+bad_input check_op_unknown "dance" check "$bad/op_unknown.safetensors" --quiet
+
+tests_end

@@ -1,0 +1,123 @@
+# What the tests of the command line share; sourced by tests/cli/<name>_test.sh HEED VECTORS FOLDER.
+# A test is test_begin, heed ..., expectations, test_end; it prints cmocka's lines, so that it is counted as cmocka's cases are.
+# `heed` leaves its exit code in $status, its output in $out and $err, and runs in $here, which is empty when a test begins.
+# shellcheck shell=sh
+
+[ $# -eq 3 ] || { echo "usage: $0 HEED VECTORS FOLDER"; exit 2; }
+program=$1
+vectors=$2
+here=$3/here
+bad=$3/bad # where tests put the files that they make
+out=$3/stdout
+err=$3/stderr
+LC_ALL=C XDG_CACHE_HOME=$3/cache
+export LC_ALL XDG_CACHE_HOME
+
+rm -rf "$3"
+mkdir -p "$here" "$bad"
+total=0 broken=0 skips=0
+printf '[==========] Running tests of %s\n' "${0##*/}"
+
+test_begin() { # name
+  name=$1 reasons='' status='' total=$((total + 1))
+  rm -rf "$here"
+  mkdir "$here"
+  printf '[ RUN      ] %s\n' "$name"
+}
+
+test_end() {
+  if [ -z "$reasons" ]; then
+    printf '[       OK ] %s\n' "$name"
+    return 0
+  fi
+  broken=$((broken + 1))
+  printf '%s' "$reasons"
+  printf 'command: heed %s\n' "$command"
+  sed 's/^/stdout: /' "$out" | head -n 20
+  sed 's/^/stderr: /' "$err" | head -n 20
+  printf '[  FAILED  ] %s\n' "$name"
+}
+
+test_skip() { # name, reason
+  skips=$((skips + 1))
+  printf '[ RUN      ] %s\n[  SKIPPED ] %s: %s\n' "$1" "$1" "$2"
+}
+
+fail() { reasons="$reasons$name: $*
+"; }
+
+# A hang fails the test: 120 s is far above what any of them needs, also under a sanitizer.
+heed() {
+  command=$* status=0
+  (cd "$here" && exec timeout 120 "$program" "$@") >"$out" 2>"$err" </dev/null || status=$?
+}
+
+expect_exit() { [ "$status" -eq "$1" ] || fail "exit code: found $status, expected $1"; }
+expect_stdout_contains() { grep -qF -- "$1" "$out" || fail "stdout does not say \"$1\""; }
+expect_stderr_contains() { grep -qF -- "$1" "$err" || fail "stderr does not say \"$1\""; }
+expect_stdout_empty() { [ ! -s "$out" ] || fail "stdout: found $(wc -c <"$out") bytes, expected none"; }
+expect_stderr_empty() { [ ! -s "$err" ] || fail "stderr: found $(wc -c <"$err") bytes, expected none"; }
+expect_file() { [ -s "$here/$1" ] || fail "$1 is not there or empty"; }
+expect_no_file() { [ ! -e "$here/$1" ] || fail "$1 is there"; }
+expect_nothing_written() { [ -z "$(ls -A "$here")" ] || fail "files were left: $(ls -A "$here")"; }
+
+# Exactly one line on stderr, of the form "heed VERB: where: what was wrong".
+expect_one_sentence() { # verb, a part of it
+  [ "$(wc -l <"$err")" -eq 1 ] || fail "stderr: found $(wc -l <"$err") lines, expected one sentence"
+  grep -q "^heed $1: .*: " "$err" || fail "stderr: not of the form \"heed $1: where: what\""
+  expect_stderr_contains "$2"
+}
+
+# One bad input: exit code 3, one sentence, no result, no file.
+bad_input() { # name, a part of the sentence, verb, arguments...
+  test_begin "$1"
+  part=$2
+  shift 2
+  heed "$@"
+  expect_exit 3
+  expect_one_sentence "$1" "$part"
+  expect_stdout_empty
+  expect_nothing_written
+  test_end
+}
+
+# A copy of the micro model in $bad/<name>, to be spoilt.
+model() { # name
+  mkdir -p "$bad/$1"
+  cp "$vectors/vit/micro_32/config.json" "$vectors/vit/micro_32/model.safetensors" "$bad/$1"
+  chmod u+w "$bad/$1"/*
+}
+
+# Replaces the first match in a file that may be binary. Fails when nothing changed: a test that spoils nothing tests nothing.
+edit() { # file, sed expression
+  sed -e "$2" "$1" >"$1.edited"
+  cmp -s "$1" "$1.edited" && { echo "edit $1: \"$2\" changed nothing"; exit 1; }
+  mv "$1.edited" "$1"
+}
+
+# Keeps the first bytes of a file.
+cut_to() { # file, bytes
+  head -c "$2" "$1" >"$1.cut"
+  mv "$1.cut" "$1"
+}
+
+repeat() { # text, times
+  awk -v text="$1" -v times="$2" 'BEGIN { for (i = 0; i < times; i++) printf "%s", text }'
+}
+
+# A 64-bit little-endian number below 2^31, as bytes.
+little_endian() { # number
+  # shellcheck disable=SC2059 # octal escapes
+  printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $(($1 % 256)) $(($1 / 256 % 256)) $(($1 / 65536 % 256)) $(($1 / 16777216)))"
+  printf '\000\000\000\000'
+}
+
+# A safetensors file of this header, with so many bytes of zeros after it.
+safetensors() { # file, header, data bytes
+  { little_endian ${#2}; printf '%s' "$2"; head -c "$3" /dev/zero; } >"$1"
+}
+
+tests_end() {
+  printf '[==========] %d tests run, %d failed, %d skipped\n' "$total" "$broken" "$skips"
+  [ "$broken" -eq 0 ] || exit 1
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# What heed run and heed eval write when all is well.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+micro=$vectors/vit/micro_32
+picture=$vectors/preprocess/rgb.png
+
+test_begin run_prints_the_best_classes
+heed run "$micro" "$picture" --backend cpu --quiet --top 2
+expect_exit 0
+[ "$(grep -c "class [0-4] (" "$out")" -eq 2 ] || fail "stdout: expected 2 classes"
+expect_stderr_empty
+expect_nothing_written
+test_end
+
+test_begin run_writes_what_is_asked_for
+heed run "$micro" "$picture" --backend cpu --quiet --layer all --maps maps.png --rollout rollout.png --json out.json --save out.safetensors
+expect_exit 0
+for file in maps.png rollout.png out.json out.safetensors; do
+  expect_file $file
+  expect_stdout_contains ": $file"
+done
+[ "$(find "$here" -type f | wc -l)" -eq 4 ] || fail "files: found $(ls -A "$here"), expected the four asked for"
+for file in maps.png rollout.png; do
+  [ "$(head -c 4 "$here/$file" | tail -c 3)" = PNG ] || fail "$file is no PNG"
+done
+grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
+test_end
+
+test_begin run_without_a_model_says_that_its_weights_are_random
+heed run --backend cpu
+expect_exit 0
+expect_stderr_contains "random weights"
+expect_stderr_contains "heed: cpu"
+test_end
+
+# The same bits for any number of threads.
+for threads in 1 2 3; do
+  test_begin "eval_with_${threads}_threads"
+  heed eval "$micro" "$micro/io.safetensors" -o out.safetensors --backend cpu --threads $threads --quiet
+  expect_exit 0
+  expect_file out.safetensors
+  [ -e "$bad/first.safetensors" ] || cp "$here/out.safetensors" "$bad/first.safetensors"
+  cmp -s "$here/out.safetensors" "$bad/first.safetensors" || fail "out.safetensors differs from that of 1 thread"
+  test_end
+done
+
+tests_end

@@ -1,0 +1,61 @@
+#!/bin/sh
+# The words of the command line: help, versions, and exit code 2 for what is not a command of heed's.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+usage_error() { # name, a part of the sentence, arguments...
+  test_begin "$1"
+  part=$2
+  shift 2
+  heed "$@"
+  expect_exit 2
+  expect_stderr_contains "$part"
+  expect_stdout_empty
+  expect_nothing_written
+  test_end
+}
+
+micro=$vectors/vit/micro_32
+picture=$vectors/preprocess/rgb.png
+
+for verb in run eval check inspect devices bench; do
+  test_begin "help_$verb"
+  heed $verb --help
+  expect_exit 0
+  expect_stdout_contains "usage: heed $verb"
+  expect_stdout_contains "--help"
+  expect_stderr_empty
+  test_end
+done
+
+test_begin help
+heed --help
+expect_exit 0
+for verb in run eval check inspect devices bench; do expect_stdout_contains "  $verb "; done
+expect_stdout_contains "exit codes:"
+test_end
+
+test_begin version
+heed --version
+expect_exit 0
+expect_stdout_contains "heed 0."
+test_end
+
+usage_error nothing "usage: heed"
+usage_error no_such_verb "no such verb" dance
+usage_error no_such_option "unknown option" run --dance
+usage_error option_without_value "wants a value" run --top
+usage_error option_not_a_number "whole number" run --top five
+usage_error number_too_large "whole number" run --top 99999999999999999999
+usage_error flag_with_value "takes no value" run --quiet=yes
+usage_error no_such_backend "cuda" run --backend cuda --quiet "$micro" "$picture"
+usage_error no_such_simd "mmx" run --backend cpu --simd mmx --quiet "$micro" "$picture"
+usage_error no_such_layer "0 to 1 or all" run --backend cpu --quiet "$micro" "$picture" --layer 2 --maps out.png
+usage_error no_such_head "0 to 3" run --backend cpu --quiet "$micro" "$picture" --head 4 --maps out.png
+usage_error no_such_patch "--query" run --backend cpu --quiet "$micro" "$picture" --query 2,0 --maps out.png
+usage_error query_not_a_pair "--query" run --backend cpu --quiet "$micro" "$picture" --query 1 --maps out.png
+usage_error eval_without_words "expected MODEL" eval
+usage_error eval_without_output "-o" eval "$micro" "$micro/io.safetensors"
+usage_error check_without_cases "at least one" check
+
+tests_end

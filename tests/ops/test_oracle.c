@@ -1,0 +1,56 @@
+/* Every reference case of tests/vectors/{attention,layers} through heed_check_case, on every backend present. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/op_test.h"
+
+static const char *const cases[] = {
+    "attention/bias_and_mask_and_causal", "attention/bias_per_head",
+    "attention/dot", "attention/explicit_scale",
+    "attention/grouped_queries", "attention/head_dim_128",
+    "attention/head_dim_256", "attention/head_dim_80",
+    "attention/large_logits", "attention/mask_broadcast_all",
+    "attention/mask_broadcast_heads", "attention/mask_causal",
+    "attention/mask_causal_bottom_right_short_keys", "attention/mask_causal_cross_bottom_right",
+    "attention/mask_causal_cross_top_left", "attention/mask_causal_padding",
+    "attention/mask_empty_rows", "attention/mask_full",
+    "attention/mask_key_padding", "attention/mask_query_and_key_padding",
+    "attention/mask_window", "attention/mask_window_causal",
+    "attention/multi_query", "attention/odd_dims",
+    "attention/one_key", "attention/one_token",
+    "attention/scaled_dot", "attention/softcap",
+    "attention/sparse_softmax", "attention/sparsemax",
+    "attention/vit_tiny_197", "layers/elu_plus_one",
+    "layers/gelu",
+    "layers/gelu_quick", "layers/gelu_tanh",
+    "layers/layer_norm_eps1e-05", "layers/layer_norm_eps1e-12",
+    "layers/linear", "layers/patch_embedding",
+    "layers/relu", "layers/sigmoid",
+    "layers/silu", "layers/softmax_last_axis",
+    "layers/tanh",
+};
+
+static void test_cases(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char name[128];
+    size_t size;
+    snprintf(name, sizeof name, "%s.safetensors", cases[i]);
+    unsigned char *bytes = test_read_vector(name, &size);
+    for (uint32_t b = 0; b < test_backend_count(); b++) {
+      heed_check_result result;
+      heed_error error = {HEED_OK, ""};
+      if (heed_check_case(test_backend_context(), test_backend_get(b), bytes, size, 0.0, NULL, NULL, &result, &error) != HEED_OK)
+        fail_msg("%s on %s: %s", cases[i], test_backend_name(b), error.message);
+      if (!result.passed)
+        fail_msg("%s on %s: %s differs by %.3g absolute, %.3g relative", cases[i], test_backend_name(b), result.worst, result.max_abs, result.max_rel);
+    }
+    free(bytes);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+  return cmocka_run_group_tests_name("oracle", tests, NULL, test_backend_close_all);
+}

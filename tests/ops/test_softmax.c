@@ -1,0 +1,81 @@
+/* softmax over the last axis against the same in double. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/op_test.h"
+
+static void oracle(const float *x, size_t rows, size_t width, double *y) {
+  for (size_t r = 0; r < rows; r++) {
+    double largest = -HUGE_VAL, sum = 0.0;
+    for (size_t i = 0; i < width; i++) largest = fmax(largest, (double)x[r * width + i]); /* subtracted: exp of a logit may overflow */
+    for (size_t i = 0; i < width; i++) sum += exp((double)x[r * width + i] - largest);
+    for (size_t i = 0; i < width; i++) y[r * width + i] = exp((double)x[r * width + i] - largest) / sum;
+  }
+}
+
+static void run(heed_shape shape, const float *x, const char *which) {
+  char what[160], text[HEED_SHAPE_TEXT_SIZE];
+  op_test test;
+  const size_t count = (size_t)heed_shape_count(&shape), width = shape.dim[shape.rank - 1];
+  double *y = op_test_doubles(count);
+  oracle(x, count / width, width, y);
+  snprintf(what, sizeof what, "softmax %s, %s", heed_shape_text(&shape, text), which);
+  op_test_begin(&test);
+  test.tolerance = 2e-6;
+  heed_softmax_desc desc = {sizeof desc, op_test_input(&test, HEED_F32, shape, x)};
+  op_test_expect(&test, heed_define_softmax(test.graph, &desc), y);
+  op_test_run(&test, what);
+  op_test_end(&test);
+  free(y);
+}
+
+static void test_shapes(void **state) {
+  (void)state;
+  static const uint32_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 197, 1000, 20011};
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+    test_random random = {50 + i};
+    float *x = op_test_random(&random, (size_t)15 * widths[i], 5.0f);
+    run(HEED_SHAPE(3, 5, widths[i]), x, "spread 5");
+    run(HEED_SHAPE(widths[i]), x, "one row");
+    free(x);
+  }
+}
+
+/* Large logits, far apart, and -Inf among them. */
+static void test_range(void **state) {
+  (void)state;
+  enum { WIDTH = 37 };
+  test_random random = {8};
+  float *x = op_test_random(&random, 6 * WIDTH, 1e4f);
+  for (size_t i = 0; i < WIDTH; i++) x[i] = i == 20 ? 3e38f : -3e38f;
+  for (size_t i = WIDTH; i < 2 * WIDTH; i += 3) x[i] = -INFINITY;
+  for (size_t i = 2 * WIDTH; i < 3 * WIDTH; i++) x[i] = -1e5f + 0.25f * (float)i;
+  run(HEED_SHAPE(6, WIDTH), x, "wide range, seed 8");
+  free(x);
+}
+
+/* NaN, +Inf and a row of -Inf have no softmax. */
+static void test_not_a_number(void **state) {
+  (void)state;
+  enum { WIDTH = 21, ROWS = 4 };
+  op_test test;
+  float x[ROWS * WIDTH];
+  double y[ROWS * WIDTH];
+  for (size_t i = 0; i < ROWS * WIDTH; i++) {
+    x[i] = i / WIDTH == 2 ? -INFINITY : 0.0f;
+    y[i] = i / WIDTH == 3 ? 1.0 / WIDTH : (double)NAN;
+  }
+  x[WIDTH - 1] = NAN;
+  x[WIDTH + 3] = INFINITY;
+  op_test_begin(&test);
+  heed_softmax_desc desc = {sizeof desc, op_test_input(&test, HEED_F32, HEED_SHAPE(ROWS, WIDTH), x)};
+  op_test_expect(&test, heed_define_softmax(test.graph, &desc), y);
+  op_test_run(&test, "softmax of NaN, +Inf, only -Inf");
+  op_test_end(&test);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_range), cmocka_unit_test(test_not_a_number)};
+  return cmocka_run_group_tests_name("softmax", tests, NULL, test_backend_close_all);
+}
