@@ -13,7 +13,9 @@ static void say(const cli_choice *choice, const char *why) {
 
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
   const heed_cpu_desc desc = {sizeof desc, choice->threads, choice->simd};
-  HEED_TRY(heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error));
+  const heed_status status = heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error);
+  if (status == HEED_UNSUPPORTED) cli->error.status = HEED_INVALID_ARGUMENT; /* --simd names a level that is not here */
+  if (status != HEED_OK) return cli->error.status;
   say(choice, why);
   return HEED_OK;
 }

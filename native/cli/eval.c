@@ -121,6 +121,9 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
   cli_pipeline *pipeline = &job->pipeline;
   if (job->shape.dim[1] != pipeline->info.channels)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: wrong number of channels (found %u, expected %u)", job->shape.dim[1], pipeline->info.channels);
+  if (job->shape.dim[2] < pipeline->info.patch || job->shape.dim[3] < pipeline->info.patch)
+    return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)", job->shape.dim[3],
+                     job->shape.dim[2], pipeline->info.patch, pipeline->info.patch);
   HEED_TRY(list_taps(cli, job, taps));
   pipeline->tap_names = (const char *const *)job->names;
   pipeline->tap_count = job->name_count;

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-static const cli_verb *const verbs[] = {&cli_verb_run, &cli_verb_eval, &cli_verb_check, &cli_verb_inspect, &cli_verb_devices, &cli_verb_bench};
+static const cli_verb *const verbs[] = {&cli_verb_run, &cli_verb_eval, &cli_verb_check, &cli_verb_inspect, &cli_verb_devices, &cli_verb_bench, &cli_verb_demo};
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
 static void print_help(FILE *to) {
@@ -65,6 +65,6 @@ int main(int argc, char **argv) {
   }
   for (size_t i = 0; i < VERB_COUNT; i++)
     if (strcmp(argv[1], verbs[i]->name) == 0) return run_verb(verbs[i], argc - 2, argv + 2);
-  fprintf(stderr, "heed: no such verb (found \"%s\", expected run, eval, check, inspect, devices or bench)\n", argv[1]);
+  fprintf(stderr, "heed: no such verb (found \"%s\", expected run, eval, check, inspect, devices, bench or demo)\n", argv[1]);
   return CLI_USAGE;
 }

@@ -42,7 +42,7 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 #include <unistd.h>
 
 /* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two steps of a plan. */
-#define SPINS 4000
+#define SPINS 1000
 
 typedef struct worker {
   heed_thread_pool *pool;

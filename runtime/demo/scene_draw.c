@@ -262,39 +262,41 @@ static void muted(uint64_t *state, bool dark, int32_t colour[3]) {
   for (uint32_t k = 0; k < 3; k++) colour[k] = base + (int32_t)below(state, 33) - 16;
 }
 
-#define LATTICE 9 /* knots a side, 28 pixels apart */
+#define LATTICE 8 /* knots a side, 32 pixels apart */
 
-/* Smooth noise of +-amplitude: bilinear between random knots; in 1/16 level. */
-static int32_t smooth_noise(const int32_t *knots, int32_t x, int32_t y) {
-  const int32_t step = SIDE / (LATTICE - 1), cx = x / step, cy = y / step, fx = x % step, fy = y % step;
-  const int32_t *k = knots + cy * LATTICE + cx;
-  const int32_t top = k[0] * (step - fx) + k[1] * fx, bottom = k[LATTICE] * (step - fx) + k[LATTICE + 1] * fx;
-  return (top * (step - fy) + bottom * fy) / (step * step);
+/* Smooth noise: a row of it, bilinear between random knots; in levels. */
+static void smooth_noise(const int32_t *knots, int32_t y, int32_t row[HEED_SCENE_SIDE]) {
+  const int32_t *upper = knots + (y / 32) * LATTICE, fy = y % 32;
+  for (int32_t cell = 0; cell < SIDE / 32; cell++) {
+    const int32_t *k = upper + cell, left = k[0] * (32 - fy) + k[LATTICE] * fy, right = k[1] * (32 - fy) + k[LATTICE + 1] * fy;
+    for (int32_t fx = 0; fx < 32; fx++) row[cell * 32 + fx] = (left * (32 - fx) + right * fx) / 16384;
+  }
 }
 
 static void draw_backdrop(const heed_scene *scene, uint64_t *state, bool dark, uint8_t *rgb) {
   const int32_t clutter = clamp((int32_t)scene->clutter, 0, 100);
-  int32_t from[3], to[3], knots[LATTICE * LATTICE];
+  int32_t from[3], to[3], knots[LATTICE * LATTICE], rough[HEED_SCENE_SIDE];
   muted(state, dark, from);
   muted(state, dark, to);
   const point along = direction(below(state, HEED_SCENE_TURN)), across = direction(below(state, HEED_SCENE_TURN));
   const int32_t ax = (int32_t)(along.x * 181.0f), ay = (int32_t)(along.y * 181.0f); /* 65536 from corner to corner, at 45 degrees */
   const int32_t sx = (int32_t)(across.x * 256.0f), sy = (int32_t)(across.y * 256.0f);
   const uint32_t kind = below(state, 3); /* 0: gradient, 1: with stripes, 2: with checks */
-  const int32_t period = 3072 + (int32_t)below(state, 5120), strength = kind == 0 ? 0 : clutter * (int32_t)below(state, 15) / 100;
-  const int32_t amplitude = clutter * 16 * 18 / 100;
+  /* Periods of 12 to 32 pixels; a product that wraps around is the phase. */
+  const uint32_t frequency = UINT32_MAX / (3072 + below(state, 5120));
+  const int32_t strength = kind == 0 ? 0 : clutter * (int32_t)below(state, 15) / 100, amplitude = clutter * 16 * 18 / 100;
   for (uint32_t i = 0; i < LATTICE * LATTICE; i++) knots[i] = (int32_t)below(state, (uint32_t)(2 * amplitude + 1)) - amplitude;
-  for (int32_t y = 0; y < SIDE; y++)
+  for (int32_t y = 0; y < SIDE; y++) {
+    smooth_noise(knots, y, rough);
     for (int32_t x = 0; x < SIDE; x++) {
-      const int32_t cx = 2 * x - SIDE, cy = 2 * y - SIDE;
-      const int32_t mix = clamp(128 + ((cx * ax + cy * ay) >> 9), 0, 256); /* of 256 */
-      const int32_t u = sx * x + sy * y + (1 << 20), v = sx * y - sy * x + (1 << 20);
-      int32_t band = u % period < period / 2 ? strength : -strength;
-      if (kind == 2 && v % period < period / 2) band = -band;
-      const int32_t add = band + smooth_noise(knots, x, y) / 16;
+      const int32_t mix = clamp(128 + (((2 * x - SIDE) * ax + (2 * y - SIDE) * ay) >> 9), 0, 256); /* of 256 */
+      const uint32_t across_x = (uint32_t)(sx * x + sy * y) * frequency, across_y = (uint32_t)(sx * y - sy * x) * frequency;
+      const uint32_t flip = (across_x ^ (kind == 2 ? across_y : 0)) >> 31;
+      const int32_t add = rough[x] + (flip ? strength : -strength);
       uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
       for (uint32_t k = 0; k < 3; k++) pixel[k] = level(from[k] + (((to[k] - from[k]) * mix) >> 8) + add);
     }
+  }
 }
 
 /* One stroke or dot, no thicker than 5 pixels: nothing that could pass for an object. */

@@ -236,6 +236,7 @@ static const attention_case cases[] = {
     {.batch = 1, .heads = 2, .key_heads = 1, .queries = 13, .keys = 32, .depth = 64, .value_depth = 33, .merge = true},
     {.batch = 1, .heads = 6, .key_heads = 2, .queries = 11, .keys = 33, .depth = 80, .value_depth = 64, .rows = true},
     {.batch = 1, .heads = 1, .key_heads = 1, .queries = 2, .keys = 300, .depth = 1024, .value_depth = 3},
+    {.batch = 2, .heads = 6, .key_heads = 3, .queries = 5, .keys = 300, .depth = 1024, .value_depth = 40}, /* heads laid out in several turns */
     {.batch = 2, .heads = 3, .key_heads = 3, .queries = 50, .keys = 50, .depth = 16, .value_depth = 16, .merge = true, .rows = true},
     {.batch = 1, .heads = 2, .key_heads = 2, .queries = 197, .keys = 197, .depth = 64, .value_depth = 64, .merge = true},
     {.batch = 1, .heads = 1, .key_heads = 1, .queries = 40, .keys = 40, .depth = 8, .value_depth = 8, .causal = HEED_CAUSAL_TOP_LEFT},

@@ -30,6 +30,7 @@ static const linear_case cases[] = {
     {2, 300, 24, 36, true, false, 0, 0, 0},
     {1, 24, 1024, 40, true, true, 0, 0, 0},
     {1, 29, 3072, 33, true, false, 0, 0, 0},
+    {1, 1100, 512, 35, true, true, 0, 0, 0}, /* several groups of rows, copied apart */
     {1, 5, 12, 24, true, false, 0, 3, 1},
     {2, 13, 20, 72, true, false, 0, 3, 3},
     {3, 17, 32, 60, false, false, 0, 2, 3},

@@ -22,7 +22,7 @@ static const char *const cases[] = {
     "attention/scaled_dot", "attention/softcap",
     "attention/sparse_softmax", "attention/sparsemax",
     "attention/vit_tiny_197", "layers/elu_plus_one",
-    "layers/gelu",
+    "layers/embedding", "layers/gelu",
     "layers/gelu_quick", "layers/gelu_tanh",
     "layers/layer_norm_eps1e-05", "layers/layer_norm_eps1e-12",
     "layers/linear", "layers/patch_embedding",
