@@ -2,7 +2,7 @@
 // Attention, first of three dispatches: logits of a piece of rows into scratch [slices, rows, stride], -Inf where not allowed and
 // past the last key. Passes 1 score 2 softcap, bias, mask. A register tile: ROWS queries by KEYS4 vec4 of keys an invocation.
 // Workgroup x: tile of keys, y: tile of rows, z: slice (head of an image).
-// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7 scores.
+// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7 scores, 8 va of the additive score.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/math.glsl"
@@ -33,6 +33,7 @@ layout(std430, binding = 4) readonly buffer QueryPadding { uint query_padding[];
 layout(std430, binding = 5) readonly buffer Bias { float bias[]; };
 layout(std430, binding = 6) readonly buffer Rows { uint row_list[]; };
 layout(std430, binding = 7) writeonly buffer Scores { vec4 scores[]; };
+layout(std430, binding = 8) readonly buffer Va { float va[]; };
 
 const uint KEYS = KEYS4 * 4;
 uint batch, head, first_row, first_key; // first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
@@ -52,7 +53,7 @@ void multiply() {
       for (uint c = 0; c < KEYS; c++) k[c] = key[k_at[c] + d];
       for (uint i = 0; i < ROWS; i++) {
         const float q = query[q_at[i] + d];
-        for (uint c = 0; c < KEYS; c++) sum[i * KEYS + c] += q * k[c];
+        for (uint c = 0; c < KEYS; c++) sum[i * KEYS + c] += has(HEED_ATTENTION_ADDITIVE) ? va[params.va_origin + d] * heed_tanh(q + k[c]) : q * k[c];
       }
     }
     return;

@@ -100,13 +100,14 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
 
 static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *options) {
   heed_scene scene;
-  char twins[160];
+  scene_twins twins;
   HEED_TRY(scene_input_read(cli, options->scene, &scene));
   HEED_TRY(run_scene(cli, job, &options->choice, &scene));
   printf("the model says: %s\n", heed_model_label(job->pipeline.model, job->answer));
-  if (!scene_input_twins(&scene, twins)) printf("the scene has no twins: there is no right answer\n");
+  scene_input_twins(&scene, job->owner, &twins);
+  if (!twins.present) printf("the scene has no twins: there is no right answer\n");
   else {
-    printf("the twins are: %s\n", twins);
+    printf("the twins are: %s\n", twins.text);
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
     const uint32_t head = score_best_twin_head(&job->score);
     printf("layer %u head %u looks from one to the other: %.1f x uniform\n", head / job->score.heads, head % job->score.heads, job->score.head[head].times);

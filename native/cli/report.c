@@ -61,6 +61,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   fprintf(to, "%s: %u x %u pixels, %s %u layers x %u heads, %u tokens, on %s, %.1f ms\n", result->picture, result->image.width, result->image.height, info->family,
           info->layers, info->heads, result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
+  if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);
   fprintf(to, "attention of %s:\n", query);
   for (uint32_t l = 0; l < selection->layer_count; l++)
     for (uint32_t h = 0; h < selection->head_count; h++) print_head(to, result, selection, info, selection->first_layer + l, selection->first_head + h);

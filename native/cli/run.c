@@ -45,7 +45,7 @@ static heed_status choose_layers(cli_state *cli, const run_options *options, con
   return HEED_OK;
 }
 
-/* --query cls | ROW,COL on a grid of rows x columns patches. */
+/* --query cls | twin | ROW,COL on a grid of rows x columns patches. */
 static heed_status choose_query(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
   if (!options->query || strcmp(options->query, "cls") == 0) {
     if (info->prefix_tokens) return HEED_OK;
@@ -53,10 +53,13 @@ static heed_status choose_query(cli_state *cli, const run_options *options, cons
   }
   char row[16] = "";
   const char *comma = strchr(options->query, ',');
-  uint32_t r, c;
+  uint32_t r = result->twins.row[0], c = result->twins.column[0];
   if (comma && (size_t)(comma - options->query) < sizeof row) memcpy(row, options->query, (size_t)(comma - options->query));
-  if (!comma || !cli_read_number(row, result->rows - 1, &r) || !cli_read_number(comma + 1, result->columns - 1, &c))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: no such patch (found \"%s\", expected cls or ROW,COL up to %u,%u)", options->query,
+  if (strcmp(options->query, "twin") == 0) {
+    if (!result->twins.present || result->rows != HEED_SCENE_GRID || result->columns != HEED_SCENE_GRID)
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: no twins here (found \"twin\", expected it with a --scene that has them and a model of 14 x 14 patches)");
+  } else if (!comma || !cli_read_number(row, result->rows - 1, &r) || !cli_read_number(comma + 1, result->columns - 1, &c))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: no such patch (found \"%s\", expected cls, twin or ROW,COL up to %u,%u)", options->query,
                      result->rows - 1, result->columns - 1);
   selection->query_row = (int32_t)r;
   selection->query_column = (int32_t)c;
@@ -66,12 +69,24 @@ static heed_status choose_query(cli_state *cli, const run_options *options, cons
 
 /* --------------------------------------------------------------------------------------------------------------- running */
 
-static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline, const char *path, run_result *result) {
+/* A file, the embedded picture (NULL), or the scene that --scene names. */
+static heed_status read_picture(cli_state *cli, const run_options *options, const char *path, run_result *result) {
+  result->picture = path ? path : heed_embedded_picture.name;
+  if (options->scene) {
+    if (path[strspn(path, "0123456789")] == '\0') {
+      snprintf(result->scene, sizeof result->scene, "scene %s", path);
+      result->picture = result->scene;
+    }
+    return scene_input_picture(cli, path, &result->image, &result->twins);
+  }
+  if (path) return heed_image_load(cli->context, path, &result->image, &cli->error);
+  return heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes, heed_embedded_picture.size, &result->image, &cli->error);
+}
+
+static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const char *path, run_result *result) {
   heed_preprocess preprocess;
   heed_model_preprocess(pipeline->model, &preprocess);
-  result->picture = path ? path : heed_embedded_picture.name;
-  if (path) HEED_TRY(heed_image_load(cli->context, path, &result->image, &cli->error));
-  else HEED_TRY(heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes, heed_embedded_picture.size, &result->image, &cli->error));
+  HEED_TRY(read_picture(cli, options, path, result));
   HEED_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height, &result->batch_width, &result->batch_height, &cli->error));
   const size_t count = (size_t)3 * result->batch_width * result->batch_height;
   result->pixels = malloc(count * sizeof *result->pixels);
@@ -103,7 +118,7 @@ static heed_status read_rollout(cli_state *cli, const cli_pipeline *pipeline, ru
 
 static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *path, run_result *result, run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
-  HEED_TRY(load_picture(cli, pipeline, path, result));
+  HEED_TRY(load_picture(cli, pipeline, options, path, result));
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
@@ -222,10 +237,11 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
   cli_words words;
-  const cli_option table[] = {{"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
+  const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "draw this scene instead of reading a picture"},
+                              {"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
                               {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
                               {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
-                              {"--query", CLI_TEXT, &options.query, "cls|ROW,COL", "the token whose attention is shown (cls)"},
+                              {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL", "the token whose attention is shown (cls)"},
                               {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
                               {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
                               {"--json", CLI_TEXT, &options.json, "OUT.json", "write scores, maps and statistics of every head"},
@@ -239,8 +255,12 @@ static int run(cli_state *cli, int argc, char **argv) {
   const char *embedded = NULL;
   const char *const *pictures = words.word + has_model;
   uint32_t count = words.count - has_model;
+  if (options.scene && count > 0) {
+    fprintf(stderr, "heed run: --scene takes the place of pictures (found %u beside it, expected none)\n", count);
+    return CLI_USAGE;
+  }
   if (count == 0) {
-    pictures = &embedded;
+    pictures = options.scene ? &options.scene : &embedded;
     count = 1;
   }
   return run_job(cli, &options, has_model ? words.word[0] : NULL, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);

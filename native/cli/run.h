@@ -2,18 +2,20 @@
 #ifndef HEED_CLI_RUN_H
 #define HEED_CLI_RUN_H
 
-#include "cli/pipeline.h"
+#include "cli/scene_input.h"
 #include "image/image.h"
 
 typedef struct run_options {
   cli_choice choice;
-  const char *layer, *head, *query, *maps, *rollout, *json, *save;
+  const char *scene, *layer, *head, *query, *maps, *rollout, *json, *save;
   uint32_t top;
 } run_options;
 
 /* One picture's way through the model. Arrays are malloc'ed. */
 typedef struct run_result {
   const char *picture; /* path or name */
+  char scene[32];      /* "scene 7": what `picture` points to for a seed */
+  scene_twins twins;   /* of a scene */
   heed_picture image;
   heed_region region;
   uint32_t batch_height, batch_width; /* of pixel_values */

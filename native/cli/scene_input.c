@@ -2,7 +2,10 @@
 #include "cli/scene_input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
+#include "base/status.h"
 #include "demo/scene_json.h"
 
 static bool read_seed(const char *text, uint64_t *seed) {
@@ -32,12 +35,39 @@ heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene
   return status;
 }
 
-bool scene_input_twins(const heed_scene *scene, char text[160]) {
-  uint32_t twins[2];
-  text[0] = '\0';
-  if (!heed_scene_twins(scene, twins)) return false;
-  const heed_scene_object *a = &scene->objects[twins[0]], *b = &scene->objects[twins[1]];
-  snprintf(text, 160, "%s %s at (%d, %d) and %s %s at (%d, %d)", heed_scene_colour_names[a->colour], heed_scene_shape_names[a->shape], a->x / HEED_SCENE_UNIT,
-           a->y / HEED_SCENE_UNIT, heed_scene_colour_names[b->colour], heed_scene_shape_names[b->shape], b->x / HEED_SCENE_UNIT, b->y / HEED_SCENE_UNIT);
-  return true;
+static void middle_patch(const heed_scene_object *object, uint32_t index, const uint8_t *owner, uint32_t *row, uint32_t *column) {
+  int64_t nearest = INT64_MAX;
+  for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++) {
+    const int64_t r = p / HEED_SCENE_GRID, c = p % HEED_SCENE_GRID, patch = HEED_SCENE_PATCH * HEED_SCENE_UNIT;
+    const int64_t dx = c * patch + patch / 2 - object->x, dy = r * patch + patch / 2 - object->y;
+    if (owner[p] != index || dx * dx + dy * dy >= nearest) continue;
+    nearest = dx * dx + dy * dy;
+    *row = (uint32_t)r;
+    *column = (uint32_t)c;
+  }
+}
+
+void scene_input_twins(const heed_scene *scene, const uint8_t *owner, scene_twins *twins) {
+  uint32_t index[2];
+  memset(twins, 0, sizeof *twins);
+  twins->present = heed_scene_twins(scene, index);
+  if (!twins->present) return;
+  const heed_scene_object *a = &scene->objects[index[0]], *b = &scene->objects[index[1]];
+  snprintf(twins->text, sizeof twins->text, "%s %s at (%d, %d) and %s %s at (%d, %d)", heed_scene_colour_names[a->colour], heed_scene_shape_names[a->shape],
+           a->x / HEED_SCENE_UNIT, a->y / HEED_SCENE_UNIT, heed_scene_colour_names[b->colour], heed_scene_shape_names[b->shape], b->x / HEED_SCENE_UNIT,
+           b->y / HEED_SCENE_UNIT);
+  for (uint32_t k = 0; k < 2; k++) middle_patch(&scene->objects[index[k]], index[k], owner, &twins->row[k], &twins->column[k]);
+}
+
+heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture, scene_twins *twins) {
+  heed_scene scene;
+  uint8_t owner[HEED_SCENE_PATCHES];
+  HEED_TRY(scene_input_read(cli, text, &scene));
+  picture->pixels = heed_alloc(cli->context, HEED_SCENE_BYTES, 1);
+  if (!picture->pixels) return heed_fail_memory(&cli->error, "scene", HEED_SCENE_BYTES);
+  picture->width = HEED_SCENE_SIDE;
+  picture->height = HEED_SCENE_SIDE;
+  heed_scene_draw(&scene, picture->pixels, owner);
+  scene_input_twins(&scene, owner, twins);
+  return HEED_OK;
 }

@@ -1,4 +1,4 @@
-/* attention: softmax(scale q k^T ...) v for every head; meaning in heed.h and graph/attention_rule.h.
+/* attention: softmax(score(q, k) ...) v for every head; meaning in heed.h and graph/attention_rule.h.
  *
  * Some key heads at a time are laid out as panels in the shared scratch: keys transposed, [ceil(Tk / W)][D][W]; values are read as
  * they lie, but for a last narrow panel. Then a task takes HEED_TILE_ROWS query rows of one head and does
@@ -25,7 +25,7 @@ typedef struct job {
   const heed_attention_desc *desc;
   heed_attention_sizes s;
   layout lay;
-  const float *query, *key, *value, *bias;
+  const float *query, *key, *value, *bias, *va; /* va: of the additive score, else NULL */
   const uint8_t *mask, *key_padding, *query_padding;
   float *output, *weights, *logits;
   bool masked;      /* a key may be hidden from a query */
@@ -99,10 +99,25 @@ static void find_range(const job *j, block *b) {
   b->base = b->first / HEED_TILE_COLUMNS * HEED_TILE_COLUMNS;
 }
 
+/* va . tanh(q + k) for one query and the keys of one panel [D][W]. */
+static void score_additive(const float *query, const float *panel, const float *va, size_t depth, float *scores) {
+  f32xN low = f32_set1(0.0f), high = low;
+  for (size_t d = 0; d < depth; d++, panel += HEED_TILE_COLUMNS) {
+    const f32xN q = f32_set1(query[d]), factor = f32_set1(va[d]);
+    low = f32_fma(factor, f32_tanh(f32_add(q, f32_load(panel))), low);
+    high = f32_fma(factor, f32_tanh(f32_add(q, f32_load(panel + HEED_SIMD_WIDTH))), high);
+  }
+  f32_store(scores, low);
+  f32_store(scores + HEED_SIMD_WIDTH, high);
+}
+
 static void score(const job *j, const block *b) {
   const size_t depth = j->s.depth;
   const float *query = j->query + ((b->batch * j->s.heads + b->head) * j->s.queries + b->query) * depth;
-  for (size_t k = b->base; k < b->end; k += HEED_TILE_COLUMNS)
+  for (size_t k = b->base; k < b->end && j->va; k += HEED_TILE_COLUMNS)
+    for (size_t r = 0; r < b->rows; r++)
+      score_additive(query + r * depth, b->key_panels + k * depth, j->va, depth, b->scores + r * j->lay.row + (k - b->base));
+  for (size_t k = b->base; k < b->end && !j->va; k += HEED_TILE_COLUMNS)
     heed_cpu_tile((uint32_t)b->rows, query, depth, b->key_panels + k * depth, HEED_TILE_COLUMNS, depth, b->scores + (k - b->base), j->lay.row, false);
 }
 
@@ -242,6 +257,7 @@ static void run(const heed_cpu_step *step) {
   j.key_padding = heed_cpu_take(step, &slot, desc->key_padding);
   j.query_padding = heed_cpu_take(step, &slot, desc->query_padding);
   j.bias = heed_cpu_take(step, &slot, desc->bias);
+  j.va = heed_cpu_take(step, &slot, desc->va);
   j.masked = j.mask || j.key_padding || j.query_padding || j.bias || desc->causal != HEED_CAUSAL_NONE || desc->window;
   heed_attention_get_sizes(step->plan->graph, desc, &j.s);
   plan_layout(&j.s, &j.lay);

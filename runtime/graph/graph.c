@@ -165,6 +165,37 @@ heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *des
   return graph->status == HEED_OK ? value : (heed_value){0};
 }
 
+typedef struct transposed {
+  const heed_graph *graph;
+  uint32_t matrix, rows, columns; /* of the matrix that is turned */
+} transposed;
+
+static heed_status read_transposed(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
+  const transposed *t = user;
+  for (uint64_t i = first; i < first + count; i++) {
+    const uint64_t from = i % t->rows * t->columns + i / t->rows;
+    const heed_status status = heed_graph_read_constant(t->graph, t->matrix, from, 1, (float *)to + (i - first), error);
+    if (status != HEED_OK) return status;
+  }
+  return HEED_OK;
+}
+
+heed_value heed_graph_transpose(heed_graph *graph, heed_value matrix, const char *what) {
+  if (graph->status != HEED_OK) return (heed_value){0};
+  heed_error error;
+  const heed_value_record *record = heed_graph_need(graph, matrix, what, &error);
+  if (!record) return heed_graph_fail(graph, &error);
+  if (record->kind != HEED_VALUE_CONSTANT || record->dtype != HEED_F32 || record->shape.rank != 2) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a matrix (found %u axes of %s, expected a constant F32 of 2 axes)", what, record->shape.rank,
+              heed_dtype_name(record->dtype));
+    return heed_graph_fail(graph, &error);
+  }
+  const transposed turned = {graph, matrix.id, record->shape.dim[0], record->shape.dim[1]};
+  void *kept = heed_graph_keep(graph, &turned, sizeof turned);
+  const heed_constant_desc desc = {sizeof desc, NULL, HEED_F32, HEED_SHAPE(turned.columns, turned.rows), NULL, read_transposed, kept};
+  return kept ? heed_define_constant(graph, &desc) : (heed_value){0};
+}
+
 heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};
   heed_error error;

@@ -51,6 +51,8 @@ heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint6
 
 /* Appends a node with a copy of desc; its first result, or value 0. */
 heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *desc, const heed_node **made);
+/* The constant [n, m] of a constant F32 [m, n]: rows and columns exchanged while it is read. */
+heed_value heed_graph_transpose(heed_graph *graph, heed_value matrix, const char *what);
 /* A copy of `size` bytes that lives as long as the graph; NULL when out of memory, which the graph then keeps as its error. */
 void *heed_graph_keep(heed_graph *graph, const void *data, size_t size);
 

@@ -13,7 +13,7 @@ typedef struct row_job {
   const heed_attention_desc *desc;
   heed_attention_sizes sizes;
   uint32_t batch, head, query;
-  float *q, *k, *bias, *sorted, *logits; /* [D] [Tk D] [Tk] [Tk] [Tk] */
+  float *q, *va, *k, *bias, *sorted, *logits; /* [D] [D] [Tk D] [Tk] [Tk] [Tk] */
   uint8_t *mask;                         /* [Tk] */
 } row_job;
 
@@ -25,9 +25,12 @@ static heed_status scores(row_job *job, heed_error *error) {
   HEED_TRY(heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
   HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth, (uint64_t)s->keys * s->depth, job->k, error));
   const double cap = (double)job->desc->softcap;
+  if (job->desc->va.id) HEED_TRY(heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error));
   for (uint32_t j = 0; j < s->keys; j++) {
+    const float *k = job->k + (size_t)j * s->depth;
     double sum = 0.0;
-    for (uint32_t d = 0; d < s->depth; d++) sum += (double)job->q[d] * (double)job->k[(size_t)j * s->depth + d];
+    for (uint32_t d = 0; d < s->depth; d++)
+      sum += job->desc->va.id ? (double)job->va[d] * tanh((double)job->q[d] + (double)k[d]) : (double)job->q[d] * (double)k[d];
     sum *= (double)job->desc->scale;
     job->logits[j] = (float)(cap > 0.0 ? cap * tanh(sum / cap) : sum);
   }
@@ -97,11 +100,12 @@ heed_status heed_session_attention_row(heed_session *session, heed_value weights
   HEED_TRY(find_attention(&job, weights, error));
   const size_t keys = job.sizes.keys, depth = job.sizes.depth;
   size_t floats;
-  if (!heed_size_mul(keys, depth + 4, &floats) || !heed_size_add(floats, depth, &floats)) return heed_fail_memory(error, "attention row", SIZE_MAX);
+  if (!heed_size_mul(keys, depth + 4, &floats) || !heed_size_add(floats, 2 * depth, &floats)) return heed_fail_memory(error, "attention row", SIZE_MAX);
   float *scratch = heed_alloc_raw(job.graph->context, floats, sizeof *scratch);
   if (!scratch) return heed_fail_memory(error, "attention row", floats * sizeof *scratch);
   job.q = scratch;
-  job.k = job.q + depth;
+  job.va = job.q + depth;
+  job.k = job.va + depth;
   job.bias = job.k + keys * depth;
   job.sorted = job.bias + keys;
   job.logits = job.sorted + keys;

@@ -50,14 +50,16 @@ bool heed_is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F8000
 // Numbers as in heed_activation. Kinds whose formula would lose a NaN take it from x.
 vec4 heed_activate(uint kind, vec4 x) {
   vec4 y = x;
+  // x times something that vanishes: -Inf would give NaN, and under -100 the product is 0 in 24 bits
+  const vec4 above = max(x, vec4(-100.0));
   switch (kind) {
     case 1: y = max(x, vec4(0.0)); break;
-    case 2: y = 0.5 * x * (1.0 + heed_erf(x * 0.70710678118)); break;
-    case 3: y = 0.5 * x * (1.0 + heed_tanh(0.79788456080 * (x + 0.044715 * x * x * x))); break;
-    case 4: y = x / (1.0 + heed_exp(-1.702 * x)); break;
+    case 2: y = 0.5 * above * (1.0 + heed_erf(above * 0.70710678118)); break;
+    case 3: y = 0.5 * above * (1.0 + heed_tanh(0.79788456080 * (above + 0.044715 * above * above * above))); break;
+    case 4: y = above / (1.0 + heed_exp(-1.702 * above)); break;
     case 5: y = heed_tanh(x); break;
     case 6: y = 1.0 / (1.0 + heed_exp(-x)); break;
-    case 7: y = x / (1.0 + heed_exp(-x)); break;
+    case 7: y = above / (1.0 + heed_exp(-above)); break;
     case 8: y = mix(heed_exp(x), x + 1.0, greaterThan(x, vec4(0.0))); break;
   }
   return mix(y, x, bvec4(heed_is_nan(x.x), heed_is_nan(x.y), heed_is_nan(x.z), heed_is_nan(x.w)));

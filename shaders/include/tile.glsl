@@ -9,6 +9,7 @@
 #ifndef HEED_TILE_GLSL
 #define HEED_TILE_GLSL
 
+#extension GL_EXT_control_flow_attributes : require
 #include "include/math.glsl"
 
 layout(constant_id = 1) const uint ROWS = 8;
@@ -101,12 +102,15 @@ void tile_run() {
   else
     tile_multiply_scalar(row0, at_w);
 #endif
-  for (uint j = 0; j < COLUMNS; j++) {
+  // A copy that is indexed by loop variables, so that the code of the epilogue stands once and not ROWS * COLUMNS times: that took
+  // software devices a minute to compile. The sums themselves stay in registers.
+  vec4 done[ROWS * COLUMNS];
+  for (uint i = 0; i < ROWS * COLUMNS; i++) done[i] = tile_sum[i];
+  [[dont_unroll]] for (uint j = 0; j < COLUMNS; j++) {
     const uint column = (gl_WorkGroupID.y * TILE_PANEL + lane + j * LANES) * 4;
-    if (column >= params.columns) continue;
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
-    for (uint i = 0; i < ROWS; i++)
-      if (row0 + i < params.rows) tile_store(row0 + i, column, heed_activate(KIND, tile_sum[i * COLUMNS + j] + b));
+    [[dont_unroll]] for (uint i = 0; i < ROWS; i++)
+      if (row0 + i < params.rows && column < params.columns) tile_store(row0 + i, column, heed_activate(KIND, done[i * COLUMNS + j] + b));
   }
 }
 

@@ -8,5 +8,5 @@ HEED_PARAMS_BEGIN(heed_attention_scores_params)
   f32 scale, softcap;
   i32 offset, window_left, window_right; /* key position of query i is i + offset */
   u32 mask_stride[4], bias_stride[4];    /* batch, head, query, key */
-  u32 query_origin, key_origin, mask_origin, key_padding_origin, query_padding_origin, bias_origin;
+  u32 query_origin, key_origin, mask_origin, key_padding_origin, query_padding_origin, bias_origin, va_origin;
 HEED_PARAMS_END(heed_attention_scores_params)

@@ -6,7 +6,8 @@
 
 static const char *const cases[] = {
     "layers/embedding",   "layers/positional_encoding", "masks/encoder_self",
-    "masks/decoder_self", "masks/encoder_decoder",
+    "masks/decoder_self", "masks/encoder_decoder",      "linear/full",
+    "linear/causal",      "recurrent/lstm",             "recurrent/gru",
 };
 
 static void test_cases(void **state) {

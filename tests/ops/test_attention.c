@@ -17,12 +17,15 @@ typedef struct attention_case {
   int32_t left, right;
   float softcap, scale, threshold;
   heed_empty_row empty_row;
+  heed_score score;
+  uint32_t width; /* A of the additive score */
   bool merge, rows;
   float spread; /* of query and key; 0 = 1 */
 } attention_case;
 
 typedef struct tensors {
   float *query, *key, *value, *bias;
+  float *w, *wq, *wk, *b, *va; /* [D, D], [D, A], [D, A], [A], [A]: of the general and the additive score */
   uint8_t *mask, *key_padding, *query_padding;
   uint32_t mask_dim[4], bias_dim[4];
   double *output, *weights, *logits;
@@ -83,14 +86,35 @@ static bool norm(const attention_case *c, const double *logits, double *weights)
   return true;
 }
 
+/* q . k, q W k^T, or va . tanh(q Wq + k Wk + b). */
+static double score(const attention_case *c, const tensors *t, const float *q, const float *k) {
+  const size_t depth = c->depth, width = c->width;
+  double sum = 0.0;
+  if (c->score == HEED_SCORE_ADDITIVE) {
+    for (size_t a = 0; a < width; a++) {
+      double inner = (double)t->b[a];
+      for (size_t d = 0; d < depth; d++) inner += (double)q[d] * (double)t->wq[d * width + a] + (double)k[d] * (double)t->wk[d * width + a];
+      sum += (double)t->va[a] * tanh(inner);
+    }
+    return sum;
+  }
+  for (size_t d = 0; d < depth; d++) {
+    double left = (double)q[d];
+    if (c->score == HEED_SCORE_GENERAL) {
+      left = 0.0;
+      for (size_t e = 0; e < depth; e++) left += (double)q[e] * (double)t->w[e * depth + d];
+    }
+    sum += left * (double)k[d];
+  }
+  return sum;
+}
+
 static void logits_row(const attention_case *c, const tensors *t, size_t b, size_t h, size_t i, double *logits) {
-  const double scale = c->scale != 0.0f ? (double)c->scale : 1.0 / sqrt((double)c->depth);
+  const double scale = c->score != HEED_SCORE_SCALED_DOT ? 1.0 : c->scale != 0.0f ? (double)c->scale : 1.0 / sqrt((double)c->depth);
   const float *q = t->query + ((b * c->heads + h) * c->queries + i) * c->depth;
   const float *keys = t->key + (b * c->key_heads + h / (c->heads / c->key_heads)) * c->keys * c->depth;
   for (size_t j = 0; j < c->keys; j++) {
-    double sum = 0.0;
-    for (size_t d = 0; d < c->depth; d++) sum += (double)q[d] * (double)keys[j * c->depth + d];
-    sum *= scale;
+    double sum = score(c, t, q, keys + j * c->depth) * scale;
     if (c->softcap > 0.0f) sum = (double)c->softcap * tanh(sum / (double)c->softcap);
     if (c->with & BIAS) sum += (double)t->bias[broadcast_at(t->bias_dim, b, h, i, j)];
     logits[j] = allowed(c, t, b, h, i, j) ? sum : -HUGE_VAL;
@@ -156,6 +180,11 @@ static void make(const attention_case *c, uint64_t seed, tensors *t) {
   t->query = op_test_random(&random, (size_t)c->batch * c->heads * c->queries * c->depth, spread);
   t->key = op_test_random(&random, (size_t)c->batch * c->key_heads * c->keys * c->depth, spread);
   t->value = op_test_random(&random, (size_t)c->batch * c->key_heads * c->keys * c->value_depth, 1.0f);
+  t->w = op_test_random(&random, (size_t)c->depth * c->depth, 0.3f);
+  t->wq = op_test_random(&random, (size_t)c->depth * (c->width + 1), 0.3f);
+  t->wk = op_test_random(&random, (size_t)c->depth * (c->width + 1), 0.3f);
+  t->b = op_test_random(&random, c->width + 1, 0.3f);
+  t->va = op_test_random(&random, c->width + 1, 1.0f);
   const uint32_t whole[4] = {c->batch, c->heads, c->queries, c->keys};
   size_t masks = 1, biases = 1;
   for (int a = 0; a < 4; a++) {
@@ -179,6 +208,11 @@ static void release(tensors *t) {
   free(t->key);
   free(t->value);
   free(t->bias);
+  free(t->w);
+  free(t->wq);
+  free(t->wk);
+  free(t->b);
+  free(t->va);
   free(t->mask);
   free(t->key_padding);
   free(t->query_padding);
@@ -190,11 +224,18 @@ static void release(tensors *t) {
 static void define(op_test *test, const attention_case *c, const tensors *t, bool maps) {
   heed_attention_desc desc = {.struct_size = sizeof desc, .norm = c->norm, .causal = c->causal, .window = c->window, .window_left = c->left,
                               .window_right = c->right, .softcap = c->softcap, .scale = c->scale, .threshold = c->threshold,
-                              .empty_row = c->empty_row, .merge_heads = c->merge};
+                              .empty_row = c->empty_row, .merge_heads = c->merge, .score = c->score};
   op_test_begin(test);
   desc.query = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->heads, c->queries, c->depth), t->query);
   desc.key = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->key_heads, c->keys, c->depth), t->key);
   desc.value = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->key_heads, c->keys, c->value_depth), t->value);
+  if (c->score == HEED_SCORE_GENERAL) desc.w = op_test_constant(test, HEED_F32, HEED_SHAPE(c->depth, c->depth), t->w);
+  if (c->score == HEED_SCORE_ADDITIVE) {
+    desc.wq = op_test_constant(test, HEED_F32, HEED_SHAPE(c->depth, c->width), t->wq);
+    desc.wk = op_test_constant(test, HEED_F32, HEED_SHAPE(c->depth, c->width), t->wk);
+    desc.b = op_test_constant(test, HEED_F32, HEED_SHAPE(c->width), t->b);
+    desc.va = op_test_constant(test, HEED_F32, HEED_SHAPE(c->width), t->va);
+  }
   const uint32_t *m = t->mask_dim, *b = t->bias_dim;
   if (c->with & MASK) desc.mask = op_test_input(test, HEED_U8, HEED_SHAPE(m[0], m[1], m[2], m[3]), t->mask);
   if (c->with & KEY_PADDING) desc.key_padding = op_test_input(test, HEED_U8, HEED_SHAPE(c->batch, c->keys), t->key_padding);
@@ -217,9 +258,10 @@ static void run_case(const attention_case *c, uint64_t seed) {
   op_test test;
   snprintf(what, sizeof what,
            "attention B %u H %u Hk %u Tq %u Tk %u D %u Dv %u, with %u, norm %d, causal %d, window %d [%d, %d], softcap %g, scale %g, empty %d, merge %d, "
-           "rows %d, seed %llu",
+           "rows %d, score %d of %u, seed %llu",
            c->batch, c->heads, c->key_heads, c->queries, c->keys, c->depth, c->value_depth, c->with, (int)c->norm, (int)c->causal, c->window, c->left, c->right,
-           (double)c->softcap, (double)c->scale, (int)c->empty_row, c->merge, c->rows, (unsigned long long)seed);
+           (double)c->softcap, (double)c->scale, (int)c->empty_row, c->merge, c->rows, (int)c->score,
+           c->width, (unsigned long long)seed);
   make(c, seed, &t);
   for (int maps = 0; maps < 2; maps++) {
     define(&test, c, &t, maps != 0);
@@ -259,6 +301,11 @@ static const attention_case cases[] = {
     {.batch = 1, .heads = 2, .key_heads = 2, .queries = 20, .keys = 45, .depth = 8, .value_depth = 8, .norm = HEED_NORM_SPARSEMAX, .with = MASK},
     {.batch = 1, .heads = 2, .key_heads = 2, .queries = 20, .keys = 45, .depth = 8, .value_depth = 8, .softcap = 2.0f, .with = BIAS | MASK},
     {.batch = 1, .heads = 2, .key_heads = 2, .queries = 20, .keys = 45, .depth = 8, .value_depth = 8, .scale = -0.7f},
+    {.batch = 2, .heads = 4, .key_heads = 2, .queries = 13, .keys = 33, .depth = 7, .value_depth = 8, .score = HEED_SCORE_DOT, .spread = 0.5f},
+    {.batch = 2, .heads = 4, .key_heads = 2, .queries = 13, .keys = 33, .depth = 7, .value_depth = 8, .score = HEED_SCORE_GENERAL, .with = MASK},
+    {.batch = 1, .heads = 4, .key_heads = 1, .queries = 13, .keys = 65, .depth = 16, .value_depth = 5, .score = HEED_SCORE_ADDITIVE, .width = 24, .rows = true},
+    {.batch = 2, .heads = 2, .key_heads = 2, .queries = 31, .keys = 17, .depth = 9, .value_depth = 33, .score = HEED_SCORE_ADDITIVE, .width = 5,
+     .with = KEY_PADDING | POISON, .causal = HEED_CAUSAL_BOTTOM_RIGHT, .merge = true},
     /* Few values far apart: a row is nearly one-hot, and exp of the rest is 0. */
     {.batch = 1, .heads = 1, .key_heads = 1, .queries = 17, .keys = 40, .depth = 1, .value_depth = 5, .spread = 100.0f},
 };
@@ -287,6 +334,9 @@ static attention_case random_case(uint64_t seed) {
   c.softcap = test_random_below(&r, 3) ? 0.0f : 3.0f;
   c.scale = test_random_below(&r, 3) ? 0.0f : 0.3f;
   c.empty_row = (heed_empty_row)test_random_below(&r, 3);
+  c.score = test_random_below(&r, 3) ? HEED_SCORE_SCALED_DOT : (heed_score)(1 + test_random_below(&r, 3));
+  c.width = 1 + test_random_below(&r, 30);
+  if (c.score != HEED_SCORE_SCALED_DOT) c.spread = 0.5f;
   c.merge = test_random_below(&r, 2) != 0;
   c.rows = test_random_below(&r, 3) == 0;
   return c;

@@ -6,6 +6,7 @@
 #include "support/op_test.h"
 
 static const char *const cases[] = {
+    "attention/additive", "attention/general",
     "attention/bias_and_mask_and_causal", "attention/bias_per_head",
     "attention/dot", "attention/explicit_scale",
     "attention/grouped_queries", "attention/head_dim_128",

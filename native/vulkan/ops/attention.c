@@ -1,5 +1,5 @@
 /* attention on Vulkan. On a GPU one kernel whose query rows stay in registers; on a software device, whose compiler does not take
- * that many registers, and for large heads, three dispatches. */
+ * that many registers, for large heads and for the additive score, three dispatches. */
 #include <string.h>
 
 #include "params/attention.h"
@@ -17,6 +17,7 @@ static uint32_t find_flags(const heed_attention_desc *desc) {
   if (desc->window && desc->window_left >= 0) flags |= HEED_ATTENTION_LEFT;
   if (desc->window && desc->window_right >= 0) flags |= HEED_ATTENTION_RIGHT;
   if (flags || desc->norm != HEED_NORM_SOFTMAX) flags |= HEED_ATTENTION_GUARD;
+  if (desc->score == HEED_SCORE_ADDITIVE) flags |= HEED_ATTENTION_ADDITIVE;
   if (desc->softcap > 0.0f) flags |= HEED_ATTENTION_SOFTCAP;
   if (desc->merge_heads) flags |= HEED_ATTENTION_MERGE;
   if (desc->empty_row != HEED_EMPTY_ROW_ZERO) flags |= HEED_ATTENTION_FILLS;
@@ -97,7 +98,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries) : 0;
   job.window_left = clip_side(&job.sizes, job.desc->window_left);
   job.window_right = clip_side(&job.sizes, job.desc->window_right);
-  if (!builder->limits->registers || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
+  if (!builder->limits->registers || job.desc->score == HEED_SCORE_ADDITIVE || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
     heed_vk_attention_split(&job);
     return;
   }

@@ -50,6 +50,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
       .key_padding_origin = heed_vk_read(builder, &dispatch, 3, desc->key_padding.id),
       .query_padding_origin = heed_vk_read(builder, &dispatch, 4, desc->query_padding.id),
       .bias_origin = heed_vk_read(builder, &dispatch, 5, desc->bias.id),
+      .va_origin = heed_vk_read(builder, &dispatch, 8, desc->va.id),
   };
   memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
   memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
@@ -59,7 +60,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
     heed_vk_read(builder, &dispatch, 6, 0);
   heed_vk_scratch(builder, &dispatch, 7, 0, p->bytes, true);
   uint32_t flags = job->flags | (p->listed ? HEED_ATTENTION_ROWS : 0);
-  if ((s->depth | params.query_origin | params.key_origin) % 4 == 0) {
+  if (!desc->va.id && (s->depth | params.query_origin | params.key_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
     if (heed_vk_can_texel(builder, dispatch.binding[0].bytes) && heed_vk_can_texel(builder, dispatch.binding[1].bytes)) {
       dispatch.shader = HEED_SHADER_attention_scores_texel;

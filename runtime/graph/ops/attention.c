@@ -7,9 +7,31 @@
 #include "graph/op_check.h"
 #include "model/case.h"
 
+/* x [B, H, T, D] times a constant matrix [D, A] (plus bias [A]) -> [B, H, T, A]; linear wants the matrix turned. */
+static heed_value map(heed_graph *graph, heed_value x, heed_value matrix, heed_value bias, const char *what) {
+  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = x, .weight = heed_graph_transpose(graph, matrix, what), .bias = bias};
+  return heed_define_linear(graph, &desc);
+}
+
+/* Takes the general score back to a dot product, and the additive one to projected queries and keys. */
+static heed_attention_desc without_maps(heed_graph *graph, const heed_attention_desc *desc) {
+  heed_attention_desc plain = *desc;
+  if (desc->struct_size != sizeof *desc) return plain;
+  if (desc->score == HEED_SCORE_GENERAL) {
+    plain.query = map(graph, desc->query, desc->w, (heed_value){0}, "attention: w");
+    plain.score = HEED_SCORE_DOT;
+  } else if (desc->score == HEED_SCORE_ADDITIVE) {
+    plain.query = map(graph, desc->query, desc->wq, (heed_value){0}, "attention: wq");
+    plain.key = map(graph, desc->key, desc->wk, desc->b, "attention: wk");
+  }
+  plain.w = plain.wq = plain.wk = plain.b = (heed_value){0};
+  return plain;
+}
+
 heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc) {
   const heed_node *node;
-  heed_graph_add_node(graph, HEED_OP_KIND_attention, desc, &node);
+  const heed_attention_desc plain = without_maps(graph, desc);
+  heed_graph_add_node(graph, HEED_OP_KIND_attention, &plain, &node);
   if (!node) return (heed_attention_values){{0}, {0}, {0}};
   return (heed_attention_values){{node->output[0]}, {node->output[1]}, {node->output[2]}};
 }
@@ -59,7 +81,7 @@ static heed_status check_padding(const heed_graph *graph, heed_node *node, heed_
 }
 
 static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries, heed_error *error) {
-  if ((unsigned)desc->score > HEED_SCORE_DOT || (unsigned)desc->norm > HEED_NORM_SPARSEMAX || (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
+  if ((unsigned)desc->score > HEED_SCORE_ADDITIVE || (unsigned)desc->norm > HEED_NORM_SPARSEMAX || (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
       (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: no such choice (found score %d, norm %d, causal %d, empty_row %d)", (int)desc->score,
                      (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
@@ -89,8 +111,14 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   HEED_TRY(check_padding(graph, node, desc->key_padding, q[0], v[2], "attention: key_padding", error));
   HEED_TRY(check_padding(graph, node, desc->query_padding, q[0], q[2], "attention: query_padding", error));
   HEED_TRY(check_broadcast(graph, node, desc->bias, HEED_F32, whole, true, "attention: bias", error));
+  if (desc->score == HEED_SCORE_ADDITIVE) {
+    const heed_value_record *va = heed_op_take_constant(graph, node, desc->va, HEED_F32, "attention: va", error);
+    const heed_shape fits = HEED_SHAPE(q[3]);
+    if (!va) return HEED_INVALID_ARGUMENT;
+    HEED_TRY(heed_op_want_shape(va, &fits, "attention: va", error));
+  }
   HEED_TRY(check_attributes(desc, q[2], error));
-  if (desc->score == HEED_SCORE_DOT) desc->scale = 1.0f;
+  if (desc->score != HEED_SCORE_SCALED_DOT) desc->scale = 1.0f;
   else if (desc->scale == 0.0f) desc->scale = (float)(1.0 / sqrt((double)q[3]));
   if (desc->row_count) {
     desc->rows = heed_graph_keep((heed_graph *)graph, desc->rows, desc->row_count * sizeof *desc->rows);
@@ -121,7 +149,7 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * (uint64_t)s.batch * s.heads * pairs * ((uint64_t)s.depth + s.value_depth);
 }
 
-static const char *const scores[] = {"scaled_dot", "dot", NULL};
+static const char *const scores[] = {"scaled_dot", "dot", "general", "additive", NULL};
 static const char *const norms[] = {"softmax", "sparse_softmax", "sparsemax", NULL};
 static const char *const causals[] = {"none", "top_left", "bottom_right", NULL};
 static const char *const empty_rows[] = {"zero", "nan", "mean", NULL};
@@ -144,6 +172,13 @@ static heed_status from_case(heed_case *test, heed_error *error) {
                               .causal = (heed_causal)heed_case_choice(test, "causal", causals, 0),
                               .softcap = (float)heed_case_number(test, "softcap", 0.0),
                               .empty_row = (heed_empty_row)heed_case_choice(test, "empty_row", empty_rows, 0)};
+  if (desc.score == HEED_SCORE_GENERAL) desc.w = heed_case_constant(test, "w");
+  if (desc.score == HEED_SCORE_ADDITIVE) {
+    desc.wq = heed_case_constant(test, "wq");
+    desc.wk = heed_case_constant(test, "wk");
+    desc.b = heed_case_optional_constant(test, "b");
+    desc.va = heed_case_constant(test, "va");
+  }
   desc.window = heed_case_pair(test, "window", window);
   desc.window_left = window[0];
   desc.window_right = window[1];

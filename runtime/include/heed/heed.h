@@ -320,10 +320,15 @@ HEED_API heed_value heed_define_attention_mask(heed_graph *graph, const heed_att
  * 3.5), worked out in double. */
 HEED_API heed_value heed_define_positional_encoding(heed_graph *graph, uint32_t length, uint32_t width);
 
-typedef enum heed_score { HEED_SCORE_SCALED_DOT = 0, HEED_SCORE_DOT = 1 } heed_score;
+typedef enum heed_score {
+  HEED_SCORE_SCALED_DOT = 0, /* scale q . k */
+  HEED_SCORE_DOT = 1,        /* q . k */
+  HEED_SCORE_GENERAL = 2,    /* q W k^T (Luong et al. 2015) */
+  HEED_SCORE_ADDITIVE = 3    /* va . tanh(q Wq + k Wk + b) (Bahdanau et al. 2015) */
+} heed_score;
 typedef enum heed_norm { HEED_NORM_SOFTMAX = 0, HEED_NORM_SPARSE_SOFTMAX = 1, HEED_NORM_SPARSEMAX = 2 } heed_norm;
 typedef enum heed_causal { HEED_CAUSAL_NONE = 0, HEED_CAUSAL_TOP_LEFT = 1, HEED_CAUSAL_BOTTOM_RIGHT = 2 } heed_causal;
-typedef enum heed_empty_row { HEED_EMPTY_ROW_ZERO = 0, HEED_EMPTY_ROW_NAN = 1, HEED_EMPTY_ROW_MEAN = 2 } heed_empty_row;
+typedef enum heed_empty_row { HEED_EMPTY_ROW_ZERO = 0, HEED_EMPTY_ROW_NAN = 1, HEED_EMPTY_ROW_MEAN = 2 } heed_empty_row; /* mean: of all the row's values; one that is not finite counts as 0 */
 
 /* softmax(scale q k^T ...) v per head (Vaswani et al. 2017, 3.2.1).
  * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h uses key head h / (H / Hk).
@@ -337,6 +342,8 @@ typedef struct heed_attention_desc {
   heed_value query_padding; /* U8 [B, Tq], 1 = real token */
   heed_value bias;          /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1] */
   heed_score score;
+  heed_value w;            /* HEED_SCORE_GENERAL: F32 [D, D of key], a constant */
+  heed_value wq, wk, b, va; /* HEED_SCORE_ADDITIVE: F32 [D, A], [D of key, A], [A] or none, [A]; constants */
   float scale; /* factor of q k^T for HEED_SCORE_SCALED_DOT; 0 = 1/sqrt(D) */
   heed_norm norm;
   float threshold; /* HEED_NORM_SPARSE_SOFTMAX: weights under it are cut to 0 and the rest renormalised; 0 <= threshold <= 1 */
@@ -352,11 +359,39 @@ typedef struct heed_attention_desc {
 } heed_attention_desc;
 
 /* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] cost nothing unless they are tapped, marked as output
- * or used. logits are what the norm sees: scaled, capped, biased; masked entries -Inf. */
+ * or used. logits are what the norm sees: scaled, capped, biased; masked entries -Inf. The maps of the general and additive scores are
+ * defined as linear nodes before the attention, so its query and key are the projected ones. */
 typedef struct heed_attention_values {
   heed_value output, weights, logits;
 } heed_attention_values;
 HEED_API heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc);
+
+/* Linear attention (Katharopoulos et al. 2020) with features phi(x) = elu(x) + 1: query [B, H, Tq, D], key [B, H, Tk, D], value
+ * [B, H, Tk, Dv] -> [B, H, Tq, Dv]; row i is phi(q_i) S / (phi(q_i) z), S = sum of phi(k_j) v_j^T, z = sum of phi(k_j), over all j or,
+ * when causal (Tq = Tk), over j <= i. Cost and memory are linear in the tokens. recurrent: the same numbers token by token with one
+ * state, as a decoder would; without it chunks of tokens run at the same time. A row whose divisor is 0 gives zeros. */
+typedef struct heed_linear_attention_desc {
+  size_t struct_size;
+  heed_value query, key, value;
+  bool causal, recurrent;
+} heed_linear_attention_desc;
+HEED_API heed_value heed_define_linear_attention(heed_graph *graph, const heed_linear_attention_desc *desc);
+
+/* One layer of an LSTM or GRU in one direction, PyTorch's layout and names: x [B, T, I]; weight_ih [G H, I], weight_hh [G H, H],
+ * bias_ih, bias_hh [G H] or none, constants; G = 4 gates i f g o (lstm) or 3 gates r z n (gru: the reset gate acts after the product).
+ * h, c [B, H]: the states before the first token, none = zeros; c for lstm alone. reverse: from the last token to the first. */
+typedef struct heed_recurrent_desc {
+  size_t struct_size;
+  heed_value x, weight_ih, weight_hh, bias_ih, bias_hh;
+  heed_value h, c;
+  bool reverse;
+} heed_recurrent_desc;
+/* y [B, T, H] in the order of x also when reversed; h, c [B, H] after the token that came last (c none for gru). */
+typedef struct heed_recurrent_values {
+  heed_value y, h, c;
+} heed_recurrent_values;
+HEED_API heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_desc *desc);
+HEED_API heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_desc *desc);
 
 /* -------------------------------------------------------------------------------------------------------------- backends */
 

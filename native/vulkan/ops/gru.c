@@ -1,0 +1,6 @@
+/* gru on Vulkan: vulkan/ops/recurrent.h. */
+#include "vulkan/ops/recurrent.h"
+
+static void build(heed_vk_builder *builder, const heed_node *node) { heed_vk_recurrent_build(builder, node, HEED_SHADER_gru); }
+
+const heed_vk_op heed_vk_gru = {"gru", build};

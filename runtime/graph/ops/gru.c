@@ -1,0 +1,26 @@
+/* gru: one layer in one direction (Cho et al. 2014, the variant of PyTorch and cuDNN: the reset gate acts after the product), gates
+ * r z n. */
+#include "base/status.h"
+#include "graph/recurrent_rule.h"
+#include "model/case.h"
+
+heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_desc *desc) { return heed_recurrent_define(graph, HEED_OP_KIND_gru, desc); }
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  const heed_recurrent_desc *desc = copy;
+  if (desc->c.id) return heed_fail(error, HEED_INVALID_ARGUMENT, "gru: it has no cell (found c, expected h alone)");
+  *count = 2;
+  return heed_recurrent_infer(graph, node, desc, "gru", 3, results, error);
+}
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  const heed_recurrent_desc desc = heed_recurrent_from_case(test, false);
+  const heed_recurrent_values values = heed_define_gru(heed_case_graph(test), &desc);
+  heed_case_result(test, "y", values.y);
+  heed_case_result(test, "h", values.h);
+  return HEED_OK;
+}
+
+static const char *const names[] = {"gru", NULL};
+const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case};

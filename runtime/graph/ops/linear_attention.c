@@ -1,0 +1,62 @@
+/* linear_attention: attention whose score is a product of positive features, so that its cost is linear in the tokens (Katharopoulos
+ * et al. 2020): y_i = phi(q_i) S / (phi(q_i) z), S = sum of phi(k_j) v_j^T, z = sum of phi(k_j), over all j or over j <= i.
+ * The node takes the features; the define function puts phi in front as activations. */
+#include "base/status.h"
+#include "base/tensor.h"
+#include "graph/op_check.h"
+#include "model/case.h"
+
+static heed_value features(heed_graph *graph, heed_value x) {
+  const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_ELU_PLUS_ONE};
+  return heed_define_activation(graph, &desc);
+}
+
+heed_value heed_define_linear_attention(heed_graph *graph, const heed_linear_attention_desc *desc) {
+  if (desc->struct_size != sizeof *desc) return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, desc, NULL);
+  heed_linear_attention_desc featured = *desc;
+  featured.query = features(graph, desc->query);
+  featured.key = desc->key.id == desc->query.id ? featured.query : features(graph, desc->key);
+  return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, &featured, NULL);
+}
+
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+  const heed_linear_attention_desc *desc = copy;
+  (void)count;
+  const heed_value_record *query = heed_op_take(graph, node, desc->query, HEED_F32, "linear_attention: query", error);
+  const heed_value_record *key = query ? heed_op_take(graph, node, desc->key, HEED_F32, "linear_attention: key", error) : NULL;
+  const heed_value_record *value = key ? heed_op_take(graph, node, desc->value, HEED_F32, "linear_attention: value", error) : NULL;
+  if (!value) return HEED_INVALID_ARGUMENT;
+  HEED_TRY(heed_op_want_rank(query, 4, 4, "linear_attention: query", error));
+  HEED_TRY(heed_op_want_rank(key, 4, 4, "linear_attention: key", error));
+  HEED_TRY(heed_op_want_rank(value, 4, 4, "linear_attention: value", error));
+  const uint32_t *q = query->shape.dim, *k = key->shape.dim, *v = value->shape.dim;
+  const heed_shape key_fits = HEED_SHAPE(q[0], q[1], desc->causal ? q[2] : k[2], q[3]);
+  HEED_TRY(heed_op_want_shape(key, &key_fits, "linear_attention: key", error));
+  const heed_shape value_fits = HEED_SHAPE(q[0], q[1], k[2], v[3]);
+  HEED_TRY(heed_op_want_shape(value, &value_fits, "linear_attention: value", error));
+  if (desc->recurrent && !desc->causal)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "linear_attention: the recurrent form is causal (found recurrent without causal)");
+  results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(q[0], q[1], q[2], v[3])};
+  return HEED_OK;
+}
+
+static uint64_t flops(const heed_graph *graph, const heed_node *node) {
+  const heed_linear_attention_desc *desc = node->desc;
+  const uint32_t depth = heed_op_last(heed_graph_record(graph, desc->key.id));
+  return 2 * (uint64_t)depth * (heed_op_count(graph, desc->value) + heed_op_count(graph, (heed_value){node->output[0]}));
+}
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  const heed_linear_attention_desc desc = {sizeof desc,
+                                           heed_case_input(test, "query"),
+                                           heed_case_input(test, "key"),
+                                           heed_case_input(test, "value"),
+                                           heed_case_flag(test, "causal", false),
+                                           heed_case_flag(test, "recurrent", false)};
+  heed_case_result(test, "output", heed_define_linear_attention(heed_case_graph(test), &desc));
+  return HEED_OK;
+}
+
+static const char *const names[] = {"linear_attention", NULL};
+const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc), infer, flops, names, from_case};

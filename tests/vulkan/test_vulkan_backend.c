@@ -1,0 +1,245 @@
+/* The Vulkan backend on its own: devices, memory with and without staging, faults, hooks, the same bits twice. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vulkan/vulkan_test.h"
+
+static void test_devices(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_device_info infos[4];
+  uint32_t count = 4;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_device_list(context, infos, &count, &error));
+  assert_true(count >= 1);
+  assert_true(infos[0].name[0] != '\0');
+  assert_true(infos[0].api_major >= 1);
+  assert_true(infos[0].subgroup_size >= 1);
+  assert_true(infos[0].max_storage_range >= (1u << 27));
+  heed_backend *backend;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.device = (int32_t)count;
+  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_NO_DEVICE, "no device");
+  assert_null(backend);
+  desc.device = -1;
+  desc.struct_size = 3;
+  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT, "struct_size");
+  heed_context_destroy(context);
+}
+
+static void run_right(const heed_vulkan_desc *desc) {
+  heed_error error;
+  vulkan_program program;
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, desc, &error));
+  assert_string_equal(heed_backend_name(program.backend), "vulkan");
+  for (int i = 0; i < 3; i++) {
+    memset(program.y_found, 0xFF, sizeof program.y_found);
+    assert_ok(vulkan_program_run(&program, NULL, &error));
+    vulkan_program_check(&program);
+  }
+  vulkan_program_end(&program);
+}
+
+static void test_memory(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  run_right(&desc);
+  desc.force_staging = true;
+  run_right(&desc);
+}
+
+/* Two sessions of one plan, run by turns, share pipelines and nothing else. */
+static void test_same_bits(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  float first[VULKAN_TEST_SIZE];
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, NULL, &error));
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  memcpy(first, program.y_found, sizeof first);
+  heed_session *other;
+  assert_ok(heed_session_create(program.plan, NULL, &other, &error));
+  heed_session *mine = program.session;
+  program.session = other;
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  assert_memory_equal(first, program.y_found, sizeof first);
+  program.session = mine;
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  assert_memory_equal(first, program.y_found, sizeof first);
+  heed_session_destroy(other);
+  vulkan_program_end(&program);
+}
+
+/* An input that was never written is zero. */
+static void test_unwritten_input(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, NULL, &error));
+  assert_ok(heed_session_run(program.session, NULL, &error));
+  assert_ok(heed_session_read(program.session, program.y, 0, VULKAN_TEST_SIZE, program.y_found, &error));
+  memset(program.input, 0, sizeof program.input);
+  assert_ok(heed_session_read(program.session, program.z, 0, 5 * 70, program.z_found, &error));
+  vulkan_program_check(&program);
+  vulkan_program_end(&program);
+}
+
+/* Lost at submission n: creating or running says so, every later call says so, destroying works; a new backend works. */
+static void test_device_lost(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (uint32_t n = 1; n <= 4; n++) {
+    heed_error error;
+    vulkan_program program;
+    heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+    desc.lose_at_submit = n;
+    vulkan_program_start(&program, NULL);
+    heed_status status = vulkan_program_open(&program, &desc, &error);
+    for (uint32_t i = 0; i < n && status == HEED_OK; i++) status = vulkan_program_run(&program, NULL, &error);
+    assert_int_equal(status, HEED_DEVICE_LOST);
+    assert_non_null(strstr(error.message, "lost"));
+    if (program.session) {
+      assert_fails(vulkan_program_run(&program, NULL, &error), HEED_DEVICE_LOST, "new backend");
+      assert_fails(heed_session_read(program.session, program.y, 0, 1, program.y_found, &error), HEED_DEVICE_LOST, "new backend");
+    }
+    heed_session *another;
+    if (program.plan) assert_fails(heed_session_create(program.plan, NULL, &another, &error), HEED_DEVICE_LOST, "new backend");
+    vulkan_program_close(&program);
+    assert_ok(vulkan_program_open(&program, NULL, &error));
+    assert_ok(vulkan_program_run(&program, NULL, &error));
+    vulkan_program_check(&program);
+    vulkan_program_end(&program);
+  }
+}
+
+/* Every limit from none to enough gives OUT_OF_DEVICE_MEMORY and leaves nothing behind; then it works. */
+static void test_device_memory(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  bool worked = false, failed = false;
+  for (uint64_t limit = 1; limit < (uint64_t)1 << 28 && !worked; limit *= 8) {
+    for (int staging = 0; staging < 2; staging++) {
+      heed_error error;
+      vulkan_program program;
+      heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+      desc.memory_limit = limit;
+      desc.force_staging = staging == 1;
+      vulkan_program_start(&program, NULL);
+      const heed_status status = vulkan_program_open(&program, &desc, &error);
+      if (status == HEED_OK) {
+        assert_ok(vulkan_program_run(&program, NULL, &error));
+        vulkan_program_check(&program);
+        worked = staging == 1;
+      } else {
+        failed = true;
+        assert_int_equal(status, HEED_OUT_OF_DEVICE_MEMORY);
+      }
+      vulkan_program_end(&program);
+    }
+  }
+  assert_true(failed && worked);
+}
+
+/* Each allocation of the host fails once: a status, no leak. */
+static void test_host_memory(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  test_allocator allocator = {0, 0, 0};
+  heed_context_desc context = test_context_desc(&allocator);
+  vulkan_program program;
+  vulkan_program_start(&program, &context);
+  const size_t before = allocator.live;
+  heed_status status = HEED_OUT_OF_MEMORY;
+  uint32_t failures = 0;
+  for (size_t n = 1; n < 200 && status != HEED_OK; n++) {
+    allocator.fail_at = allocator.total + n;
+    status = vulkan_program_open(&program, NULL, &error);
+    allocator.fail_at = 0;
+    if (status != HEED_OK) {
+      failures++;
+      assert_int_equal(status, HEED_OUT_OF_MEMORY);
+      vulkan_program_close(&program);
+      assert_int_equal(allocator.live, before);
+    }
+  }
+  assert_int_equal(status, HEED_OK);
+  assert_true(failures > 5);
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  vulkan_program_check(&program);
+  vulkan_program_end(&program);
+  assert_int_equal(allocator.live, 0);
+}
+
+typedef struct heard {
+  uint64_t calls, done, total, stop_after;
+  bool backwards;
+} heard;
+
+static void hear(const char *phase, uint64_t done, uint64_t total, void *user) {
+  heard *h = user;
+  if (strcmp(phase, "run") != 0) return;
+  h->calls++;
+  h->backwards = h->backwards || done <= h->done || done > total;
+  h->done = done;
+  h->total = total;
+}
+
+static bool stop(void *user) {
+  const heard *h = user;
+  return h->stop_after && h->done >= h->stop_after;
+}
+
+static void test_hooks(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, NULL, &error));
+  heard h = {0, 0, 0, 0, false};
+  const heed_hooks hooks = {sizeof hooks, hear, stop, &h};
+  assert_ok(vulkan_program_run(&program, &hooks, &error));
+  vulkan_program_check(&program);
+  assert_int_equal(h.calls, 3);
+  assert_int_equal(h.total, 3);
+  assert_false(h.backwards);
+  h = (heard){0, 0, 0, 1, false};
+  assert_fails(vulkan_program_run(&program, &hooks, &error), HEED_CANCELLED, "cancel");
+  assert_int_equal(h.done, 1);
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  vulkan_program_check(&program);
+  vulkan_program_end(&program);
+}
+
+static void test_prediction(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  heed_memory memory;
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, NULL, &error));
+  heed_plan_memory(program.plan, &memory);
+  assert_true(memory.weights >= 4 * (60 + 60 + 70 * 60));
+  assert_true(memory.arena >= 4 * (300 + 350));
+  vulkan_program_end(&program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
+      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),    cmocka_unit_test(test_unwritten_input),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

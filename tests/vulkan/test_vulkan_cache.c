@@ -1,0 +1,147 @@
+/* The cache directory: made when missing, written, read again; damaged and foreign files are replaced, never trusted. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vulkan/vulkan_test.h"
+
+static char directory[256];
+
+static void file_path(const char *ending, char path[600]) {
+  path[0] = '\0';
+  DIR *dir = opendir(directory);
+  assert_non_null(dir);
+  for (struct dirent *entry; (entry = readdir(dir));) {
+    const size_t length = strlen(entry->d_name), wanted = strlen(ending);
+    if (length > wanted && strcmp(entry->d_name + length - wanted, ending) == 0) snprintf(path, 600, "%s/%.200s", directory, entry->d_name);
+  }
+  closedir(dir);
+}
+
+static void run_with_cache(void) {
+  heed_error error;
+  vulkan_program program;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.cache_directory = directory;
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, &desc, &error));
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  vulkan_program_check(&program);
+  vulkan_program_end(&program);
+}
+
+static void write_file(const char *path, const unsigned char *bytes, size_t size) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  fclose(file);
+}
+
+/* After damage the results are right and the file is whole again. */
+static void damaged(const char *path, const unsigned char *bytes, size_t size, const unsigned char *whole, size_t whole_size) {
+  size_t found;
+  write_file(path, bytes, size);
+  run_with_cache();
+  unsigned char *after = test_read_file(path, &found);
+  assert_int_equal(found, whole_size);
+  assert_memory_equal(after, whole, 8);
+  free(after);
+}
+
+static void test_pipelines(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  char path[600];
+  size_t size;
+  run_with_cache();
+  file_path(".pipelines", path);
+  assert_true(path[0] != '\0');
+  unsigned char *whole = test_read_file(path, &size), *copy = malloc(size + 1);
+  assert_non_null(copy);
+  run_with_cache();
+  /* every byte of the header, and some of the rest */
+  for (size_t at = 0; at < size; at += at < 128 ? 13 : size / 7 + 1) {
+    memcpy(copy, whole, size);
+    copy[at] ^= 0x41;
+    damaged(path, copy, size, whole, size);
+  }
+  memcpy(copy, whole, size);
+  copy[size] = 7;
+  damaged(path, copy, size + 1, whole, size);
+  for (size_t cut = 0; cut < size; cut += size / 5 + 1) damaged(path, whole, cut, whole, size);
+  free(copy);
+  free(whole);
+}
+
+static void test_unusable_directory(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  char keep[256];
+  memcpy(keep, directory, sizeof keep);
+  snprintf(directory, sizeof directory, "/dev/null/nowhere");
+  run_with_cache();
+  memcpy(directory, keep, sizeof keep);
+}
+
+static void test_self_check(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_check check;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  char path[600];
+  desc.cache_directory = directory;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  if (!check.passed) fail_msg("self-check: %s is off by %g", check.worst, check.max_error);
+  assert_false(check.remembered);
+  assert_true(check.kernels >= 12);
+  const uint32_t kernels = check.kernels;
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_true(check.remembered && check.passed);
+  assert_int_equal(check.kernels, kernels);
+  file_path(".check", path);
+  write_file(path, (const unsigned char *)"junk", 4);
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_false(check.remembered);
+  assert_true(check.passed);
+  heed_context_destroy(context);
+}
+
+static int make_directory(void **state) {
+  (void)state;
+  char base[] = "/tmp/heed-cache-XXXXXX";
+  if (!mkdtemp(base)) return 1;
+  snprintf(directory, sizeof directory, "%s/a/b", base);
+  return 0;
+}
+
+static int remove_directory(void **state) {
+  (void)state;
+  char path[600];
+  const char *const endings[] = {".pipelines", ".check"};
+  if (access(directory, F_OK) == 0)
+    for (size_t i = 0; i < 2; i++) {
+      file_path(endings[i], path);
+      if (path[0]) unlink(path);
+    }
+  for (int i = 0; i < 3; i++) {
+    rmdir(directory);
+    char *slash = strrchr(directory, '/');
+    if (slash) *slash = '\0';
+  }
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_pipelines),
+      cmocka_unit_test(test_unusable_directory),
+      cmocka_unit_test(test_self_check),
+  };
+  return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
