@@ -125,6 +125,7 @@ void take_values(uint j, bool guard, float p[KEYS]) {
     for (int i = 0; i < KEYS; i++) {
       vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, d);
       if (guard) v = p[i] == 0.0 ? vec4(0.0) : v;
+      if (EMPTY_ROW == 2) v = largest < LOWEST ? heed_finite(v) : v; // the mean of hidden values: of what is finite
       sum += p[i] * v;
     }
     o[d] = sum;

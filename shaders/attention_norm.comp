@@ -119,7 +119,8 @@ void main() {
     weight = empty || broken ? vec4(fill) : weight;
     // past the last key nothing stands, whatever fills the row
     weight = mix(vec4(0.0), weight, lessThan(uvec4(j * 4) + uvec4(0, 1, 2, 3), uvec4(params.keys)));
-    if ((FLAGS & HEED_ATTENTION_NO_OUTPUT) == 0) normalised[from + j] = weight;
+    // the mean of an empty row is marked by its sign, for the values' sake
+    if ((FLAGS & HEED_ATTENTION_NO_OUTPUT) == 0) normalised[from + j] = empty && !broken && EMPTY_ROW == 2 ? -weight : weight;
     if ((FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0) store(row, j, s, weight);
   }
 }

@@ -37,39 +37,6 @@ layout(std430, binding = 8) readonly buffer Va { float va[]; };
 
 const uint KEYS = KEYS4 * 4;
 uint batch, head, first_row, first_key; // first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
-uint query_row[ROWS];                   // index of the query
-float sum[ROWS * KEYS];
-
-void multiply() {
-  const uint slice = batch * params.heads + head;
-  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
-  uint q_at[ROWS], k_at[KEYS];
-  for (uint i = 0; i < ROWS; i++) q_at[i] = params.query_origin + (slice * params.queries + query_row[i]) * params.depth;
-  for (uint c = 0; c < KEYS; c++) k_at[c] = params.key_origin + (key_slice + min(first_key + c, params.keys - 1)) * params.depth;
-#ifndef HEED_TEXEL
-  if (!has(HEED_ATTENTION_VECTOR)) {
-    for (uint d = 0; d < params.depth; d++) {
-      float k[KEYS];
-      for (uint c = 0; c < KEYS; c++) k[c] = key[k_at[c] + d];
-      for (uint i = 0; i < ROWS; i++) {
-        const float q = query[q_at[i] + d];
-        for (uint c = 0; c < KEYS; c++) sum[i * KEYS + c] += has(HEED_ATTENTION_ADDITIVE) ? va[params.va_origin + d] * heed_tanh(q + k[c]) : q * k[c];
-      }
-    }
-    return;
-  }
-#endif
-  for (uint i = 0; i < ROWS; i++) q_at[i] >>= 2;
-  for (uint c = 0; c < KEYS; c++) k_at[c] >>= 2;
-  for (uint d = 0; d < params.depth / 4; d++) {
-    vec4 k[KEYS];
-    for (uint c = 0; c < KEYS; c++) k[c] = HEED_K4(k_at[c] + d);
-    for (uint i = 0; i < ROWS; i++) {
-      const vec4 q = HEED_Q4(q_at[i] + d);
-      for (uint c = 0; c < KEYS; c++) sum[i * KEYS + c] += (q.x * k[c].x + q.y * k[c].y) + (q.z * k[c].z + q.w * k[c].w);
-    }
-  }
-}
 
 bool allowed(uint row, uint j) {
   bool may = j < params.keys;
@@ -94,14 +61,20 @@ bool allowed(uint row, uint j) {
   return may;
 }
 
-float finish(uint i, uint c) {
-  const uint row = query_row[i], j = first_key + c;
-  float v = sum[i * KEYS + c] * params.scale;
+// Logit of a query and a key from their product.
+float finish(float product, uint row, uint j) {
+  float v = product * params.scale;
   if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
   if (has(HEED_ATTENTION_BIAS))
     v += bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2] +
               min(j, params.keys - 1) * params.bias_stride[3]];
   return allowed(row, j) ? v : minus_infinity();
+}
+
+// Index of query i of the tile; past the piece, of its last.
+uint query_of(uint i) {
+  const uint row = params.first_row + min(first_row + i, params.rows - 1);
+  return has(HEED_ATTENTION_ROWS) ? row_list[row] : row;
 }
 
 // Whether position leaves the workgroup's queries any of its keys.
@@ -120,15 +93,46 @@ void main() {
   head = slice % params.heads;
   first_row = gl_WorkGroupID.y * ROWS;
   first_key = (gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * KEYS;
+  // Arrays of this function alone: as globals they took lavapipe's compiler ten times as long.
+  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
+  uint q_at[ROWS], k_at[KEYS], query_row[ROWS];
+  float sum[ROWS][KEYS];
   for (uint i = 0; i < ROWS; i++) {
-    query_row[i] = params.first_row + min(first_row + i, params.rows - 1);
-    if (has(HEED_ATTENTION_ROWS)) query_row[i] = row_list[query_row[i]];
+    query_row[i] = query_of(i);
+    q_at[i] = params.query_origin + (slice * params.queries + query_row[i]) * params.depth;
+    for (uint c = 0; c < KEYS; c++) sum[i][c] = 0.0;
   }
-  for (uint i = 0; i < ROWS * KEYS; i++) sum[i] = 0.0;
-  if (!tile_is_empty()) multiply();
+  for (uint c = 0; c < KEYS; c++) k_at[c] = params.key_origin + (key_slice + min(first_key + c, params.keys - 1)) * params.depth;
+  const uint depth = tile_is_empty() ? 0 : params.depth;
+  if (has(HEED_ATTENTION_VECTOR)) {
+    for (uint i = 0; i < ROWS; i++) q_at[i] >>= 2;
+    for (uint c = 0; c < KEYS; c++) k_at[c] >>= 2;
+    for (uint d = 0; d < depth / 4; d++) {
+      vec4 k[KEYS];
+      for (uint c = 0; c < KEYS; c++) k[c] = HEED_K4(k_at[c] + d);
+      for (uint i = 0; i < ROWS; i++) {
+        const vec4 q = HEED_Q4(q_at[i] + d);
+        for (uint c = 0; c < KEYS; c++) sum[i][c] += (q.x * k[c].x + q.y * k[c].y) + (q.z * k[c].z + q.w * k[c].w);
+      }
+    }
+  }
+#ifndef HEED_TEXEL
+  else {
+    for (uint d = 0; d < depth; d++) {
+      float k[KEYS];
+      for (uint c = 0; c < KEYS; c++) k[c] = key[k_at[c] + d];
+      for (uint i = 0; i < ROWS; i++) {
+        const float q = query[q_at[i] + d];
+        for (uint c = 0; c < KEYS; c++) sum[i][c] += q * k[c];
+      }
+    }
+  }
+#endif
   for (uint i = 0; i < ROWS; i++)
-    for (uint c = 0; c < KEYS4; c++)
+    for (uint c = 0; c < KEYS4; c++) {
+      vec4 s;
+      for (uint e = 0; e < 4; e++) s[e] = finish(sum[i][c * 4 + e], query_row[i], first_key + c * 4 + e);
       if (first_row + i < params.rows && first_key + c * 4 < params.stride)
-        scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + first_key) / 4 + c] =
-            vec4(finish(i, c * 4), finish(i, c * 4 + 1), finish(i, c * 4 + 2), finish(i, c * 4 + 3));
+        scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + first_key) / 4 + c] = s;
+    }
 }

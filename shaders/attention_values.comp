@@ -4,6 +4,7 @@
 // Bindings: 0 weights [slices, rows, stride], 1 value, 2 output.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
+#include "include/math.glsl"
 #include "params/attention_values.h"
 
 layout(constant_id = 1) const uint ROWS = 8;
@@ -28,9 +29,6 @@ layout(std430, binding = 2) writeonly buffer Output4 { vec4 result4[]; };
 // A key without weight is not multiplied: its value could be NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 
-uint p_at[ROWS], column[COLUMNS]; // column: in elements of the depth, held inside it
-vec4 sum[ROWS * COLUMNS];
-
 vec4 load_value(uint key, uint base, uint at_column) {
   const uint at = base + at_column;
 #ifdef HEED_TEXEL
@@ -45,29 +43,10 @@ vec4 load_value(uint key, uint base, uint at_column) {
 #endif
 }
 
-vec4 weighted(float p, vec4 v) { return GUARD ? (p == 0.0 ? vec4(0.0) : p * v) : p * v; }
-
-void multiply(uint value_base, uint low, uint high) {
-  uint k = low;
-  for (; k + 4 <= high; k += 4) {
-    vec4 v[4 * COLUMNS];
-    for (uint q = 0; q < 4; q++)
-      for (uint j = 0; j < COLUMNS; j++) v[q * COLUMNS + j] = load_value(k + q, value_base, column[j]);
-    for (uint i = 0; i < ROWS; i++) {
-      const vec4 p = HEED_P4(p_at[i] + (k >> 2));
-      for (uint j = 0; j < COLUMNS; j++)
-        sum[i * COLUMNS + j] += weighted(p.x, v[j]) + weighted(p.y, v[COLUMNS + j]) + weighted(p.z, v[2 * COLUMNS + j]) + weighted(p.w, v[3 * COLUMNS + j]);
-    }
-  }
-  if (k >= high) return;
-  for (uint i = 0; i < ROWS; i++) {
-    const vec4 p = HEED_P4(p_at[i] + (k >> 2));
-    for (uint q = 0; q < 3; q++)
-      for (uint j = 0; j < COLUMNS; j++) {
-        const vec4 v = weighted(p[q], load_value(min(k + q, high - 1), value_base, column[j]));
-        sum[i * COLUMNS + j] += k + q < high ? v : vec4(0.0);
-      }
-  }
+// A weight under 0 says that its row has nothing allowed and takes the mean: of what is finite, since all of it is hidden.
+vec4 weighted(float p, vec4 v) {
+  if (has(HEED_ATTENTION_FILLS) && p < 0.0) return -p * heed_finite(v);
+  return GUARD ? (p == 0.0 ? vec4(0.0) : p * v) : p * v;
 }
 
 void store(uint at, uint first, vec4 v) {
@@ -83,27 +62,45 @@ void main() {
   const uint slice = params.first_slice + gl_WorkGroupID.z, batch = slice / params.heads, head = slice % params.heads;
   const uint first_row = gl_WorkGroupID.y * ROWS, panel = gl_WorkGroupID.x * gl_WorkGroupSize.x * COLUMNS + gl_LocalInvocationID.x;
   const uint columns4 = (params.depth + 3) / 4;
-  for (uint i = 0; i < ROWS; i++) p_at[i] = (gl_WorkGroupID.z * params.rows + min(first_row + i, params.rows - 1)) * (params.stride / 4);
+  // Arrays of this function alone: as globals they took lavapipe's compiler ten times as long.
+  uint p_at[ROWS], column[COLUMNS]; // column: in elements of the depth, held inside it
+  vec4 sum[ROWS][COLUMNS];
   for (uint j = 0; j < COLUMNS; j++) column[j] = min(panel + j * gl_WorkGroupSize.x, columns4 - 1) * 4;
-  for (uint i = 0; i < ROWS * COLUMNS; i++) sum[i] = vec4(0.0);
-  uint low = 0, high = params.keys;
+  for (uint i = 0; i < ROWS; i++) {
+    p_at[i] = (gl_WorkGroupID.z * params.rows + min(first_row + i, params.rows - 1)) * (params.stride / 4);
+    for (uint j = 0; j < COLUMNS; j++) sum[i][j] = vec4(0.0);
+  }
+  uint k = 0, high = params.keys;
   if (POSITION && !has(HEED_ATTENTION_FILLS)) {
     int a, b, unused;
     row_range(params.first_row + first_row, a, unused);
     row_range(params.first_row + min(first_row + ROWS, params.rows) - 1, unused, b);
-    low = uint(a) & ~3u;
+    k = uint(a) & ~3u;
     high = min((uint(b) + 3u) & ~3u, params.keys);
   }
   const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
-  multiply(params.value_origin + key_slice * params.depth, low, high);
+  const uint base = params.value_origin + key_slice * params.depth;
+  // The scores are padded with zeros to a multiple of 4 keys, the values are not: past the last key the last one stands, with no weight.
+  for (; k < high; k += 4) {
+    vec4 v[4][COLUMNS];
+    for (uint q = 0; q < 4; q++)
+      for (uint j = 0; j < COLUMNS; j++) {
+        v[q][j] = load_value(min(k + q, params.keys - 1), base, column[j]);
+        if (k + q >= params.keys) v[q][j] = vec4(0.0);
+      }
+    for (uint i = 0; i < ROWS; i++) {
+      const vec4 p = HEED_P4(p_at[i] + (k >> 2));
+      for (uint j = 0; j < COLUMNS; j++)
+        sum[i][j] += weighted(p.x, v[0][j]) + weighted(p.y, v[1][j]) + weighted(p.z, v[2][j]) + weighted(p.w, v[3][j]);
+    }
+  }
   for (uint i = 0; i < ROWS; i++) {
     const uint local_row = first_row + i, row = params.first_row + local_row;
-    if (local_row >= params.rows) continue;
     const uint at = params.output_origin + (has(HEED_ATTENTION_MERGE) ? ((batch * params.queries + row) * params.heads + head) * params.depth
                                                                       : (slice * params.queries + row) * params.depth);
     for (uint j = 0; j < COLUMNS; j++) {
       const uint at_column = panel + j * gl_WorkGroupSize.x;
-      if (at_column < columns4) store(at, at_column * 4, sum[i * COLUMNS + j]);
+      if (local_row < params.rows && at_column < columns4) store(at, at_column * 4, sum[i][j]);
     }
   }
 }

@@ -47,6 +47,12 @@ vec4 heed_erf(vec4 x) {
 // Bits decide, since a compiler may assume that neither NaN nor Inf exists.
 bool heed_is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 
+// Components that are NaN or Inf become 0.
+vec4 heed_finite(vec4 v) {
+  const uvec4 exponent = floatBitsToUint(v) & 0x7F800000u;
+  return mix(v, vec4(0.0), equal(exponent, uvec4(0x7F800000u)));
+}
+
 // Numbers as in heed_activation. Kinds whose formula would lose a NaN take it from x.
 vec4 heed_activate(uint kind, vec4 x) {
   vec4 y = x;

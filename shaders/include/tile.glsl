@@ -9,7 +9,6 @@
 #ifndef HEED_TILE_GLSL
 #define HEED_TILE_GLSL
 
-#extension GL_EXT_control_flow_attributes : require
 #include "include/math.glsl"
 
 layout(constant_id = 1) const uint ROWS = 8;
@@ -37,7 +36,6 @@ layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 
 uint tile_at;
-vec4 tile_sum[ROWS * COLUMNS];
 
 const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
 
@@ -46,71 +44,58 @@ void tile_next(uint step);
 uint tile_base(uint row);
 void tile_store(uint row, uint column, vec4 v);
 
-// k in steps of 4, x read as vec4.
-void tile_multiply_vector(uint row0, uint at_w) {
-  uint base[ROWS];
-  for (uint i = 0; i < ROWS; i++) base[i] = tile_base(min(row0 + i, params.rows - 1)) >> 2;
-  for (uint k = 0; k < params.depth; k += 4) {
-    vec4 w[4 * COLUMNS];
-    for (uint q = 0; q < 4; q++)
-      for (uint j = 0; j < COLUMNS; j++) w[q * COLUMNS + j] = HEED_W4(at_w + q * TILE_PANEL + j * LANES);
-    at_w += 4 * TILE_PANEL;
-    const uint at = tile_at >> 2;
-    for (uint i = 0; i < ROWS; i++) {
-      const vec4 v = HEED_X4(base[i] + at);
-      for (uint j = 0; j < COLUMNS; j++)
-        tile_sum[i * COLUMNS + j] += v.x * w[j] + v.y * w[COLUMNS + j] + v.z * w[2 * COLUMNS + j] + v.w * w[3 * COLUMNS + j];
-    }
-    tile_next(4);
-  }
-}
-
-#ifndef HEED_TEXEL
-void tile_multiply_scalar(uint row0, uint at_w) {
-  uint base[ROWS];
-  for (uint i = 0; i < ROWS; i++) base[i] = tile_base(min(row0 + i, params.rows - 1));
-  for (uint k = 0; k < params.depth; k++) {
-    for (uint j = 0; j < COLUMNS; j++) {
-      const vec4 w = w4[at_w + j * LANES];
-      for (uint i = 0; i < ROWS; i++) tile_sum[i * COLUMNS + j] += x[base[i] + tile_at] * w;
-    }
-    at_w += TILE_PANEL;
-    tile_next(1);
-  }
-}
-#endif
-
 vec4 tile_bias(uint column) {
   vec4 v;
   for (uint c = 0; c < 4; c++) v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
   return v;
 }
 
-// Workgroup x is the tile of rows, y the panel.
+// Workgroup x is the tile of rows, y the panel. One function with its own arrays, and rows addressed from a table: other forms of the
+// same loops took lavapipe's compiler ten times as long.
 void tile_run() {
   const uint lane = GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES;
   const uint group = GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES;
   const uint row0 = (gl_WorkGroupID.x * GROUPS + group) * ROWS;
-  const uint at_w = gl_WorkGroupID.y * params.depth * TILE_PANEL + lane;
-  for (uint i = 0; i < ROWS * COLUMNS; i++) tile_sum[i] = vec4(0.0);
+  uint at_w = gl_WorkGroupID.y * params.depth * TILE_PANEL + lane;
+  vec4 sum[ROWS][COLUMNS];
+  uint base[ROWS];
+  for (uint i = 0; i < ROWS; i++) {
+    base[i] = tile_base(min(row0 + i, params.rows - 1));
+    for (uint j = 0; j < COLUMNS; j++) sum[i][j] = vec4(0.0);
+  }
   tile_start();
-#ifdef HEED_TEXEL
-  tile_multiply_vector(row0, at_w);
-#else
-  if (VECTOR != 0)
-    tile_multiply_vector(row0, at_w);
-  else
-    tile_multiply_scalar(row0, at_w);
+  if (VECTOR != 0) {
+    for (uint i = 0; i < ROWS; i++) base[i] >>= 2;
+    for (uint k = 0; k < params.depth; k += 4) {
+      vec4 w[4][COLUMNS];
+      for (uint q = 0; q < 4; q++)
+        for (uint j = 0; j < COLUMNS; j++) w[q][j] = HEED_W4(at_w + q * TILE_PANEL + j * LANES);
+      at_w += 4 * TILE_PANEL;
+      const uint at = tile_at >> 2;
+      for (uint i = 0; i < ROWS; i++) {
+        const vec4 v = HEED_X4(base[i] + at);
+        for (uint j = 0; j < COLUMNS; j++) sum[i][j] += v.x * w[0][j] + v.y * w[1][j] + v.z * w[2][j] + v.w * w[3][j];
+      }
+      tile_next(4);
+    }
+  }
+#ifndef HEED_TEXEL
+  else {
+    for (uint k = 0; k < params.depth; k++) {
+      for (uint j = 0; j < COLUMNS; j++) {
+        const vec4 w = HEED_W4(at_w + j * LANES);
+        for (uint i = 0; i < ROWS; i++) sum[i][j] += x[base[i] + tile_at] * w;
+      }
+      at_w += TILE_PANEL;
+      tile_next(1);
+    }
+  }
 #endif
-  // A copy that is indexed by loop variables, so that the code of the epilogue stands once and not ROWS * COLUMNS times: that took
-  // software devices a minute to compile. The sums themselves stay in registers.
-  vec4 done[ROWS * COLUMNS];
-  for (uint i = 0; i < ROWS * COLUMNS; i++) done[i] = tile_sum[i];
-  [[dont_unroll]] for (uint j = 0; j < COLUMNS; j++) {
+  for (uint j = 0; j < COLUMNS; j++) {
     const uint column = (gl_WorkGroupID.y * TILE_PANEL + lane + j * LANES) * 4;
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
-    [[dont_unroll]] for (uint i = 0; i < ROWS; i++)
-      if (row0 + i < params.rows && column < params.columns) tile_store(row0 + i, column, heed_activate(KIND, done[i * COLUMNS + j] + b));
+    for (uint i = 0; i < ROWS; i++)
+      if (row0 + i < params.rows && column < params.columns) tile_store(row0 + i, column, heed_activate(KIND, sum[i][j] + b));
   }
 }
 

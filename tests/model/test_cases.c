@@ -5,9 +5,27 @@
 #include "support/op_test.h"
 
 static const char *const cases[] = {
-    "layers/embedding",   "layers/positional_encoding", "masks/encoder_self",
-    "masks/decoder_self", "masks/encoder_decoder",      "linear/full",
-    "linear/causal",      "recurrent/lstm",             "recurrent/gru",
+    "layers/embedding",
+    "layers/positional_encoding",
+    "masks/encoder_self",
+    "masks/decoder_self",
+    "masks/encoder_decoder",
+    "linear/full",
+    "linear/causal",
+    "recurrent/lstm",
+    "recurrent/gru",
+    "mha/self",
+    "mha/self_causal",
+    "mha/cross",
+    "mha/no_bias",
+    "blocks/encoder_post_norm_relu",
+    "blocks/encoder_pre_norm_gelu",
+    "blocks/decoder_post_norm_relu",
+    "blocks/decoder_pre_norm_gelu",
+    "luong/dot",
+    "luong/general",
+    "luong/concat",
+    "convolution/three_by_three",
 };
 
 static void test_cases(void **state) {

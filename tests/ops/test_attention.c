@@ -344,7 +344,7 @@ static attention_case random_case(uint64_t seed) {
 
 static void test_random_modes(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 150; seed++) {
+  for (uint64_t seed = 1; seed <= op_test_share(150); seed++) {
     const attention_case c = random_case(seed);
     run_case(&c, seed);
   }

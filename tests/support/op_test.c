@@ -42,8 +42,16 @@ void test_backend_add(const char *name, test_backend_opener open, uint32_t index
 
 /* A test program that links no further backends gets this one. */
 __attribute__((weak)) void test_backend_add_more(void) {}
+__attribute__((weak)) bool test_backend_is_clean(const heed_backend *backend) { return backend != NULL; }
+__attribute__((weak)) uint32_t test_backend_slowness(void) { return 1; }
+
+uint32_t op_test_share(uint32_t cases) {
+  const uint32_t share = cases / test_backend_slowness();
+  return share ? share : 1;
+}
 
 uint32_t test_backend_count(void) {
+  if (!all.count) test_backend_add_more();
   if (all.count) return all.count;
   for (uint32_t i = 0; heed_cpu_level(i); i++)
     for (uint32_t t = 0; t < 2; t++) {
@@ -51,7 +59,6 @@ uint32_t test_backend_count(void) {
       snprintf(name, sizeof name, "cpu %s %u threads", heed_cpu_level(i), thread_counts[t]);
       test_backend_add(name, open_cpu, 2 * i + t, 0.0);
     }
-  test_backend_add_more();
   return all.count;
 }
 
@@ -72,10 +79,14 @@ heed_backend *test_backend_get(uint32_t index) {
 
 int test_backend_close_all(void **state) {
   (void)state;
-  for (uint32_t i = 0; i < all.count; i++) heed_backend_destroy(all.entries[i].backend);
+  bool clean = true;
+  for (uint32_t i = 0; i < all.count; i++) {
+    if (all.entries[i].backend) clean = test_backend_is_clean(all.entries[i].backend) && clean;
+    heed_backend_destroy(all.entries[i].backend);
+  }
   heed_context_destroy(all.context);
   memset(&all, 0, sizeof all);
-  return 0;
+  return clean ? 0 : -1; /* a failed teardown fails the group */
 }
 
 void op_test_begin(op_test *test) {

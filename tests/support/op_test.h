@@ -5,13 +5,19 @@
 #include "base/tensor.h"
 #include "support/test.h"
 
-/* ---- backends: every CPU level with 1 and 3 threads, and what a further library adds */
+/* ---- backends: every CPU level with 1 and 3 threads, or instead of them what a further library adds */
 
 typedef heed_status (*test_backend_opener)(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error);
 /* name is copied; tolerance replaces the case's own when it is larger. */
 void test_backend_add(const char *name, test_backend_opener open, uint32_t index, double tolerance);
 /* Defined by a library that brings further backends (linked into the test program): calls test_backend_add. */
 void test_backend_add_more(void);
+/* Likewise: whether nothing was complained of while the backend ran (asked before it is closed); how many times fewer random cases it
+ * takes than the CPU. */
+bool test_backend_is_clean(const heed_backend *backend);
+uint32_t test_backend_slowness(void);
+/* How many of so many random cases to run on the backends of this program. */
+uint32_t op_test_share(uint32_t cases);
 
 uint32_t test_backend_count(void);
 const char *test_backend_name(uint32_t index);

@@ -1,5 +1,7 @@
-/* Brings Vulkan to the op tests: linked beside one, it runs on the first device too, with its memory as it is and through staging. */
+/* Brings Vulkan to the op tests: linked beside one, it runs on the first device instead of the CPU. With HEED_VULKAN_VALIDATE set in
+ * the environment all of it runs under validation, and a message fails the program. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "heed/vulkan.h"
 #include "support/op_test.h"
@@ -7,9 +9,12 @@
 /* Sums in another order than the oracle's, and exp of the shader's own. */
 #define TOLERANCE 1e-4
 
+static bool validates(void) { return getenv("HEED_VULKAN_VALIDATE") != NULL; }
+
 static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
-  desc.force_staging = index == 1;
+  (void)index;
+  desc.validate = validates();
   return heed_vulkan_backend_create(context, &desc, backend, error);
 }
 
@@ -17,9 +22,17 @@ void test_backend_add_more(void) {
   heed_error error;
   uint32_t count = 0;
   if (heed_vulkan_device_list(test_backend_context(), NULL, &count, &error) != HEED_OK) {
-    fprintf(stderr, "Vulkan left out: %s\n", error.message);
-    return;
+    printf("skipped: %s\n", error.message);
+    exit(77); /* ctest's SKIP_RETURN_CODE */
   }
   test_backend_add("vulkan", open_vulkan, 0, TOLERANCE);
-  test_backend_add("vulkan, staging", open_vulkan, 1, TOLERANCE);
 }
+
+bool test_backend_is_clean(const heed_backend *backend) {
+  const uint32_t messages = heed_vulkan_message_count(backend);
+  if (messages) printf("validation gave %u messages\n", messages);
+  return messages == 0;
+}
+
+/* Each new shape compiles pipelines, on a software driver for a good part of a second; under validation for longer. */
+uint32_t test_backend_slowness(void) { return validates() ? 30 : 5; }

@@ -393,6 +393,74 @@ typedef struct heed_recurrent_values {
 HEED_API heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_desc *desc);
 HEED_API heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_desc *desc);
 
+/* ------------------------------------------------------------------------------------------------ layers composed of ops */
+
+/* Projections, heads, attention, output projection (Vaswani et al. 2017, 3.2.2). query [B, Tq, C], key_value [B, Tk, K] (none = query:
+ * self-attention). Weights as PyTorch's nn.MultiheadAttention has them, [out, in], constants: either in_weight [3C, C] and in_bias
+ * [3C] stacked for query, key, value, or q, k and v of their own; biases may be none. heads divides the width. Dropout is the
+ * identity at inference and so is not there. output [B, Tq, C]; weights and logits [B, H, Tq, Tk]. */
+typedef struct heed_multi_head_attention_desc {
+  size_t struct_size;
+  heed_value query, key_value;
+  heed_value in_weight, in_bias;
+  heed_value q_weight, k_weight, v_weight, q_bias, k_bias, v_bias;
+  heed_value o_weight, o_bias;
+  uint32_t heads;
+  heed_value mask, key_padding, query_padding, bias; /* as in heed_attention_desc */
+  heed_causal causal;
+  heed_value residual; /* [B, Tq, C], added to the output; or none */
+} heed_multi_head_attention_desc;
+HEED_API heed_attention_values heed_define_multi_head_attention(heed_graph *graph, const heed_multi_head_attention_desc *desc);
+
+/* A weight and its bias (or gain and bias of a norm). */
+typedef struct heed_affine {
+  heed_value weight, bias;
+} heed_affine;
+/* in_proj, stacked, and out_proj. */
+typedef struct heed_attention_weights {
+  heed_affine in, out;
+} heed_attention_weights;
+
+/* An encoder block, or with memory a decoder block: x + self-attention, with memory x + attention on it, x + linear2(activation(
+ * linear1)); each with a norm after the sum, or before the part when pre_norm. PyTorch's nn.TransformerEncoderLayer (norm1 self, norm2
+ * feed forward) and nn.TransformerDecoderLayer (norm1 self, norm2 memory, norm3 feed forward) at inference. x [B, T, C], memory
+ * [B, Tm, C]; paddings U8, 1 = real token. */
+typedef struct heed_transformer_block_desc {
+  size_t struct_size;
+  heed_value x, memory;
+  heed_value key_padding, memory_key_padding; /* [B, T], [B, Tm] */
+  uint32_t heads;
+  bool pre_norm, causal; /* causal: of the self-attention */
+  heed_activation activation;
+  float epsilon;
+  heed_attention_weights self, cross;
+  heed_affine linear1, linear2, norm1, norm2, norm3;
+} heed_transformer_block_desc;
+typedef struct heed_transformer_block_values {
+  heed_value y;
+  heed_attention_values self, cross; /* output: with the residual, before the norm of a post-norm block */
+} heed_transformer_block_values;
+HEED_API heed_transformer_block_values heed_define_transformer_block(heed_graph *graph, const heed_transformer_block_desc *desc);
+
+/* Global attention of Luong et al. 2015: decoder [B, Td, C], encoder [B, Te, E], encoder_padding U8 [B, Te] (1 = real) or none. Scores:
+ * DOT; GENERAL h wa s, wa [C, E]; ADDITIVE, there "concat", va . tanh(wa [h; s]), wa [A, C + E], va [A]. wc [N, E + C], wc_bias [N] or
+ * none. output [B, Td, N] = tanh(wc [context; h]), context [B, Td, E], weights [B, Td, Te]. */
+typedef struct heed_luong_attention_desc {
+  size_t struct_size;
+  heed_value decoder, encoder, encoder_padding;
+  heed_score score;
+  heed_value wa, va, wc, wc_bias;
+} heed_luong_attention_desc;
+typedef struct heed_luong_attention_values {
+  heed_value output, context, weights;
+} heed_luong_attention_values;
+HEED_API heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const heed_luong_attention_desc *desc);
+
+/* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd), stride 1, zeros outside, done by K K
+ * attention heads that each see one neighbour (Cordonnier et al. 2020) -> [B, O, height, width]. To show that it can be done: its mask
+ * has K K (height width)^2 bytes. */
+HEED_API heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value image, heed_value kernel);
+
 /* -------------------------------------------------------------------------------------------------------------- backends */
 
 typedef struct heed_backend heed_backend;
