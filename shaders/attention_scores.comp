@@ -2,8 +2,10 @@
 // Attention, first of three dispatches: logits of a piece of rows into scratch [slices, rows, stride], -Inf where not allowed and
 // past the last key. Passes 1 score 2 softcap, bias, mask. A register tile: ROWS queries by KEYS4 vec4 of keys an invocation.
 // Workgroup x: tile of keys, y: tile of rows, z: slice (head of an image).
-// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7 scores, 8 va of the additive score.
+// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7 scores; 8 va, with HEED_ADDITIVE: score va . tanh(q + k)
+// instead of q . k.
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #include "include/base.glsl"
 #include "include/math.glsl"
 #include "params/attention_scores.h"
@@ -33,7 +35,9 @@ layout(std430, binding = 4) readonly buffer QueryPadding { uint query_padding[];
 layout(std430, binding = 5) readonly buffer Bias { float bias[]; };
 layout(std430, binding = 6) readonly buffer Rows { uint row_list[]; };
 layout(std430, binding = 7) writeonly buffer Scores { vec4 scores[]; };
+#ifdef HEED_ADDITIVE
 layout(std430, binding = 8) readonly buffer Va { float va[]; };
+#endif
 
 const uint KEYS = KEYS4 * 4;
 uint batch, head, first_row, first_key; // first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
@@ -75,6 +79,14 @@ float finish(float product, uint row, uint j) {
 uint query_of(uint i) {
   const uint row = params.first_row + min(first_row + i, params.rows - 1);
   return has(HEED_ATTENTION_ROWS) ? row_list[row] : row;
+}
+
+// Writes the logits of query i of the tile, whose index is `row`, and of the c-th four keys.
+void put(uint i, uint c, uint row, vec4 product) {
+  vec4 s;
+  for (uint e = 0; e < 4; e++) s[e] = finish(product[e], row, first_key + c * 4 + e);
+  if (first_row + i < params.rows && first_key + c * 4 < params.stride)
+    scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + first_key) / 4 + c] = s;
 }
 
 // Whether position leaves the workgroup's queries any of its keys.
@@ -123,16 +135,23 @@ void main() {
       for (uint c = 0; c < KEYS; c++) k[c] = key[k_at[c] + d];
       for (uint i = 0; i < ROWS; i++) {
         const float q = query[q_at[i] + d];
+#ifdef HEED_ADDITIVE
+        for (uint c = 0; c < KEYS; c++) sum[i][c] += va[params.va_origin + d] * heed_tanh(q + k[c]);
+#else
         for (uint c = 0; c < KEYS; c++) sum[i][c] += q * k[c];
+#endif
       }
     }
   }
 #endif
+  if (!has(HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING | HEED_ATTENTION_BIAS | HEED_ATTENTION_SOFTCAP)) {
+    for (uint i = 0; i < ROWS; i++)
+      for (uint c = 0; c < KEYS4; c++) put(i, c, query_row[i], vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]));
+    return;
+  }
+  // A copy that is indexed by loop variables, so that the code of masks and bias stands once and not ROWS * KEYS4 times.
+  vec4 done[ROWS * KEYS4];
   for (uint i = 0; i < ROWS; i++)
-    for (uint c = 0; c < KEYS4; c++) {
-      vec4 s;
-      for (uint e = 0; e < 4; e++) s[e] = finish(sum[i][c * 4 + e], query_row[i], first_key + c * 4 + e);
-      if (first_row + i < params.rows && first_key + c * 4 < params.stride)
-        scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + first_key) / 4 + c] = s;
-    }
+    for (uint c = 0; c < KEYS4; c++) done[i * KEYS4 + c] = vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]);
+  [[dont_unroll]] for (uint i = 0; i < ROWS * KEYS4; i++) put(i / KEYS4, i % KEYS4, query_of(i / KEYS4), done[i]);
 }

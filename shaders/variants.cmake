@@ -6,6 +6,7 @@ endforeach()
 heed_shader(attention_weights SOURCE attention.comp DEFINES HEED_WEIGHTS) # also stores weights and logits
 # Attention in three dispatches, for devices whose registers or compilers do not take the one kernel.
 heed_shader(attention_scores)
+heed_shader(attention_scores_additive SOURCE attention_scores.comp DEFINES HEED_ADDITIVE)
 heed_shader(attention_norm)
 heed_shader(attention_values)
 # The same with inputs fetched as texels.

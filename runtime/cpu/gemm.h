@@ -8,7 +8,7 @@
 #include "cpu/cpu_op.h"
 #include "cpu/simd/f32xN.h"
 
-/* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in floats. The sum over k runs in order. */
+/* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in floats. The sum over k runs in order, then out is added. */
 void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,
                                     size_t out_stride, bool add);
 

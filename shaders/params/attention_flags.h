@@ -20,6 +20,5 @@
 #define HEED_ATTENTION_ONE_PASS 32768u /* running maximum; for softmax without weights and without the mean for empty rows */
 #define HEED_ATTENTION_VECTOR_OUT 65536u /* output can be written as vec4 */
 #define HEED_ATTENTION_FILLS 131072u   /* a row with nothing allowed has weights all the same: NaN or the mean */
-#define HEED_ATTENTION_ADDITIVE 262144u /* score va . tanh(q + k) instead of q . k */
 
 #endif

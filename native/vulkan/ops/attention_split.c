@@ -28,7 +28,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   const heed_attention_sizes *s = &job->sizes;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_scores};
+  heed_vk_dispatch dispatch = {.shader = desc->va.id ? HEED_SHADER_attention_scores_additive : HEED_SHADER_attention_scores};
   heed_attention_scores_params params = {
       .heads = s->heads,
       .key_heads = s->key_heads,
@@ -50,10 +50,10 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
       .key_padding_origin = heed_vk_read(builder, &dispatch, 3, desc->key_padding.id),
       .query_padding_origin = heed_vk_read(builder, &dispatch, 4, desc->query_padding.id),
       .bias_origin = heed_vk_read(builder, &dispatch, 5, desc->bias.id),
-      .va_origin = heed_vk_read(builder, &dispatch, 8, desc->va.id),
   };
   memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
   memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
+  if (desc->va.id) params.va_origin = heed_vk_read(builder, &dispatch, 8, desc->va.id);
   if (p->listed)
     heed_vk_read_data(builder, &dispatch, 6, desc->rows, (uint64_t)s->rows * sizeof *desc->rows);
   else
