@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -47,6 +48,12 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
   return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
 }
 
+static double now_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
 static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
   const heed_hooks hooks = terminal_hooks(choice);
   if (!pipeline->session) {
@@ -57,7 +64,12 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
   heed_value_info info;
   heed_graph_value_info(pipeline->graph, input, &info);
   HEED_TRY(heed_session_write(pipeline->session, input, pixel_values, (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values, &cli->error));
-  return heed_session_run(pipeline->session, NULL, &cli->error);
+  HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
+  if (!pipeline->timed) return HEED_OK;
+  const double start = now_milliseconds();
+  HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
+  pipeline->milliseconds = now_milliseconds() - start;
+  return HEED_OK;
 }
 
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {

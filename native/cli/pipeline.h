@@ -16,6 +16,8 @@ typedef struct cli_pipeline {
   heed_graph *graph;
   heed_plan *plan;
   heed_session *session;
+  bool timed;          /* run once more after each run and keep that time: the first one may compile kernels */
+  double milliseconds;
 } cli_pipeline;
 
 /* Opens files and model; path NULL = the embedded one. */

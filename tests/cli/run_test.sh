@@ -28,10 +28,10 @@ done
 grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
 test_end
 
-test_begin run_without_a_model_says_that_its_weights_are_random
+test_begin run_without_a_model_uses_the_embedded_one
 heed run --backend cpu
 expect_exit 0
-expect_stderr_contains "random weights"
+expect_stdout_contains "attention of CLS"
 expect_stderr_contains "heed: cpu"
 test_end
 

@@ -1,0 +1,73 @@
+#!/bin/sh
+# Vulkan from outside: a device that passes, one that fails before and during the run, no driver at all.
+. "$(dirname "$0")/harness.sh"
+
+if ! "$program" devices | grep -q '^0 '; then
+  test_skip vulkan_cases "no Vulkan device here"
+  tests_end
+fi
+
+test_begin the_device_passes_its_self_check
+heed devices --self-check
+expect_exit 0
+expect_stdout_contains "self-check: passed"
+test_end
+
+test_begin auto_takes_a_device_that_passes
+heed run --backend auto --device 0 --json numbers.json
+expect_exit 0
+expect_stderr_contains "heed: vulkan ("
+expect_stderr_contains "passed its self-check"
+expect_file numbers.json
+test_end
+
+test_begin vulkan_and_cpu_give_the_same_classes
+heed run --backend vulkan --quiet
+sed -n '2,6p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/vulkan.txt"
+heed run --backend cpu --quiet
+sed -n '2,6p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/cpu.txt"
+cmp -s "$bad/vulkan.txt" "$bad/cpu.txt" || fail "the top classes differ"
+test_end
+
+for submit in 1 2 3; do
+  test_begin "device_lost_at_submit_$submit"
+  HEED_VULKAN_LOSE_AT_SUBMIT=$submit
+  export HEED_VULKAN_LOSE_AT_SUBMIT
+  heed run --backend vulkan --quiet --maps maps.png
+  expect_exit 4
+  expect_one_sentence run "the device was lost"
+  expect_nothing_written
+  heed run --backend auto --device 0 --maps maps.png
+  expect_exit 0
+  expect_stderr_contains "heed: cpu ("
+  expect_stderr_contains "the device was lost"
+  expect_file maps.png
+  unset HEED_VULKAN_LOSE_AT_SUBMIT
+  test_end
+done
+
+test_begin out_of_device_memory
+HEED_VULKAN_MEMORY_LIMIT=100000
+export HEED_VULKAN_MEMORY_LIMIT
+heed run --backend vulkan --quiet --maps maps.png
+expect_exit 4
+expect_one_sentence run "no device memory"
+expect_nothing_written
+heed run --backend auto --device 0
+expect_exit 0
+expect_stderr_contains "heed: cpu ("
+unset HEED_VULKAN_MEMORY_LIMIT
+test_end
+
+test_begin no_driver
+VK_ICD_FILENAMES=/nonexistent/icd.json VK_DRIVER_FILES=/nonexistent/icd.json
+export VK_ICD_FILENAMES VK_DRIVER_FILES
+heed run --backend vulkan
+expect_exit 4
+expect_one_sentence run "no driver"
+heed run --backend auto
+expect_exit 0
+expect_stderr_contains "heed: cpu ("
+test_end
+
+tests_end
