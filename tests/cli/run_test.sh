@@ -31,7 +31,7 @@ test_end
 test_begin run_without_a_model_uses_the_embedded_one
 heed run --backend cpu
 expect_exit 0
-expect_stdout_contains "attention of CLS"
+expect_stdout_contains "the twins are"
 expect_stderr_contains "heed: cpu"
 test_end
 
