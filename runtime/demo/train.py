@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Trains the demo model: a plain ViT that names the shape which occurs twice in a drawn scene.
 
-    train.py --out FOLDER [--minutes 60 | --pictures N] [--resume] [--threads 2]
+    train.py --out FOLDER [--minutes 76 | --pictures N] [--resume] [--threads 2]
 
-Scenes come from the C renderer (scene.c, compiled here with cc), each seen once. Besides the class, the loss has dense terms that are only
+Scenes come from the C renderer (scene.c, compiled here with cc), each seen once. Until the fraction --whole of the schedule some of the
+background's patches are left out of each picture, which is cheaper; after it pictures are whole. The weights kept are a moving average. Besides the class, the loss has dense terms that are only
 used here: every patch's shape (a linear head after block 3, dropped later), every patch's "is a twin" (after block 4, dropped later) and the
 mass of two attention heads: block 4 head 0 from a twin's patches to the other twin (from every other patch to CLS), block 5 head 0 from CLS
 to the twins. Stage A teaches blocks 1-3 on crowded scenes by the patch shapes alone; stage B trains everything on the demo's own scenes.
@@ -235,12 +236,12 @@ def validate(model, renderer, full, count=256):
 def main():
     parse = argparse.ArgumentParser()
     parse.add_argument("--out", required=True)
-    parse.add_argument("--minutes", type=float, default=60, help="the schedule's length by the clock")
+    parse.add_argument("--minutes", type=float, default=76, help="the schedule's length by the clock")
     parse.add_argument("--pictures", type=int, default=0, help="the schedule's length in pictures, instead of minutes")
-    parse.add_argument("--stage-a", type=float, default=0.4, help="fraction of the schedule before stage B")
-    parse.add_argument("--whole", type=float, default=0.8, help="fraction of the schedule after which no background patch is left out")
-    parse.add_argument("--batch", type=int, default=48)
-    parse.add_argument("--rate", type=float, default=1.5e-3)
+    parse.add_argument("--stage-a", type=float, default=0.21, help="fraction of the schedule before stage B")
+    parse.add_argument("--whole", type=float, default=0.7, help="fraction of the schedule after which no background patch is left out")
+    parse.add_argument("--batch", type=int, default=24)
+    parse.add_argument("--rate", type=float, default=1.0e-3)
     parse.add_argument("--seed", type=int, default=1)
     parse.add_argument("--threads", type=int, default=2)
     parse.add_argument("--resume", action="store_true")
