@@ -121,7 +121,7 @@ static void test_table(void **state) {
 
 static void test_random_shapes(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= op_test_share(60); seed++) {
     test_random random = {seed * 7919};
     linear_case c = {1 + test_random_below(&random, 3), 1 + test_random_below(&random, 40), 1 + test_random_below(&random, 90),
                      1 + test_random_below(&random, 90), test_random_below(&random, 2) != 0, test_random_below(&random, 2) != 0,
