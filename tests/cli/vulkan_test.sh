@@ -1,5 +1,6 @@
 #!/bin/sh
 # Vulkan from outside: a device that passes, one that fails before and during the run, no driver at all.
+# shellcheck source=tests/cli/harness.sh
 . "$(dirname "$0")/harness.sh"
 
 if ! "$program" devices | grep -q '^0 '; then
