@@ -19,8 +19,7 @@ typedef enum heed_vk_shader {
 
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
-  bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory */
-  bool registers;         /* kernels may keep long rows in registers: on a software device they compile for minutes */
+  bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
   uint32_t lanes;         /* subgroup size */
   uint32_t invocations;   /* of a workgroup */
   uint32_t groups;        /* along one axis of the grid */

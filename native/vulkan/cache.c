@@ -61,6 +61,7 @@ heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context
   cache->key.device = device->info.device_id;
   cache->key.driver_version = device->driver_version;
   cache->key.lanes = device->limits.lanes;
+  cache->key.cpu = device->limits.cpu;
   memcpy(cache->key.device_uuid, device->info.device_uuid, VK_UUID_SIZE);
   memcpy(cache->key.driver_uuid, device->info.driver_uuid, VK_UUID_SIZE);
   memcpy(cache->key.pipeline_uuid, device->pipeline_cache_uuid, VK_UUID_SIZE);

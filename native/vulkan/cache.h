@@ -7,7 +7,7 @@
 
 /* Who made a file: everything must be equal for it to be used. */
 typedef struct heed_vk_cache_key {
-  uint32_t vendor, device, driver_version, lanes;
+  uint32_t vendor, device, driver_version, lanes, cpu, unused;
   uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE], pipeline_uuid[VK_UUID_SIZE];
   uint64_t build; /* hash of version and shaders */
 } heed_vk_cache_key;

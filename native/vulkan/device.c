@@ -216,18 +216,18 @@ static heed_status make_device(heed_vk_device *device, bool validate, heed_error
 
 static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
 
-static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits) {
+static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits, bool gpu_kernels) {
+  const bool cpu = device->info.type == HEED_VULKAN_CPU && !gpu_kernels;
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
-      .cpu = device->info.type == HEED_VULKAN_CPU,
-      .registers = device->info.type != HEED_VULKAN_CPU,
+      .cpu = cpu,
       .lanes = device->info.subgroup_size,
       .invocations = device->info.max_invocations,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
       .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),
-      .texels = device->info.type == HEED_VULKAN_CPU ? limits->maxTexelBufferElements : 0,
+      .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
 }
 
@@ -237,7 +237,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   memcpy(device->pipeline_cache_uuid, properties.pipelineCacheUUID, VK_UUID_SIZE);
   device->driver_version = properties.driverVersion;
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
-  set_limits(device, &properties.limits);
+  set_limits(device, &properties.limits, desc->gpu_kernels);
   return make_device(device, desc->validate, error);
 }
 

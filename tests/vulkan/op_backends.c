@@ -1,5 +1,6 @@
 /* Brings Vulkan to the op tests: linked beside one, it runs on the first device instead of the CPU. With HEED_VULKAN_VALIDATE set in
- * the environment all of it runs under validation, and a message fails the program. */
+ * the environment all of it runs under validation, and a message fails the program; with HEED_VULKAN_GPU_KERNELS it runs the kernels
+ * that a GPU would. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,11 +11,13 @@
 #define TOLERANCE 1e-4
 
 static bool validates(void) { return getenv("HEED_VULKAN_VALIDATE") != NULL; }
+static bool plays_gpu(void) { return getenv("HEED_VULKAN_GPU_KERNELS") != NULL; }
 
 static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   (void)index;
   desc.validate = validates();
+  desc.gpu_kernels = plays_gpu();
   return heed_vulkan_backend_create(context, &desc, backend, error);
 }
 
@@ -34,5 +37,6 @@ bool test_backend_is_clean(const heed_backend *backend) {
   return messages == 0;
 }
 
-/* Each new shape compiles pipelines, on a software driver for a good part of a second; under validation for longer. */
-uint32_t test_backend_slowness(void) { return validates() ? 30 : 5; }
+/* Each new shape compiles pipelines, on a software driver for a good part of a second; for longer under validation, and where rows
+ * stay in registers. */
+uint32_t test_backend_slowness(void) { return validates() || plays_gpu() ? 30 : 5; }

@@ -20,8 +20,9 @@ typedef struct heed_vulkan_desc {
   /* Faults to be played, for tests. */
   uint32_t lose_at_submit;     /* from this submission on (1 = the first) the device is lost; 0: never */
   uint64_t memory_limit;       /* device memory past this many bytes is refused; 0: no limit */
+  bool gpu_kernels;            /* choose kernels as for a GPU on a software device too */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, false, 0, 0}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, false, 0, 0, false}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */

@@ -97,7 +97,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries) : 0;
   job.window_left = clip_side(&job.sizes, job.desc->window_left);
   job.window_right = clip_side(&job.sizes, job.desc->window_right);
-  if (!builder->limits->registers || job.desc->score == HEED_SCORE_ADDITIVE || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
+  if (builder->limits->cpu || job.desc->score == HEED_SCORE_ADDITIVE || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
     heed_vk_attention_split(&job);
     return;
   }
