@@ -124,9 +124,9 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
-  demo_options options = {.choice = CLI_CHOICE_INIT, .scene = "1", .seed = 1};
+  demo_options options = {.choice = CLI_CHOICE_INIT, .scene = "159", .seed = 1};
   cli_words words;
-  const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "the scene to show (1)"},
+  const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "the scene to show (159)"},
                               {"--picture", CLI_TEXT, &options.picture, "OUT.png", "write the scene as a picture"},
                               {"--save", CLI_TEXT, &options.save, "OUT.json", "write the scene as text, to be changed and read again"},
                               {"--score", CLI_NUMBER, &options.score, "N", "run N scenes and print accuracy and attention figures"},

@@ -224,7 +224,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
 
 /* With nothing asked for: a scene, and the head that looks from one twin to the other (runtime/demo/README.md). */
 static void choose_demo(run_options *options) {
-  options->scene = "7";
+  options->scene = "159"; /* two stars, far apart */
   if (options->query || options->layer || options->head) return;
   options->query = "twin";
   options->layer = "3";

@@ -9,6 +9,12 @@ expect_last_at_least() { # word, least
   awk -v found="${found:-0}" -v least="$2" 'BEGIN { exit !(found + 0 >= least + 0) }' || fail "$1: found ${found:-nothing}, expected at least $2"
 }
 
+# Share of scenes, in percent, in which the twin head looks from one twin to the other and at nothing else.
+expect_twin_head_legible_in() { # least
+  found=$(awk '/<- the twin head/ { for (i = 1; i < NF; i++) if ($i == "in") print $(i + 1) }' "$out")
+  awk -v found="${found:-0}" -v least="$1" 'BEGIN { exit !(found + 0 >= least + 0) }' || fail "legible in ${found:-0} % of scenes, expected at least $1 %"
+}
+
 expect_digest_of() { # the digest found before
   [ "$1" = "$(grep '^answers' "$out")" ] || fail "other answers than before: found $(grep '^answers' "$out"), expected $1"
 }
@@ -16,7 +22,8 @@ expect_digest_of() { # the digest found before
 test_begin score_of_fresh_scenes
 heed demo --score 300 --seed 500000 --backend cpu --quiet
 expect_exit 0
-expect_last_at_least accuracy 0.9
+expect_last_at_least accuracy 0.97
+expect_twin_head_legible_in 85
 expect_stdout_contains "<- the twin head"
 digest=$(grep '^answers' "$out")
 test_end

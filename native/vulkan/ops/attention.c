@@ -6,6 +6,7 @@
 #include "vulkan/ops/attention_parts.h"
 
 #define LARGEST_DEPTH 128 /* of a query row in registers */
+#define BINDINGS_WITH_WEIGHTS 11
 
 static uint32_t find_flags(const heed_attention_desc *desc) {
   uint32_t flags = 0;
@@ -97,11 +98,12 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries) : 0;
   job.window_left = clip_side(&job.sizes, job.desc->window_left);
   job.window_right = clip_side(&job.sizes, job.desc->window_right);
-  if (builder->limits->cpu || job.desc->score == HEED_SCORE_ADDITIVE || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH) {
+  const bool weights = job.wants_weights || job.wants_logits, listed = weights && job.desc->row_count != 0;
+  if (builder->limits->cpu || job.desc->score == HEED_SCORE_ADDITIVE || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH ||
+      (weights && builder->limits->bindings < BINDINGS_WITH_WEIGHTS)) {
     heed_vk_attention_split(&job);
     return;
   }
-  const bool weights = job.wants_weights || job.wants_logits, listed = weights && job.desc->row_count != 0;
   add_fused(&job, weights && !listed, false);
   if (listed) add_fused(&job, true, true);
 }
