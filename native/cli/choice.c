@@ -34,7 +34,8 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE
   uint32_t number;
   if (lose && cli_read_number(lose, UINT32_MAX, &number)) desc.lose_at_submit = number;
   if (limit && cli_read_number(limit, UINT32_MAX, &number)) desc.memory_limit = number;
-  desc.validate = getenv("HEED_VULKAN_VALIDATE") != NULL;
+  const char *validate = getenv("HEED_VULKAN_VALIDATE");
+  if (validate) desc.validate = strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
   desc.force_staging = getenv("HEED_VULKAN_FORCE_STAGING") != NULL;
   return desc;
 }

@@ -34,7 +34,7 @@ static heed_status find_validation(heed_vk_instance *instance, heed_error *error
   return found ? HEED_OK : heed_fail(error, HEED_UNSUPPORTED, "vulkan: validation is not installed (expected layer " VALIDATION ")");
 }
 
-static heed_status make_instance(heed_vk_instance *instance, bool validate, heed_error *error) {
+static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate, heed_error *error) {
   const VkValidationFeatureEnableEXT enabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT, VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
                                                   VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
   VkDebugUtilsMessengerCreateInfoEXT messenger = {
@@ -44,7 +44,7 @@ static heed_status make_instance(heed_vk_instance *instance, bool validate, heed
       .pfnUserCallback = take_message,
       .pUserData = instance,
   };
-  const VkValidationFeaturesEXT features = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, &messenger, sizeof enabled / sizeof *enabled, enabled, 0, NULL};
+  const VkValidationFeaturesEXT features = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, &messenger, validate == HEED_VULKAN_VALIDATE_GPU ? 3 : 1, enabled, 0, NULL};
   const char *layer = VALIDATION, *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
   const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = VK_API_VERSION_1_1};
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
@@ -64,7 +64,7 @@ static heed_status make_instance(heed_vk_instance *instance, bool validate, heed
   return HEED_OK;
 }
 
-heed_status heed_vk_instance_create(const heed_context *context, bool validate, heed_vk_instance *instance, heed_error *error) {
+heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate, heed_vk_instance *instance, heed_error *error) {
   memset(instance, 0, sizeof *instance);
   instance->context = context;
   HEED_TRY(heed_vk_open_loader(&instance->api, error));
@@ -165,7 +165,7 @@ heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_in
   const uint32_t room = infos ? *count : 0;
   *count = 0;
   heed_vk_instance instance;
-  HEED_TRY(heed_vk_instance_create(context, false, &instance, error));
+  HEED_TRY(heed_vk_instance_create(context, HEED_VULKAN_VALIDATE_OFF, &instance, error));
   VkPhysicalDevice *physical;
   const heed_status status = list_physical(&instance, &physical, count, error);
   VkPhysicalDeviceProperties properties;
@@ -192,7 +192,7 @@ static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDevic
   return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name, device->info.unusable);
 }
 
-static heed_status make_device(heed_vk_device *device, bool validate, heed_error *error) {
+static heed_status make_device(heed_vk_device *device, heed_vulkan_validation validate, heed_error *error) {
   heed_vk_api *api = &device->instance.api;
   device->family = compute_family(&device->instance, device->physical);
   const float priority = 1.0f;
@@ -201,7 +201,7 @@ static heed_status make_device(heed_vk_device *device, bool validate, heed_error
   VkPhysicalDeviceFeatures has, wants;
   api->GetPhysicalDeviceFeatures(device->physical, &has);
   memset(&wants, 0, sizeof wants);
-  if (validate) { /* what GPU-assisted validation writes its findings with */
+  if (validate == HEED_VULKAN_VALIDATE_GPU) { /* what GPU-assisted validation writes its findings with */
     wants.fragmentStoresAndAtomics = has.fragmentStoresAndAtomics;
     wants.vertexPipelineStoresAndAtomics = has.vertexPipelineStoresAndAtomics;
     wants.shaderInt64 = has.shaderInt64;

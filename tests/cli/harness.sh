@@ -50,6 +50,7 @@ fail() { reasons="$reasons$name: $*
 heed() {
   command=$* status=0
   (cd "$here" && exec timeout 120 "$program" "$@") >"$out" 2>"$err" </dev/null || status=$?
+  ! grep -q 'vulkan validation:' "$err" || fail "Vulkan validation gave a message"
 }
 
 expect_exit() { [ "$status" -eq "$1" ] || fail "exit code: found $status, expected $1"; }

@@ -3,6 +3,7 @@
  * that a GPU would. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "heed/vulkan.h"
 #include "support/op_test.h"
@@ -10,13 +11,17 @@
 /* Sums in another order than the oracle's, and exp of the shader's own. */
 #define TOLERANCE 1e-4
 
-static bool validates(void) { return getenv("HEED_VULKAN_VALIDATE") != NULL; }
+static heed_vulkan_validation validation(void) {
+  const char *wanted = getenv("HEED_VULKAN_VALIDATE");
+  if (!wanted) return HEED_VULKAN_VALIDATE_OFF;
+  return strcmp(wanted, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
+}
 static bool plays_gpu(void) { return getenv("HEED_VULKAN_GPU_KERNELS") != NULL; }
 
 static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   (void)index;
-  desc.validate = validates();
+  desc.validate = validation();
   desc.gpu_kernels = plays_gpu();
   return heed_vulkan_backend_create(context, &desc, backend, error);
 }
@@ -39,4 +44,4 @@ bool test_backend_is_clean(const heed_backend *backend) {
 
 /* Each new shape compiles pipelines, on a software driver for a good part of a second; for longer under validation, and where rows
  * stay in registers. */
-uint32_t test_backend_slowness(void) { return validates() || plays_gpu() ? 30 : 5; }
+uint32_t test_backend_slowness(void) { return validation() == HEED_VULKAN_VALIDATE_GPU || plays_gpu() ? 30 : 5; }

@@ -16,7 +16,7 @@ static void run_validated(bool staging) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   heed_context_desc context = HEED_CONTEXT_DESC_INIT;
   context.log = print_line;
-  desc.validate = true;
+  desc.validate = HEED_VULKAN_VALIDATE_GPU;
   desc.force_staging = staging;
   vulkan_program_start(&program, &context);
   const heed_status status = vulkan_program_open(&program, &desc, &error);

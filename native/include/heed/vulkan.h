@@ -11,18 +11,21 @@
 extern "C" {
 #endif
 
+/* What the Khronos layer watches: nothing; the API's rules and synchronisation; also every access of a shader, by instrumented code. */
+typedef enum heed_vulkan_validation { HEED_VULKAN_VALIDATE_OFF, HEED_VULKAN_VALIDATE_SYNC, HEED_VULKAN_VALIDATE_GPU } heed_vulkan_validation;
+
 typedef struct heed_vulkan_desc {
   size_t struct_size;
   int32_t device;              /* index as heed_vulkan_device_list counts; -1: the first usable one */
   const char *cache_directory; /* where compiled pipelines and the self-check's result are kept; made when missing; NULL: nowhere */
   bool force_staging;          /* treat memory as not visible to the host: device-local buffers and staging copies */
-  bool validate;               /* Khronos validation with synchronisation and GPU-assisted checks; UNSUPPORTED where it is not installed */
+  heed_vulkan_validation validate; /* UNSUPPORTED where the Khronos layer is not installed */
   /* Faults to be played, for tests. */
   uint32_t lose_at_submit;     /* from this submission on (1 = the first) the device is lost; 0: never */
   uint64_t memory_limit;       /* device memory past this many bytes is refused; 0: no limit */
   bool gpu_kernels;            /* choose kernels as for a GPU on a software device too */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, false, 0, 0, false}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_VALIDATE_OFF, 0, 0, false}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
