@@ -44,7 +44,7 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
       return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "taps: this model has no such value (found \"%s\"; heed inspect --graph json lists them)",
                        pipeline->tap_names[i]);
   }
-  const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count};
+  const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count, HEED_ATTENTION_MODE_AUTO};
   return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
 }
 

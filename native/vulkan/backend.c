@@ -123,7 +123,17 @@ static void destroy(heed_backend *backend) {
   heed_free(context, vulkan);
 }
 
-static const heed_backend_vtable vtable = {"vulkan", supports, measure, program_create, program_destroy, program_write, program_read, run, destroy};
+static const heed_backend_vtable vtable = {
+    .name = "vulkan",
+    .supports = supports,
+    .measure = measure,
+    .program_create = program_create,
+    .program_destroy = program_destroy,
+    .write = program_write,
+    .read = program_read,
+    .run = run,
+    .destroy = destroy,
+};
 
 static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc, heed_error *error) {
   const heed_context *context = vulkan->base.context;

@@ -21,6 +21,9 @@ typedef struct heed_backend_vtable {
   /* Runs all steps; hooks (may be NULL, fields may be NULL): phase "run", stage i of n, cancel asked between stages. */
   heed_status (*run)(heed_program *program, const heed_hooks *hooks, heed_error *error);
   void (*destroy)(heed_backend *backend);
+  /* The mode in which an attention with a softmax will run: plan->attention where the backend has it, its own choice else; never
+   * AUTO. NULL: the backend has one way only and does not say which. */
+  heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan, const heed_node *node);
 } heed_backend_vtable;
 
 /* The head of every backend's own struct. */

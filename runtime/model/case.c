@@ -365,7 +365,7 @@ static heed_status run(heed_case *test, heed_backend *backend, double tolerance,
   for (uint32_t i = 0; i < test->result_count; i++)
     if (take_result || expectation(test, i)) wanted[wanted_count++] = test->results[i].value;
   if (!wanted_count) return heed_fail(error, HEED_INVALID_FILE, "%s: nothing to compare (found no expect.* tensor of this op)", test->op);
-  const heed_plan_desc desc = {sizeof desc, wanted, wanted_count};
+  const heed_plan_desc desc = {sizeof desc, wanted, wanted_count, HEED_ATTENTION_MODE_AUTO};
   heed_plan *plan;
   HEED_TRY(heed_plan_create(test->graph, backend, &desc, &plan, error));
   const heed_status status = run_session(test, plan, tolerance, take_result, take_user, result, error);

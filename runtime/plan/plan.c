@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/attention_rule.h"
 
 bool heed_plan_wants(const heed_plan *plan, uint32_t value) { return value && plan->placement[value].live; }
 
@@ -120,6 +121,8 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
   if (!desc) desc = &defaults;
   if (desc->struct_size != sizeof *desc)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  if ((unsigned)desc->attention > HEED_ATTENTION_MODE_STREAMED)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: no such attention mode (found %d, expected 0 to %d)", (int)desc->attention, HEED_ATTENTION_MODE_STREAMED);
   HEED_TRY(heed_graph_status(graph, error));
   heed_plan *made = heed_alloc(graph->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "plan", sizeof *made);
@@ -127,6 +130,7 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
   made->graph = graph;
   made->backend = backend;
   made->value_count = (uint32_t)graph->value_count;
+  made->attention = desc->attention;
   const heed_status status = make(made, desc, error);
   if (status != HEED_OK) {
     heed_plan_destroy(made);
@@ -146,10 +150,29 @@ void heed_plan_destroy(heed_plan *plan) {
 void heed_plan_memory(const heed_plan *plan, heed_memory *memory) { *memory = plan->memory; }
 uint32_t heed_plan_step_count(const heed_plan *plan) { return plan->step_count; }
 
+heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node) {
+  const heed_attention_desc *desc = node->desc;
+  const heed_backend_vtable *backend = plan->backend->vtable;
+  if (desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
+  return backend->attention_mode ? backend->attention_mode(plan->backend, plan, node) : HEED_ATTENTION_MODE_AUTO;
+}
+
+static const char *mode_name(const heed_plan *plan, const heed_node *node) {
+  const heed_attention_mode mode = heed_plan_attention_mode(plan, node);
+  if (mode != HEED_ATTENTION_MODE_STREAMED) return mode == HEED_ATTENTION_MODE_RESIDENT ? "resident" : "";
+  return heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]) ? "streamed with weights" : "streamed";
+}
+
 void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step) {
   const heed_node *node = heed_plan_node(plan, index);
   const heed_value_record *output = heed_graph_record(plan->graph, node->output[0]);
-  *step = (heed_plan_step){heed_ops[node->op]->name, output->name ? output->name : "", node->stage, output->shape, heed_ops[node->op]->flops(plan->graph, node), 0};
+  *step = (heed_plan_step){heed_ops[node->op]->name, output->name ? output->name : "", node->stage, output->shape, heed_ops[node->op]->flops(plan->graph, node), 0, "", 0};
+  if (node->op == HEED_OP_KIND_attention) {
+    heed_attention_sizes s;
+    heed_attention_get_sizes(plan->graph, node->desc, &s);
+    step->mode = mode_name(plan, node);
+    step->map_bytes = (uint64_t)s.batch * s.heads * s.queries * s.keys * sizeof(float);
+  }
   for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
     if (node->input[i]) step->bytes += heed_plan_bytes(plan, node->input[i]);
   for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)

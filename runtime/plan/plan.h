@@ -25,6 +25,7 @@ struct heed_plan {
   uint32_t step_count;
   heed_placement *placement; /* [value_count + 1] by value id; entry 0 unused; a view has its own offset inside its base */
   uint32_t value_count;
+  heed_attention_mode attention; /* asked for */
   heed_memory memory;
 };
 
@@ -34,6 +35,8 @@ bool heed_plan_wants(const heed_plan *plan, uint32_t value);
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value);
 /* Bytes of a value, dense. */
 uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value);
+/* The mode of an attention's node: resident for the sparse norms, else what the backend says; AUTO when it does not say. */
+heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node);
 /* The node of a step. */
 const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step);
 

@@ -83,7 +83,7 @@ static heed_status open_vit(vit *v, const vit_files *files, const heed_context_d
   }
   taps[count++] = heed_graph_find(v->graph, "layer.0.query");
   taps[count++] = heed_graph_find(v->graph, "layer.0.key");
-  const heed_plan_desc plan = {sizeof plan, taps, count};
+  const heed_plan_desc plan = {sizeof plan, taps, count, HEED_ATTENTION_MODE_AUTO};
   TRY(heed_plan_create(v->graph, v->backend, &plan, &v->plan, error));
   TRY(heed_session_create(v->plan, hooks, &v->session, error));
   const heed_source source = {files->io_size, files->io, NULL, NULL};

@@ -131,7 +131,8 @@ static bool close_enough(double found, double expected, double tolerance) {
 static heed_session *run_on(op_test *test, heed_backend *backend, heed_plan **plan, const char *what) {
   heed_error error = {HEED_OK, ""};
   heed_session *session = NULL;
-  if (heed_plan_create(test->graph, backend, NULL, plan, &error) != HEED_OK) fail_msg("%s, %s: %s", what, heed_backend_device(backend), error.message);
+  const heed_plan_desc desc = {sizeof desc, NULL, 0, test->attention};
+  if (heed_plan_create(test->graph, backend, &desc, plan, &error) != HEED_OK) fail_msg("%s, %s: %s", what, heed_backend_device(backend), error.message);
   assert_ok(heed_session_create(*plan, NULL, &session, &error));
   for (uint32_t i = 0; i < test->input_count; i++)
     assert_ok(heed_session_write(session, test->inputs[i].value, test->inputs[i].data, test->inputs[i].bytes, &error));

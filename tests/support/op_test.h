@@ -43,6 +43,7 @@ typedef struct op_test {
   op_test_tensor inputs[OP_TEST_TENSORS], results[OP_TEST_TENSORS];
   uint32_t input_count, result_count;
   double tolerance; /* |a - b| <= tolerance + tolerance |b|; 2e-5 */
+  heed_attention_mode attention; /* asked of the plan */
   uint32_t only_backend_below; /* 0: all; else only backends of lower index (for slow cases) */
 } op_test;
 

@@ -50,7 +50,7 @@ static heed_value activate(fixture *f, heed_value x) {
 static heed_plan *plan_of(fixture *f, const heed_value *taps, uint32_t count) {
   heed_plan *plan;
   heed_error error;
-  const heed_plan_desc desc = {sizeof desc, taps, count};
+  const heed_plan_desc desc = {sizeof desc, taps, count, HEED_ATTENTION_MODE_AUTO};
   assert_ok(heed_plan_create(f->graph, &f->backend, &desc, &plan, &error));
   return plan;
 }
@@ -85,6 +85,46 @@ static void test_attention_weights_cost_nothing_unless_wanted(void **state) {
   assert_int_equal(a.taps, 0);
   heed_plan_destroy(without);
   heed_plan_destroy(with);
+}
+
+static heed_attention_mode says_streamed(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+  (void)backend, (void)node;
+  return plan->attention == HEED_ATTENTION_MODE_AUTO ? HEED_ATTENTION_MODE_STREAMED : plan->attention;
+}
+
+/* The mode and the cost of the maps that the first step of a plan shows. */
+static void assert_mode(fixture *f, const heed_plan_desc *desc, const char *mode) {
+  heed_plan *plan;
+  heed_plan_step step;
+  heed_error error;
+  assert_ok(heed_plan_create(f->graph, &f->backend, desc, &plan, &error));
+  heed_plan_step_info(plan, 0, &step);
+  assert_string_equal(step.mode, mode);
+  assert_int_equal(step.map_bytes, 2 * 64 * 64 * 4);
+  heed_plan_destroy(plan);
+}
+
+static void test_a_plan_says_how_attention_runs(void **state) {
+  fixture *f = *state;
+  heed_plan *plan;
+  heed_error error;
+  const heed_backend_vtable vtable = {.name = "dummy", .supports = supports, .measure = measure, .attention_mode = says_streamed};
+  const heed_shape shape = HEED_SHAPE(1, 2, 64, 16);
+  const heed_value x = heed_define_input(f->graph, "x", HEED_F32, &shape);
+  const heed_attention_desc desc = {.struct_size = sizeof desc, .query = x, .key = x, .value = x};
+  const heed_attention_values values = heed_define_attention(f->graph, &desc);
+  heed_graph_output(f->graph, values.output);
+  heed_plan_desc how = HEED_PLAN_DESC_INIT;
+  assert_mode(f, &how, "");
+  f->backend.vtable = &vtable;
+  assert_mode(f, &how, "streamed");
+  how.taps = &values.weights;
+  how.tap_count = 1;
+  assert_mode(f, &how, "streamed with weights");
+  how.attention = HEED_ATTENTION_MODE_RESIDENT;
+  assert_mode(f, &how, "resident");
+  how.attention = (heed_attention_mode)7;
+  assert_fails(heed_plan_create(f->graph, &f->backend, &how, &plan, &error), HEED_INVALID_ARGUMENT, "no such attention mode (found 7");
 }
 
 static void test_a_chain_needs_its_input_and_two_places(void **state) {
@@ -155,6 +195,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_only_what_is_needed_runs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_attention_weights_cost_nothing_unless_wanted, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_a_plan_says_how_attention_runs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_chain_needs_its_input_and_two_places, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nothing_to_compute_is_said, setup, teardown),
       cmocka_unit_test(test_random_graphs_never_overlap),

@@ -487,12 +487,22 @@ HEED_API const char *heed_cpu_level(uint32_t index);
 typedef struct heed_plan heed_plan;
 typedef struct heed_session heed_session;
 
+/* How attentions hold their scores; what they mean does not depend on it. Streamed: tiles of keys, so that memory does not grow with
+ * Tq Tk; with weights or logits wanted, a first pass over the keys gathers maximum and sum of every row and a second one writes
+ * normalised tiles; without, one pass with a running maximum. Sparse norms need a whole row and are always resident. */
+typedef enum heed_attention_mode {
+  HEED_ATTENTION_MODE_AUTO = 0,     /* the backend's choice for the sizes */
+  HEED_ATTENTION_MODE_RESIDENT = 1, /* whole rows of scores in scratch */
+  HEED_ATTENTION_MODE_STREAMED = 2
+} heed_attention_mode;
+
 typedef struct heed_plan_desc {
   size_t struct_size;
   const heed_value *taps; /* further values to keep for reading; copied */
   uint32_t tap_count;
+  heed_attention_mode attention; /* of every attention where the backend has that mode for its sizes */
 } heed_plan_desc;
-#define HEED_PLAN_DESC_INIT {sizeof(heed_plan_desc), NULL, 0}
+#define HEED_PLAN_DESC_INIT {sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO}
 
 /* In bytes, known before anything is allocated. */
 typedef struct heed_memory {
@@ -515,6 +525,8 @@ typedef struct heed_plan_step {
   heed_shape shape;    /* of the first output */
   uint64_t flops;      /* a multiply and an add are 2 */
   uint64_t bytes;      /* read and written once each */
+  const char *mode;    /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
+  uint64_t map_bytes;  /* of an attention: what all its weights take, whether this plan wants them or not; else 0 */
 } heed_plan_step;
 HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
 HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
