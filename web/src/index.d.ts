@@ -1,0 +1,261 @@
+/* heed for JavaScript: the C runtime as a WebAssembly module. Objects mirror heed.h: runtime (context and backend), model, session.
+ *
+ *   const runtime = await createRuntime()
+ *   const model = await runtime.loadModel(demoModel)
+ *   const session = model.createSession({ taps: 'all' })
+ *   const { logits, attention } = await session.run(canvas)
+ *
+ * Dimensions: L layers, H heads, T tokens (prefix tokens first, then rows x columns patches in raster order). Attention matrices are
+ * row = query, column = key. Every array handed out is a copy of its own; nothing points into WASM memory.
+ * Every failure is a HeedError whose message is the runtime's own sentence; so is a cancelled call (status 'CANCELLED'). */
+
+/** Names of heed_status in heed.h. */
+export type Status =
+  | 'INVALID_ARGUMENT' | 'INVALID_FILE' | 'UNSUPPORTED' | 'IO' | 'OUT_OF_MEMORY' | 'NO_DEVICE' | 'OUT_OF_DEVICE_MEMORY'
+  | 'DEVICE_LOST' | 'DEVICE_FAILED' | 'CANCELLED' | 'MISMATCH' | 'INTERNAL'
+
+export class HeedError extends Error {
+  readonly name: 'HeedError'
+  readonly status: Status
+  constructor(status: Status, message: string)
+}
+
+export interface Progress {
+  /** 'download' (bytes of the model's files), 'read' (weights packed, in bytes), 'run' (layer of layers). */
+  phase: 'download' | 'read' | 'run'
+  done: number
+  /** 0 while unknown: a server that does not say how long its answer is. */
+  total: number
+}
+
+export interface CallOptions {
+  onProgress?: (progress: Progress) => void
+  signal?: AbortSignal
+}
+
+export interface RuntimeOptions {
+  /** 'auto' = one a core where threads are possible; 1 = none beside the caller. Results are the same bits for every number. */
+  threads?: 'auto' | number
+  /** 'auto' = the best that this engine validates; 'none' = the scalar module. */
+  simd?: 'auto' | 'none'
+  /** Work in a module worker, off the calling thread. Default: true in a browser's window, false elsewhere (Node, workers). */
+  worker?: boolean
+  /** Where the package's own files lie, when not beside index.js: the .wasm files, worker.js and thread.js. */
+  base?: string | URL
+}
+
+export interface RuntimeInfo {
+  version: string
+  simd: 'simd' | 'relaxed' | 'none'
+  threads: number
+  /** One sentence: why this module and this number of threads. */
+  why: string
+  worker: boolean
+  /** The backend's own words: "WASM SIMD, 2 threads". */
+  device: string
+}
+
+/** Bytes: `used` by living objects, `wasm` the size of the WASM memory, which never shrinks. */
+export interface Memory {
+  used: number
+  wasm: number
+}
+
+export type FileSource = ArrayBuffer | Uint8Array | Blob | Response | URL | string
+
+/** Files of a model folder, by their names there ("config.json", "model.safetensors", ...) or by what they are. */
+export type ModelFiles =
+  | { weights: FileSource, config?: FileSource, preprocessor?: FileSource }
+  | Record<string, FileSource>
+  | Map<string, FileSource>
+  | Iterable<File>
+
+/** One weight file, a folder of files, or a URL (in Node also a path); a URL that ends in '/' and a path of a folder are folders. */
+export type ModelSource = FileSource | ModelFiles
+
+export interface CheckResult {
+  op: string
+  passed: boolean
+  maxAbs: number
+  maxRel: number
+  /** The tensor that the worst difference was in. */
+  worst: string
+  shape: number[]
+  /** The results by name, when asked for. */
+  results: Record<string, Tensor>
+}
+
+export interface Tensor {
+  shape: number[]
+  data: Float32Array | Uint8Array | Int32Array
+}
+
+export type ColormapName = 'cividis' | 'viridis' | 'magma' | 'inferno' | 'grey'
+
+/** Pixels from the top left, to 1/16 of one; degrees counter-clockwise. The same form as `heed demo --scene FILE.json`. */
+export interface Scene {
+  seed?: number | bigint
+  clutter?: number
+  noise?: number
+  objects: SceneObject[]
+}
+export interface SceneObject {
+  shape: string
+  colour: string
+  x: number
+  y: number
+  radius: number
+  angle?: number
+}
+export interface DrawnScene {
+  scene: Scene
+  /** RGBA, 224 x 224, made for `new ImageData(image.data, image.width)` and for session.run. */
+  image: Picture
+  /** For each of 14 x 14 patches the index of the object that covers most of it, 255 = none. */
+  owner: Uint8Array
+  /** The two objects of one shape, when exactly one shape occurs twice. */
+  twins: [number, number] | null
+}
+
+/** Shapes and colours that scenes know, in the order of the demo model's classes. */
+export const sceneShapes: readonly string[]
+export const sceneColours: readonly string[]
+
+export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
+
+export interface Runtime {
+  readonly info: RuntimeInfo
+  loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
+  /** Runs the op named in a case file's metadata on its tensors and compares with its expect.* tensors (`heed check`).
+   * tolerance 0 = 2e-5. A mismatch is not an error: `passed` says it. */
+  check(caseBytes: ArrayBuffer | Uint8Array, options?: { tolerance?: number, results?: boolean }): Promise<CheckResult>
+  /** Draws a scene of the demo: that of a seed, or the one given. */
+  scene(scene: number | bigint | Scene): Promise<DrawnScene>
+  /** 256 colours, RGB. */
+  colormap(name: ColormapName): Promise<Uint8Array>
+  memory(): Promise<Memory>
+  /** Closes everything made from it, and the threads. */
+  close(): void
+  [Symbol.dispose](): void
+}
+
+export interface ModelInfo {
+  family: string
+  imageSize: number
+  channels: number
+  patch: number
+  width: number
+  layers: number
+  heads: number
+  mlpWidth: number
+  /** CLS, distillation and register tokens before the patches. */
+  prefixTokens: number
+  /** 0 = no classifier. */
+  classes: number
+  parameters: number
+  weightBytes: number
+  /** Labels of the classes from the config; "class N" where it has none. */
+  labels: string[]
+}
+
+/** The part of the picture that the model sees, in the picture's own pixels. */
+export interface Region {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+export interface Model {
+  readonly info: ModelInfo
+  createSession(options?: SessionOptions): Session
+  close(): void
+  [Symbol.dispose](): void
+}
+
+export interface SessionOptions extends CallOptions {
+  /** What a run keeps beside the logits:
+   * 'none' (default); 'rows': query and key of every layer, so that attention() can work out rows on demand, in little memory;
+   * 'all': the attention weights of every layer; or names of values ("layer.3.output"), which run() hands out as `values`. */
+  taps?: 'none' | 'rows' | 'all' | string[]
+  /** Pictures in one run (of pixel_values). Default 1. */
+  batch?: number
+  /** Of pixel_values; default: what the model's preprocessing gives for a picture of the model's own size. */
+  height?: number
+  width?: number
+}
+
+export interface SessionInfo {
+  batch: number
+  height: number
+  width: number
+  layers: number
+  heads: number
+  tokens: number
+  prefixTokens: number
+  /** The patch grid. */
+  rows: number
+  columns: number
+  /** In bytes, as heed_memory in heed.h. */
+  memory: { weights: number, arena: number, taps: number, workspace: number }
+}
+
+/** A decoded picture: 8 bit, RGB or RGBA (alpha is dropped) or grey, by the length of `data`. An ImageData is one. */
+export interface Picture {
+  data: Uint8ClampedArray | Uint8Array
+  width: number
+  height: number
+}
+
+export type PixelValues = Float32Array
+export type ImageInput =
+  | PixelValues | Picture | ImageData | ImageBitmap | OffscreenCanvas | HTMLCanvasElement | HTMLImageElement | HTMLVideoElement | VideoFrame
+
+export interface RunResult {
+  /** [batch, classes]; null for a model without a classifier. */
+  logits: Float32Array | null
+  /** With taps 'all': for each layer [batch, H, T, T]. */
+  attention: Float32Array[] | null
+  /** What was named in taps, by name. */
+  values: Record<string, Tensor>
+  /** What the model saw of a picture; null for pixel_values. */
+  region: Region | null
+  /** Of the forward pass alone. */
+  milliseconds: number
+}
+
+/** Of one head over the whole picture; definitions in heed.h and ARCHITECTURE.md, "Maps". Entropies in nats, distances in pixels. */
+export interface HeadStatistics {
+  entropyCls: number
+  entropyPatches: number
+  distance: number
+  distanceRenormalised: number
+  prefixMass: number
+  selfMass: number
+}
+
+/** A token: its number, 'cls', or [row, column] of a patch. */
+export type Query = number | 'cls' | [number, number]
+
+export interface Session {
+  /** Settles when the session is ready to run. run() waits for it by itself. */
+  readonly ready: Promise<SessionInfo>
+  /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own preprocessing. */
+  run(input: ImageInput, options?: CallOptions): Promise<RunResult>
+  /** Of the last run, with taps 'all' or 'rows'. With a query one row [T], without one whole matrix [T, T]; head 'mean' = mean over
+   * heads; batch default 0. */
+  attention(at: { layer: number, head: number | 'mean', query?: Query, batch?: number }): Promise<Float32Array>
+  /** Of the last run, by layer and head; with taps 'all' or 'rows'. */
+  statistics(options?: { batch?: number }): Promise<HeadStatistics[][]>
+  /** Attention rollout (Abnar & Zuidema 2020) of the last run, with taps 'all': with a query one row [T], otherwise [T, T]. */
+  rollout(options?: {
+    query?: Query
+    fusion?: 'mean' | 'min' | 'max'
+    residual?: number
+    firstLayer?: number
+    layerCount?: number
+    batch?: number
+  }): Promise<Float32Array>
+  close(): void
+  [Symbol.dispose](): void
+}
