@@ -7,20 +7,8 @@
 #include "image/image.h"
 #include "model/preprocess.h"
 #include "support/vector_file.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int setup(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) != HEED_OK;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
+/* after it: its functions have errors of their own */
+#include "support/test_context.h"
 
 static heed_preprocess plain(heed_resize_mode mode, uint32_t side, uint32_t resample) {
   heed_preprocess made = {
@@ -288,5 +276,5 @@ int main(void) {
                                      cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_shrunk_too_much),
                                      cmocka_unit_test(test_out_of_memory)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, make_context, drop_context);
 }

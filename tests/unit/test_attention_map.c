@@ -5,20 +5,8 @@
 #include <string.h>
 
 #include "support/vector_file.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int setup(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) != HEED_OK;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
+/* after it: its functions have errors of their own */
+#include "support/test_context.h"
 
 /* `rows` rows of n positive weights that add up to 1. */
 static float *random_rows(test_random *random, size_t rows, uint32_t n) {
@@ -343,5 +331,5 @@ int main(void) {
                                      cmocka_unit_test(test_distance_by_hand),
                                      cmocka_unit_test(test_mass_mask_by_hand),
                                      cmocka_unit_test(test_mass_mask_is_smallest)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, make_context, drop_context);
 }

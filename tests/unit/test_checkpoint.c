@@ -1,5 +1,5 @@
 /* Checkpoints: one file or shards, names of every style resolved to the same numbers, sizes with and without a config. */
-#include "support/test.h"
+#include "support/test_context.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,20 +9,6 @@
 #include "base/tensor.h"
 #include "model/role.h"
 #include "support/weights.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int make_context(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) == HEED_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
 
 /* ------------------------------------------------------------------------------------------- a model's files, made in memory */
 

@@ -1,25 +1,11 @@
 /* config.json and preprocessor_config.json in the spellings that published models have. */
-#include "support/test.h"
+#include "support/test_context.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/config.h"
 #include "support/weights.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int make_context(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) == HEED_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
 
 /* Either text may be NULL: no such file. */
 static heed_status open_texts(const char *config_text, const char *preprocessor, heed_config **config) {

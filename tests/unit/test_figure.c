@@ -5,21 +5,7 @@
 #include <string.h>
 
 #include "result/text.h"
-#include "support/test.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int setup(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) != HEED_OK;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
+#include "support/test_context.h"
 
 /* ----------------------------------------------------------------------------------------------------------- colour maps */
 
@@ -336,5 +322,5 @@ int main(void) {
                                      cmocka_unit_test(test_same_bits),       cmocka_unit_test(test_odd_weights),
                                      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_out_of_memory)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, make_context, drop_context);
 }

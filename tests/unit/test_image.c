@@ -11,20 +11,8 @@
 
 #include "cli/output.h"
 #include "support/vector_file.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int setup(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) != HEED_OK;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
+/* after it: its functions have errors of their own */
+#include "support/test_context.h"
 
 /* A folder of our own, removed with what is in it by the test that made it. */
 static char folder[64];
@@ -376,5 +364,5 @@ int main(void) {
                                      cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_exif_bounds),
                                      cmocka_unit_test(test_png_round_trip), cmocka_unit_test(test_output_refused),
                                      cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_output_is_whole_or_old)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -1,5 +1,5 @@
 /* The JSON reader: what RFC 8259 allows, what it forbids, limits, numbers, memory. */
-#include "support/test.h"
+#include "support/test_context.h"
 
 #include <float.h>
 #include <locale.h>
@@ -14,20 +14,6 @@
 #include "base/json.h"
 #include "base/sort.h"
 #include "base/utf8.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int make_context(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) == HEED_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
 
 static heed_status parse(const char *text, heed_json **json) {
   return heed_json_parse(context, text, strlen(text), "t.json", json, &error);

@@ -1,5 +1,5 @@
 /* Reading and writing safetensors: each way in which the reference refuses a file, reading every dtype, the writer's bytes. */
-#include "support/test.h"
+#include "support/test_context.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,20 +10,6 @@
 #include "base/tensor.h"
 #include "model/safetensors.h"
 #include "support/weights.h"
-
-static heed_context *context;
-static heed_error error;
-
-static int make_context(void **state) {
-  (void)state;
-  return heed_context_create(NULL, &context, &error) == HEED_OK ? 0 : -1;
-}
-
-static int drop_context(void **state) {
-  (void)state;
-  heed_context_destroy(context);
-  return 0;
-}
 
 static heed_status open_bytes(const void *bytes, size_t size, heed_safetensors **file) {
   const heed_source source = test_source(bytes, size);
