@@ -13,7 +13,7 @@
 
 typedef struct bench {
   cli_choice choice;
-  const char *vit, *op, *shape, *causal;
+  const char *vit, *op, *shape, *causal, *mode;
   uint32_t batch, runs, warmup, window;
   bool json, maps;
   heed_graph *graph; /* what is timed */
@@ -174,13 +174,25 @@ static heed_status bench_linear(cli_state *cli, bench *b) {
   return heed_graph_status(b->graph, &cli->error);
 }
 
+static heed_status read_mode(cli_state *cli, const bench *b, heed_attention_mode *mode) {
+  static const char *const names[] = {"auto", "resident", "streamed"};
+  for (uint32_t i = 0; i < 3; i++)
+    if (!b->mode || strcmp(b->mode, names[i]) == 0) {
+      *mode = (heed_attention_mode)i;
+      return HEED_OK;
+    }
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--mode: not known (found \"%s\", expected auto, resident or streamed)", b->mode);
+}
+
 static heed_status bench_op(cli_state *cli, bench *b) {
   HEED_TRY(heed_graph_create(cli->context, &b->graph, &cli->error));
   heed_status status;
   if (strcmp(b->op, "attention") == 0) status = bench_attention(cli, b);
   else if (strcmp(b->op, "linear") == 0) status = bench_linear(cli, b);
   else status = heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--op: not known (found \"%s\", expected attention or linear)", b->op);
-  if (status == HEED_OK) status = heed_plan_create(b->graph, b->choice.opened, NULL, &b->plan, &cli->error);
+  heed_plan_desc plan = HEED_PLAN_DESC_INIT;
+  if (status == HEED_OK) status = read_mode(cli, b, &plan.attention);
+  if (status == HEED_OK) status = heed_plan_create(b->graph, b->choice.opened, &plan, &b->plan, &cli->error);
   if (status == HEED_OK) status = time_plan(cli, b);
   heed_plan_destroy(b->plan);
   heed_graph_destroy(b->graph);
@@ -235,6 +247,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                                 {"--shape", CLI_TEXT, &b.shape, "B,H,Tq,Tk,D", "attention's shape; linear: M,K,N"},
                                 {"--causal", CLI_TEXT, &b.causal, "top_left|bottom_right", "attention with this causal rule"},
                                 {"--window", CLI_NUMBER, &b.window, "W", "attention with a window of W keys each side"},
+                                {"--mode", CLI_TEXT, &b.mode, "auto|resident|streamed", "how attention holds its scores (auto)"},
                                 {"--maps", CLI_FLAG, &b.maps, NULL, "with all attention weights kept"},
                                 {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "graph/attention_rule.h"
 
 /* The build defines HEED_CPU_HAS_<LEVEL> for each level that it compiled. Best first. */
 #if defined(HEED_CPU_HAS_AVX512)
@@ -82,6 +83,17 @@ static heed_status supports(heed_backend *backend, const heed_plan *plan, const 
   return heed_fail(error, HEED_UNSUPPORTED, "cpu backend: no kernel for %s", heed_ops[node->op]->name);
 }
 
+/* From so many keys on a tile's row of scores leaves no room beside it in a second cache. */
+#define LONG_ROW 2048u
+
+static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+  heed_attention_sizes sizes;
+  (void)backend;
+  if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
+  heed_attention_get_sizes(plan->graph, node->desc, &sizes);
+  return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;
+}
+
 static void destroy(heed_backend *backend) {
   heed_cpu_backend *cpu = (heed_cpu_backend *)backend;
   heed_thread_pool_destroy(cpu->pool);
@@ -98,6 +110,7 @@ static const heed_backend_vtable vtable = {
     .read = heed_cpu_read,
     .run = heed_cpu_run,
     .destroy = destroy,
+    .attention_mode = attention_mode,
 };
 
 heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error) {

@@ -252,6 +252,22 @@ static void define(op_test *test, const attention_case *c, const tensors *t, boo
   op_test_expect(test, values.logits, t->logits);
 }
 
+/* In the backend's own mode, and in each other mode that it has for the case. */
+static void run_modes(op_test *test, const char *what) {
+  static const char *const names[] = {"", "resident, ", "streamed, "};
+  static const heed_attention_mode modes[] = {HEED_ATTENTION_MODE_RESIDENT, HEED_ATTENTION_MODE_STREAMED};
+  bool any = false;
+  for (uint32_t m = 0; m < 2; m++) {
+    char with_mode[400];
+    if (!op_test_has_mode(test, modes[m])) continue;
+    test->attention = modes[m];
+    snprintf(with_mode, sizeof with_mode, "%s%s", names[modes[m]], what);
+    op_test_run(test, with_mode);
+    any = true;
+  }
+  if (!any) op_test_run(test, what);
+}
+
 static void run_case(const attention_case *c, uint64_t seed) {
   char what[300];
   tensors t;
@@ -265,7 +281,7 @@ static void run_case(const attention_case *c, uint64_t seed) {
   make(c, seed, &t);
   for (int maps = 0; maps < 2; maps++) {
     define(&test, c, &t, maps != 0);
-    op_test_run(&test, what);
+    run_modes(&test, what);
     op_test_end(&test);
   }
   release(&t);

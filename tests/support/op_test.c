@@ -164,6 +164,21 @@ void op_test_run(op_test *test, const char *what) {
   }
 }
 
+bool op_test_has_mode(op_test *test, heed_attention_mode mode) {
+  heed_error error = {HEED_OK, ""};
+  heed_plan *plan = NULL;
+  bool has = test_backend_count() > 0;
+  const heed_plan_desc desc = {sizeof desc, NULL, 0, mode};
+  assert_ok(heed_plan_create(test->graph, test_backend_get(0), &desc, &plan, &error));
+  for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(plan, i, &step);
+    if (strcmp(step.op, "attention") == 0) has = has && (step.mode[0] == 's') == (mode == HEED_ATTENTION_MODE_STREAMED) && step.mode[0] != '\0';
+  }
+  heed_plan_destroy(plan);
+  return has;
+}
+
 /* The bits of all results on one level with so many threads. */
 static void read_bits(op_test *test, const char *level, uint32_t threads, float *const *to, const char *what) {
   heed_error error = {HEED_OK, ""};
