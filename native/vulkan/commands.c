@@ -54,9 +54,17 @@ static heed_status make_pools(recorder *r, heed_error *error) {
   return HEED_OK;
 }
 
+/* What a slot without meaning is bound to, since a set has no holes: a range that the dispatch writes, so that an access which the
+ * kernel declares but never makes adds no hazard. */
+static const heed_vk_range *stand_in(const heed_vk_dispatch *dispatch) {
+  for (uint32_t i = 0; i < dispatch->binding_count; i++)
+    if (dispatch->binding[i].written) return &dispatch->binding[i];
+  return &dispatch->binding[0];
+}
+
 static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatch *dispatch, uint32_t slot) {
   const heed_vk_range *range = &dispatch->binding[slot];
-  if (range->place == HEED_VK_NOWHERE) range = &dispatch->binding[0]; /* never used by the kernel, but a set has no holes */
+  if (range->place == HEED_VK_NOWHERE) range = stand_in(dispatch);
   const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA ? r->arena : range->place == HEED_VK_SCRATCH ? r->scratch : &r->blocks[range->block];
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }
