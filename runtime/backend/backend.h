@@ -20,6 +20,10 @@ typedef struct heed_backend_vtable {
   heed_status (*read)(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error);
   /* Runs all steps; hooks (may be NULL, fields may be NULL): phase "run", stage i of n, cancel asked between stages. */
   heed_status (*run)(heed_program *program, const heed_hooks *hooks, heed_error *error);
+  /* May be NULL. Runs from step *step, which is not past the end, to the end of its stage, and moves *step there. */
+  heed_status (*run_part)(heed_program *program, uint32_t *step, heed_error *error);
+  /* May be NULL. The arena from a byte offset on, where the program itself can read it. */
+  const void *(*view)(const heed_program *program, uint64_t offset);
   void (*destroy)(heed_backend *backend);
   /* The mode in which an attention with a softmax will run: plan->attention where the backend has it, its own choice else; never
    * AUTO. NULL: the backend has one way only and does not say which. */

@@ -60,6 +60,13 @@ heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, hee
   return backend_of(session)->run(session->program, hooks, error);
 }
 
+heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {
+  if (!step || *step >= session->plan->step_count)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "run: no such step (found %u, expected less than %u)", step ? *step : 0, session->plan->step_count);
+  if (!backend_of(session)->run_part) return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once", backend_of(session)->name);
+  return backend_of(session)->run_part(session->program, step, error);
+}
+
 /* Whether the value can be read after a run. */
 static heed_status want_kept(const heed_session *session, heed_value value, heed_error *error) {
   const heed_plan *plan = session->plan;
@@ -79,4 +86,13 @@ heed_status heed_session_read(heed_session *session, heed_value value, uint64_t 
                      (unsigned long long)count, (unsigned long long)first, (unsigned long long)elements);
   if (count == 0) return HEED_OK;
   return backend_of(session)->read(session->program, heed_plan_offset(session->plan, value.id) + first * size, to, (size_t)(count * size), error);
+}
+
+heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error) {
+  *data = NULL;
+  HEED_TRY(want_kept(session, value, error));
+  if (!backend_of(session)->view)
+    return heed_fail(error, HEED_UNSUPPORTED, "view: results of the %s backend lie in the device's memory (expected heed_session_read)", backend_of(session)->name);
+  *data = backend_of(session)->view(session->program, heed_plan_offset(session->plan, value.id));
+  return HEED_OK;
 }

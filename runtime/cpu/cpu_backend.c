@@ -29,7 +29,9 @@ extern const heed_cpu_level_table heed_cpu_level_neon;
 #if defined(HEED_CPU_HAS_WASM128)
 extern const heed_cpu_level_table heed_cpu_level_wasm128;
 #endif
+#if defined(HEED_CPU_HAS_SCALAR)
 extern const heed_cpu_level_table heed_cpu_level_scalar;
+#endif
 
 static bool always(void) { return true; }
 
@@ -52,7 +54,9 @@ static const struct {
 #if defined(HEED_CPU_HAS_WASM128)
     {&heed_cpu_level_wasm128, always},
 #endif
+#if defined(HEED_CPU_HAS_SCALAR)
     {&heed_cpu_level_scalar, always},
+#endif
 };
 
 static const heed_cpu_level_table *usable_level(uint32_t index) {
@@ -109,6 +113,8 @@ static const heed_backend_vtable vtable = {
     .write = heed_cpu_write,
     .read = heed_cpu_read,
     .run = heed_cpu_run,
+    .run_part = heed_cpu_run_part,
+    .view = heed_cpu_view,
     .destroy = destroy,
     .attention_mode = attention_mode,
 };

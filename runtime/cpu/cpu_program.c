@@ -249,19 +249,28 @@ heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size
   return HEED_OK;
 }
 
+const void *heed_cpu_view(const heed_program *program, uint64_t offset) { return program->arena + offset; }
+
+heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error) {
+  (void)error;
+  const uint32_t stage = program->steps[*step].node->stage;
+  for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++) {
+    const heed_cpu_step *next = &program->steps[*step];
+    program->backend->level->ops[next->node->op]->run(next);
+  }
+  return HEED_OK;
+}
+
 heed_status heed_cpu_run(heed_program *program, const heed_hooks *hooks, heed_error *error) {
   const heed_plan *plan = program->plan;
   const uint32_t stages = plan->graph->stage_count;
-  uint32_t stage = 0;
   HEED_TRY(heed_ask_cancel(hooks, "run", error));
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const heed_cpu_step *step = &program->steps[i];
-    if (step->node->stage != stage) {
-      stage = step->node->stage;
-      heed_tell_progress(hooks, "run", stage, stages);
+  for (uint32_t step = 0; step < plan->step_count;) {
+    if (step > 0) {
+      heed_tell_progress(hooks, "run", program->steps[step].node->stage, stages);
       HEED_TRY(heed_ask_cancel(hooks, "run", error));
     }
-    program->backend->level->ops[step->node->op]->run(step);
+    HEED_TRY(heed_cpu_run_part(program, &step, error));
   }
   heed_tell_progress(hooks, "run", stages, stages);
   return HEED_OK;

@@ -541,8 +541,15 @@ HEED_API const heed_graph *heed_session_graph(const heed_session *session);
 HEED_API heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error);
 /* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED, DEVICE_LOST, DEVICE_FAILED. */
 HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error);
+/* The same run in parts, for callers who must look at events between layers and cannot be called back: runs from step *step (0 at first)
+ * to the end of its stage and moves *step there; the run is done when it is heed_plan_step_count. Statuses: also UNSUPPORTED (a backend
+ * that runs all at once), INVALID_ARGUMENT (*step past the end). */
+HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error);
 /* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not kept by this plan). */
 HEED_API heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error);
+/* An output or tap where it lies, without a copy; valid until the next run or the session's end. Statuses: INVALID_ARGUMENT (not kept by
+ * this plan), UNSUPPORTED (it does not lie in the program's own memory). */
+HEED_API heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error);
 
 /* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
  * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap

@@ -1,0 +1,11 @@
+/* What the host's threads call on a pool of WebAssembly with shared memory. */
+#ifndef HEED_CPU_THREAD_POOL_WASM_H
+#define HEED_CPU_THREAD_POOL_WASM_H
+
+#include "cpu/thread_pool.h"
+
+/* Worker `index`, 1 .. count - 1: runs tasks until the pool is destroyed. Each worker must join once, also one that comes late: the first
+ * job waits for all of them. */
+void heed_thread_pool_join(heed_thread_pool *pool, uint32_t index);
+
+#endif

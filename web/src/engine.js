@@ -1,0 +1,339 @@
+/* The module behind plain calls: one method for each message that a client sends, each taking one object and a context
+ * { progress(p), signal, cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are numbers here, the
+ * addresses of the C objects. Results hold arrays of their own. */
+import { HeedError, cancelled, closed } from './error.js'
+import { pause } from './host.js'
+import { startModule } from './module.js'
+import { openSources } from './source.js'
+
+const tapKinds = { none: 0, rows: 1, all: 2 }
+const fusions = { mean: 0, min: 1, max: 2 }
+const colormaps = ['cividis', 'viridis', 'magma', 'inferno', 'grey']
+const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
+const statisticNames = ['entropyCls', 'entropyPatches', 'distance', 'distanceRenormalised', 'prefixMass', 'selfMass']
+
+export class Engine {
+  #exports
+  #memory
+  #web
+  #threads
+  #models = new Map()
+  #sessions = new Map()
+  #sources = new Map()
+  #context
+  #taken
+  #tail = Promise.resolve()
+  #nextSource = 1
+
+  static async create(options) {
+    const engine = new Engine()
+    await engine.#start(options)
+    return engine
+  }
+
+  async #start(options) {
+    const { exports, memory, web, threads, info } = await startModule(options, {
+      read: (source, offset, to, count) => this.#read(source, offset, to, count),
+      progress: (done, total) => this.#context.progress({ phase: 'read', done, total }),
+      cancelled: () => (this.#context.cancelled() ? 1 : 0),
+      take: (name, dtype, rank, dim, data) => this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
+    })
+    this.#exports = exports
+    this.#memory = memory
+    this.#web = web
+    this.#threads = threads
+    this.#check(exports.status(web))
+    this.info = { version: this.#string(exports.version()), ...info, device: this.#string(exports.device(web)) }
+  }
+
+  /** Runs one method after those called before it. */
+  call(method, args, context) {
+    const result = this.#tail.then(() => this.#run(method, args, context))
+    this.#tail = result.catch(() => {})
+    return result
+  }
+
+  async #run(method, args, context) {
+    if (!this.#exports) throw closed('runtime')
+    if (context.cancelled()) throw cancelled(method)
+    this.#context = context
+    try {
+      return await this[method](args, context)
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) throw new HeedError('INTERNAL', `${method}: the module failed (found "${error.message}")`)
+      throw error
+    }
+  }
+
+  /* ---------------------------------------------------------------------------------------------- memory of the module */
+
+  #bytes(at, count) { return new Uint8Array(this.#memory.buffer, at, count) }
+  #u32(at, count) { return [...new Uint32Array(this.#memory.buffer, at, count)] }
+  #out(count) { return [...new Float64Array(this.#memory.buffer, this.#exports.out(this.#web), count)] }
+
+  #string(at) {
+    const all = new Uint8Array(this.#memory.buffer)
+    return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
+  }
+
+  #check(status) {
+    if (status !== 0) throw new HeedError(this.#string(this.#exports.status_name(status)), this.#string(this.#exports.message(this.#web)))
+  }
+
+  #alloc(bytes) {
+    const at = this.#exports.alloc(this.#web, bytes)
+    if (!at) this.#check(this.#exports.status(this.#web))
+    return at
+  }
+
+  /** Calls use(addresses...) with copies of these byte arrays in the module, and frees them. */
+  #lend(arrays, use) {
+    const lent = []
+    try {
+      for (const bytes of arrays) {
+        lent.push(this.#alloc(bytes.byteLength))
+        this.#bytes(lent.at(-1), bytes.byteLength).set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      }
+      return use(...lent)
+    } finally {
+      for (const at of lent) this.#exports.free(this.#web, at)
+    }
+  }
+
+  #names(names) { return new TextEncoder().encode(names.map((name) => `${name}\0`).join('')) }
+
+  #tensor(dtype, shape, at) {
+    const count = shape.reduce((product, dim) => product * dim, 1)
+    return { shape, data: new tensorArrays[dtype](this.#memory.buffer, at, count).slice() }
+  }
+
+  /** A block of floats that the module made for us. */
+  #takeFloats() {
+    const [at, count] = this.#out(2)
+    const floats = new Float32Array(this.#memory.buffer, at, count).slice()
+    this.#exports.free(this.#web, at)
+    return floats
+  }
+
+  #read(source, offset, to, count) {
+    try {
+      this.#sources.get(source).read(offset, this.#bytes(to, count))
+      return 0
+    } catch {
+      return 1
+    }
+  }
+
+  /* ------------------------------------------------------------------------------------------------------------ models */
+
+  async loadModel({ files: wanted }, context) {
+    const files = await openSources(wanted, context.progress, context.signal)
+    const ids = files.map((file) => {
+      this.#sources.set(this.#nextSource, file)
+      return this.#nextSource++
+    })
+    try {
+      const names = this.#names(files.map((file) => file.name))
+      const sizes = new Float64Array(files.map((file) => file.size))
+      this.#lend([names, sizes, new Uint32Array(ids)], (namesAt, sizesAt, idsAt) =>
+        this.#check(this.#exports.model_open(this.#web, namesAt, names.length, sizesAt, idsAt, ids.length)))
+      const [model] = this.#out(1)
+      this.#models.set(model, ids)
+      return { id: model, info: this.#modelInfo(model) }
+    } catch (error) {
+      this.#closeSources(ids)
+      throw error
+    }
+  }
+
+  #modelInfo(model) {
+    const family = this.#string(this.#exports.model_info(this.#web, model))
+    const [imageSize, channels, patch, width, layers, heads, mlpWidth, prefixTokens, classes, parameters, weightBytes] = this.#out(11)
+    const labels = Array.from({ length: classes }, (_, i) => this.#string(this.#exports.model_label(model, i)))
+    return { family, imageSize, channels, patch, width, layers, heads, mlpWidth, prefixTokens, classes, parameters, weightBytes, labels }
+  }
+
+  #closeSources(ids) {
+    for (const id of ids) {
+      this.#sources.get(id).close()
+      this.#sources.delete(id)
+    }
+  }
+
+  closeModel({ id }) {
+    if (!this.#models.has(id)) return
+    for (const [session, { model }] of this.#sessions) if (model === id) this.closeSession({ id: session })
+    this.#exports.model_close(this.#web, id)
+    this.#closeSources(this.#models.get(id))
+    this.#models.delete(id)
+  }
+
+  /* ---------------------------------------------------------------------------------------------------------- sessions */
+
+  createSession({ model, taps = 'none', batch = 0, height = 0, width = 0 }) {
+    if (!this.#models.has(model)) throw closed('model')
+    const named = Array.isArray(taps) ? taps : []
+    const kind = Array.isArray(taps) ? 3 : tapKinds[taps]
+    if (kind === undefined) throw new HeedError('INVALID_ARGUMENT', `taps: no such choice (found "${taps}", expected none, rows, all or names)`)
+    this.#exports.model_info(this.#web, model)
+    const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] = this.#out(13)
+    this.#lend([this.#names(named)], (namesAt) =>
+      this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length)))
+    const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
+    const info = { batch: b, height: h, width: w, layers, heads, tokens, prefixTokens, rows: Math.floor(h / patch), columns: Math.floor(w / patch) }
+    info.memory = { weights, arena, taps: tapBytes, workspace }
+    this.#sessions.set(id, { model, info, steps, pixels, classes, taps, ran: false })
+    return { id, info }
+  }
+
+  closeSession({ id }) {
+    if (this.#sessions.delete(id)) this.#exports.session_close(id)
+  }
+
+  #session(id) {
+    const session = this.#sessions.get(id)
+    if (!session) throw closed('session')
+    return session
+  }
+
+  #view(id, name) {
+    this.#lend([this.#names([name])], (at) => this.#check(this.#exports.session_view(id, at)))
+    const [at, dtype, rank] = this.#out(3)
+    return this.#tensor(dtype, this.#out(3 + rank).slice(3), at)
+  }
+
+  #input(id, { info, pixels }, { values, picture }) {
+    if (picture) {
+      const { data, width, height } = picture
+      const channels = data.length / (width * height)
+      if (![1, 3, 4].includes(channels))
+        throw new HeedError('INVALID_ARGUMENT', `run: the picture's size does not fit its bytes (found ${data.length} for ${width} x ${height}, expected 1, 3 or 4 a pixel)`)
+      this.#lend([data], (at) => this.#check(this.#exports.session_picture(id, at, width, height, channels)))
+      const [x, y, regionWidth, regionHeight] = this.#out(4)
+      return { x, y, width: regionWidth, height: regionHeight }
+    }
+    const count = info.batch * 3 * info.height * info.width
+    if (values.length !== count)
+      throw new HeedError('INVALID_ARGUMENT', `run: pixel_values has another size (found ${values.length} numbers, expected ${count})`)
+    new Float32Array(this.#memory.buffer, pixels, count).set(values)
+    return null
+  }
+
+  async run({ id, input }, context) {
+    const session = this.#session(id)
+    const region = this.#input(id, session, input)
+    this.#check(this.#exports.session_write(id))
+    session.ran = false
+    const start = performance.now()
+    for (let step = 0, layer = 0; step < session.steps; layer++) {
+      if (layer > 0 && context.watched) {
+        context.progress({ phase: 'run', done: Math.min(layer, session.info.layers), total: session.info.layers })
+        await pause()
+      }
+      this.#check(this.#exports.session_run_part(id, step))
+      step = this.#out(1)[0]
+    }
+    const milliseconds = performance.now() - start
+    session.ran = true
+    const logits = session.classes ? this.#view(id, 'logits').data : null
+    const layers = Array.from({ length: session.info.layers }, (_, i) => `layer.${i}.attention.weights`)
+    const attention = session.taps === 'all' ? layers.map((name) => this.#view(id, name).data) : null
+    const values = Object.fromEntries(Array.isArray(session.taps) ? session.taps.map((name) => [name, this.#view(id, name)]) : [])
+    return { logits, attention, values, region, milliseconds }
+  }
+
+  /* -------------------------------------------------------------------------------------------------------------- maps */
+
+  #ran(id) {
+    const session = this.#session(id)
+    if (!session.ran) throw new HeedError('INVALID_ARGUMENT', 'attention: nothing has been run yet (expected run() before)')
+    return session
+  }
+
+  #query(query, { prefixTokens, rows, columns }) {
+    if (query === undefined) return -1
+    if (query === 'cls' && prefixTokens > 0) return 0
+    if (Number.isInteger(query) && query >= 0) return query
+    const [row, column] = Array.isArray(query) ? query : []
+    if (row >= 0 && row < rows && column >= 0 && column < columns) return prefixTokens + row * columns + column
+    throw new HeedError('INVALID_ARGUMENT', `attention: no such query (found ${JSON.stringify(query)}, expected a token, 'cls' or [row, column] below [${rows}, ${columns}])`)
+  }
+
+  attention({ id, layer, head, query, batch = 0 }) {
+    const { info } = this.#ran(id)
+    this.#check(this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, this.#query(query, info)))
+    return this.#takeFloats()
+  }
+
+  statistics({ id, batch = 0 }) {
+    const { info } = this.#ran(id)
+    const one = (layer, head) => {
+      this.#check(this.#exports.session_statistics(id, batch, layer, head))
+      return Object.fromEntries(this.#out(6).map((value, i) => [statisticNames[i], value]))
+    }
+    return Array.from({ length: info.layers }, (_, layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head)))
+  }
+
+  rollout({ id, query, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, batch = 0 }) {
+    const { info } = this.#ran(id)
+    const row = this.#query(query, info)
+    if (!(fusion in fusions)) throw new HeedError('INVALID_ARGUMENT', `rollout: no such fusion (found "${fusion}", expected mean, min or max)`)
+    this.#check(this.#exports.session_rollout(id, batch, fusions[fusion], residual, firstLayer, layerCount))
+    const all = this.#takeFloats()
+    return row < 0 ? all : all.slice(row * info.tokens, (row + 1) * info.tokens)
+  }
+
+  /* -------------------------------------------------------------------------------------------------------- the runtime */
+
+  check({ bytes, tolerance = 0, results = false }) {
+    this.#taken = []
+    this.#lend([bytes], (at) => this.#check(this.#exports.check(this.#web, at, bytes.length, tolerance, results ? 1 : 0)))
+    const [passed, maxAbs, maxRel, op, worst, rank] = this.#out(6)
+    const shape = this.#out(6 + rank).slice(6)
+    const taken = Object.fromEntries(this.#taken)
+    this.#taken = []
+    return { op: this.#string(op), passed: passed === 1, maxAbs, maxRel, worst: this.#string(worst), shape, results: taken }
+  }
+
+  scene({ seed, text }) {
+    const at = this.#alloc(this.#exports.scene_size())
+    try {
+      if (text === undefined) this.#check(this.#exports.scene_draw(this.#web, at, 0, 0, Number(seed & 0xffffffffn), Number(seed >> 32n)))
+      else {
+        const bytes = new TextEncoder().encode(text)
+        this.#lend([bytes], (textAt) => this.#check(this.#exports.scene_draw(this.#web, at, textAt, bytes.length, 0, 0)))
+      }
+      const [textAt, ownerAt, rgbAt, side, grid, hasTwins, first, second] = this.#out(8)
+      const rgb = this.#bytes(rgbAt, side * side * 3), data = new Uint8ClampedArray(side * side * 4)
+      for (let i = 0; i < side * side; i++) {
+        for (let c = 0; c < 3; c++) data[4 * i + c] = rgb[3 * i + c]
+        data[4 * i + 3] = 255
+      }
+      const image = { data, width: side, height: side }
+      return { text: this.#string(textAt), image, owner: this.#bytes(ownerAt, grid * grid).slice(), twins: hasTwins ? [first, second] : null }
+    } finally {
+      this.#exports.free(this.#web, at)
+    }
+  }
+
+  colormap({ name }) {
+    if (!colormaps.includes(name)) throw new HeedError('INVALID_ARGUMENT', `colormap: no such map (found "${name}", expected ${colormaps.join(', ')})`)
+    const at = this.#alloc(768)
+    this.#exports.colormap(colormaps.indexOf(name), at)
+    const rgb = this.#bytes(at, 768).slice()
+    this.#exports.free(this.#web, at)
+    return rgb
+  }
+
+  memory() {
+    return { used: this.#exports.used(this.#web), wasm: this.#memory.buffer.byteLength }
+  }
+
+  close() {
+    if (!this.#exports) return
+    for (const id of [...this.#models.keys()]) this.closeModel({ id })
+    this.#exports.destroy(this.#web)
+    for (const thread of this.#threads) thread.terminate()
+    this.#exports = undefined
+  }
+}

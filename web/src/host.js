@@ -1,0 +1,82 @@
+/* What differs between browsers and Node: built-in modules, cores, reading files and starting workers. */
+
+export const inNode = typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
+
+/** A built-in module of Node; the name is put together here so that bundlers for browsers leave it alone. */
+export const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
+
+/** Whether this thread may block in Atomics.wait: a browser's window may not. */
+export const mayWait = inNode || typeof window === 'undefined'
+
+export async function countCores() {
+  if (globalThis.navigator?.hardwareConcurrency) return navigator.hardwareConcurrency
+  if (!inNode) return 1
+  const os = await builtin('os')
+  return os.availableParallelism?.() ?? os.cpus().length
+}
+
+/** The bytes of one of the package's own files, or a fetch of it. */
+export async function readOwn(url) {
+  if (inNode && url.protocol === 'file:') return (await builtin('fs/promises')).readFile(url)
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`HTTP ${response.status}`)
+  return response
+}
+
+/** Compiles one of the package's modules: while it arrives where the server names its type, otherwise once it is there. */
+export async function compile(url) {
+  const source = await readOwn(url)
+  if (!(source instanceof Response)) return WebAssembly.compile(source)
+  if (source.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.compileStreaming(source)
+  return WebAssembly.compile(await source.arrayBuffer())
+}
+
+/** Gives a Node worker the face of a browser's: a handler for messages, one for its end. */
+export async function wrapNodeWorker(url, name) {
+  const { Worker } = await builtin('worker_threads')
+  const worker = new Worker(url, { name, execArgv: [] })
+  worker.unref()
+  return {
+    listen(onMessage, onError) {
+      worker.on('message', onMessage)
+      worker.on('error', onError)
+      worker.on('exit', () => onError(new Error('the worker ended')))
+    },
+    postMessage: (message, transfer) => worker.postMessage(message, transfer),
+    terminate: () => worker.terminate(),
+    hold: (held) => (held ? worker.ref() : worker.unref())
+  }
+}
+
+export function wrapBrowserWorker(worker) {
+  return {
+    listen(onMessage, onError) {
+      worker.onmessage = (event) => onMessage(event.data)
+      worker.onerror = (event) => onError(new Error(event.message || 'the worker could not start'))
+      worker.onmessageerror = () => onError(new Error('a message could not be read'))
+    },
+    postMessage: (message, transfer) => worker.postMessage(message, transfer),
+    terminate: () => worker.terminate(),
+    hold() {}
+  }
+}
+
+/** The other end, inside a worker: hands messages on with a way to answer. A browser drops what comes before the handler is set, so it
+ * is set at once. */
+export async function serve(onMessage) {
+  if (!inNode) {
+    self.onmessage = (event) => onMessage(event.data, (message, transfer = []) => self.postMessage(message, transfer))
+    return
+  }
+  const { parentPort } = await builtin('worker_threads')
+  parentPort.on('message', (message) => onMessage(message, (reply, transfer) => parentPort.postMessage(reply, transfer)))
+}
+
+/** Lets the thread look at its events. */
+export const pause = inNode
+  ? () => new Promise((resolve) => setImmediate(resolve))
+  : () => new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel()
+      port1.onmessage = () => { port1.close(); resolve() }
+      port2.postMessage(0)
+    })

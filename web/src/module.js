@@ -1,0 +1,80 @@
+/* Which WebAssembly module to take, and how to start it, alone or with threads. */
+import { HeedError } from './error.js'
+import { compile, countCores, inNode, mayWait, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+
+/* (module (func (result v128) (i8x16.popcnt (i8x16.splat (i32.const 0))))) */
+const simdProbe = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11])
+const threadsMost = 16
+const pageBytes = 65536
+const stackBytes = 262144
+
+/* Literal addresses, each on its own, are what bundlers find. */
+const own = {
+  'heed.wasm': () => new URL('./heed.wasm', import.meta.url),
+  'heed-threads.wasm': () => new URL('./heed-threads.wasm', import.meta.url),
+  'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url)
+}
+const address = (name, base) => (base ? new URL(name, base) : own[name]())
+
+/** How many threads, and the sentence that says why. */
+export async function chooseThreads(wanted, simd) {
+  const one = (why) => ({ threads: 1, why: `one thread: ${why}` })
+  if (!simd) return one('the scalar module has no threads')
+  if (wanted === 1) return one('asked for')
+  if (typeof SharedArrayBuffer === 'undefined' || (!inNode && !globalThis.crossOriginIsolated)) return one('the page is not cross-origin isolated')
+  if (!mayWait) return one('a window may not wait for other threads, a worker may')
+  if (wanted !== 'auto') return { threads: Math.min(wanted, threadsMost), why: `${Math.min(wanted, threadsMost)} threads: asked for` }
+  const cores = Math.min(await countCores(), threadsMost)
+  return cores > 1 ? { threads: cores, why: `${cores} threads: one a core` } : one('this machine has one core')
+}
+
+async function startThread(base, message) {
+  const url = base ? new URL('thread.js', base) : undefined
+  const worker = inNode
+    ? await wrapNodeWorker(url ?? new URL('./thread.js', import.meta.url), 'heed thread')
+    : wrapBrowserWorker(url ? new Worker(url, { type: 'module' }) : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' }))
+  await new Promise((resolve, reject) => {
+    worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject)
+    worker.postMessage(message)
+  })
+  return worker
+}
+
+/** Instantiates the best module: { exports, memory, web, info, threads }. `host` holds the functions that the module imports. */
+export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
+  const hasSimd = WebAssembly.validate(simdProbe)
+  const useSimd = simd !== 'none' && hasSimd
+  const choice = await chooseThreads(threads, useSimd)
+  const simdWhy = useSimd ? '' : hasSimd ? '; no SIMD: asked for' : '; no SIMD: this engine has none'
+  if (choice.threads > 1) {
+    try {
+      return await start('heed-threads.wasm', choice)
+    } catch (error) {
+      if (error instanceof HeedError) throw error
+      choice.threads = 1
+      choice.why = `one thread: the others could not start (${error.message})`
+    }
+  }
+  return start(useSimd ? 'heed.wasm' : 'heed-scalar.wasm', choice)
+
+  async function start(file, { threads, why }) {
+    const module = await compile(address(file, base))
+    const memory = threads > 1 ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true }) : undefined
+    const imports = { heed: host, env: { memory, emscripten_notify_memory_growth() {} } }
+    const { exports } = await WebAssembly.instantiate(module, imports)
+    exports._initialize()
+    const web = exports.create(threads)
+    if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
+    const started = { exports, memory: memory ?? exports.memory, web, threads: [] }
+    started.info = { simd: useSimd ? 'simd' : 'none', threads, why: why + simdWhy }
+    const stacks = []
+    for (let index = 1; index < threads; index++) stacks.push(exports.alloc(web, stackBytes) + stackBytes)
+    const waiting = stacks.map((stack, i) => startThread(base, { module, memory, pool: exports.pool(web), index: i + 1, stack }))
+    const settled = await Promise.allSettled(waiting)
+    started.threads = settled.filter((s) => s.value).map((s) => s.value)
+    const failed = settled.find((s) => s.reason)
+    if (!failed) return started
+    for (const thread of started.threads) thread.terminate()
+    throw failed.reason
+  }
+}

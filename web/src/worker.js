@@ -1,0 +1,41 @@
+/* The engine in a worker: messages { id, method, args } in, { id, result | error | progress } out. { cancel: id } stops a call at its next
+ * layer, as does its flag in shared memory where there is one. */
+import { HeedError } from './error.js'
+import { Engine } from './engine.js'
+import { serve } from './host.js'
+
+const calls = new Map()
+let engine
+
+function buffersOf(value, found = new Set()) {
+  if (ArrayBuffer.isView(value)) found.add(value.buffer)
+  else if (value && typeof value === 'object') for (const part of Object.values(value)) buffersOf(part, found)
+  return found
+}
+
+serve(async (message, reply) => {
+  if (message.cancel) return calls.get(message.cancel)?.abort()
+  const { id, method, args, watched, flag } = message
+  const controller = new AbortController()
+  const context = {
+    watched,
+    signal: controller.signal,
+    progress: (progress) => watched && reply({ id, progress }),
+    cancelled: () => controller.signal.aborted || (flag !== undefined && Atomics.load(flag, 0) === 1)
+  }
+  calls.set(id, controller)
+  try {
+    if (method === 'create') {
+      engine = await Engine.create(args)
+      reply({ id, result: engine.info })
+      return
+    }
+    const result = await engine.call(method, args, context)
+    reply({ id, result }, [...buffersOf(result)])
+  } catch (error) {
+    const known = error instanceof HeedError
+    reply({ id, error: { status: known ? error.status : 'INTERNAL', message: known ? error.message : `${method}: ${error.message}` } })
+  } finally {
+    calls.delete(id)
+  }
+})

@@ -1,0 +1,13 @@
+/* Where the tests find what was built; HEED_WEB_PACKAGE names another folder. */
+import { pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+export const packageFolder = process.env.HEED_WEB_PACKAGE ?? join(repository, 'build/web/package')
+export const native = process.env.HEED_NATIVE ?? join(repository, 'build/release/heed')
+export const vectors = join(repository, 'tests/vectors')
+
+const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
+export const { createRuntime, HeedError, sceneShapes, sceneColours } = await load('index.js')
+export const { demoModel } = await load('demo.js')

@@ -1,0 +1,149 @@
+/* Sessions: made for a size and a set of taps, run layer by layer so that JavaScript can look at events in between. See shim.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "shim.h"
+
+/* What a plan keeps for reading beside the outputs; the numbers are JavaScript's. */
+enum { TAPS_NONE = 0, TAPS_ROWS = 1, TAPS_ALL = 2, TAPS_NAMED = 3 };
+
+static void tell(const char *phase, uint64_t done, uint64_t total, void *user) {
+  (void)phase;
+  (void)user;
+  heed_host_progress((double)done, (double)total);
+}
+
+static bool stop(void *user) {
+  (void)user;
+  return heed_host_cancelled() != 0;
+}
+
+void heed_web_session_close(heed_web_session *session) {
+  if (!session) return;
+  const heed_context *context = session->web->context;
+  heed_session_destroy(session->session);
+  heed_plan_destroy(session->plan);
+  heed_graph_destroy(session->graph);
+  heed_free(context, session->pixels);
+  heed_free(context, session);
+}
+
+static heed_status find(heed_web_session *s, const char *name, heed_value *value) {
+  *value = heed_graph_find(s->graph, name);
+  if (value->id) return HEED_OK;
+  return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "taps: this model has no such value (found \"%s\")", name);
+}
+
+static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *what, heed_value *value) {
+  char name[64];
+  snprintf(name, sizeof name, "layer.%u.%s", layer, what);
+  return find(s, name, value);
+}
+
+/* taps: room for two values a layer, or for `count` names. */
+static heed_status collect_taps(heed_web_session *s, int kind, const char *names, uint32_t count, uint32_t layers, heed_value *taps, uint32_t *tap_count) {
+  *tap_count = 0;
+  for (uint32_t i = 0; kind == TAPS_ROWS && i < layers; i++) {
+    HEED_TRY(layer_tap(s, i, "query", &taps[(*tap_count)++]));
+    HEED_TRY(layer_tap(s, i, "key", &taps[(*tap_count)++]));
+  }
+  for (uint32_t i = 0; kind == TAPS_ALL && i < layers; i++) HEED_TRY(layer_tap(s, i, "attention.weights", &taps[(*tap_count)++]));
+  for (uint32_t i = 0; kind == TAPS_NAMED && i < count; i++, names += strlen(names) + 1) HEED_TRY(find(s, names, &taps[(*tap_count)++]));
+  return HEED_OK;
+}
+
+static heed_status make_plan(heed_web_session *s, int kind, const char *names, uint32_t count) {
+  heed_model_info info;
+  heed_model_get_info(s->model->model, &info);
+  const heed_build_desc build = {sizeof build, s->batch, s->height, s->width, NULL, 0};
+  HEED_TRY(heed_model_build(s->model->model, &build, &s->graph, &s->web->error));
+  heed_value *taps = heed_alloc(s->web->context, (size_t)2 * info.layers + count + 1, sizeof *taps);
+  if (!taps) return heed_fail_memory(&s->web->error, "taps", ((size_t)2 * info.layers + count + 1) * sizeof *taps);
+  heed_plan_desc desc = HEED_PLAN_DESC_INIT;
+  heed_status status = collect_taps(s, kind, names, count, info.layers, taps, &desc.tap_count);
+  desc.taps = taps;
+  if (status == HEED_OK) status = heed_plan_create(s->graph, s->web->backend, &desc, &s->plan, &s->web->error);
+  heed_free(s->web->context, taps);
+  return status;
+}
+
+static heed_status make_session(heed_web_session *s) {
+  const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
+  heed_value_info info;
+  s->input = heed_graph_find(s->graph, "pixel_values");
+  heed_graph_value_info(s->graph, s->input, &info);
+  s->batch = info.shape.dim[0];
+  s->height = info.shape.dim[2];
+  s->width = info.shape.dim[3];
+  s->pixel_bytes = (size_t)heed_shape_count(&info.shape) * sizeof(float);
+  heed_graph_value_info(s->graph, heed_graph_find(s->graph, "last_hidden_state"), &info);
+  s->tokens = info.shape.dim[1];
+  s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
+  if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);
+  return heed_session_create(s->plan, &hooks, &s->session, &s->web->error);
+}
+
+heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height, uint32_t width, int kind, const char *names,
+                                             uint32_t count) {
+  heed_web_session *s = heed_alloc(web->context, 1, sizeof *s);
+  if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
+  *s = (heed_web_session){.web = web, .model = model, .batch = batch, .height = height, .width = width};
+  heed_status status = make_plan(s, kind, names, count);
+  if (status == HEED_OK) status = make_session(s);
+  if (status != HEED_OK) {
+    heed_web_session_close(s);
+    return status;
+  }
+  heed_memory memory;
+  heed_plan_memory(s->plan, &memory);
+  const double numbers[] = {(double)(uintptr_t)s, s->batch, s->height, s->width, s->tokens, heed_plan_step_count(s->plan), (double)memory.weights, (double)memory.arena,
+                            (double)memory.taps, (double)memory.workspace, (double)(uintptr_t)s->pixels};
+  memcpy(web->out, numbers, sizeof numbers);
+  return HEED_OK;
+}
+
+heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height, uint32_t channels) {
+  const heed_image image = {pixels, width, height, channels, (size_t)width * channels};
+  heed_preprocess preprocess;
+  heed_region region;
+  uint32_t out_width, out_height;
+  heed_model_preprocess(s->model->model, &preprocess);
+  HEED_TRY(heed_preprocess_size(&preprocess, width, height, &out_width, &out_height, &s->web->error));
+  if (s->batch != 1 || out_width != s->width || out_height != s->height)
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "run: this picture gives other pixel_values than the session's (found 1 of %u x %u, expected %u of %u x %u)",
+                     out_width, out_height, s->batch, s->width, s->height);
+  HEED_TRY(heed_preprocess_image(s->web->context, &preprocess, &image, s->pixels, &region, &s->web->error));
+  const double numbers[] = {region.x, region.y, region.width, region.height};
+  memcpy(s->web->out, numbers, sizeof numbers);
+  return HEED_OK;
+}
+
+heed_status heed_web_session_write(heed_web_session *s) {
+  return heed_session_write(s->session, s->input, s->pixels, s->pixel_bytes, &s->web->error);
+}
+
+heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step) {
+  const heed_hooks hooks = {sizeof hooks, NULL, stop, NULL};
+  HEED_TRY(heed_ask_cancel(&hooks, "run", &s->web->error));
+  HEED_TRY(heed_session_run_part(s->session, &step, &s->web->error));
+  s->web->out[0] = step;
+  return HEED_OK;
+}
+
+heed_status heed_web_session_view(heed_web_session *s, const char *name) {
+  heed_value value;
+  heed_value_info info;
+  const void *data;
+  double *out = s->web->out;
+  HEED_TRY(find(s, name, &value));
+  HEED_TRY(heed_session_view(s->session, value, &data, &s->web->error));
+  heed_graph_value_info(s->graph, value, &info);
+  out[0] = (double)(uintptr_t)data;
+  out[1] = info.dtype;
+  out[2] = info.shape.rank;
+  for (uint32_t i = 0; i < info.shape.rank; i++) out[3 + i] = info.shape.dim[i];
+  return HEED_OK;
+}

@@ -1,0 +1,132 @@
+/* The WebAssembly face of heed.h: what JavaScript calls, and what it must bring along.
+ *
+ * Calls return a heed_status; the sentence of the last failure is heed_web_message, results that are numbers lie at heed_web_out as
+ * doubles (pointers among them), results that are arrays are blocks of their own that heed_web_free takes back. Strings are UTF-8 and
+ * end in NUL; lists of strings are such strings one after another. Every object belongs to one runtime and so to one thread. */
+#ifndef HEED_WEB_SHIM_H
+#define HEED_WEB_SHIM_H
+
+#include "heed/heed.h"
+#if defined(HEED_WEB_THREADS)
+#include "cpu/thread_pool_wasm.h"
+#endif
+#include "demo/scene_json.h"
+
+#define HEED_WEB_EXPORT(name) __attribute__((export_name(#name)))
+#define HEED_WEB_IMPORT(name) __attribute__((import_module("heed"), import_name(#name)))
+#define HEED_WEB_OUT 40
+
+typedef struct heed_web {
+  heed_context *context;
+  heed_backend *backend;
+  size_t used; /* bytes of living blocks */
+  heed_error error;
+  double out[HEED_WEB_OUT];
+  heed_check_result check; /* the last one */
+} heed_web;
+
+typedef struct heed_web_scene {
+  heed_scene scene;
+  char text[HEED_SCENE_TEXT_SIZE];
+  uint8_t owner[HEED_SCENE_PATCHES];
+  uint8_t rgb[HEED_SCENE_BYTES];
+} heed_web_scene;
+
+typedef struct heed_web_model {
+  heed_model *model;
+  heed_model_file *files;
+  char *names;
+} heed_web_model;
+
+typedef struct heed_web_session {
+  heed_web *web;
+  const heed_web_model *model;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  heed_value input;
+  float *pixels; /* pixel_values on their way in */
+  size_t pixel_bytes;
+  uint32_t batch, height, width, tokens;
+} heed_web_session;
+
+/* Copies bytes [offset, offset + count) of the source to `to`; 0 = done. */
+HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
+/* Bytes of the weights that have been read. */
+HEED_WEB_IMPORT(progress) void heed_host_progress(double done, double total);
+/* Not 0 = stop. */
+HEED_WEB_IMPORT(cancelled) int heed_host_cancelled(void);
+/* A result of a check: name, dtype, rank, dim[rank], data. */
+HEED_WEB_IMPORT(take) void heed_host_take(const char *name, heed_dtype dtype, uint32_t rank, const uint32_t *dim, const void *data);
+
+/* The exports, all of them. */
+
+/* runtime.c */
+/* The runtime; its status tells whether it can be used: NULL only when there is no memory for it. */
+HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
+HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
+HEED_WEB_EXPORT(status) heed_status heed_web_status(const heed_web *web);
+HEED_WEB_EXPORT(message) const char *heed_web_message(const heed_web *web);
+HEED_WEB_EXPORT(status_name) const char *heed_web_status_name(heed_status status);
+HEED_WEB_EXPORT(version) const char *heed_web_version(void);
+HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
+HEED_WEB_EXPORT(out) const double *heed_web_out(const heed_web *web);
+HEED_WEB_EXPORT(used) size_t heed_web_used(const heed_web *web);
+/* A block for JavaScript to fill; NULL with an error when there is no memory. */
+HEED_WEB_EXPORT(alloc) void *heed_web_alloc(heed_web *web, size_t bytes);
+HEED_WEB_EXPORT(free) void heed_web_free(const heed_web *web, void *block);
+/* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the next call. */
+HEED_WEB_EXPORT(check) heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance, int results);
+/* 256 colours. */
+HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb);
+
+/* model.c */
+HEED_WEB_EXPORT(model_close) void heed_web_model_close(const heed_web *web, heed_web_model *model);
+/* names: `count` strings one after another; sizes in bytes; sources: the numbers by which reads ask. out: the model. */
+HEED_WEB_EXPORT(model_open) heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size, const double *sizes,
+                                                    const uint32_t *sources, uint32_t count);
+/* out: image_size, channels, patch, width, layers, heads, mlp_width, prefix_tokens, classes, parameters, weight_bytes, height and width of
+ * pixel_values for a picture of the model's own size. Returns the family. */
+HEED_WEB_EXPORT(model_info) const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
+HEED_WEB_EXPORT(model_label) const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
+
+/* session.c */
+HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
+/* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED. out: the session, batch, height, width,
+ * tokens, steps, memory as heed_memory, address of the pixel_values. */
+HEED_WEB_EXPORT(session_create) heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height,
+                                                            uint32_t width, int kind, const char *names, uint32_t count);
+/* A decoded picture -> the session's pixel_values. out: the region of the picture that the model sees. */
+HEED_WEB_EXPORT(session_picture) heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height,
+                                                              uint32_t channels);
+/* Hands the pixel_values to the program. */
+HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
+/* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: the next step. */
+HEED_WEB_EXPORT(session_run_part) heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step);
+/* The value of this name where it lies. out: its address, dtype, rank, dim... */
+HEED_WEB_EXPORT(session_view) heed_status heed_web_session_view(heed_web_session *s, const char *name);
+
+/* maps.c */
+/* head < 0: the mean over heads; query < 0: all rows. out: a block of floats for heed_web_free, its length. */
+HEED_WEB_EXPORT(session_attention) heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer, int head, int query);
+/* out: entropy of CLS, of patches, distance, distance renormalised, prefix mass, self mass. */
+HEED_WEB_EXPORT(session_statistics) heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head);
+/* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for heed_web_free, its length. */
+HEED_WEB_EXPORT(session_rollout) heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual,
+                                                              uint32_t first_layer, uint32_t layer_count);
+
+/* scene.c */
+HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
+/* text NULL: the scene of the seed low + 2^32 high. out: addresses of text, owner and RGB, side of the picture in pixels and in patches,
+ * 1 = it has twins, the twins. */
+HEED_WEB_EXPORT(scene_draw) heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size, uint32_t low,
+                                                    uint32_t high);
+
+#if defined(HEED_WEB_THREADS)
+/* The pool that threads join. */
+HEED_WEB_EXPORT(pool) heed_thread_pool *heed_web_pool(const heed_web *web);
+/* Returns when the runtime is destroyed. */
+HEED_WEB_EXPORT(thread) void heed_web_thread(heed_thread_pool *pool, uint32_t index);
+#endif
+
+#endif
