@@ -1,256 +1,10 @@
-/* attention: every mode of heed_attention_desc against the definition in double, row by row. */
+/* attention: a table of cases against the definition in double, in every mode; the same bits for any number of threads; NaN. Random cases
+ * are in test_attention_sweep.c. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "support/op_test.h"
-
-enum { MASK = 1, KEY_PADDING = 2, QUERY_PADDING = 4, BIAS = 8, POISON = 16 /* NaN and Inf in hidden keys and values */ };
-
-typedef struct attention_case {
-  uint32_t batch, heads, key_heads, queries, keys, depth, value_depth;
-  uint32_t with;
-  heed_norm norm;
-  heed_causal causal;
-  bool window;
-  int32_t left, right;
-  float softcap, scale, threshold;
-  heed_empty_row empty_row;
-  heed_score score;
-  uint32_t width; /* A of the additive score */
-  bool merge, rows;
-  float spread; /* of query and key; 0 = 1 */
-} attention_case;
-
-typedef struct tensors {
-  float *query, *key, *value, *bias;
-  float *w, *wq, *wk, *b, *va; /* [D, D], [D, A], [D, A], [A], [A]: of the general and the additive score */
-  uint8_t *mask, *key_padding, *query_padding;
-  uint32_t mask_dim[4], bias_dim[4];
-  double *output, *weights, *logits;
-  uint32_t rows[5], row_count;
-} tensors;
-
-static size_t broadcast_at(const uint32_t dim[4], size_t b, size_t h, size_t i, size_t j) {
-  const size_t at[4] = {b, h, i, j};
-  size_t offset = 0;
-  for (int a = 0; a < 4; a++) offset = offset * dim[a] + (dim[a] == 1 ? 0 : at[a]);
-  return offset;
-}
-
-static bool allowed(const attention_case *c, const tensors *t, size_t b, size_t h, size_t i, size_t j) {
-  const int64_t at = (int64_t)i + (c->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)c->keys - (int64_t)c->queries : 0), k = (int64_t)j;
-  if (c->causal != HEED_CAUSAL_NONE && k > at) return false;
-  if (c->window && c->left >= 0 && k < at - c->left) return false;
-  if (c->window && c->right >= 0 && k > at + c->right) return false;
-  if ((c->with & MASK) && !t->mask[broadcast_at(t->mask_dim, b, h, i, j)]) return false;
-  if ((c->with & KEY_PADDING) && !t->key_padding[b * c->keys + j]) return false;
-  return !(c->with & QUERY_PADDING) || t->query_padding[b * c->queries + i];
-}
-
-static int descending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x < y) - (x > y);
-}
-
-static double sparsemax_tau(const double *logits, size_t n) {
-  double *sorted = op_test_doubles(n), sum = 0.0, tau = 0.0;
-  memcpy(sorted, logits, n * sizeof *sorted);
-  qsort(sorted, n, sizeof *sorted, descending);
-  for (size_t k = 0; k < n && isfinite(sorted[k]) && 1.0 + (double)(k + 1) * sorted[k] > sum + sorted[k]; k++) {
-    sum += sorted[k];
-    tau = (sum - 1.0) / (double)(k + 1);
-  }
-  free(sorted);
-  return tau;
-}
-
-/* logits -> weights; false for a row with nothing allowed. */
-static bool norm(const attention_case *c, const double *logits, double *weights) {
-  double largest = -HUGE_VAL, sum = 0.0, kept = 0.0;
-  for (size_t j = 0; j < c->keys; j++) largest = fmax(largest, logits[j]);
-  if (largest == -HUGE_VAL) return false;
-  if (c->norm == HEED_NORM_SPARSEMAX) {
-    const double tau = sparsemax_tau(logits, c->keys);
-    for (size_t j = 0; j < c->keys; j++) weights[j] = fmax(logits[j] - tau, 0.0);
-    return true;
-  }
-  for (size_t j = 0; j < c->keys; j++) sum += exp(logits[j] - largest);
-  for (size_t j = 0; j < c->keys; j++) {
-    weights[j] = exp(logits[j] - largest) / sum;
-    if (c->norm == HEED_NORM_SPARSE_SOFTMAX && weights[j] < (double)c->threshold && logits[j] != largest) weights[j] = 0.0;
-    kept += weights[j];
-  }
-  for (size_t j = 0; j < c->keys; j++) weights[j] /= kept;
-  return true;
-}
-
-/* q . k, q W k^T, or va . tanh(q Wq + k Wk + b). */
-static double score(const attention_case *c, const tensors *t, const float *q, const float *k) {
-  const size_t depth = c->depth, width = c->width;
-  double sum = 0.0;
-  if (c->score == HEED_SCORE_ADDITIVE) {
-    for (size_t a = 0; a < width; a++) {
-      double inner = (double)t->b[a];
-      for (size_t d = 0; d < depth; d++) inner += (double)q[d] * (double)t->wq[d * width + a] + (double)k[d] * (double)t->wk[d * width + a];
-      sum += (double)t->va[a] * tanh(inner);
-    }
-    return sum;
-  }
-  for (size_t d = 0; d < depth; d++) {
-    double left = (double)q[d];
-    if (c->score == HEED_SCORE_GENERAL) {
-      left = 0.0;
-      for (size_t e = 0; e < depth; e++) left += (double)q[e] * (double)t->w[e * depth + d];
-    }
-    sum += left * (double)k[d];
-  }
-  return sum;
-}
-
-static void logits_row(const attention_case *c, const tensors *t, size_t b, size_t h, size_t i, double *logits) {
-  const double scale = c->score != HEED_SCORE_SCALED_DOT ? 1.0 : c->scale != 0.0f ? (double)c->scale : 1.0 / sqrt((double)c->depth);
-  const float *q = t->query + ((b * c->heads + h) * c->queries + i) * c->depth;
-  const float *keys = t->key + (b * c->key_heads + h / (c->heads / c->key_heads)) * c->keys * c->depth;
-  for (size_t j = 0; j < c->keys; j++) {
-    double sum = score(c, t, q, keys + j * c->depth) * scale;
-    if (c->softcap > 0.0f) sum = (double)c->softcap * tanh(sum / (double)c->softcap);
-    if (c->with & BIAS) sum += (double)t->bias[broadcast_at(t->bias_dim, b, h, i, j)];
-    logits[j] = allowed(c, t, b, h, i, j) ? sum : -HUGE_VAL;
-  }
-}
-
-static void oracle_row(const attention_case *c, const tensors *t, size_t b, size_t h, size_t i, double *logits, double *weights, double *y) {
-  const float *values = t->value + (b * c->key_heads + h / (c->heads / c->key_heads)) * c->keys * c->value_depth;
-  logits_row(c, t, b, h, i, logits);
-  const bool some = norm(c, logits, weights), mean = !some && c->empty_row == HEED_EMPTY_ROW_MEAN;
-  const double fill = c->empty_row == HEED_EMPTY_ROW_NAN ? (double)NAN : mean ? 1.0 / c->keys : 0.0;
-  for (size_t j = 0; j < c->keys && !some; j++) weights[j] = fill;
-  for (size_t d = 0; d < c->value_depth; d++) {
-    y[d] = some || mean ? 0.0 : fill;
-    for (size_t j = 0; j < c->keys; j++)
-      if (mean ? (bool)isfinite(values[j * c->value_depth + d]) : logits[j] != -HUGE_VAL) y[d] += weights[j] * (double)values[j * c->value_depth + d];
-  }
-}
-
-static void oracle(const attention_case *c, tensors *t) {
-  const size_t rows = t->row_count ? t->row_count : c->queries, hq = (size_t)c->heads * c->queries;
-  double *logits = op_test_doubles(c->keys), *weights = op_test_doubles(c->keys);
-  t->output = op_test_doubles(c->batch * hq * c->value_depth);
-  t->weights = op_test_doubles((size_t)c->batch * c->heads * rows * c->keys);
-  t->logits = op_test_doubles((size_t)c->batch * c->heads * rows * c->keys);
-  for (size_t b = 0; b < c->batch; b++)
-    for (size_t h = 0; h < c->heads; h++)
-      for (size_t i = 0; i < c->queries; i++) {
-        const size_t at = c->merge ? (b * c->queries + i) * c->heads + h : (b * c->heads + h) * c->queries + i;
-        oracle_row(c, t, b, h, i, logits, weights, t->output + at * c->value_depth);
-        for (size_t r = 0; r < rows; r++) {
-          if (t->row_count ? t->rows[r] != i : r != i) continue;
-          memcpy(t->weights + ((b * c->heads + h) * rows + r) * c->keys, weights, c->keys * sizeof *weights);
-          memcpy(t->logits + ((b * c->heads + h) * rows + r) * c->keys, logits, c->keys * sizeof *logits);
-        }
-      }
-  free(logits);
-  free(weights);
-}
-
-static uint8_t *random_bytes(test_random *random, size_t count, uint32_t ones_of_8) {
-  uint8_t *bytes = malloc(count);
-  assert_non_null(bytes);
-  for (size_t i = 0; i < count; i++) bytes[i] = test_random_below(random, 8) < ones_of_8;
-  return bytes;
-}
-
-/* NaN and Inf where key_padding hides a key. */
-static void poison(const attention_case *c, tensors *t) {
-  for (size_t b = 0; b < c->batch; b++)
-    for (size_t h = 0; h < c->key_heads; h++)
-      for (size_t j = 0; j < c->keys; j++) {
-        if (t->key_padding[b * c->keys + j]) continue;
-        t->key[((b * c->key_heads + h) * c->keys + j) * c->depth] = NAN;
-        t->value[((b * c->key_heads + h) * c->keys + j) * c->value_depth + c->value_depth / 2] = j % 2 ? INFINITY : NAN;
-      }
-}
-
-static void make(const attention_case *c, uint64_t seed, tensors *t) {
-  test_random random = {seed};
-  const float spread = c->spread != 0.0f ? c->spread : 1.0f;
-  memset(t, 0, sizeof *t);
-  t->query = op_test_random(&random, (size_t)c->batch * c->heads * c->queries * c->depth, spread);
-  t->key = op_test_random(&random, (size_t)c->batch * c->key_heads * c->keys * c->depth, spread);
-  t->value = op_test_random(&random, (size_t)c->batch * c->key_heads * c->keys * c->value_depth, 1.0f);
-  t->w = op_test_random(&random, (size_t)c->depth * c->depth, 0.3f);
-  t->wq = op_test_random(&random, (size_t)c->depth * (c->width + 1), 0.3f);
-  t->wk = op_test_random(&random, (size_t)c->depth * (c->width + 1), 0.3f);
-  t->b = op_test_random(&random, c->width + 1, 0.3f);
-  t->va = op_test_random(&random, c->width + 1, 1.0f);
-  const uint32_t whole[4] = {c->batch, c->heads, c->queries, c->keys};
-  size_t masks = 1, biases = 1;
-  for (int a = 0; a < 4; a++) {
-    t->mask_dim[a] = a < 2 && test_random_below(&random, 2) ? 1 : whole[a];
-    t->bias_dim[a] = test_random_below(&random, 3) == 0 ? 1 : whole[a];
-    masks *= t->mask_dim[a];
-    biases *= t->bias_dim[a];
-  }
-  t->mask = random_bytes(&random, masks, 6);
-  t->bias = op_test_random(&random, biases, 1.0f);
-  t->key_padding = random_bytes(&random, (size_t)c->batch * c->keys, 6);
-  t->query_padding = random_bytes(&random, (size_t)c->batch * c->queries, 6);
-  if (c->with & POISON) poison(c, t);
-  if (c->rows) t->row_count = 5;
-  for (uint32_t r = 0; r < 5; r++) t->rows[r] = test_random_below(&random, c->queries); /* unsorted, with repeats */
-  oracle(c, t);
-}
-
-static void release(tensors *t) {
-  free(t->query);
-  free(t->key);
-  free(t->value);
-  free(t->bias);
-  free(t->w);
-  free(t->wq);
-  free(t->wk);
-  free(t->b);
-  free(t->va);
-  free(t->mask);
-  free(t->key_padding);
-  free(t->query_padding);
-  free(t->output);
-  free(t->weights);
-  free(t->logits);
-}
-
-static void define(op_test *test, const attention_case *c, const tensors *t, bool maps) {
-  heed_attention_desc desc = {.struct_size = sizeof desc, .norm = c->norm, .causal = c->causal, .window = c->window, .window_left = c->left,
-                              .window_right = c->right, .softcap = c->softcap, .scale = c->scale, .threshold = c->threshold,
-                              .empty_row = c->empty_row, .merge_heads = c->merge, .score = c->score};
-  op_test_begin(test);
-  desc.query = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->heads, c->queries, c->depth), t->query);
-  desc.key = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->key_heads, c->keys, c->depth), t->key);
-  desc.value = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->key_heads, c->keys, c->value_depth), t->value);
-  if (c->score == HEED_SCORE_GENERAL) desc.w = op_test_constant(test, HEED_F32, HEED_SHAPE(c->depth, c->depth), t->w);
-  if (c->score == HEED_SCORE_ADDITIVE) {
-    desc.wq = op_test_constant(test, HEED_F32, HEED_SHAPE(c->depth, c->width), t->wq);
-    desc.wk = op_test_constant(test, HEED_F32, HEED_SHAPE(c->depth, c->width), t->wk);
-    desc.b = op_test_constant(test, HEED_F32, HEED_SHAPE(c->width), t->b);
-    desc.va = op_test_constant(test, HEED_F32, HEED_SHAPE(c->width), t->va);
-  }
-  const uint32_t *m = t->mask_dim, *b = t->bias_dim;
-  if (c->with & MASK) desc.mask = op_test_input(test, HEED_U8, HEED_SHAPE(m[0], m[1], m[2], m[3]), t->mask);
-  if (c->with & KEY_PADDING) desc.key_padding = op_test_input(test, HEED_U8, HEED_SHAPE(c->batch, c->keys), t->key_padding);
-  if (c->with & QUERY_PADDING) desc.query_padding = op_test_input(test, HEED_U8, HEED_SHAPE(c->batch, c->queries), t->query_padding);
-  if (c->with & BIAS) desc.bias = op_test_input(test, HEED_F32, HEED_SHAPE(b[0], b[1], b[2], b[3]), t->bias);
-  if (t->row_count) {
-    desc.rows = t->rows;
-    desc.row_count = t->row_count;
-  }
-  const heed_attention_values values = heed_define_attention(test->graph, &desc);
-  op_test_expect(test, values.output, t->output);
-  if (!maps) return;
-  op_test_expect(test, values.weights, t->weights);
-  op_test_expect(test, values.logits, t->logits);
-}
+#include "support/attention_case.h"
 
 /* In the backend's own mode, and in each other mode that it has for the case. */
 static void run_modes(op_test *test, const char *what) {
@@ -270,21 +24,16 @@ static void run_modes(op_test *test, const char *what) {
 
 static void run_case(const attention_case *c, uint64_t seed) {
   char what[300];
-  tensors t;
+  attention_tensors t;
   op_test test;
-  snprintf(what, sizeof what,
-           "attention B %u H %u Hk %u Tq %u Tk %u D %u Dv %u, with %u, norm %d, causal %d, window %d [%d, %d], softcap %g, scale %g, empty %d, merge %d, "
-           "rows %d, score %d of %u, seed %llu",
-           c->batch, c->heads, c->key_heads, c->queries, c->keys, c->depth, c->value_depth, c->with, (int)c->norm, (int)c->causal, c->window, c->left, c->right,
-           (double)c->softcap, (double)c->scale, (int)c->empty_row, c->merge, c->rows, (int)c->score,
-           c->width, (unsigned long long)seed);
-  make(c, seed, &t);
+  attention_case_describe(c, seed, what, sizeof what);
+  attention_case_make(c, seed, &t);
   for (int maps = 0; maps < 2; maps++) {
-    define(&test, c, &t, maps != 0);
+    attention_case_define(&test, c, &t, maps != 0);
     run_modes(&test, what);
     op_test_end(&test);
   }
-  release(&t);
+  attention_case_release(&t);
 }
 
 static const attention_case cases[] = {
@@ -331,55 +80,23 @@ static void test_table(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(&cases[i], 100 + i);
 }
 
-static attention_case random_case(uint64_t seed) {
-  test_random r = {seed * 104729};
-  attention_case c = {.batch = 1 + test_random_below(&r, 3), .key_heads = 1 + test_random_below(&r, 3)};
-  c.heads = c.key_heads * (1 + test_random_below(&r, 3));
-  c.queries = 1 + test_random_below(&r, 45);
-  c.keys = 1 + test_random_below(&r, 80);
-  c.depth = 1 + test_random_below(&r, 40);
-  c.value_depth = 1 + test_random_below(&r, 70);
-  c.with = test_random_below(&r, 16);
-  if ((c.with & KEY_PADDING) && test_random_below(&r, 2)) c.with |= POISON;
-  c.norm = test_random_below(&r, 3) ? HEED_NORM_SOFTMAX : test_random_below(&r, 2) ? HEED_NORM_SPARSEMAX : HEED_NORM_SPARSE_SOFTMAX;
-  c.threshold = 0.001f * (float)test_random_below(&r, 60);
-  c.causal = (heed_causal)test_random_below(&r, 3);
-  c.window = test_random_below(&r, 3) == 0;
-  c.left = (int32_t)test_random_below(&r, 12) - 1;
-  c.right = (int32_t)test_random_below(&r, 12) - 1;
-  c.softcap = test_random_below(&r, 3) ? 0.0f : 3.0f;
-  c.scale = test_random_below(&r, 3) ? 0.0f : 0.3f;
-  c.empty_row = (heed_empty_row)test_random_below(&r, 3);
-  c.score = test_random_below(&r, 3) ? HEED_SCORE_SCALED_DOT : (heed_score)(1 + test_random_below(&r, 3));
-  c.width = 1 + test_random_below(&r, 30);
-  if (c.score != HEED_SCORE_SCALED_DOT) c.spread = 0.5f;
-  c.merge = test_random_below(&r, 2) != 0;
-  c.rows = test_random_below(&r, 3) == 0;
-  return c;
-}
-
-static void test_random_modes(void **state) {
-  (void)state;
-  for (uint64_t seed = 1; seed <= op_test_share(150); seed++) {
-    const attention_case c = random_case(seed);
-    run_case(&c, seed);
-  }
-}
-
 static void test_same_bits_for_any_threads(void **state) {
   (void)state;
   for (uint64_t seed = 300; seed < 312; seed++) {
-    attention_case c = random_case(seed);
+    attention_case c = attention_case_random(seed, 1);
     char what[64];
-    tensors t;
+    attention_tensors t;
     op_test test;
     c.queries += 60;
-    make(&c, seed, &t);
-    define(&test, &c, &t, true);
-    snprintf(what, sizeof what, "attention, random case, seed %llu", (unsigned long long)seed);
-    op_test_same_bits(&test, what);
+    attention_case_make(&c, seed, &t);
+    attention_case_define(&test, &c, &t, true);
+    for (int mode = HEED_ATTENTION_MODE_RESIDENT; mode <= HEED_ATTENTION_MODE_STREAMED; mode++) {
+      test.attention = (heed_attention_mode)mode;
+      snprintf(what, sizeof what, "attention, mode %d, random case, seed %llu", mode, (unsigned long long)seed);
+      op_test_same_bits(&test, what);
+    }
     op_test_end(&test);
-    release(&t);
+    attention_case_release(&t);
   }
 }
 
@@ -387,21 +104,20 @@ static void test_same_bits_for_any_threads(void **state) {
 static void test_nan_comes_through(void **state) {
   (void)state;
   attention_case c = {.batch = 1, .heads = 1, .key_heads = 1, .queries = 30, .keys = 30, .depth = 8, .value_depth = 8, .causal = HEED_CAUSAL_TOP_LEFT};
-  tensors t;
+  attention_tensors t;
   op_test test;
-  make(&c, 9, &t);
+  attention_case_make(&c, 9, &t);
   t.key[17 * 8] = NAN;
   for (size_t i = 17 * 8; i < 30 * 8; i++) t.output[i] = (double)NAN;
-  define(&test, &c, &t, false);
-  op_test_run(&test, "attention with NaN in key 17, causal");
+  attention_case_define(&test, &c, &t, false);
+  run_modes(&test, "attention with NaN in key 17, causal");
   op_test_end(&test);
-  release(&t);
+  attention_case_release(&t);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table),
-      cmocka_unit_test(test_random_modes),
       cmocka_unit_test(test_same_bits_for_any_threads),
       cmocka_unit_test(test_nan_comes_through),
   };

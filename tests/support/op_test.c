@@ -161,16 +161,18 @@ static void compare(const op_test *test, heed_session *session, uint32_t result,
   free(found);
 }
 
+void op_test_run_on(op_test *test, uint32_t backend, const char *what) {
+  heed_plan *plan = NULL;
+  heed_session *session = run_on(test, test_backend_get(backend), &plan, what);
+  const double tolerance = fmax(test->tolerance, all.entries[backend].tolerance);
+  for (uint32_t r = 0; r < test->result_count; r++) compare(test, session, r, tolerance, what, test_backend_name(backend));
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+}
+
 void op_test_run(op_test *test, const char *what) {
   const uint32_t count = test->only_backend_below ? test->only_backend_below : test_backend_count();
-  for (uint32_t b = 0; b < count && b < test_backend_count(); b++) {
-    heed_plan *plan = NULL;
-    heed_session *session = run_on(test, test_backend_get(b), &plan, what);
-    const double tolerance = fmax(test->tolerance, all.entries[b].tolerance);
-    for (uint32_t r = 0; r < test->result_count; r++) compare(test, session, r, tolerance, what, test_backend_name(b));
-    heed_session_destroy(session);
-    heed_plan_destroy(plan);
-  }
+  for (uint32_t b = 0; b < count && b < test_backend_count(); b++) op_test_run_on(test, b, what);
 }
 
 bool op_test_has_mode(op_test *test, heed_attention_mode mode) {

@@ -55,6 +55,8 @@ heed_value op_test_constant(op_test *test, heed_dtype dtype, heed_shape shape, c
 void op_test_expect(op_test *test, heed_value value, const double *expected);
 /* Runs on every backend and fails the test on the first difference, in one line with `what` (op, shape, seed) and the backend. */
 void op_test_run(op_test *test, const char *what);
+/* The same on one backend, below test_backend_count(). */
+void op_test_run_on(op_test *test, uint32_t backend, const char *what);
 /* Whether the first backend runs every attention of the graph in this mode when asked to. */
 bool op_test_has_mode(op_test *test, heed_attention_mode mode);
 /* Runs on CPU backends of `level` with 1, 2, 3 and 7 threads and asks for the same bits. */

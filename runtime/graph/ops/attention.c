@@ -7,8 +7,25 @@
 #include "graph/op_check.h"
 #include "model/case.h"
 
+/* Whether x [..., D] can go through matrix [D, A] and bias [A] or none, in the words of the attention. */
+static heed_status check_map(const heed_graph *graph, heed_value x, heed_value matrix, heed_value bias, const char *what, heed_error *error) {
+  char found[HEED_SHAPE_TEXT_SIZE];
+  const heed_value_record *from = heed_graph_need(graph, x, "attention: query or key", error);
+  const heed_value_record *by = from ? heed_graph_need(graph, matrix, what, error) : NULL;
+  if (!by) return HEED_INVALID_ARGUMENT;
+  if (by->shape.rank != 2 || by->shape.dim[0] != heed_op_last(from))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong shape (found %s, expected a matrix of %u rows)", what, heed_shape_text(&by->shape, found), heed_op_last(from));
+  if (!bias.id) return HEED_OK;
+  const heed_value_record *add = heed_graph_need(graph, bias, "attention: b", error);
+  const heed_shape fits = HEED_SHAPE(by->shape.dim[1]);
+  return add ? heed_op_want_shape(add, &fits, "attention: b", error) : HEED_INVALID_ARGUMENT;
+}
+
 /* x [B, H, T, D] times a constant matrix [D, A] (plus bias [A]) -> [B, H, T, A]; linear wants the matrix turned. */
 static heed_value map(heed_graph *graph, heed_value x, heed_value matrix, heed_value bias, const char *what) {
+  heed_error error;
+  if (heed_graph_status(graph, NULL) != HEED_OK) return (heed_value){0};
+  if (check_map(graph, x, matrix, bias, what, &error) != HEED_OK) return heed_graph_fail(graph, &error);
   const heed_linear_desc desc = {.struct_size = sizeof desc, .x = x, .weight = heed_graph_transpose(graph, matrix, what), .bias = bias};
   return heed_define_linear(graph, &desc);
 }

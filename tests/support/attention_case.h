@@ -1,0 +1,44 @@
+/* Attentions for tests: what there is to choose, random tensors for it, the definition in double row by row, and the graph. */
+#ifndef HEED_TESTS_SUPPORT_ATTENTION_CASE_H
+#define HEED_TESTS_SUPPORT_ATTENTION_CASE_H
+
+#include "support/op_test.h"
+
+enum { MASK = 1, KEY_PADDING = 2, QUERY_PADDING = 4, BIAS = 8, POISON = 16 /* NaN and Inf in hidden keys and values */ };
+
+typedef struct attention_case {
+  uint32_t batch, heads, key_heads, queries, keys, depth, value_depth;
+  uint32_t with;
+  heed_norm norm;
+  heed_causal causal;
+  bool window;
+  int32_t left, right;
+  float softcap, scale, threshold;
+  heed_empty_row empty_row;
+  heed_score score;
+  uint32_t width; /* A of the additive score */
+  bool merge, rows;
+  float spread; /* of query and key; 0 = 1 */
+} attention_case;
+
+typedef struct attention_tensors {
+  float *query, *key, *value, *bias;
+  float *w, *wq, *wk, *b, *va; /* [D, D], [D, A], [D, A], [A], [A]: of the general and the additive score */
+  uint8_t *mask, *key_padding, *query_padding;
+  uint32_t mask_dim[4], bias_dim[4];
+  double *output, *weights, *logits;
+  uint32_t rows[5], row_count;
+} attention_tensors;
+
+/* A random case: everything that can be combined is, sometimes. Each `alike` neighbouring seeds share all but their shapes, so that a
+ * backend that compiles a kernel for each choice need not do so for each case. */
+attention_case attention_case_random(uint64_t seed, uint64_t alike);
+/* One line that says what the case is. */
+void attention_case_describe(const attention_case *c, uint64_t seed, char *to, size_t size);
+/* Random tensors for a case, and what must come out. */
+void attention_case_make(const attention_case *c, uint64_t seed, attention_tensors *t);
+void attention_case_release(attention_tensors *t);
+/* The graph with its expected results; maps: weights and logits too. */
+void attention_case_define(op_test *test, const attention_case *c, const attention_tensors *t, bool maps);
+
+#endif
