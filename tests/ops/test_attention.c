@@ -71,6 +71,13 @@ static const attention_case cases[] = {
     {.batch = 1, .heads = 4, .key_heads = 1, .queries = 13, .keys = 65, .depth = 16, .value_depth = 5, .score = HEED_SCORE_ADDITIVE, .width = 24, .rows = true},
     {.batch = 2, .heads = 2, .key_heads = 2, .queries = 31, .keys = 17, .depth = 9, .value_depth = 33, .score = HEED_SCORE_ADDITIVE, .width = 5,
      .with = KEY_PADDING | POISON, .causal = HEED_CAUSAL_BOTTOM_RIGHT, .merge = true},
+    /* Masks that empty whole tiles of keys, and NaN that only some rows see. */
+    {.batch = 1, .heads = 2, .key_heads = 1, .queries = 300, .keys = 300, .depth = 16, .value_depth = 24, .with = MASK, .diagonal = 40},
+    {.batch = 1, .heads = 2, .key_heads = 2, .queries = 100, .keys = 290, .depth = 8, .value_depth = 8, .with = MASK | SPIKE, .diagonal = 9},
+    {.batch = 1, .heads = 2, .key_heads = 2, .queries = 290, .keys = 290, .depth = 8, .value_depth = 8, .with = SPIKE, .causal = HEED_CAUSAL_TOP_LEFT},
+    {.batch = 1, .heads = 2, .key_heads = 2, .queries = 290, .keys = 290, .depth = 8, .value_depth = 8, .with = SPIKE, .window = true, .left = 30, .right = 20,
+     .merge = true},
+    {.batch = 1, .heads = 2, .key_heads = 2, .queries = 40, .keys = 290, .depth = 8, .value_depth = 8, .with = SPIKE, .rows = true},
     /* Few values far apart: a row is nearly one-hot, and exp of the rest is 0. */
     {.batch = 1, .heads = 1, .key_heads = 1, .queries = 17, .keys = 40, .depth = 1, .value_depth = 5, .spread = 100.0f},
 };

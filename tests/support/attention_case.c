@@ -168,10 +168,13 @@ void attention_case_make(const attention_case *c, uint64_t seed, attention_tenso
     biases *= t->bias_dim[a];
   }
   t->mask = random_bytes(&random, masks, 6);
+  for (size_t i = 0; c->diagonal && i < masks; i++)
+    if (i / c->keys % c->queries / c->diagonal != i % c->keys / c->diagonal) t->mask[i] = 0;
   t->bias = op_test_random(&random, biases, 1.0f);
   t->key_padding = random_bytes(&random, (size_t)c->batch * c->keys, 6);
   t->query_padding = random_bytes(&random, (size_t)c->batch * c->queries, 6);
   if (c->with & POISON) poison(c, t);
+  for (size_t i = 0; (c->with & SPIKE) && i < (size_t)c->batch * c->key_heads; i++) t->value[(i * c->keys + c->keys / 2) * c->value_depth] = NAN;
   if (c->rows) t->row_count = 5;
   for (uint32_t r = 0; r < 5; r++) t->rows[r] = test_random_below(&random, c->queries); /* unsorted, with repeats */
   oracle(c, t);
@@ -229,9 +232,9 @@ void attention_case_define(op_test *test, const attention_case *c, const attenti
 void attention_case_describe(const attention_case *c, uint64_t seed, char *to, size_t size) {
   snprintf(to, size,
            "attention B %u H %u Hk %u Tq %u Tk %u D %u Dv %u, with %u, norm %d, causal %d, window %d [%d, %d], softcap %g, scale %g, empty %d, merge %d, "
-           "rows %d, score %d of %u, seed %llu",
+           "rows %d, score %d of %u, diagonal %u, seed %llu",
            c->batch, c->heads, c->key_heads, c->queries, c->keys, c->depth, c->value_depth, c->with, (int)c->norm, (int)c->causal, c->window, c->left, c->right,
-           (double)c->softcap, (double)c->scale, (int)c->empty_row, c->merge, c->rows, (int)c->score, c->width, (unsigned long long)seed);
+           (double)c->softcap, (double)c->scale, (int)c->empty_row, c->merge, c->rows, (int)c->score, c->width, c->diagonal, (unsigned long long)seed);
 }
 
 /* A number from one of the ranges that start where the one before ends. */
@@ -252,6 +255,7 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   c.value_depth = 1 + test_random_below(&r, widths[test_random_below(&r, 3)]);
   c.with = test_random_below(&r, 16);
   if ((c.with & KEY_PADDING) && test_random_below(&r, 2)) c.with |= POISON;
+  c.diagonal = test_random_below(&r, 2) ? 1 + test_random_below(&r, 60) : 0;
   c.norm = test_random_below(&r, 3) ? HEED_NORM_SOFTMAX : test_random_below(&r, 2) ? HEED_NORM_SPARSEMAX : HEED_NORM_SPARSE_SOFTMAX;
   c.threshold = 0.001f * (float)test_random_below(&r, 60);
   c.causal = (heed_causal)test_random_below(&r, 3);

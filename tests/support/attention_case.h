@@ -4,7 +4,7 @@
 
 #include "support/op_test.h"
 
-enum { MASK = 1, KEY_PADDING = 2, QUERY_PADDING = 4, BIAS = 8, POISON = 16 /* NaN and Inf in hidden keys and values */ };
+enum { MASK = 1, KEY_PADDING = 2, QUERY_PADDING = 4, BIAS = 8, POISON = 16 /* NaN and Inf in hidden keys and values */, SPIKE = 32 /* NaN in the value of the middle key: rows that see it are NaN, no others */ };
 
 typedef struct attention_case {
   uint32_t batch, heads, key_heads, queries, keys, depth, value_depth;
@@ -18,6 +18,7 @@ typedef struct attention_case {
   heed_score score;
   uint32_t width; /* A of the additive score */
   bool merge, rows;
+  uint32_t diagonal; /* with MASK: a query sees only keys of its own run of so many tokens; 0: all */
   float spread; /* of query and key; 0 = 1 */
 } attention_case;
 
