@@ -1,18 +1,23 @@
 /* The matrix tile, written once for every number of rows, and what goes around it. Loop order after Goto & van de Geijn 2008,
- * "Anatomy of High-Performance Matrix Multiplication", with one panel in the second cache and rows streamed past it. */
+ * "Anatomy of High-Performance Matrix Multiplication": a slice of a panel stays in the first cache, packed rows stream past it. */
 #include "cpu/gemm.h"
 
 #include <string.h>
 
 #if defined(__GNUC__)
 #define NOINLINE __attribute__((noinline))
+#define PREFETCH(p) __builtin_prefetch(p)
 #else
 #define NOINLINE
+#define PREFETCH(p) (void)(p)
 #endif
 
 /* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one long chain (pairwise summation,
  * Higham 1993): at K = 128 and outputs near 40 the error halves, for some 5 % of speed at K = 3072. */
 #define DEPTH_SLICE 64u
+
+/* Floats of a cache line. */
+#define LINE 16u
 
 /* Rows 0 .. m - 1 as (row, group, place in the group): three rows share one pointer, since x + stride and x + 2 stride are
  * addresses of their own on x86, and thirteen pointers do not fit its registers. */
@@ -43,11 +48,19 @@
     low##i = f32_fma(a, b_low, low##i);         \
     high##i = f32_fma(a, b_high, high##i);      \
   }
+#define PACKED_STEP(i, g, r)                   \
+  {                                            \
+    const f32xN a = f32_set1(rows[i]);         \
+    low##i = f32_fma(a, b_low, low##i);        \
+    high##i = f32_fma(a, b_high, high##i);     \
+  }
 #define STORE_SUM(at, sum) f32_store(at, add ? f32_add(f32_load(at), sum) : sum);
 #define ROW_STORE(i, g, r)                  \
   STORE_SUM(out + (i) * out_stride, low##i) \
   STORE_SUM(out + (i) * out_stride + HEED_SIMD_WIDTH, high##i)
 
+/* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums in a block of TILE_COLUMNS. The
+ * loops are not unrolled: on x86 that gains nothing, and WASM engines spill. */
 #define DEFINE_TILE(m, groups)                                                                                                             \
   static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,            \
                                 size_t out_stride, bool add) {                                                                             \
@@ -56,10 +69,15 @@
       ROWS_##m(ROW_STEP) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                \
     }                                                                                                                                      \
     ROWS_##m(ROW_STORE)                                                                                                                    \
+  }                                                                                                                                        \
+  static NOINLINE void packed_##m(const float *rows, const float *panel, size_t k, float *out, bool add) {                                 \
+    const size_t out_stride = HEED_TILE_COLUMNS;                                                                                           \
+    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS) {                                                       \
+      const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);                                                     \
+      ROWS_##m(PACKED_STEP)                                                                                                                \
+    }                                                                                                                                      \
+    ROWS_##m(ROW_STORE)                                                                                                                    \
   }
-
-typedef void (*tile_function)(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride,
-                              bool add);
 
 DEFINE_TILE(1, 1)
 DEFINE_TILE(2, 1)
@@ -80,22 +98,28 @@ DEFINE_TILE(11, 4)
 DEFINE_TILE(12, 4)
 #endif
 
-static const tile_function tiles[HEED_TILE_ROWS + 1] = {
-    NULL,    tile_1, tile_2, tile_3, tile_4,
+typedef struct tile_functions {
+  void (*strided)(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride, bool add);
+  void (*packed)(const float *rows, const float *panel, size_t k, float *out, bool add);
+} tile_functions;
+
+#define TILE(m) {tile_##m, packed_##m}
+static const tile_functions tiles[HEED_TILE_ROWS + 1] = {
+    {NULL, NULL}, TILE(1), TILE(2), TILE(3), TILE(4),
 #if HEED_TILE_ROWS >= 6
-    tile_5,  tile_6,
+    TILE(5), TILE(6),
 #endif
 #if HEED_TILE_ROWS >= 8
-    tile_7,  tile_8,
+    TILE(7), TILE(8),
 #endif
 #if HEED_TILE_ROWS >= 12
-    tile_9,  tile_10, tile_11, tile_12,
+    TILE(9), TILE(10), TILE(11), TILE(12),
 #endif
 };
 
 void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride,
                    bool add) {
-  tiles[m](x, x_stride, panel, panel_stride, k, out, out_stride, add);
+  tiles[m].strided(x, x_stride, panel, panel_stride, k, out, out_stride, add);
 }
 
 /* A width x width corner, transposed through registers. */
@@ -119,6 +143,36 @@ void heed_cpu_pack_panel(const float *from, size_t depth, uint32_t rows, float *
   const uint32_t low = rows < HEED_SIMD_WIDTH ? rows : HEED_SIMD_WIDTH;
   pack_half(from, depth, low, panel);
   pack_half(from + low * depth, depth, rows - low, panel + HEED_SIMD_WIDTH);
+}
+
+/* Depth of a slice: their number depends on the depth alone, and so does the order of the sum. */
+static size_t slice_depth(size_t depth) { return heed_cpu_parts(depth, heed_cpu_parts(depth, DEPTH_SLICE)); }
+
+/* rows (at most a vector's) x one vector of depth, transposed through registers. */
+static void pack_corner(const float *x, size_t stride, uint32_t rows, float *to, size_t to_stride) {
+  f32xN block[HEED_SIMD_WIDTH];
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) block[i] = i < rows ? f32_load(x + i * stride) : f32_set1(0.0f);
+  f32_transpose(block);
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) f32_store_tail(to + i * to_stride, block[i], rows);
+}
+
+/* x [rows, depth] to [depth][rows]; rows at most a tile's. */
+static void pack_slice(const float *x, size_t stride, size_t rows, size_t depth, float *to) {
+  for (size_t row = 0; row < rows; row += HEED_SIMD_WIDTH) {
+    const uint32_t count = rows - row < HEED_SIMD_WIDTH ? (uint32_t)(rows - row) : HEED_SIMD_WIDTH;
+    size_t k = 0;
+    for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) pack_corner(x + row * stride + k, stride, count, to + k * rows + row, rows);
+    for (; k < depth; k++)
+      for (uint32_t i = 0; i < count; i++) to[k * rows + row + i] = x[(row + i) * stride + k];
+  }
+}
+
+void heed_cpu_pack_tile(const float *x, size_t stride, size_t depth, size_t count, size_t tile, float *group) {
+  const size_t first = tile * HEED_TILE_ROWS, rows = count - first < HEED_TILE_ROWS ? count - first : HEED_TILE_ROWS, slice = slice_depth(depth);
+  for (size_t from = 0; from < depth; from += slice) {
+    const size_t here = depth - from < slice ? depth - from : slice;
+    pack_slice(x + from, stride, rows, here, group + from * count + first * here);
+  }
 }
 
 /* tile [m, W] + bias[count columns]. */
@@ -167,19 +221,23 @@ static void finish_tile(const heed_cpu_product *p, float *tile, size_t row, size
   }
 }
 
-/* One slice of the sum over the depth, for all the rows: sums += x[:, from .. from + depth) times that part of the panel. */
-static void add_slice(const heed_cpu_product *p, const float *x, size_t count, const float *panel, size_t from, size_t depth, float *sums) {
-  for (size_t i = 0; i < count; i += HEED_TILE_ROWS)
-    heed_cpu_tile((uint32_t)(count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS), x + i * p->x_stride + from, p->x_stride,
-                  panel + from * HEED_TILE_COLUMNS, HEED_TILE_COLUMNS, depth, sums + i * HEED_TILE_COLUMNS, HEED_TILE_COLUMNS, from > 0);
+/* One slice of the sum over the depth, for all the rows: sums += rows times that part of the panel. The next part of the panel follows
+ * in memory, or the next panel: each tile calls for its share of it, since the first tile to use it would wait for all of it. */
+static void add_slice(const float *rows, size_t count, const float *panel, size_t depth, bool add, float *sums) {
+  const float *next = panel + depth * HEED_TILE_COLUMNS;
+  const size_t lines = heed_cpu_parts(depth * HEED_TILE_COLUMNS, LINE), share = heed_cpu_parts(lines, heed_cpu_parts(count, HEED_TILE_ROWS));
+  for (size_t i = 0, line = 0; i < count; i += HEED_TILE_ROWS) {
+    const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
+    for (const size_t end = line + share; line < end && line < lines; line++) PREFETCH(next + line * LINE);
+    tiles[m].packed(rows + i * depth, panel, depth, sums + i * HEED_TILE_COLUMNS, add);
+  }
 }
 
-void heed_cpu_product_panel(const heed_cpu_product *p, const float *x, size_t first, size_t count, size_t panel, float *sums) {
+void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_t first, size_t count, size_t panel, float *sums) {
   const float *weights = p->panels + panel * p->depth * HEED_TILE_COLUMNS;
-  /* Slices of equal length: their number depends on the depth alone, and so does the order of the sum. */
-  const size_t slices = heed_cpu_parts(p->depth, DEPTH_SLICE), slice = heed_cpu_parts(p->depth, slices);
+  const size_t slice = slice_depth(p->depth);
   for (size_t from = 0; from < p->depth; from += slice)
-    add_slice(p, x, count, weights, from, p->depth - from < slice ? p->depth - from : slice, sums);
+    add_slice(group + from * count, count, weights + from * HEED_TILE_COLUMNS, p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
   for (size_t i = 0; i < count; i += HEED_TILE_ROWS)
     finish_tile(p, sums + i * HEED_TILE_COLUMNS, first + i, count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS, panel * HEED_TILE_COLUMNS);
 }

@@ -1,7 +1,5 @@
-/* linear: y [M, N] = activation(x [M, K] weight^T + bias) + residual; weight [N, K] is kept as panels. A task is one group of rows
- * by some panels, so that a panel stays in the second cache while the rows stream past it. */
-#include <string.h>
-
+/* linear: y [M, N] = activation(x [M, K] weight^T + bias) + residual; weight [N, K] is kept as panels. Some groups of rows at a time
+ * are packed into the shared scratch; then a task is one group by some panels. */
 #include "cpu/gemm.h"
 
 /* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at least. */
@@ -13,12 +11,10 @@ typedef struct job {
   heed_cpu_product product;
   const heed_cpu_step *step;
   const float *x;
+  float *packed;
   size_t group_rows, panels, panels_per_task, tasks_per_group;
-  size_t first, end; /* rows worked through now; `x` points at row `first` */
+  size_t first, end; /* rows worked through now */
 } job;
-
-/* Whether rows this far apart would fall into the same few sets of the first cache, which a tall tile then thrashes. */
-static bool rows_collide(size_t depth, size_t rows) { return HEED_TILE_ROWS >= 8 && depth % 512 == 0 && rows > HEED_TILE_ROWS; }
 
 static size_t group_rows(size_t rows) {
   const size_t tiles = heed_cpu_parts(rows, HEED_TILE_ROWS), groups = heed_cpu_parts(rows, GROUP_ROWS);
@@ -30,27 +26,22 @@ static size_t rows_at_a_time(size_t rows) {
   return rows < most ? rows : most;
 }
 
-static void run_task(uint64_t task, uint32_t worker, void *user) {
+/* Rows of the group that begins at row `first`. */
+static size_t rows_in_group(const job *j, size_t first) { return j->end - first < j->group_rows ? j->end - first : j->group_rows; }
+
+static void pack_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
-  const size_t first = j->first + (size_t)(task / j->tasks_per_group) * j->group_rows, left = j->end - first;
-  const size_t panel = (size_t)(task % j->tasks_per_group) * j->panels_per_task;
-  for (size_t i = panel; i < panel + j->panels_per_task && i < j->panels; i++)
-    heed_cpu_product_panel(&j->product, j->x + (first - j->first) * j->product.x_stride, first, left < j->group_rows ? left : j->group_rows, i,
-                           heed_cpu_worker_scratch(j->step, worker));
+  (void)worker;
+  const size_t row = j->first + (size_t)task * HEED_TILE_ROWS, first = row - (row - j->first) % j->group_rows, depth = j->product.depth;
+  heed_cpu_pack_tile(j->x + row * depth, depth, depth, rows_in_group(j, first), (row - first) / HEED_TILE_ROWS, j->packed + (first - j->first) * depth);
 }
 
-typedef struct copy {
-  const float *from;
-  float *to;
-  size_t depth, rows;
-} copy;
-
-/* A tile's rows, further apart than they lie. */
-static void copy_rows(uint64_t task, uint32_t worker, void *user) {
-  const copy *c = user;
-  (void)worker;
-  for (size_t row = (size_t)task * HEED_TILE_ROWS; row < (size_t)(task + 1) * HEED_TILE_ROWS && row < c->rows; row++)
-    memcpy(c->to + row * (c->depth + HEED_CPU_ROW_PAD), c->from + row * c->depth, c->depth * sizeof *c->to);
+static void run_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  const size_t first = j->first + (size_t)(task / j->tasks_per_group) * j->group_rows, panel = (size_t)(task % j->tasks_per_group) * j->panels_per_task;
+  for (size_t i = panel; i < panel + j->panels_per_task && i < j->panels; i++)
+    heed_cpu_product_panel(&j->product, j->packed + (first - j->first) * j->product.depth, first, rows_in_group(j, first), i,
+                           heed_cpu_worker_scratch(j->step, worker));
 }
 
 /* Groups of equal size, whole tiles each. */
@@ -64,29 +55,21 @@ static void split(job *j) {
   j->tasks_per_group = heed_cpu_parts(j->panels, j->panels_per_task);
 }
 
-static void multiply(job *j, const float *x) {
-  const heed_cpu_step *step = j->step;
-  const size_t depth = j->product.depth, rows = j->product.rows, at_a_time = rows_at_a_time(rows);
-  const bool apart = rows_collide(depth, rows);
-  j->product.x_stride = apart ? depth + HEED_CPU_ROW_PAD : depth;
+static void multiply(job *j) {
+  const size_t rows = j->product.rows, at_a_time = rows_at_a_time(rows);
   for (j->first = 0; j->first < rows; j->first = j->end) {
     j->end = rows - j->first < at_a_time ? rows : j->first + at_a_time;
-    j->x = x + j->first * depth;
-    if (apart) {
-      copy c = {j->x, (float *)(void *)step->shared, depth, j->end - j->first};
-      heed_thread_pool_run(step->pool, heed_cpu_parts(c.rows, HEED_TILE_ROWS), copy_rows, &c);
-      j->x = c.to;
-    }
-    heed_thread_pool_run(step->pool, (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group, run_task, j);
+    heed_thread_pool_run(j->step->pool, heed_cpu_parts(j->end - j->first, HEED_TILE_ROWS), pack_task, j);
+    heed_thread_pool_run(j->step->pool, (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group, run_task, j);
   }
 }
 
 static void run(const heed_cpu_step *step) {
   const heed_linear_desc *desc = step->node->desc;
   uint32_t slot = 0;
-  job j = {.step = step};
+  job j = {.step = step, .packed = (float *)(void *)step->shared};
   heed_cpu_product *p = &j.product;
-  const float *x = heed_cpu_take(step, &slot, desc->x);
+  j.x = heed_cpu_take(step, &slot, desc->x);
   p->panels = heed_cpu_take(step, &slot, desc->weight);
   p->bias = heed_cpu_take(step, &slot, desc->bias);
   p->residual = heed_cpu_take(step, &slot, desc->residual);
@@ -102,7 +85,7 @@ static void run(const heed_cpu_step *step) {
     p->head_depth = p->columns / ((size_t)desc->parts * desc->heads);
   }
   split(&j);
-  multiply(&j, x);
+  multiply(&j);
 }
 
 static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
@@ -110,7 +93,7 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   const size_t depth = heed_graph_record(plan->graph, desc->weight.id)->shape.dim[1];
   const size_t rows = (size_t)(heed_shape_count(&heed_graph_record(plan->graph, desc->x.id)->shape) / depth);
   need->worker = (uint64_t)group_rows(rows) * HEED_TILE_COLUMNS * sizeof(float);
-  if (rows_collide(depth, rows)) need->shared = (uint64_t)rows_at_a_time(rows) * (depth + HEED_CPU_ROW_PAD) * sizeof(float);
+  need->shared = (uint64_t)rows_at_a_time(rows) * depth * sizeof(float);
 }
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {1u << 1, measure, run};

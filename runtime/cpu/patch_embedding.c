@@ -1,5 +1,5 @@
 /* patch_embedding: a convolution of kernel P and stride P, as a product of patches [B patches, Cin P P] and weight panels. A task
- * lays out some patches as rows in its scratch and multiplies them by every panel. */
+ * packs some patches into its scratch and multiplies them by every panel. */
 #include <string.h>
 
 #include "cpu/gemm.h"
@@ -24,11 +24,15 @@ static void lay_out(const job *j, size_t row, float *to) {
 
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
-  float *sums = heed_cpu_worker_scratch(j->step, worker), *rows = sums + TASK_ROWS * HEED_TILE_COLUMNS;
+  const size_t depth = j->product.depth;
+  float *sums = heed_cpu_worker_scratch(j->step, worker), *group = sums + TASK_ROWS * HEED_TILE_COLUMNS, *rows = group + TASK_ROWS * depth;
   const heed_cpu_product *p = &j->product;
   const size_t first = (size_t)task * TASK_ROWS, count = p->rows - first < TASK_ROWS ? p->rows - first : TASK_ROWS;
-  for (size_t i = 0; i < count; i++) lay_out(j, first + i, rows + i * p->x_stride);
-  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++) heed_cpu_product_panel(p, rows, first, count, panel, sums);
+  for (size_t tile = 0; tile * HEED_TILE_ROWS < count; tile++) {
+    for (size_t i = tile * HEED_TILE_ROWS; i < (tile + 1) * HEED_TILE_ROWS && i < count; i++) lay_out(j, first + i, rows + i % HEED_TILE_ROWS * depth);
+    heed_cpu_pack_tile(rows, depth, depth, count, tile, group);
+  }
+  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++) heed_cpu_product_panel(p, group, first, count, panel, sums);
 }
 
 static void run(const heed_cpu_step *step) {
@@ -44,7 +48,6 @@ static void run(const heed_cpu_step *step) {
   p->bias = heed_cpu_take(step, &slot, desc->bias);
   p->y = step->output[0];
   p->depth = j.channels * j.patch * j.patch;
-  p->x_stride = p->depth + HEED_CPU_ROW_PAD;
   p->columns = weight[0];
   p->rows = image[0] * j.patches;
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(p->rows, TASK_ROWS), run_task, &j);
@@ -54,7 +57,7 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   const heed_patch_embedding_desc *desc = node->desc;
   const uint32_t *weight = heed_graph_record(plan->graph, desc->weight.id)->shape.dim;
   const uint64_t depth = (uint64_t)weight[1] * weight[2] * weight[3];
-  need->worker = TASK_ROWS * (HEED_TILE_COLUMNS + depth + HEED_CPU_ROW_PAD) * sizeof(float);
+  need->worker = (TASK_ROWS * (HEED_TILE_COLUMNS + depth) + HEED_TILE_ROWS * depth) * sizeof(float);
 }
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {1u << 1, measure, run};
