@@ -7,15 +7,17 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "cli/bench_op.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"
 #include "cli/synthetic.h"
 
 typedef struct bench {
   cli_choice choice;
-  const char *vit, *op, *shape, *causal, *mode;
-  uint32_t batch, runs, warmup, window;
-  bool json, maps;
+  const char *vit;
+  cli_bench_op op;
+  uint32_t batch, runs, warmup;
+  bool json;
   heed_graph *graph; /* what is timed */
   heed_plan *plan;
   char what[128];
@@ -116,86 +118,23 @@ static heed_status time_plan(cli_state *cli, bench *b) {
   return status;
 }
 
-/* "1,12,197,197,64" -> numbers; false unless there are exactly `count`, each at least 1. */
-static bool read_shape(const char *text, uint32_t *numbers, uint32_t count) {
-  char part[16];
-  for (uint32_t i = 0; i < count; i++) {
-    const size_t length = strcspn(text, ",");
-    if (length >= sizeof part) return false;
-    memcpy(part, text, length);
-    part[length] = '\0';
-    if (!cli_read_number(part, 1u << 24, &numbers[i]) || numbers[i] == 0) return false;
-    text += length;
-    if (i + 1 < count && *text++ != ',') return false;
-  }
-  return *text == '\0';
-}
-
-static heed_status bench_attention(cli_state *cli, bench *b) {
-  uint32_t n[5];
-  if (!b->shape || !read_shape(b->shape, n, 5))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not an attention shape (found \"%s\", expected B,H,Tq,Tk,D)", b->shape ? b->shape : "");
-  const heed_shape query = HEED_SHAPE(n[0], n[1], n[2], n[4]), key = HEED_SHAPE(n[0], n[1], n[3], n[4]);
-  heed_attention_desc desc = {.struct_size = sizeof desc,
-                              .query = heed_define_input(b->graph, "query", HEED_F32, &query),
-                              .key = heed_define_input(b->graph, "key", HEED_F32, &key),
-                              .value = heed_define_input(b->graph, "value", HEED_F32, &key)};
-  if (b->causal && strcmp(b->causal, "top_left") == 0) desc.causal = HEED_CAUSAL_TOP_LEFT;
-  else if (b->causal && strcmp(b->causal, "bottom_right") == 0) desc.causal = HEED_CAUSAL_BOTTOM_RIGHT;
-  else if (b->causal) return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--causal: not known (found \"%s\", expected top_left or bottom_right)", b->causal);
-  if (b->window) {
-    desc.window = true;
-    desc.window_left = desc.window_right = (int32_t)(b->window & 0x7FFFFFFFu);
-  }
-  const heed_attention_values values = heed_define_attention(b->graph, &desc);
-  heed_graph_output(b->graph, values.output);
-  if (b->maps) heed_graph_output(b->graph, values.weights);
-  snprintf(b->what, sizeof b->what, "attention %s%s%s%s", b->shape, b->causal ? " causal" : "", b->window ? " window" : "", b->maps ? " with weights" : "");
-  return heed_graph_status(b->graph, &cli->error);
-}
-
-/* Weights of the linear op: a ramp that keeps results small. */
-static heed_status read_ramp(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
-  (void)user;
-  (void)error;
-  for (uint64_t i = 0; i < count; i++) ((float *)to)[i] = (float)((first + i) * 2654435761u % 1024) / 8192.0f - 0.0625f;
-  return HEED_OK;
-}
-
-static heed_status bench_linear(cli_state *cli, bench *b) {
-  uint32_t n[3];
-  if (!b->shape || !read_shape(b->shape, n, 3))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not a linear shape (found \"%s\", expected M,K,N)", b->shape ? b->shape : "");
-  const heed_shape x = HEED_SHAPE(n[0], n[1]);
-  const heed_constant_desc weight = {sizeof weight, "weight", HEED_F32, HEED_SHAPE(n[2], n[1]), NULL, read_ramp, NULL};
-  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = heed_define_input(b->graph, "x", HEED_F32, &x), .weight = heed_define_constant(b->graph, &weight)};
-  heed_graph_output(b->graph, heed_define_linear(b->graph, &desc));
-  snprintf(b->what, sizeof b->what, "linear %s", b->shape);
-  return heed_graph_status(b->graph, &cli->error);
-}
-
-static heed_status read_mode(cli_state *cli, const bench *b, heed_attention_mode *mode) {
-  static const char *const names[] = {"auto", "resident", "streamed"};
-  for (uint32_t i = 0; i < 3; i++)
-    if (!b->mode || strcmp(b->mode, names[i]) == 0) {
-      *mode = (heed_attention_mode)i;
-      return HEED_OK;
-    }
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--mode: not known (found \"%s\", expected auto, resident or streamed)", b->mode);
-}
-
+/* Runs the op once for each number of tokens, or once in its own shape. */
 static heed_status bench_op(cli_state *cli, bench *b) {
-  HEED_TRY(heed_graph_create(cli->context, &b->graph, &cli->error));
-  heed_status status;
-  if (strcmp(b->op, "attention") == 0) status = bench_attention(cli, b);
-  else if (strcmp(b->op, "linear") == 0) status = bench_linear(cli, b);
-  else status = heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--op: not known (found \"%s\", expected attention or linear)", b->op);
+  uint32_t tokens[CLI_BENCH_MOST_TOKENS], count;
   heed_plan_desc plan = HEED_PLAN_DESC_INIT;
-  if (status == HEED_OK) status = read_mode(cli, b, &plan.attention);
-  if (status == HEED_OK) status = heed_plan_create(b->graph, b->choice.opened, &plan, &b->plan, &cli->error);
-  if (status == HEED_OK) status = time_plan(cli, b);
-  heed_plan_destroy(b->plan);
-  heed_graph_destroy(b->graph);
+  HEED_TRY(cli_bench_read_tokens(cli, &b->op, tokens, &count));
+  HEED_TRY(cli_bench_read_mode(cli, &b->op, &plan.attention));
+  heed_status status = HEED_OK;
+  for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
+    status = heed_graph_create(cli->context, &b->graph, &cli->error);
+    if (status == HEED_OK) status = cli_bench_define(cli, &b->op, tokens[i], b->graph, b->what, sizeof b->what);
+    if (status == HEED_OK) status = heed_plan_create(b->graph, b->choice.opened, &plan, &b->plan, &cli->error);
+    if (status == HEED_OK) status = time_plan(cli, b);
+    heed_plan_destroy(b->plan);
+    heed_graph_destroy(b->graph);
+    b->plan = NULL;
+    b->graph = NULL;
+  }
   return status;
 }
 
@@ -212,7 +151,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
     if (status == HEED_OK) heed_model_get_info(pipeline.model, &pipeline.info);
   } else status = cli_pipeline_load(cli, &pipeline, path);
   pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch};
-  if (status == HEED_OK && b->maps) {
+  if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);
     taps = calloc(pipeline.info.layers, sizeof *taps);
     if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
@@ -228,7 +167,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
     b->graph = pipeline.graph;
     b->plan = pipeline.plan;
     snprintf(b->what, sizeof b->what, "%s %s%.60s batch %u%s", pipeline.info.family, b->vit ? "shape " : "", b->vit ? b->vit : path ? path : "embedded", b->batch,
-             b->maps ? " with all maps" : "");
+             b->op.maps ? " with all maps" : "");
     status = time_plan(cli, b);
   }
   cli_pipeline_close(&pipeline);
@@ -243,12 +182,13 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option options[] = {{"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},
                                 {"--batch", CLI_NUMBER, &b.batch, "N", "pictures a run (1)"},
-                                {"--op", CLI_TEXT, &b.op, "attention|linear", "one op instead of a model"},
-                                {"--shape", CLI_TEXT, &b.shape, "B,H,Tq,Tk,D", "attention's shape; linear: M,K,N"},
-                                {"--causal", CLI_TEXT, &b.causal, "top_left|bottom_right", "attention with this causal rule"},
-                                {"--window", CLI_NUMBER, &b.window, "W", "attention with a window of W keys each side"},
-                                {"--mode", CLI_TEXT, &b.mode, "auto|resident|streamed", "how attention holds its scores (auto)"},
-                                {"--maps", CLI_FLAG, &b.maps, NULL, "with all attention weights kept"},
+                                {"--op", CLI_TEXT, &b.op.name, "NAME", "one op instead of a model: attention, linear_attention or linear"},
+                                {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D", "the attention's shape (1,1,1024,1024,64); linear: M,K,N"},
+                                {"--tokens", CLI_TEXT, &b.op.tokens, "T,T,...", "attentions of so many queries and keys, one after another"},
+                                {"--causal", CLI_TEXT, &b.op.causal, "top_left|bottom_right", "attention with this causal rule"},
+                                {"--window", CLI_NUMBER, &b.op.window, "W", "attention with a window of W keys each side"},
+                                {"--mode", CLI_TEXT, &b.op.mode, "auto|resident|streamed", "how attention holds its scores (auto)"},
+                                {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
                                 {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
                                 {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
@@ -261,7 +201,7 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   heed_status status = cli_choice_open(cli, &b.choice);
-  if (status == HEED_OK) status = b.op ? bench_op(cli, &b) : bench_model(cli, &b, words.count ? words.word[0] : NULL);
+  if (status == HEED_OK) status = b.op.name ? bench_op(cli, &b) : bench_model(cli, &b, words.count ? words.word[0] : NULL);
   cli_choice_close(&b.choice);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }

@@ -28,24 +28,22 @@ static void print_tensors(const cli_pipeline *pipeline) {
 static void print_plan(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_memory memory;
-  uint64_t flops = 0;
-  printf("%-16s %-28s %-22s %12s %12s\n", "op", "output", "shape", "MFLOP", "KB moved");
+  uint64_t flops = 0, maps = 0;
+  printf("%-16s %-28s %-22s %12s %12s  %s\n", "op", "output", "shape", "MFLOP", "KB moved", "mode, bytes of its maps");
   for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
     heed_plan_step step;
     heed_plan_step_info(pipeline->plan, i, &step);
     flops += step.flops;
-    printf("%-16s %-28s %-22s %12.3f %12.1f\n", step.op, step.output, heed_shape_text(&step.shape, text), (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
+    maps += step.map_bytes;
+    printf("%-16s %-28s %-22s %12.3f %12.1f", step.op, step.output, heed_shape_text(&step.shape, text), (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
+    if (step.map_bytes) printf("  %s, %llu", step.mode[0] ? step.mode : "its own way", (unsigned long long)step.map_bytes);
+    printf("\n");
   }
   heed_plan_memory(pipeline->plan, &memory);
-  const heed_model_info *info = &pipeline->info;
-  heed_value value;
-  heed_value_info map = {0};
-  cli_pipeline_find(pipeline, "layer.0.attention.weights", &value, &map);
-  const uint64_t map_bytes = heed_shape_count(&map.shape) * 4;
   printf("%u steps, %.4f GFLOP\n", heed_plan_step_count(pipeline->plan), (double)flops * 1e-9);
   printf("predicted bytes: weights %llu, arena %llu, workspace %llu, together %llu\n", (unsigned long long)memory.weights, (unsigned long long)memory.arena,
          (unsigned long long)memory.workspace, (unsigned long long)(memory.weights + memory.arena + memory.workspace));
-  printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n", (unsigned long long)map_bytes, (unsigned long long)(map_bytes * info->layers));
+  printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n", (unsigned long long)(pipeline->info.layers ? maps / pipeline->info.layers : maps), (unsigned long long)maps);
 }
 
 /* "v12" or the value's name. */

@@ -1,0 +1,49 @@
+#!/bin/sh
+# What the command line says about attention: modes and the cost of maps in heed inspect --plan, ops in heed bench. No times are judged.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+micro=$vectors/vit/micro_32
+
+test_begin inspect_plan
+heed inspect "$micro" --plan --backend cpu
+expect_exit 0
+expect_stdout_contains "mode, bytes of its maps"
+expect_stdout_contains "resident, "
+expect_stdout_contains "attention maps would cost: one layer"
+test_end
+
+bench() { # name, what it says, words
+  test_begin "bench_$1"
+  says=$2
+  shift 2
+  heed bench --backend cpu --threads 1 --runs 1 --warmup 0 --quiet "$@"
+  expect_exit 0
+  expect_stdout_contains "$says"
+  test_end
+}
+
+bench tokens "attention 1,1,48,48,64 on cpu" --op attention --tokens 32,48
+bench window "attention 1,1,64,64,64 causal window 4 on cpu" --op attention --tokens 64 --causal top_left --window 4
+bench streamed "attention 1,2,32,40,8 with weights streamed on cpu" --op attention --shape 1,2,32,40,8 --mode streamed --maps
+bench linear_attention "linear_attention 1,1,64,64,64 causal on cpu" --op linear_attention --tokens 64 --causal top_left
+bench json '"what": "attention 1,1,32,32,64"' --op attention --tokens 32 --json
+
+wrong() { # name, a part of the sentence, words
+  test_begin "bench_$1"
+  says=$2
+  shift 2
+  heed bench --backend cpu --quiet "$@"
+  expect_exit 2
+  expect_stderr_contains "$says"
+  test_end
+}
+
+wrong no_such_op "--op: not known" --op sorting
+wrong no_such_mode "--mode: not known" --op attention --mode fast
+wrong no_such_causal "--causal: not known" --op attention --causal right
+wrong bad_shape "not an attention shape" --op attention --shape 1,2,3
+wrong bad_tokens "--tokens: not usable" --op attention --tokens 0
+wrong linear_tokens "--tokens: not usable" --op linear --shape 2,2,2 --tokens 4
+
+tests_end
