@@ -1,4 +1,5 @@
-/* One row of an attention's weights on demand, from kept query and key: 1 score 2 softcap, bias 3 mask 4 norm. */
+/* Rows of an attention's weights on demand, from kept query and key, so that the op need not have stored any: 1 score 2 softcap, bias
+ * 3 mask 4 norm. */
 #include <math.h>
 #include <string.h>
 
@@ -13,19 +14,24 @@ typedef struct row_job {
   const heed_attention_desc *desc;
   heed_attention_sizes sizes;
   uint32_t batch, head, query;
-  float *q, *va, *k, *bias, *sorted, *logits; /* [D] [D] [Tk D] [Tk] [Tk] [Tk] */
-  uint8_t *mask;                         /* [Tk] */
+  float *q, *va, *k, *bias, *sorted, *logits, *weights; /* [D] [D] [Tk D] [Tk] [Tk] [Tk] [Tk] */
+  uint8_t *mask;                                        /* [Tk] */
 } row_job;
+
+/* What all rows of a head share: its keys. */
+static heed_status read_head(row_job *job, heed_error *error) {
+  const heed_attention_sizes *s = &job->sizes;
+  const uint64_t k_head = (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
+  HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth, (uint64_t)s->keys * s->depth, job->k, error));
+  return job->desc->va.id ? heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error) : HEED_OK;
+}
 
 /* Scores of all keys in double, then capped. */
 static heed_status scores(row_job *job, heed_error *error) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t q_row = ((uint64_t)job->batch * s->heads + job->head) * s->queries + job->query;
-  const uint64_t k_head = (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
   HEED_TRY(heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
-  HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth, (uint64_t)s->keys * s->depth, job->k, error));
   const double cap = (double)job->desc->softcap;
-  if (job->desc->va.id) HEED_TRY(heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error));
   for (uint32_t j = 0; j < s->keys; j++) {
     const float *k = job->k + (size_t)j * s->depth;
     double sum = 0.0;
@@ -94,23 +100,61 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
   return HEED_OK;
 }
 
+/* Finds the attention and makes scratch: one block, at job->q. */
+static heed_status begin(row_job *job, heed_value weights, heed_error *error) {
+  HEED_TRY(find_attention(job, weights, error));
+  const size_t keys = job->sizes.keys, depth = job->sizes.depth;
+  size_t floats;
+  if (!heed_size_mul(keys, depth + 5, &floats) || !heed_size_add(floats, 2 * depth, &floats)) return heed_fail_memory(error, "attention row", SIZE_MAX);
+  job->q = heed_alloc_raw(job->graph->context, floats, sizeof *job->q);
+  if (!job->q) return heed_fail_memory(error, "attention row", floats * sizeof *job->q);
+  job->va = job->q + depth;
+  job->k = job->va + depth;
+  job->bias = job->k + keys * depth;
+  job->sorted = job->bias + keys;
+  job->logits = job->sorted + keys;
+  job->weights = job->logits + keys;
+  job->mask = (uint8_t *)(job->weights + keys);
+  return HEED_OK;
+}
+
 heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query, float *to, float *logits,
                                        heed_error *error) {
   row_job job = {.session = session, .graph = heed_session_graph(session), .batch = batch, .head = head, .query = query};
-  HEED_TRY(find_attention(&job, weights, error));
-  const size_t keys = job.sizes.keys, depth = job.sizes.depth;
-  size_t floats;
-  if (!heed_size_mul(keys, depth + 4, &floats) || !heed_size_add(floats, 2 * depth, &floats)) return heed_fail_memory(error, "attention row", SIZE_MAX);
-  float *scratch = heed_alloc_raw(job.graph->context, floats, sizeof *scratch);
-  if (!scratch) return heed_fail_memory(error, "attention row", floats * sizeof *scratch);
-  job.q = scratch;
-  job.va = job.q + depth;
-  job.k = job.va + depth;
-  job.bias = job.k + keys * depth;
-  job.sorted = job.bias + keys;
-  job.logits = job.sorted + keys;
-  job.mask = (uint8_t *)(job.logits + keys);
-  const heed_status status = compute(&job, to, logits, error);
-  heed_free(job.graph->context, scratch);
+  HEED_TRY(begin(&job, weights, error));
+  heed_status status = read_head(&job, error);
+  if (status == HEED_OK) status = compute(&job, to, logits, error);
+  heed_free(job.graph->context, job.q);
+  return status;
+}
+
+/* Adds share times the head's rows to `to`. */
+static heed_status add_head(row_job *job, const heed_attention_map_desc *desc, float share, float *to, heed_error *error) {
+  const uint32_t keys = job->sizes.keys, rows = desc->row_count ? desc->row_count : job->sizes.queries;
+  HEED_TRY(read_head(job, error));
+  for (uint32_t r = 0; r < rows; r++) {
+    job->query = desc->row_count ? desc->rows[r] : r;
+    HEED_TRY(compute(job, job->weights, NULL, error));
+    for (uint32_t j = 0; j < keys; j++) to[(size_t)r * keys + j] += share * job->weights[j];
+  }
+  return HEED_OK;
+}
+
+heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error) {
+  if (!session || !desc || !to) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention map: session, desc or place for the result missing (found NULL)");
+  if (desc->struct_size != sizeof *desc)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention map: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  row_job job = {.session = session, .graph = heed_session_graph(session), .batch = desc->batch, .head = desc->head_mean ? 0 : desc->head};
+  for (uint32_t r = 0; r < desc->row_count; r++)
+    if (!desc->rows || desc->rows[r] > job.query) job.query = desc->rows ? desc->rows[r] : UINT32_MAX;
+  HEED_TRY(begin(&job, weights, error));
+  const uint32_t heads = desc->head_mean ? job.sizes.heads : 1, rows = desc->row_count ? desc->row_count : job.sizes.queries;
+  memset(to, 0, (size_t)rows * job.sizes.keys * sizeof *to);
+  heed_status status = HEED_OK;
+  for (uint32_t h = 0; h < heads && status == HEED_OK; h++) {
+    job.head = desc->head_mean ? h : desc->head;
+    status = add_head(&job, desc, 1.0f / (float)heads, to, error);
+  }
+  heed_free(job.graph->context, job.q);
   return status;
 }

@@ -178,7 +178,7 @@ static void test_rows_on_demand_equal_the_map(void **state) {
   assert_fails(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.0.attention.weights"), 0, 4, 0, row, NULL, &error), HEED_INVALID_ARGUMENT,
                "out of range");
   assert_fails(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.1.attention.weights"), 0, 0, 0, row, NULL, &error), HEED_INVALID_ARGUMENT,
-               "layer.1.query is not kept");
+               "layer.1.key is not kept");
   free(map);
   close_vit(&v);
   free_files(&files);

@@ -553,9 +553,20 @@ HEED_API heed_status heed_session_view(heed_session *session, heed_value value, 
 
 /* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
  * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
- * or output). to, logits: [Tk] floats; logits may be NULL. Same semantics as the op, accumulated in double. */
+ * or output; not for the general and additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may be NULL. Same semantics as the op, accumulated in double. */
 HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
                                                 float *to, float *logits, heed_error *error);
+
+/* Several rows on demand: of one head, or of the mean over heads. */
+typedef struct heed_attention_map_desc {
+  size_t struct_size;
+  uint32_t batch, head;
+  bool head_mean;       /* instead of `head` */
+  const uint32_t *rows; /* queries; NULL = all */
+  uint32_t row_count;
+} heed_attention_map_desc;
+/* to [row_count or Tq, Tk]. As heed_session_attention_row, with a head's keys read once. */
+HEED_API heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------- models */
 
