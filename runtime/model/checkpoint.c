@@ -244,3 +244,8 @@ void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_to
     totals->bytes += tensor->info->bytes;
   }
 }
+
+void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index, heed_tensor_info *info) {
+  const heed_checkpoint_tensor *tensor = heed_checkpoint_get(checkpoint, index);
+  *info = (heed_tensor_info){tensor->info->name, tensor->info->dtype_name, tensor->info->unsupported, tensor->info->dtype, tensor->info->shape, tensor->info->bytes, tensor->used};
+}

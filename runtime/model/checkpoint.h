@@ -40,5 +40,7 @@ typedef struct heed_checkpoint_totals {
   uint32_t used, unused;
 } heed_checkpoint_totals;
 void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_totals *totals);
+/* What the public functions tell of a tensor. */
+void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index, heed_tensor_info *info);
 
 #endif

@@ -235,7 +235,7 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
 
 /* --------------------------------------------------------------------------------------------------------------------- files */
 
-static heed_status open_json(const heed_context *context, const heed_model_file *file, heed_json **json, heed_error *error) {
+heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file, heed_json **json, heed_error *error) {
   char *text;
   HEED_TRY(heed_source_text(context, &file->source, file->name, MAX_FILE_BYTES, &text, error));
   HEED_TRY(heed_json_take(context, text, (size_t)file->source.size, file->name, json, error));
@@ -247,9 +247,9 @@ static heed_status open_json(const heed_context *context, const heed_model_file 
 static heed_status read_files(heed_config *config, const heed_model_file *files, uint32_t file_count, heed_error *error) {
   const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE);
   const heed_model_file *preprocessor = heed_find_file(files, file_count, PREPROCESSOR_FILE);
-  if (preprocessor) HEED_TRY(open_json(config->context, preprocessor, &config->preprocessor, error));
+  if (preprocessor) HEED_TRY(heed_config_read_json(config->context, preprocessor, &config->preprocessor, error));
   if (!file) return HEED_OK;
-  HEED_TRY(open_json(config->context, file, &config->json, error));
+  HEED_TRY(heed_config_read_json(config->context, file, &config->json, error));
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
   return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg") ? read_timm(config, &fields)
                                                                                       : read_hugging_face(config, &fields);

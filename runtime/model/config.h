@@ -31,6 +31,9 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
                              heed_error *error);
 void heed_config_destroy(heed_config *config);
 
+/* A JSON file whose root must be an object; *json is to be destroyed also after a failure. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file, heed_json **json, heed_error *error);
+
 /* The label of a class, or NULL. Valid as long as the config. */
 const char *heed_config_label(const heed_config *config, uint32_t index);
 

@@ -145,7 +145,4 @@ const char *heed_model_label(const heed_model *model, uint32_t index) {
 
 uint32_t heed_model_tensor_count(const heed_model *model) { return heed_checkpoint_count(model->checkpoint); }
 
-void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) {
-  const heed_checkpoint_tensor *tensor = heed_checkpoint_get(model->checkpoint, index);
-  *info = (heed_tensor_info){tensor->info->name, tensor->info->dtype_name, tensor->info->unsupported, tensor->info->dtype, tensor->info->shape, tensor->info->bytes, tensor->used};
-}
+void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) { heed_checkpoint_describe(model->checkpoint, index, info); }

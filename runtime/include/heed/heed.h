@@ -746,6 +746,104 @@ typedef struct heed_figure_desc {
 HEED_API heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error);
 HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
 
+/* ------------------------------------------------------------------------- models from a sequence to a sequence */
+
+/* An encoder-decoder from a config.json that names it and safetensors with PyTorch's parameter names:
+ * HeedTransformer: torch.nn.Transformer (alone or as a member `transformer`), nn.Embedding source_embedding and target_embedding,
+ * for features nn.Linear feature_projection, learned positions source_positions and target_positions, nn.Linear output. Keys:
+ * d_model, nhead, num_encoder_layers, num_decoder_layers, dim_feedforward, activation (relu), norm_first (false), layer_norm_eps
+ * (1e-5), positions (sinusoidal | learned), scale_embedding (false: embeddings are not multiplied by sqrt(d_model)).
+ * HeedSeq2Seq: nn.LSTM or nn.GRU encoder and decoder, the same embeddings, Luong attention as nn.Linear attention.wa (general and
+ * concat, no bias), attention.va (concat, no bias) and attention.wc, nn.Linear output. Keys: cell (lstm | gru), embedding_size,
+ * hidden_size (of the encoder; the decoder's is that times its directions), num_layers (1; of both), bidirectional (false; of the
+ * encoder), attention (dot | general | concat), attention_size (rows of wc; the decoder's hidden size), score_size (rows of wa for
+ * concat; likewise). Layer i of the decoder starts from the last states of layer i of the encoder, directions joined.
+ * Both: source_vocab_size or, for feature vectors, num_features; target_vocab_size, max_length, bos_token_id, eos_token_id,
+ * padding_idx (none), tie_word_embeddings (false). Tokens of padding_idx are masked as keys of every attention; the states of a
+ * recurrent encoder run over them, as nn.LSTM's do without packing. */
+typedef struct heed_sequence heed_sequence;
+
+typedef enum heed_sequence_kind { HEED_SEQUENCE_TRANSFORMER = 0, HEED_SEQUENCE_LSTM = 1, HEED_SEQUENCE_GRU = 2 } heed_sequence_kind;
+
+/* Whether config.json among the files names such a model (*is), so that heed_sequence_open takes it and not heed_model_open.
+ * Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+HEED_API heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is, heed_error *error);
+/* Reads headers and config and checks the shape of every tensor; reads no weights yet. Borrows as heed_model_open does. Statuses:
+ * INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+HEED_API heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc, heed_sequence **model, heed_error *error);
+HEED_API void heed_sequence_destroy(heed_sequence *model);
+
+typedef struct heed_sequence_info {
+  heed_sequence_kind kind;
+  const char *family; /* "transformer", "lstm", "gru" */
+  uint32_t width;     /* of decoder states */
+  uint32_t heads, encoder_layers, decoder_layers;
+  uint32_t source_vocabulary; /* 0: the source is feature vectors */
+  uint32_t features;          /* numbers a feature vector; 0: the source is tokens */
+  uint32_t target_vocabulary, max_length;
+  int32_t begin, end, padding; /* token ids; padding -1 where the file names none */
+  uint64_t parameters, weight_bytes; /* of the tensors used */
+  uint32_t tensors_used, tensors_unused;
+} heed_sequence_info;
+HEED_API void heed_sequence_get_info(const heed_sequence *model, heed_sequence_info *info);
+HEED_API uint32_t heed_sequence_tensor_count(const heed_sequence *model);
+HEED_API void heed_sequence_tensor(const heed_sequence *model, uint32_t index, heed_tensor_info *info);
+
+typedef enum heed_sequence_part {
+  HEED_SEQUENCE_WHOLE = 0,   /* source and target tokens -> logits of every position */
+  HEED_SEQUENCE_ENCODER = 1, /* source -> what a step needs of it */
+  HEED_SEQUENCE_STEP = 2     /* one target token and what earlier steps left -> logits */
+} heed_sequence_part;
+
+typedef struct heed_sequence_build_desc {
+  size_t struct_size;
+  heed_sequence_part part;
+  uint32_t batch;         /* 0 = 1 */
+  uint32_t source_length; /* S, at least 1 */
+  uint32_t target_length; /* T of the whole; the longest target of a step; 0 = max_length */
+} heed_sequence_build_desc;
+
+/* A part as a graph. Borrows model. Inputs: source_tokens I32 [B, S] or source_features F32 [B, S, F]; of the whole target_tokens I32
+ * [B, T]; of a step token, position I32 [B, 1], seen U8 [B, T + 1] and what heed_decoder writes. Output: logits [B, T or 1, target
+ * vocabulary]; of the encoder memory [B, S, C] and the inputs of a step that have the same name. Values that can be tapped:
+ * encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T], decoder.i.cross.weights [B, H, T, S] and the same with
+ * .logits (a recurrent model has decoder.0.cross.weights alone, H = 1); encoder.i.output, decoder.i.output. In a step the rows are one
+ * and self.weights has T + 1 columns, the last one for the token itself. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_API heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_graph **graph, heed_error *error);
+
+/* Greedy decoding: encoder once, then a step a token, each with the most probable token before it (the first of equals). Keys and
+ * values of earlier tokens, or the states of a recurrent decoder, are kept, so that a step costs the same however many came before. */
+typedef struct heed_decoder heed_decoder;
+
+typedef struct heed_decoder_desc {
+  size_t struct_size;
+  uint32_t batch;         /* 0 = 1 */
+  uint32_t source_length;
+  uint32_t max_length;    /* most tokens to decode; 0 = the model's max_length */
+  bool logits, attention; /* what to keep of every step */
+} heed_decoder_desc;
+
+/* Borrows model and backend. Statuses: as heed_plan_create and heed_session_create. */
+HEED_API heed_status heed_decoder_create(const heed_sequence *model, heed_backend *backend, const heed_decoder_desc *desc, const heed_hooks *hooks,
+                                         heed_decoder **decoder, heed_error *error);
+HEED_API void heed_decoder_destroy(heed_decoder *decoder);
+/* source: source_tokens or source_features, `bytes` its size. Ends when every row of the batch gave the end token or at max_length.
+ * hooks: phase "decode", step k of at most n; cancel asked between steps. Statuses: INVALID_ARGUMENT, INVALID_FILE (a logit that is not
+ * a number), CANCELLED, DEVICE_*. */
+HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t bytes, const heed_hooks *hooks, heed_error *error);
+/* The tokens of the last run, [B, length], without the begin token and with the end token; rows that ended earlier go on with padding
+ * (the end token where the model names no padding). Valid until the next run. */
+HEED_API const int32_t *heed_decoder_tokens(const heed_decoder *decoder, uint32_t *length);
+/* The logits that gave them, [B, length, target vocabulary]; NULL when they were not kept. Valid until the next run. */
+HEED_API const float *heed_decoder_logits(const heed_decoder *decoder);
+
+typedef enum heed_sequence_attention { HEED_ATTENTION_ENCODER = 0, HEED_ATTENTION_DECODER = 1, HEED_ATTENTION_CROSS = 2 } heed_sequence_attention;
+/* The shape of one layer's weights in the last run: [B, H, S, S], [B, H, length, length] or [B, H, length, S]; rank 0 when the model has
+ * no such attention or it was not kept. */
+HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder, heed_sequence_attention which, uint32_t layer);
+/* Copies them, `count` floats. Statuses: INVALID_ARGUMENT. */
+HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_sequence_attention which, uint32_t layer, float *to, uint64_t count, heed_error *error);
+
 /* ---------------------------------------------------------------------------------------------------------------- check */
 
 typedef struct heed_check_result {
