@@ -553,7 +553,8 @@ HEED_API heed_status heed_session_view(heed_session *session, heed_value value, 
 
 /* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
  * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
- * or output; not for the general and additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may be NULL. Same semantics as the op, accumulated in double. */
+ * or output; not for the general and additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may
+ * be NULL. Same semantics as the op, accumulated in double. */
 HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
                                                 float *to, float *logits, heed_error *error);
 
