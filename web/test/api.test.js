@@ -1,0 +1,218 @@
+/* The JavaScript API in Node: sources, errors, progress, cancelling, closing, memory. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { createRuntime, demoModel, HeedError, repository, vectors } from './package.js'
+import { sameBits } from './safetensors.js'
+
+const demoFolder = join(repository, 'runtime/demo/model')
+const bytesOf = (name) => new Uint8Array(readFileSync(join(demoFolder, name)))
+const fails = (status, sentence) => (error) => error instanceof HeedError && error.status === status && sentence.test(error.message)
+const modes = { direct: { threads: 1 }, worker: { threads: 2, worker: true } }
+const runtimes = {}
+let picture, expected
+
+before(async () => {
+  for (const [mode, options] of Object.entries(modes)) runtimes[mode] = await createRuntime(options)
+  picture = (await runtimes.direct.scene(159)).image
+  const model = await runtimes.direct.loadModel(demoModel)
+  expected = (await model.createSession().run(picture)).logits
+  model.close()
+})
+after(() => Object.values(runtimes).forEach((runtime) => runtime.close()))
+
+/** Registers a test once for each way to work. */
+const inBoth = (name, body) => Object.keys(modes).forEach((mode) => test(`${name} (${mode})`, () => body(runtimes[mode])))
+
+const files = () => ({ weights: bytesOf('model.safetensors'), config: bytesOf('config.json'), preprocessor: bytesOf('preprocessor_config.json') })
+const sources = {
+  addresses: () => demoModel,
+  'a path of a folder': () => demoFolder,
+  'an address of a folder': () => new URL('./', demoModel.config),
+  bytes: files,
+  'array buffers': () => Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, bytes.buffer])),
+  blobs: () => Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, new Blob([bytes])])),
+  responses: () => Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, new Response(bytes)])),
+  'a map of files by their names': () => new Map(['model.safetensors', 'config.json', 'preprocessor_config.json'].map((name) => [name, bytesOf(name)]))
+}
+
+for (const [name, source] of Object.entries(sources))
+  inBoth(`a model from ${name}`, async (runtime) => {
+    const model = await runtime.loadModel(source())
+    const { logits } = await model.createSession().run(picture)
+    assert.ok(sameBits(logits, expected))
+    model.close()
+  })
+
+inBoth('a model over HTTP: progress adds up; a missing file and a refusal are told', async (runtime) => {
+  const server = createServer((request, response) => {
+    const name = request.url.slice(1)
+    if (name.startsWith('secret')) return response.writeHead(403).end()
+    try {
+      response.end(Buffer.from(bytesOf(name)))
+    } catch {
+      response.writeHead(404).end()
+    }
+  })
+  await new Promise((resolve) => server.listen(0, 'localhost', resolve))
+  const address = `http://localhost:${server.address().port}/`, progress = []
+  const model = await runtime.loadModel(address, { onProgress: (p) => progress.push(p) })
+  assert.equal(progress.at(-1).phase, 'download')
+  assert.equal(progress.at(-1).done, Object.values(files()).reduce((sum, bytes) => sum + bytes.length, 0))
+  for (let i = 1; i < progress.length; i++) assert.ok(progress[i].done >= progress[i - 1].done)
+  model.close()
+  await assert.rejects(runtime.loadModel(`${address}none.safetensors`), fails('IO', /none\.safetensors: it is not there/))
+  await assert.rejects(runtime.loadModel(`${address}secret.safetensors`), fails('IO', /HTTP 403/))
+  server.close()
+  server.closeAllConnections?.()
+})
+
+inBoth('a spoiled model is refused with the sentence of the C core', async (runtime) => {
+  const { used } = await runtime.memory()
+  const whole = bytesOf('model.safetensors'), config = bytesOf('config.json')
+  await assert.rejects(runtime.loadModel({ weights: whole.subarray(0, whole.length - 100), config }), fails('INVALID_FILE', /found .*expected/))
+  await assert.rejects(runtime.loadModel({ weights: new Uint8Array(100), config }), fails('INVALID_FILE', /./))
+  await assert.rejects(runtime.loadModel({ weights: new Uint8Array(0) }), fails('INVALID_FILE', /./))
+  await assert.rejects(runtime.loadModel({ weights: whole, config: new TextEncoder().encode('{"hidden_size": ') }), fails('INVALID_FILE', /config\.json/))
+  assert.equal((await runtime.memory()).used, used)
+})
+
+inBoth('what is not a source or not an input is refused', async (runtime) => {
+  await assert.rejects(runtime.loadModel(undefined), fails('INVALID_ARGUMENT', /there is no source/))
+  await assert.rejects(runtime.loadModel({ weights: 7 }), fails('INVALID_ARGUMENT', /this is no file/))
+  await assert.rejects(runtime.loadModel('/no/such/folder/model.safetensors'), fails('IO', /is not there/))
+  const model = await runtime.loadModel(demoModel), session = model.createSession()
+  await assert.rejects(session.attention({ layer: 0, head: 0 }), fails('INVALID_ARGUMENT', /nothing has been run/))
+  await assert.rejects(session.run('picture'), fails('INVALID_ARGUMENT', /no picture/))
+  await assert.rejects(session.run(new Float32Array(7)), fails('INVALID_ARGUMENT', /found 7 numbers, expected 150528/))
+  await assert.rejects(session.run({ data: new Uint8Array(7), width: 2, height: 2 }), fails('INVALID_ARGUMENT', /does not fit/))
+  await session.run(picture)
+  await assert.rejects(session.attention({ layer: 0, head: 0 }), fails('INVALID_ARGUMENT', /not kept by this plan/))
+  await assert.rejects(model.createSession({ taps: ['layer.9.output'] }).run(picture), fails('INVALID_ARGUMENT', /found "layer\.9\.output"/))
+  await assert.rejects(model.createSession({ taps: 'some' }).ready, fails('INVALID_ARGUMENT', /found "some"/))
+  await assert.rejects(model.createSession({ height: 8, width: 8 }).ready, fails('INVALID_ARGUMENT', /./))
+  const maps = model.createSession({ taps: 'all' })
+  await maps.run(picture)
+  await assert.rejects(maps.attention({ layer: 5, head: 0 }), fails('INVALID_ARGUMENT', /no such layer \(found 5, expected less than 5\)/))
+  await assert.rejects(maps.attention({ layer: 0, head: 4 }), fails('INVALID_ARGUMENT', /no such head/))
+  await assert.rejects(maps.attention({ layer: 0, head: 0, query: 197 }), fails('INVALID_ARGUMENT', /no such query/))
+  await assert.rejects(maps.attention({ layer: 0, head: 0, query: [14, 0] }), fails('INVALID_ARGUMENT', /no such query/))
+  await assert.rejects(maps.rollout({ residual: 2 }), fails('INVALID_ARGUMENT', /rollout/))
+  await assert.rejects(runtime.scene({ objects: [{ shape: 'blob', colour: 'red', x: 1, y: 1, radius: 9 }] }), fails('INVALID_FILE', /scene/))
+  await assert.rejects(runtime.check(new Uint8Array(50)), fails('INVALID_FILE', /./))
+  await assert.rejects(runtime.colormap('rainbow'), fails('INVALID_ARGUMENT', /rainbow/))
+  model.close()
+})
+
+test('a runtime wants a number of threads', async () => {
+  for (const threads of [0, -1, 1.5, 'many']) await assert.rejects(createRuntime({ threads }), fails('INVALID_ARGUMENT', /threads/))
+})
+
+inBoth('named values, a batch, and the layers of a run', async (runtime) => {
+  const model = await runtime.loadModel(demoModel), progress = []
+  const session = model.createSession({ taps: ['layer.2.output', 'last_hidden_state'], batch: 2, onProgress: (p) => progress.push(p) })
+  const { width, layers } = model.info, { tokens } = await session.ready
+  assert.ok(progress.length > 5 && progress.every(({ phase, done, total }) => phase === 'read' && done <= total))
+  const layersSeen = []
+  const { logits, values } = await session.run(new Float32Array(2 * 3 * 224 * 224), { onProgress: (p) => layersSeen.push(p) })
+  assert.deepEqual(values['layer.2.output'].shape, [2, tokens, width])
+  assert.deepEqual(values.last_hidden_state.shape, [2, tokens, width])
+  assert.ok(sameBits(logits.slice(0, 10), logits.slice(10)))
+  assert.ok(layersSeen.length >= layers && layersSeen.every(({ phase, total }) => phase === 'run' && total === layers))
+  model.close()
+})
+
+inBoth('a run stops between layers, and the session still works', async (runtime) => {
+  const model = await runtime.loadModel(demoModel), session = model.createSession()
+  const controller = new AbortController()
+  let layers = 0
+  const run = session.run(picture, { signal: controller.signal, onProgress: () => ++layers === 2 && controller.abort() })
+  await assert.rejects(run, fails('CANCELLED', /cancelled/))
+  await assert.rejects(session.run(picture, { signal: AbortSignal.abort() }), fails('CANCELLED', /cancelled/))
+  await assert.rejects(runtime.loadModel(demoModel, { signal: AbortSignal.abort() }), fails('CANCELLED', /cancelled/))
+  assert.ok(sameBits((await session.run(picture)).logits, expected))
+  model.close()
+})
+
+inBoth('what is closed says so', async (runtime) => {
+  const model = await runtime.loadModel(demoModel), session = model.createSession(), other = model.createSession()
+  await session.ready
+  session.close()
+  session.close()
+  await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /session: used after close/))
+  await other.ready
+  model.close()
+  assert.throws(() => model.createSession(), fails('INVALID_ARGUMENT', /model: used after close/))
+  await assert.rejects(other.run(picture), fails('INVALID_ARGUMENT', /session: used after close/))
+})
+
+for (const [mode, options] of Object.entries(modes))
+  test(`a closed runtime says so, also to calls under way (${mode})`, async () => {
+    const runtime = await createRuntime(options)
+    const model = await runtime.loadModel(demoModel), session = model.createSession()
+    await session.ready
+    runtime.close()
+    runtime.close()
+    await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /used after close/))
+    await assert.rejects(runtime.scene(1), fails('INVALID_ARGUMENT', /runtime: used after close/))
+    await assert.rejects(runtime.loadModel(demoModel), fails('INVALID_ARGUMENT', /runtime: used after close/))
+  })
+
+inBoth('memory is as before after each load, run and close, and WASM memory stands still after the second', async (runtime) => {
+  const before = await runtime.memory()
+  let second
+  for (let i = 0; i < 100; i++) {
+    const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: i % 2 ? 'rows' : 'none' })
+    if (i % 10 < 2) await session.run(picture)
+    else await session.ready
+    session.close()
+    model.close()
+    const now = await runtime.memory()
+    assert.equal(now.used, before.used, `cycle ${i}`)
+    if (i === 1) second = now.wasm
+    assert.equal(now.wasm, i > 1 ? second : now.wasm, `cycle ${i}`)
+  }
+})
+
+test('results stay when the memory of the module grows', async () => {
+  const runtime = await createRuntime({ threads: 1 })
+  const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all' })
+  const { logits, attention } = await session.run(picture), copy = [logits, ...attention].map((array) => array.slice())
+  const { wasm } = await runtime.memory()
+  await model.createSession({ batch: 8, taps: 'all' }).ready
+  assert.ok((await runtime.memory()).wasm > wasm)
+  assert.ok([logits, ...attention].every((array, i) => sameBits(array, copy[i])))
+  runtime.close()
+})
+
+test('a model that does not fit is an error, not an end', async () => {
+  const runtime = await createRuntime({ threads: 1 })
+  const model = await runtime.loadModel(demoModel)
+  await assert.rejects(model.createSession({ batch: 4000, taps: 'all' }).ready, fails('OUT_OF_MEMORY', /out of memory|memory/))
+  assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+  runtime.close()
+})
+
+test('the module imports and exports what it should and nothing else', () => {
+  const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
+  const listed = (word) => [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map((match) => match[1]).sort()
+  const emscripten = ['_initialize', '__errno_location', '__indirect_function_table', 'stackSave', 'stackRestore', 'stackAlloc', 'memory']
+  for (const [name, threads] of [['heed.wasm', false], ['heed-scalar.wasm', false], ['heed-threads.wasm', true]]) {
+    const module = new WebAssembly.Module(readFileSync(new URL(`./${name}`, new URL('../', demoModel.config))))
+    const exported = WebAssembly.Module.exports(module).map((e) => e.name).filter((e) => !emscripten.includes(e)).sort()
+    assert.deepEqual(exported, listed('EXPORT').filter((e) => threads || !['pool', 'thread'].includes(e)))
+    assert.deepEqual(WebAssembly.Module.imports(module).filter((i) => i.module === 'heed').map((i) => i.name).sort(), listed('IMPORT'))
+    const rest = WebAssembly.Module.imports(module).filter((i) => i.module !== 'heed').map((i) => i.name)
+    assert.deepEqual(rest.sort(), ['emscripten_notify_memory_growth', ...(threads ? ['memory'] : [])])
+  }
+})
+
+test('results are the colours and cases of the C core', async () => {
+  const viridis = await runtimes.direct.colormap('viridis')
+  assert.equal(viridis.length, 768)
+  assert.deepEqual([...viridis.slice(0, 3)], [68, 1, 84])
+  const result = await runtimes.direct.check(readFileSync(join(vectors, 'layers/linear.safetensors')))
+  assert.deepEqual([result.op, result.passed, Object.keys(result.results)], ['linear', true, []])
+})

@@ -1,0 +1,121 @@
+/* Whole models against the native program (SSE2): raw pixel_values, pictures with their preprocessing, scenes, maps; within 1e-6 and the
+ * same bits for 1 and 2 threads. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { createRuntime, demoModel, native, sceneColours, sceneShapes, vectors } from './package.js'
+import { writePng } from './png.js'
+import { distance, readSafetensors, sameBits } from './safetensors.js'
+
+const cpu = ['--backend', 'cpu', '--simd', 'sse2']
+let one, two, scratch
+
+before(async () => {
+  one = await createRuntime({ threads: 1 })
+  two = await createRuntime({ threads: 2 })
+  scratch = mkdtempSync(join(tmpdir(), 'heed-models-'))
+})
+after(() => {
+  one.close()
+  two.close()
+  rmSync(scratch, { recursive: true })
+})
+
+const heed = (...words) => execFileSync(native, words, { encoding: 'utf8' })
+
+/** Loads a model on both runtimes and runs the same input: [result, result]. */
+async function runBoth(source, taps, input) {
+  const results = []
+  for (const runtime of [one, two]) {
+    const model = await runtime.loadModel(source)
+    const session = model.createSession({ taps })
+    results.push({ ...await session.run(input), session, model })
+  }
+  return results
+}
+
+function near(name, found, expected) {
+  const off = distance(found, expected)
+  assert.ok(off <= 1e-6, `${name}: ${off} from the native result`)
+}
+
+for (const name of ['micro_32', 'small_224'])
+  test(`vit/${name}: logits and maps as heed eval gives them`, async () => {
+    const folder = join(vectors, 'vit', name), out = join(scratch, 'eval.safetensors')
+    heed('eval', folder, join(folder, 'io.safetensors'), '-o', out, '--taps', 'all', ...cpu)
+    const expected = readSafetensors(out).tensors, pixels = readSafetensors(join(folder, 'io.safetensors')).tensors.pixel_values
+    const results = []
+    for (const runtime of [one, two]) {
+      const model = await runtime.loadModel(folder)
+      const session = model.createSession({ taps: 'all', batch: pixels.shape[0], height: pixels.shape[2], width: pixels.shape[3] })
+      results.push(await session.run(pixels.data))
+      model.close()
+    }
+    if (expected.logits) near('logits', results[0].logits, expected.logits.data)
+    results[0].attention.forEach((map, layer) => {
+      near(`attention.${layer}`, map, expected[`attention.${layer}`].data)
+      assert.ok(sameBits(map, results[1].attention[layer]), `attention.${layer}: 1 and 2 threads differ`)
+    })
+  })
+
+test('scene 159 through the demo model: every number of heed run', async () => {
+  const out = join(scratch, 'run.safetensors'), json = join(scratch, 'run.json')
+  heed('run', '--scene', '159', '--layer', 'all', '--save', out, '--json', json, ...cpu)
+  const expected = readSafetensors(out).tensors
+  const { image } = await one.scene(159)
+  const [a, b] = await runBoth(demoModel, 'all', image)
+  near('logits', a.logits, expected.logits.data)
+  assert.ok(sameBits(a.logits, b.logits), 'logits: 1 and 2 threads differ')
+  a.attention.forEach((map, layer) => near(`attention.${layer}`, map, expected[`attention.${layer}`].data))
+  near('rollout', await a.session.rollout(), expected.rollout.data)
+  const again = await a.session.run(expected.pixel_values.data)
+  assert.ok(sameBits(again.logits, a.logits), 'the module and the program preprocess differently')
+  a.model.close()
+  b.model.close()
+})
+
+test('a picture of any size gets the same preprocessing', async () => {
+  const width = 301, height = 187, folder = join(vectors, 'vit/small_224'), data = new Uint8ClampedArray(width * height * 4)
+  for (let i = 0; i < width * height; i++) data.set([(i * 7) % 256, (i * i) % 251, (i >> 4) % 256, 255], 4 * i)
+  const path = join(scratch, 'picture.png'), out = join(scratch, 'picture.safetensors')
+  writeFileSync(path, writePng(data, width, height))
+  heed('run', folder, path, '--save', out, ...cpu)
+  const expected = readSafetensors(out).tensors, model = await one.loadModel(folder), session = model.createSession()
+  const { logits, region } = await session.run({ data, width, height })
+  const again = await session.run(expected.pixel_values.data)
+  assert.ok(sameBits(again.logits, logits), 'the module and the program preprocess differently')
+  near('logits', logits, expected.logits.data)
+  assert.ok(region.width > 0 && region.height > 0)
+  model.close()
+})
+
+test('rows on demand are the rows of the maps', async () => {
+  const { image } = await one.scene(7), model = await one.loadModel(demoModel)
+  const kept = model.createSession({ taps: 'all' }), rows = model.createSession({ taps: 'rows' })
+  const { attention } = await kept.run(image)
+  assert.equal((await rows.run(image)).attention, null)
+  const { tokens, heads } = await kept.ready
+  for (const [layer, head, query] of [[0, 0, 0], [3, 0, 100], [4, 3, 196]]) {
+    const at = (head * tokens + query) * tokens
+    near('row', await rows.attention({ layer, head, query }), attention[layer].slice(at, at + tokens))
+  }
+  const mean = await kept.attention({ layer: 2, head: 'mean', query: 'cls' })
+  const sum = mean.map((_, i) => Array.from({ length: heads }, (_, h) => attention[2][h * tokens * tokens + i]).reduce((a, b) => a + b) / heads)
+  near('mean', mean, sum)
+  near('statistics', (await rows.statistics()).flat().flatMap(Object.values), (await kept.statistics()).flat().flatMap(Object.values))
+  model.close()
+})
+
+test('shapes and colours are those of the renderer', async () => {
+  const model = await one.loadModel(demoModel)
+  assert.deepEqual(model.info.labels, [...sceneShapes])
+  const objects = sceneShapes.slice(0, 8).map((shape, i) => ({ shape, colour: sceneColours[i], x: 30 + 24 * i, y: 40, radius: 10, angle: 0 }))
+  const { scene, image } = await one.scene({ seed: 2n ** 63n + 1n, objects })
+  assert.equal(scene.seed, 2n ** 63n + 1n)
+  const again = await one.scene(scene)
+  assert.deepEqual(again.image.data, image.data)
+  model.close()
+})

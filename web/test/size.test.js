@@ -1,0 +1,24 @@
+/* The package's size: these limits are gates. Figures and how they came about: web/README.md. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { packageFolder } from './package.js'
+
+const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length
+
+function fits(name, bytes, rawLimit, gzipLimit) {
+  const raw = bytes.length, gzip = zipped(bytes)
+  console.log(`${name}: ${raw} bytes, ${gzip} gzip`)
+  assert.ok(raw <= rawLimit, `${name}: ${raw} bytes, at most ${rawLimit}`)
+  assert.ok(gzip <= gzipLimit, `${name}: ${gzip} bytes gzip, at most ${gzipLimit}`)
+}
+
+for (const name of ['heed.wasm', 'heed-threads.wasm', 'heed-scalar.wasm'])
+  test(name, () => fits(name, readFileSync(join(packageFolder, name)), 184320, 90112))
+
+test('all JavaScript, as one bundle', () => {
+  const files = readdirSync(packageFolder).filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(packageFolder, name)))
+  fits('JavaScript', Buffer.concat(files), 40960, 12288)
+})

@@ -1,0 +1,52 @@
+/* Every case of tests/vectors in every module: it passes, its results are the same bits for 1 and 2 threads, and they are the native
+ * program's within 1e-6 where that works in vectors of the same width (SSE2). */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { createRuntime, native, vectors } from './package.js'
+import { distance, readSafetensors, sameBits } from './safetensors.js'
+
+const folders = ['attention', 'blocks', 'convolution', 'layers', 'linear', 'luong', 'masks', 'mha', 'recurrent']
+const cases = folders.flatMap((folder) => readdirSync(join(vectors, folder)).filter((name) => name.endsWith('.safetensors')).map((name) => `${folder}/${name}`))
+const runtimes = {}
+let scratch
+
+before(async () => {
+  runtimes.one = await createRuntime({ threads: 1 })
+  runtimes.two = await createRuntime({ threads: 2 })
+  runtimes.scalar = await createRuntime({ simd: 'none' })
+  scratch = mkdtempSync(join(tmpdir(), 'heed-vectors-'))
+})
+after(() => {
+  for (const runtime of Object.values(runtimes)) runtime.close()
+  rmSync(scratch, { recursive: true })
+})
+
+function checkNatively(path) {
+  const out = join(scratch, 'out.safetensors')
+  const { status, stderr } = spawnSync(native, ['check', path, '--backend', 'cpu', '--simd', 'sse2', '-o', out], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return readSafetensors(out).tensors
+}
+
+test('there are cases', () => assert.ok(cases.length > 60, `found ${cases.length}`))
+
+for (const name of cases)
+  test(name, async () => {
+    const path = join(vectors, name), bytes = readFileSync(path), results = {}
+    for (const [mode, runtime] of Object.entries(runtimes)) {
+      const result = await runtime.check(bytes, { results: true })
+      assert.ok(result.passed, `${mode}: ${result.worst} is off by ${result.maxAbs}`)
+      results[mode] = result.results
+    }
+    const expected = checkNatively(path)
+    assert.deepEqual(Object.keys(results.one).sort(), Object.keys(expected).sort())
+    for (const [tensor, { data }] of Object.entries(expected)) {
+      assert.ok(sameBits(results.one[tensor].data, results.two[tensor].data), `${tensor}: 1 and 2 threads differ`)
+      const off = distance(results.one[tensor].data, data)
+      assert.ok(off <= 1e-6, `${tensor}: ${off} from the native result`)
+    }
+  })
