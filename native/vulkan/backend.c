@@ -1,4 +1,4 @@
-/* The vtable: plans become programs of buffers, pipelines and command buffers. No op is named here. */
+/* The vtable: plans become programs of buffers, pipelines and command buffers. Of the ops it asks attention alone how it will run. */
 #include "vulkan/backend.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "vulkan/ops/attention_parts.h"
 #include "vulkan/upload.h"
 
 struct heed_program {
@@ -114,6 +115,10 @@ static heed_status run(heed_program *program, const heed_hooks *hooks, heed_erro
   return heed_vk_commands_run(&program->commands, hooks, error);
 }
 
+static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+  return heed_vk_attention_mode(&((const heed_vk_backend *)backend)->device.limits, plan, node);
+}
+
 static void destroy(heed_backend *backend) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   heed_context *context = backend->context;
@@ -133,6 +138,7 @@ static const heed_backend_vtable vtable = {
     .read = program_read,
     .run = run,
     .destroy = destroy,
+    .attention_mode = attention_mode,
 };
 
 static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc, heed_error *error) {

@@ -25,7 +25,7 @@ typedef struct heed_backend_vtable {
   /* May be NULL. The arena from a byte offset on, where the program itself can read it. */
   const void *(*view)(const heed_program *program, uint64_t offset);
   void (*destroy)(heed_backend *backend);
-  /* The mode in which an attention with a softmax will run: plan->attention where the backend has it, its own choice else; never
+  /* The mode in which an attention will run: plan->attention where the backend has it, its own choice else; never
    * AUTO. NULL: the backend has one way only and does not say which. */
   heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan, const heed_node *node);
 } heed_backend_vtable;

@@ -93,6 +93,8 @@ static heed_status supports(heed_backend *backend, const heed_plan *plan, const 
 static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
   heed_attention_sizes sizes;
   (void)backend;
+  /* A threshold is found with the whole row at hand. */
+  if (((const heed_attention_desc *)node->desc)->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
   if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
   heed_attention_get_sizes(plan->graph, node->desc, &sizes);
   return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;

@@ -151,9 +151,7 @@ void heed_plan_memory(const heed_plan *plan, heed_memory *memory) { *memory = pl
 uint32_t heed_plan_step_count(const heed_plan *plan) { return plan->step_count; }
 
 heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node) {
-  const heed_attention_desc *desc = node->desc;
   const heed_backend_vtable *backend = plan->backend->vtable;
-  if (desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
   return backend->attention_mode ? backend->attention_mode(plan->backend, plan, node) : HEED_ATTENTION_MODE_AUTO;
 }
 

@@ -35,7 +35,7 @@ bool heed_plan_wants(const heed_plan *plan, uint32_t value);
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value);
 /* Bytes of a value, dense. */
 uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value);
-/* The mode of an attention's node: resident for the sparse norms, else what the backend says; AUTO when it does not say. */
+/* The mode of an attention's node, as the backend says; AUTO when it does not say. */
 heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node);
 /* The node of a step. */
 const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step);

@@ -89,6 +89,16 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
                    s->value_depth, keys, flags, (uint32_t)job->desc->norm, (uint32_t)job->desc->empty_row);
 }
 
+heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node) {
+  const heed_attention_desc *desc = node->desc;
+  const bool weights = heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]);
+  heed_attention_sizes sizes;
+  heed_attention_get_sizes(plan->graph, desc, &sizes);
+  const bool streams = !limits->cpu && desc->score != HEED_SCORE_ADDITIVE && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
+                       !(weights && limits->bindings < BINDINGS_WITH_WEIGHTS);
+  return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED : HEED_ATTENTION_MODE_RESIDENT;
+}
+
 static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_attention_job job = {.builder = builder, .desc = node->desc, .node = node};
   heed_attention_get_sizes(builder->plan->graph, job.desc, &job.sizes);
@@ -99,8 +109,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.window_left = clip_side(&job.sizes, job.desc->window_left);
   job.window_right = clip_side(&job.sizes, job.desc->window_right);
   const bool weights = job.wants_weights || job.wants_logits, listed = weights && job.desc->row_count != 0;
-  if (builder->limits->cpu || job.desc->score == HEED_SCORE_ADDITIVE || job.sizes.depth > LARGEST_DEPTH || job.sizes.value_depth > LARGEST_DEPTH ||
-      (weights && builder->limits->bindings < BINDINGS_WITH_WEIGHTS)) {
+  if (heed_vk_attention_mode(builder->limits, builder->plan, node) == HEED_ATTENTION_MODE_RESIDENT) {
     heed_vk_attention_split(&job);
     return;
   }

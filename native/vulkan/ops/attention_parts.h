@@ -16,6 +16,10 @@ typedef struct heed_vk_attention_job {
   int32_t offset, window_left, window_right;
 } heed_vk_attention_job;
 
+/* The way a node runs: streamed is the one kernel, resident the three dispatches. What the plan asks for, where the device has it: rows
+ * in registers are not for software devices, large heads and the additive score. */
+heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node);
+
 /* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the scratch stays small. */
 void heed_vk_attention_split(const heed_vk_attention_job *job);
 
