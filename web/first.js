@@ -1,0 +1,62 @@
+/* What the first page shows before any script has run: the demo's scene as a PNG and its map as an SVG. Made when the pages are put
+ * together: node first.js PACKAGE SITE. */
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { crc32 as zlibCrc32, deflateSync } from 'node:zlib'
+import { overlay } from './plot/overlay.js'
+import { largestOf } from './plot/raster.js'
+import { makeScale } from './plot/scale.js'
+
+const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/address.js
+
+/* PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered RGB rows. */
+function crc32(bytes) {
+  if (zlibCrc32) return zlibCrc32(bytes)
+  let crc = ~0
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return ~crc >>> 0
+}
+
+function chunk(type, data) {
+  const body = Buffer.concat([Buffer.from(type), data]), sized = Buffer.alloc(body.length + 8)
+  sized.writeUInt32BE(data.length)
+  body.copy(sized, 4)
+  sized.writeUInt32BE(crc32(body), body.length + 4)
+  return sized
+}
+
+function png({ data, width, height }) {
+  const rows = Buffer.alloc((width * 3 + 1) * height), header = Buffer.alloc(13)
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) for (let c = 0; c < 3; c++) rows[y * (width * 3 + 1) + 1 + x * 3 + c] = data[(y * width + x) * 4 + c]
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, 2, 0, 0, 0], 8)
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10])
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0))])
+}
+
+function svg({ data, width, height }, [row, column]) {
+  const cells = Array.from({ length: width * height }, (_, i) =>
+    `<path fill="rgb(${data[i * 4]},${data[i * 4 + 1]},${data[i * 4 + 2]})" fill-opacity="${(data[i * 4 + 3] / 255).toFixed(2)}" d="M${i % width} ${Math.floor(i / width)}h1v1h-1z"/>`)
+  const mark = `<rect x="${column}" y="${row}" width="1" height="1" fill="none" stroke="#000" stroke-width=".12"/><rect x="${column}" y="${row}" width="1" height="1" fill="none" stroke="#fff" stroke-width=".06"/>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" shape-rendering="crispEdges">${cells.join('')}${mark}</svg>\n`
+}
+
+const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(folder))
+const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
+const { createRuntime } = await load('index.js'), { demoModel } = await load('demo.js')
+const runtime = await createRuntime({ threads: 1 })
+const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens } = await session.ready
+const { image } = await runtime.scene(shown.scene)
+await session.run(image)
+const weights = (await session.attention(shown)).subarray(prefixTokens)
+const scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+const { raster } = overlay({ weights, rows, columns, scale, table: await runtime.colormap('cividis') })
+await writeFile(join(site, 'first-picture.png'), png(image))
+await writeFile(join(site, 'first-map.svg'), svg(raster, shown.query))
+runtime.close()

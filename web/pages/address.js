@@ -1,0 +1,43 @@
+/* The state in the URL's hash, short and readable: #s=159&l=3&h=0&q=2.10. Only what differs from the defaults is written; a picture or
+ * model of one's own is on one's own machine and in no link. */
+
+export const defaults = Object.freeze({
+  scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
+  reverse: false, fusion: 'mean', first: 0, last: -1, residual: 0.5
+})
+
+const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
+const share = (text) => (/^[01](\.\d{1,3})?$/.test(text) && Number(text) <= 1 ? Number(text) : undefined)
+const oneOf = (...names) => (text) => (names.includes(text) ? text : undefined)
+
+const parseQuery = (text) => {
+  const [, row, column] = /^(\d{1,3})\.(\d{1,3})$/.exec(text) ?? []
+  return text === 'cls' ? 'cls' : row === undefined ? undefined : [Number(row), Number(column)]
+}
+
+const keys = {
+  s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
+  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'intervene', 'compare')],
+  o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
+  c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
+  r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share]
+}
+
+const write = (value) => (value === true ? '1' : Array.isArray(value) ? value.join('.') : String(value))
+
+export function toHash(state) {
+  const parts = Object.entries(keys)
+    .filter(([, [name]]) => state[name] !== undefined && state[name] !== null && write(state[name]) !== write(defaults[name]))
+    .map(([key, [name]]) => `${key}=${write(state[name])}`)
+  return parts.length ? `#${parts.join('&')}` : ''
+}
+
+/** What a hash says, over the defaults; what cannot be read is left out. */
+export function fromHash(hash) {
+  const state = { ...defaults }
+  for (const [key, text] of new URLSearchParams(hash.replace(/^#/, ''))) {
+    const value = Object.hasOwn(keys, key) ? keys[key][1](text) : undefined
+    if (value !== undefined) state[keys[key][0]] = value
+  }
+  return state
+}

@@ -1,0 +1,48 @@
+/* Buttons and lists that change the state, and show it. */
+import { overlayStyles } from './plot/overlay.js'
+import { scaleKinds } from './plot/scale.js'
+
+const element = (id) => document.getElementById(id)
+const maps = { cividis: 'Cividis', viridis: 'Viridis', magma: 'Magma', inferno: 'Inferno', grey: 'Grey' }
+
+function fill(select, options, value) {
+  select.replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text, key)))
+  select.value = value
+}
+
+export function showControls({ store }) {
+  const state = store.get(), stored = localStorage.getItem('theme')
+  fill(element('style'), overlayStyles, state.style)
+  fill(element('scale'), scaleKinds, state.scale)
+  fill(element('colours'), maps, state.colours)
+  element('strength').value = state.strength
+  if (stored) document.documentElement.dataset.theme = stored
+  element('theme').addEventListener('click', () => {
+    const dark = getComputedStyle(document.documentElement).colorScheme === 'dark' ||
+      (!document.documentElement.dataset.theme && matchMedia('(prefers-color-scheme: dark)').matches)
+    localStorage.setItem('theme', (document.documentElement.dataset.theme = dark ? 'light' : 'dark'))
+  })
+  element('help').addEventListener('click', () => element('keys').showModal())
+}
+
+export function connectControls(page) {
+  const { store } = page
+  element('style').addEventListener('change', ({ target }) => store.set({ style: target.value }))
+  element('scale').addEventListener('change', ({ target }) => store.set({ scale: target.value }))
+  element('strength').addEventListener('input', ({ target }) => store.set({ strength: Number(target.value) }))
+  element('colours').addEventListener('change', async ({ target }) => store.set({ colours: target.value }))
+  element('cls').addEventListener('click', () => toggleCls(page))
+  element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
+  store.on(['style', 'scale', 'strength', 'colours', 'query', 'reverse', 'ran'], (state) => {
+    for (const id of ['style', 'scale', 'strength', 'colours']) element(id).value = state[id]
+    element('cls').setAttribute('aria-pressed', state.query === 'cls')
+    element('reverse').setAttribute('aria-pressed', state.reverse)
+  })
+}
+
+/** From CLS, and back to the patch before. */
+export function toggleCls({ store, engine }) {
+  const { query, patch } = store.get()
+  if (query === 'cls') store.set({ query: patch ?? [engine.shape.rows >> 1, engine.shape.columns >> 1] })
+  else if (engine.shape.prefixTokens > 0) store.set({ query: 'cls', patch: query })
+}

@@ -1,0 +1,93 @@
+/* The runtime, the model and the last run: everything with numbers. Views ask here and draw. */
+import { createRuntime } from './heed/index.js'
+import { demoModel } from './heed/demo.js'
+import { layerMean, slice } from './maps.js'
+
+/* All maps of a run are kept below this; above it, rows are worked out on demand from query and key. In bytes. */
+const keepAtMost = 160e6
+
+export async function createEngine({ onProgress, signal } = {}) {
+  const runtime = await createRuntime()
+  const engine = new Engine(runtime)
+  await engine.load(demoModel, { onProgress, signal })
+  return engine
+}
+
+class Engine {
+  #runtime
+  #model
+  #session
+  #busy = Promise.resolve()
+  result = null
+
+  constructor(runtime) { this.#runtime = runtime }
+
+  get info() { return this.#runtime.info }
+  get model() { return this.#model.info }
+
+  scene(scene) { return this.#runtime.scene(scene) }
+  colours(name) { return this.#runtime.colormap(name) }
+
+  /** Takes the place of the model before, once it is ready. */
+  async load(source, options) {
+    const model = await this.#runtime.loadModel(source, options)
+    let session
+    try {
+      const { imageSize, patch, prefixTokens, layers, heads } = model.info
+      const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
+      session = model.createSession({ taps: layers * heads * tokens * tokens * 4 <= keepAtMost ? 'all' : 'rows', ...options })
+      this.shape = await session.ready
+    } catch (error) {
+      model.close()
+      throw error
+    }
+    this.#session?.close()
+    this.#model?.close()
+    this.#model = model
+    this.#session = session
+    this.result = null
+  }
+
+  /** One run after the other; resolves to the result, which stays until the next. */
+  run(picture, options) {
+    const run = this.#busy.then(async () => {
+      const session = this.#session, result = await session.run(picture, options)
+      return (this.result = { ...result, kept: result.attention !== null })
+    })
+    this.#busy = run.catch(() => {})
+    return run
+  }
+
+  /** The token's number: prefix tokens first, then patches in raster order. */
+  token(query) {
+    const { prefixTokens, columns } = this.shape
+    return query === 'cls' ? 0 : prefixTokens + query[0] * columns + query[1]
+  }
+
+  /** One row of weights (who does the query look at), or with reverse the column (who looks at it). At once where all maps are kept. */
+  row({ layer, head, query, reverse = false }) {
+    const { tokens, heads } = this.shape, token = this.token(query), { attention } = this.result
+    if (!attention) return reverse ? this.#column(layer, head, token) : this.#session.attention({ layer, head, query: token })
+    return head === 'mean' ? layerMean(attention[layer], heads, tokens, token, reverse) : slice(attention[layer], head, tokens, token, reverse)
+  }
+
+  async #column(layer, head, token) {
+    const { tokens } = this.shape, matrix = await this.#session.attention({ layer, head })
+    return Float32Array.from({ length: tokens }, (_, row) => matrix[row * tokens + token])
+  }
+
+  /** Rows of all heads: rows[layer][head]. */
+  async rows({ query, reverse }) {
+    const { layers, heads } = this.shape
+    return Promise.all(Array.from({ length: layers }, (_, layer) =>
+      Promise.all(Array.from({ length: heads }, (_, head) => this.row({ layer, head, query, reverse })))))
+  }
+
+  matrix(layer, head) { return this.#session.attention({ layer, head }) }
+  statistics() { return this.#session.statistics() }
+
+  rollout({ query, fusion, residual, first, last }) {
+    const to = last < 0 ? this.shape.layers - 1 : last
+    return this.#session.rollout({ query: this.token(query), fusion, residual, firstLayer: first, layerCount: Math.max(1, to - first + 1) })
+  }
+}

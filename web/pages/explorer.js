@@ -1,0 +1,118 @@
+/* The explorer: state, engine and views, put together. */
+import { defaults, fromHash, toHash } from './address.js'
+import { connectControls, showControls } from './controls.js'
+import { createEngine } from './engine.js'
+import { connectKeys } from './keys.js'
+import { connectPictures, scenePictures } from './pictures.js'
+import { connectModels } from './models.js'
+import { connectSave } from './save.js'
+import { showError, showProgress, showStatus } from './status.js'
+import { createStore } from './store.js'
+import { showAnswer, showNumbers } from './views/numbers.js'
+import { createStage } from './views/stage.js'
+import { createPanel } from './views/panel.js'
+
+const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null })
+const page = { store, engine: null, table: null, run, openModel, showError: (error) => showError(error) }
+
+/** The query drawn now: the patch under the mouse, or the chosen one. */
+page.query = () => store.get().hover ?? store.get().query
+
+/* What a link or another model says may not be there. */
+function fit() {
+  const { layers, heads, rows, columns } = page.engine.shape, { layer, head, query, first, last } = store.get()
+  const inGrid = query === 'cls' ? page.engine.shape.prefixTokens > 0 : query[0] < rows && query[1] < columns
+  store.set({
+    layer: Math.min(layer, layers - 1), head: head === 'mean' ? head : Math.min(head, heads - 1), query: inGrid ? query : [rows >> 1, columns >> 1],
+    first: Math.min(first, layers - 1), last: last >= layers ? -1 : last, hover: null
+  })
+}
+
+/** picture: { source, width, height, name, scene? }. */
+async function run(picture) {
+  document.body.classList.add('dim')
+  showStatus('Running …')
+  try {
+    const result = await page.engine.run(picture.source)
+    page.picture = picture
+    page.statistics = null
+    fit()
+    store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
+    showStatus(`${picture.name}: ${result.milliseconds.toFixed(1)} ms, ${page.engine.info.threads === 1 ? 'one thread' : `${page.engine.info.threads} threads`}`)
+    page.statistics = await page.engine.statistics()
+    store.set({ measured: store.get().ran })
+  } catch (error) {
+    showError(error)
+    showStatus('The last result stays.')
+  }
+  document.body.classList.remove('dim')
+}
+
+async function openModel(source, name) {
+  try {
+    await page.engine.load(source, { onProgress: showProgress })
+    fit()
+    const { model, shape } = page.engine
+    document.getElementById('model-name').textContent = name
+    document.getElementById('model-facts').textContent =
+      `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)} MB`
+    if (page.picture) await run(page.picture)
+    return true
+  } catch (error) {
+    showError(error)
+    return false
+  } finally {
+    showProgress(null)
+  }
+}
+
+const internal = ['hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
+
+function followAddress() {
+  store.on(null, (state, changed) => {
+    if (changed.every((key) => internal.includes(key))) return
+    const hash = toHash(state)
+    if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search)
+  })
+  addEventListener('hashchange', () => {
+    const state = fromHash(location.hash), scene = state.scene !== store.get().scene
+    if (scene) openScene(state.scene)
+    delete state.scene
+    store.set(state)
+    fit()
+  })
+}
+
+async function openScene(seed) {
+  const [picture] = await scenePictures(page, [seed])
+  await run(picture)
+}
+page.openScene = openScene
+
+async function start() {
+  showControls(page)
+  try {
+    page.engine = await createEngine({ onProgress: showProgress })
+    page.table = await page.engine.colours(store.get().colours)
+  } catch (error) {
+    return showError(error)
+  } finally {
+    showProgress(null)
+  }
+  document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
+  const wanted = store.get().scene ?? defaults.scene
+  createStage(page)
+  createPanel(page)
+  store.on(['drawn', 'measured'], () => showNumbers(page))
+  store.on(['ran'], () => showAnswer(page))
+  connectControls(page)
+  connectKeys(page)
+  connectSave(page)
+  connectModels(page)
+  await openScene(wanted)
+  await connectPictures(page)
+  followAddress()
+  document.documentElement.dataset.ready = 'true'
+}
+
+start()

@@ -1,0 +1,87 @@
+/* A grid of transparent buttons over a picture or a raster: one tab stop, arrow keys, the mouse, a finger drawn across it.
+ * ARIA grid pattern. Cells are named when they are asked for by name(row, column), after things have settled. */
+
+const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+const settled = 300 // ms
+
+export function createGrid(element, { name, onPick, onHover = () => {} }) {
+  let rows = 0, columns = 0, cells = [], current = 0, timer
+
+  function resize(newRows, newColumns) {
+    if (newRows === rows && newColumns === columns) return
+    rows = newRows
+    columns = newColumns
+    element.replaceChildren()
+    element.style.setProperty('--rows', rows)
+    element.style.setProperty('--columns', columns)
+    cells = []
+    for (let r = 0; r < rows; r++) {
+      const row = element.appendChild(Object.assign(document.createElement('div'), { role: 'row' }))
+      for (let c = 0; c < columns; c++) {
+        const cell = row.appendChild(Object.assign(document.createElement('button'), { type: 'button', role: 'gridcell', tabIndex: -1 }))
+        cells.push(cell)
+      }
+    }
+    current = 0
+    if (cells.length) cells[0].tabIndex = 0
+  }
+
+  function select(row, column) {
+    const index = row === null ? -1 : row * columns + column
+    cells.forEach((cell, i) => {
+      if (i === index) cell.setAttribute('aria-selected', 'true')
+      else if (cell.hasAttribute('aria-selected')) cell.removeAttribute('aria-selected')
+    })
+    if (index < 0 || !cells[index]) return
+    cells[current].tabIndex = -1
+    cells[index].tabIndex = 0
+    if (element.contains(document.activeElement)) cells[index].focus({ preventScroll: true })
+    current = index
+  }
+
+  function relabel() {
+    clearTimeout(timer)
+    timer = setTimeout(() => cells.forEach((cell, i) => cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))), settled)
+  }
+
+  /** The cell under a pointer, also while it is captured. */
+  function cellAt(event) {
+    const box = element.getBoundingClientRect()
+    const row = Math.floor(((event.clientY - box.top) / box.height) * rows), column = Math.floor(((event.clientX - box.left) / box.width) * columns)
+    return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
+  }
+
+  let scrubbing = false
+  element.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return
+    scrubbing = true
+    element.setPointerCapture(event.pointerId)
+    const [row, column] = cellAt(event)
+    onPick(row, column)
+    cells[row * columns + column].focus({ preventScroll: true })
+  })
+  element.addEventListener('pointermove', (event) => {
+    if (scrubbing) onPick(...cellAt(event))
+    else if (event.pointerType === 'mouse') onHover(...cellAt(event))
+  })
+  for (const type of ['pointerup', 'pointercancel']) element.addEventListener(type, () => (scrubbing = false))
+  element.addEventListener('pointerleave', () => onHover(null))
+  element.addEventListener('click', (event) => {
+    if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
+    const index = cells.indexOf(event.target.closest('button'))
+    if (index >= 0) onPick(Math.floor(index / columns), index % columns)
+  })
+  element.addEventListener('keydown', (event) => {
+    const step = steps[event.key], ends = { Home: 0, End: columns - 1 }
+    if ((!step && !(event.key in ends)) || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const row = Math.floor(current / columns), column = current % columns
+    const to = step ? [row + step[0], column + step[1]] : [row, ends[event.key]]
+    if (to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns) return
+    select(...to)
+    cells[current].focus()
+    onPick(...to)
+  })
+
+  return { resize, select, relabel }
+}

@@ -1,0 +1,25 @@
+/* Letter keys, while the stage or the panel has the focus; arrows are the grids' own. The list of them is in index.html. */
+import { toggleCls } from './controls.js'
+
+const views = ['heads', 'matrix', 'rollout', 'statistics']
+
+export function connectKeys(page) {
+  const { store } = page
+  const click = (id) => () => document.getElementById(id).click()
+  const within = (value, end) => Math.min(end - 1, Math.max(0, value))
+  const layer = (by) => () => store.set({ layer: within(store.get().layer + by, page.engine.shape.layers) })
+  const head = (by) => () => store.set({ head: store.get().head === 'mean' ? 0 : within(store.get().head + by, page.engine.shape.heads) })
+  const strength = (by) => () => store.set({ strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100 })
+  const actions = {
+    '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
+    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), '?': click('help')
+  }
+  views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
+  for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
+    area.addEventListener('keydown', (event) => {
+      const typed = ['SELECT', 'INPUT'].includes(event.target.tagName)
+      if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
+      event.preventDefault()
+      actions[event.key]()
+    })
+}

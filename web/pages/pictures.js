@@ -1,0 +1,118 @@
+/* Where pictures come from: drawn scenes, files, drop, paste, camera. */
+import { modelFiles } from './models.js'
+
+const element = (id) => document.getElementById(id)
+const samples = [159, 7, 42, 1009]
+
+/** Scenes as pictures: { source: ImageData, name, scene, twins, owner }. */
+export function scenePictures({ engine }, seeds) {
+  return Promise.all(seeds.map(async (seed) => {
+    const { image, twins, owner } = await engine.scene(seed)
+    const source = new ImageData(new Uint8ClampedArray(image.data), image.width, image.height)
+    return { source, width: image.width, height: image.height, name: `Scene ${seed}`, scene: seed, twins, owner }
+  }))
+}
+
+/** The patch of a twin that lies most inside it: has the most neighbours of the same object. */
+export function twinPatch({ twins, owner }, columns = 14) {
+  if (!twins) return null
+  const mine = (index) => owner[index] === twins[0]
+  const score = (i) => (mine(i) ? 1 + [i - 1, i + 1, i - columns, i + columns].filter(mine).length : 0)
+  const best = Array.from(owner.keys()).reduce((a, b) => (score(b) > score(a) ? b : a))
+  return [Math.floor(best / columns), best % columns]
+}
+
+async function decode(blob, name) {
+  let source
+  try {
+    source = await createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' })
+  } catch {
+    throw new Error(`${name}: this file could not be read as a picture. Take a PNG, JPEG or WebP.`)
+  }
+  return { source, width: source.width, height: source.height, name }
+}
+
+async function openBlob(page, blob, name) {
+  try {
+    await page.run(await decode(blob, name))
+  } catch (error) {
+    page.showError(error)
+  }
+}
+
+async function openScene(page, picture) {
+  const patch = twinPatch(picture)
+  await page.run(picture)
+  if (patch && page.engine.shape.rows === 14) page.store.set({ query: patch })
+}
+
+async function connectSamples(page) {
+  const pictures = await scenePictures(page, samples)
+  element('samples').replaceChildren(...pictures.map((picture) => {
+    const button = Object.assign(document.createElement('button'), { type: 'button', ariaLabel: picture.name, title: picture.name })
+    const canvas = button.appendChild(Object.assign(document.createElement('canvas'), { width: picture.width, height: picture.height }))
+    canvas.getContext('2d').putImageData(picture.source, 0, 0)
+    button.addEventListener('click', () => openScene(page, picture))
+    return button
+  }))
+  const mark = () => pictures.forEach(({ scene }, i) => element('samples').children[i].setAttribute('aria-pressed', scene === page.store.get().scene))
+  page.store.on(['scene', 'ran'], mark)
+  mark()
+  element('another').addEventListener('click', async () => {
+    const [picture] = await scenePictures(page, [1 + Math.floor(Math.random() * 1e6)])
+    await openScene(page, picture)
+  })
+}
+
+function openFiles(page, files) {
+  const picture = files.find(({ type }) => type.startsWith('image/'))
+  if (picture) return openBlob(page, picture, picture.name)
+  return modelFiles(page, files)
+}
+
+function connectDropAndPaste(page) {
+  const mark = (on) => document.body.classList.toggle('dropping', on)
+  addEventListener('dragover', (event) => { event.preventDefault(); mark(true) })
+  addEventListener('dragleave', () => mark(false))
+  addEventListener('drop', (event) => {
+    event.preventDefault()
+    mark(false)
+    if (event.dataTransfer.files.length) openFiles(page, [...event.dataTransfer.files])
+  })
+  addEventListener('paste', (event) => {
+    const files = [...(event.clipboardData?.files ?? [])]
+    if (files.length) openFiles(page, files)
+  })
+}
+
+function connectCamera(page) {
+  const dialog = element('camera-dialog'), video = element('video')
+  const stop = () => { for (const track of video.srcObject?.getTracks() ?? []) track.stop() }
+  element('camera').addEventListener('click', async () => {
+    try {
+      video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
+      dialog.showModal()
+      await video.play()
+    } catch (error) {
+      page.showError(new Error(`The camera cannot be used (${error.name ?? error}). Allow it for this page, or open a file.`))
+    }
+  })
+  element('shoot').addEventListener('click', async () => {
+    const source = await createImageBitmap(video)
+    dialog.close()
+    await page.run({ source, width: source.width, height: source.height, name: 'Camera' })
+  })
+  element('camera-close').addEventListener('click', () => dialog.close())
+  dialog.addEventListener('close', stop)
+}
+
+export async function connectPictures(page) {
+  element('open-picture').addEventListener('click', () => element('picture-file').click())
+  element('picture-file').addEventListener('change', ({ target }) => {
+    if (target.files[0]) openBlob(page, target.files[0], target.files[0].name)
+    target.value = ''
+  })
+  connectDropAndPaste(page)
+  connectCamera(page)
+  await connectSamples(page)
+}

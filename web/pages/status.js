@@ -1,0 +1,33 @@
+/* What goes on, in the header; what went wrong, in a banner that says what to do. */
+
+const element = (id) => document.getElementById(id)
+
+export const showStatus = (text) => (element('status').textContent = text)
+
+const phases = { download: 'Loading the model', read: 'Preparing the weights', run: 'Running' }
+
+export function showProgress(progress) {
+  const bar = element('progress')
+  bar.hidden = progress === null
+  if (progress === null) return
+  const { phase, done, total } = progress
+  if (total > 0) bar.value = done / total
+  else bar.removeAttribute('value')
+  showStatus(phase === 'run' ? phases.run : `${phases[phase]}: ${(done / 1e6).toFixed(1)}${total ? ` of ${(total / 1e6).toFixed(1)}` : ''} MB`)
+}
+
+const advice = {
+  INVALID_FILE: 'Take another file, or all files of the model’s folder together.',
+  UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',
+  OUT_OF_MEMORY: 'Take a smaller model, or close other pages.',
+  IO: 'Look whether the server that this page is from is still there, then load the page again.'
+}
+
+export function showError(error) {
+  if (error?.status === 'CANCELLED') return
+  const wasm = typeof WebAssembly === 'undefined' ? 'This browser has no WebAssembly; the picture below is built in. Take a newer browser.' : ''
+  element('error-text').textContent = wasm || `${error?.message ?? error} ${advice[error?.status] ?? ''}`
+  element('error').hidden = false
+}
+
+element('error-close').addEventListener('click', () => (element('error').hidden = true))

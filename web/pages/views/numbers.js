@@ -1,0 +1,41 @@
+/* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
+import { percent, topOf, tokenName } from '../plot/caption.js'
+import { entropy, softmax } from '../maps.js'
+
+const element = (id) => document.getElementById(id)
+const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text })
+
+export function showAnswer({ engine }) {
+  const { logits } = engine.result, list = element('answer')
+  if (!logits) return list.replaceChildren(made('li', 'This model has no classifier.'))
+  const shares = softmax(logits)
+  list.replaceChildren(...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
+    const item = document.createElement('li')
+    item.append(made('span', engine.model.labels[token]), made('b', percent(weight)))
+    item.style.setProperty('--share', `${weight * 100}%`)
+    return item
+  }))
+}
+
+function facts({ engine, store, drawn, statistics }) {
+  const { tokens, prefixTokens } = engine.shape, { layer, head, view } = store.get(), ofRow = entropy(drawn.row)
+  const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
+  const rows = [
+    ['Entropy', `${ofRow.toFixed(3)} nats`], ['of the largest, ln N', percent(ofRow / Math.log(tokens))], ['On CLS, registers', percent(prefix)],
+    ['On itself', percent(drawn.row[drawn.token])]
+  ]
+  const s = view === 'rollout' || head === 'mean' ? null : statistics?.[layer][head]
+  if (s) rows.push(['Head’s mean distance', `${s.distance.toFixed(1)} px`], ['Head’s entropy', `${s.entropyPatches.toFixed(3)} nats`])
+  return rows
+}
+
+export function showNumbers(page) {
+  if (!page.drawn) return
+  const { row } = page.drawn, { prefixTokens, columns } = page.engine.shape
+  element('facts').replaceChildren(...facts(page).flatMap(([term, value]) => [made('dt', term), made('dd', value)]))
+  element('most').replaceChildren(...topOf(row, 6).map(({ token, weight }) => {
+    const line = document.createElement('tr')
+    line.append(...[tokenName(token, prefixTokens, columns), percent(weight), (weight * row.length).toFixed(2)].map((text) => made('td', text)))
+    return line
+  }))
+}

@@ -1,0 +1,112 @@
+/* The stage: the picture, the map over it, the query, colour bar and caption. */
+import { createGrid } from '../grid.js'
+import { caption, percent, times, tokenName } from '../plot/caption.js'
+import { overlay } from '../plot/overlay.js'
+import { largestOf, newRaster, putColour } from '../plot/raster.js'
+import { makeScale } from '../plot/scale.js'
+
+const element = (id) => document.getElementById(id)
+
+export function put(canvas, raster) {
+  canvas.width = raster.width
+  canvas.height = raster.height
+  canvas.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
+}
+
+/** What the stage shows in words. */
+export function placeName({ view, layer, head, first, last }, layers) {
+  if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
+  return `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+}
+
+function drawPicture({ engine, picture }) {
+  const canvas = element('picture'), { region } = engine.result, { rows, columns } = engine.shape
+  const side = Math.min(1024, Math.max(448, region.width)), context = canvas.getContext('2d')
+  canvas.width = side
+  canvas.height = Math.round((side * rows) / columns)
+  let source = picture.source
+  if (source instanceof ImageData) {
+    source = Object.assign(document.createElement('canvas'), { width: source.width, height: source.height })
+    source.getContext('2d').putImageData(picture.source, 0, 0)
+  }
+  context.drawImage(source, region.x, region.y, region.width, region.height, 0, 0, canvas.width, canvas.height)
+  element('frame').style.aspectRatio = `${columns} / ${rows}`
+  for (const id of ['picture', 'map']) element(id).hidden = false
+  for (const id of ['first-picture', 'first-map']) element(id).hidden = true
+}
+
+function drawBar(scale, table) {
+  const raster = newRaster(256, 1)
+  for (let i = 0; i < 256; i++) putColour(raster, i, table, i / 255)
+  put(element('bar'), raster)
+  element('ticks').replaceChildren(...scale.ticks.map(({ at, text }) => {
+    const tick = Object.assign(document.createElement('span'), { textContent: text })
+    tick.style.left = `${at * 100}%`
+    return tick
+  }))
+  element('bar-label').textContent = scale.label
+}
+
+function drawMarks(path, query, { rows, columns }) {
+  const cell = query === 'cls' ? '' : `M${query[1]} ${query[0]}h1v1h-1z`
+  element('marks').setAttribute('viewBox', `0 0 ${columns} ${rows}`)
+  element('marks').innerHTML = `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
+}
+
+/** The weights that the stage shows, all N of them. */
+async function weightsOf({ engine, store, query }) {
+  const { view, fusion, residual, first, last, layer, head, reverse } = store.get()
+  if (view === 'rollout' && engine.result.kept) return engine.rollout({ query: query(), fusion, residual, first, last })
+  return engine.row({ layer, head, query: query(), reverse })
+}
+
+export function createStage(page) {
+  const { store, engine } = page
+  let turn = 0, spoken
+  const grid = createGrid(element('patches'), {
+    name: cellName,
+    onPick: (row, column) => store.set({ query: [row, column], hover: null }),
+    onHover: (row, column) => store.set({ hover: row === null ? null : [row, column] })
+  })
+
+  function cellName(row, column) {
+    const { prefixTokens, columns, tokens } = engine.shape, weight = page.drawn.row[prefixTokens + row * columns + column]
+    return `row ${row}, column ${column}, ${percent(weight)}, ${times(weight, tokens)}`
+  }
+
+  function speak(text) {
+    clearTimeout(spoken)
+    spoken = setTimeout(() => (element('spoken').textContent = text), 300)
+  }
+
+  async function draw() {
+    const mine = ++turn, row = await weightsOf(page)
+    if (mine !== turn) return // a newer one is on its way
+    const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
+    const scale = makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
+    const { raster, path } = overlay({ weights: row.subarray(prefix), rows, columns, scale, table: page.table, style: state.style, strength: state.strength })
+    const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
+    page.drawn = { row, scale, path, token, caption: caption({ row, where: place, token, prefix, columns, reverse }) }
+    put(element('map'), raster)
+    drawMarks(path, query, shape)
+    drawBar(scale, page.table)
+    element('stage-title').textContent = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
+    element('caption').textContent = page.drawn.caption
+    store.set({ drawn: page.drawn })
+    if (state.hover) return
+    speak(page.drawn.caption)
+    grid.select(query === 'cls' ? null : query[0], query[1])
+    grid.relabel()
+  }
+
+  store.on(['ran'], () => {
+    grid.resize(engine.shape.rows, engine.shape.columns)
+    drawPicture(page)
+  })
+  store.on(['colours'], async ({ colours }) => {
+    page.table = await engine.colours(colours)
+    store.set({ coloured: colours })
+  })
+  store.on(['ran', 'coloured', 'query', 'hover', 'layer', 'head', 'reverse', 'style', 'scale', 'strength', 'view', 'fusion', 'first', 'last', 'residual'],
+    () => draw().catch(page.showError))
+}

@@ -1,0 +1,25 @@
+/* The sentence under a map. It is true of every map: how much of the row a few patches hold, and the largest weight. */
+
+export const tokenName = (token, prefix, columns) =>
+  token >= prefix ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})` : token === 0 ? 'CLS' : `register ${token}`
+
+export const percent = (share) => `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
+
+export const times = (weight, tokens) => {
+  const value = weight * tokens
+  return `${value >= 10 ? value.toFixed(1) : value.toPrecision(2)} × uniform`
+}
+
+/** The `count` largest entries of a row, ties by index: [{ token, weight }]. */
+export function topOf(row, count) {
+  return Array.from(row, (weight, token) => ({ token, weight })).sort((a, b) => b.weight - a.weight || a.token - b.token).slice(0, count)
+}
+
+/** row: all N weights of the query, or with reverse what each token's row has for it. */
+export function caption({ row, where, token, prefix, columns, reverse = false }) {
+  const name = tokenName(token, prefix, columns), top = topOf(row, 6)
+  if (reverse)
+    return `${where}: ${name} is looked at most by ${tokenName(top[0].token, prefix, columns)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
+  const held = top.reduce((sum, { weight }) => sum + weight, 0)
+  return `${where}: ${name} gives ${percent(held)} of its attention to ${top.length} tokens, most to ${tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
+}

@@ -1,0 +1,39 @@
+/* A Chromium with the site, for tests of pages. Everything that the page says to the console, throws or breaks of the policy is kept and
+ * must be nothing. HEED_CHROMIUM and HEED_WEB_SITE name others. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { serve } from '../serve.js'
+import { repository } from './package.js'
+
+export const site = process.env.HEED_WEB_SITE ?? join(repository, 'build/web/site')
+const executablePath = process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+const args = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const pictures = join(repository, 'build/web/screenshots')
+
+/** Resolves to { open(path, options), close }. open gives a page that is ready; its `faults` must stay empty. */
+export async function startBrowser({ isolated = true } = {}) {
+  await mkdir(pictures, { recursive: true })
+  const server = await serve(site, { isolated }), browser = await chromium.launch({ executablePath, args })
+  async function open(path = '', { ready = true, ...options } = {}) {
+    const page = await browser.newPage({ viewport: { width: 1366, height: 768 }, ...options })
+    page.faults = []
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.faults.push(message.text()))
+    page.on('pageerror', (error) => page.faults.push(String(error.stack)))
+    page.on('requestfailed', (request) => page.faults.push(`${request.url()}: ${request.failure()?.errorText}`))
+    await page.goto(server.address + path)
+    if (ready) await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+    return page
+  }
+  return { open, address: server.address, close: async () => { await browser.close(); server.close() } }
+}
+
+/** Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes it. */
+export async function finish(page, name) {
+  if (name) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  const { faults } = page
+  await page.context().close()
+  assert.deepEqual(faults, [])
+}

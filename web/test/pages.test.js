@@ -1,0 +1,190 @@
+/* The explorer in Chromium: by mouse, by keyboard alone, by finger, without scripts, without isolation; its numbers against the native
+ * program's; no violation that axe knows. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { readdirSync } from 'node:fs'
+import { finish, site, startBrowser } from './browser.js'
+import { native, repository } from './package.js'
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+let browser
+
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+const text = (page, id) => page.textContent(`#${id}`)
+
+async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
+}
+
+test('opens on the two twins: from a patch of one star to the other star', async () => {
+  const page = await browser.open()
+  assert.equal(await text(page, 'stage-title'), 'Layer 3, head 0: from patch (2, 10)')
+  assert.match(await text(page, 'caption'), /most to patch \(10, 1\): 19\.9 % = 39\.2 × uniform/)
+  assert.match(await text(page, 'answer'), /^star/)
+  assert.equal(await page.locator('#patches [role=gridcell]').count(), 196)
+  assert.match(await text(page, 'machine'), /WASM SIMD/)
+  await finish(page, 'explorer-1366-light')
+})
+
+test('the mouse takes patches, heads, views and styles; the address follows and leads back', async () => {
+  const page = await browser.open()
+  const box = await page.locator('#patches').boundingBox()
+  await page.mouse.move(box.x + (box.width * 1.5) / 14, box.y + (box.height * 10.5) / 14)
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('(10, 1)'))
+  await page.mouse.down()
+  await page.mouse.up()
+  await page.waitForFunction(() => location.hash === '#q=10.1')
+  assert.match(await text(page, 'caption'), /most to patch \([2-4], (9|10|11)\)/)
+  await page.locator('#view [role=gridcell]').nth(17).click()
+  await page.waitForFunction(() => location.hash === '#l=4&h=1&q=10.1')
+  await page.selectOption('#style', 'contour')
+  await page.selectOption('#colours', 'magma')
+  await page.click('#reverse')
+  for (const view of ['matrix', 'rollout', 'statistics', 'heads']) {
+    await page.click(`#tab-${view}`)
+    assert.equal(await page.getAttribute(`#tab-${view}`, 'aria-selected'), 'true')
+  }
+  const hash = await page.evaluate(() => location.hash), title = await text(page, 'stage-title')
+  assert.equal(hash, '#l=4&h=1&q=10.1&o=contour&c=magma&r=1')
+  const other = await browser.open(hash)
+  assert.equal(await text(other, 'stage-title'), title)
+  await finish(other)
+  await finish(page)
+})
+
+test('the keyboard alone goes everywhere', async () => {
+  const page = await browser.open()
+  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key) }
+  for (let i = 0; i < 40 && !(await page.evaluate(() => document.activeElement.closest('#patches'))); i++) await press('Tab')
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), /^row 2, column 10, /)
+  await press('ArrowDown', 'ArrowLeft', ']', '.', '.')
+  await page.waitForFunction(() => location.hash === '#l=4&h=2&q=3.9')
+  await press('c')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent === 'Layer 4, head 2: from CLS')
+  await press('c', 'm', 'r', '-')
+  await page.waitForFunction(() => location.hash === '#l=4&h=mean&q=3.9&a=0.7&r=1')
+  await press('4')
+  await page.waitForSelector('#view .plot circle')
+  await press('?')
+  assert.equal(await page.evaluate(() => document.getElementById('keys').open), true)
+  await press('Escape')
+  assert.equal(await page.evaluate(() => document.getElementById('keys').open), false)
+  await finish(page)
+})
+
+test('a finger drawn across the picture takes the query along, on a phone', async () => {
+  const page = await browser.open('', { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: 'dark' })
+  await page.locator('#patches [role=gridcell]').nth(14 * 10 + 1).tap()
+  await page.waitForFunction(() => location.hash === '#q=10.1')
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360)
+  await finish(page, 'explorer-360-dark')
+})
+
+test('the numbers are those of heed run --json', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')), picture = join(folder, 'scene.png'), json = join(folder, 'native.json')
+  execFileSync(native, ['demo', '--scene', '7', '--picture', picture])
+  execFileSync(native, ['run', picture, '--backend', 'cpu', '--query', '3,4', '--layer', 'all', '--json', json, '--quiet'])
+  const page = await browser.open('#q=3.4')
+  await page.setInputFiles('#picture-file', picture)
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene.png'))
+  const { name, bytes } = await saved(page, '#save-json')
+  assert.equal(name, 'heed.json')
+  close(JSON.parse(bytes), JSON.parse(readFileSync(json)), '')
+  await finish(page)
+})
+
+const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'probability'])
+
+/** Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size. */
+function close(found, expected, where) {
+  if (typeof expected === 'number') assert.ok(Math.abs(found - expected) <= 1e-5 * Math.max(1, Math.abs(expected)), `${where}: ${found}, expected ${expected}`)
+  else if (typeof expected === 'object' && expected !== null)
+    for (const key of Object.keys(expected)) { if (!unlike.has(key)) close(found[key], expected[key], `${where}.${key}`) }
+  else assert.equal(found, expected, where)
+}
+
+test('saves PNG, SVG and CSV', async () => {
+  const page = await browser.open()
+  const png = await saved(page, '#save-png'), svg = await saved(page, '#save-svg'), csv = await saved(page, '#save-csv')
+  assert.deepEqual([...png.bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47])
+  assert.ok(png.bytes.readUInt32BE(16) > 900)
+  assert.match(svg.bytes.toString(), /^<svg [^]*× uniform[^]*heed \d/)
+  const lines = csv.bytes.toString().trim().split('\n')
+  assert.equal(lines.length, 198)
+  const sum = lines.slice(1).reduce((total, line) => total + Number(line.match(/",([^,]+),/)[1]), 0)
+  assert.ok(Math.abs(sum - 1) < 1e-5)
+  await finish(page)
+})
+
+test('a file that is neither picture nor model gets a sentence, and the last result stays', async () => {
+  const page = await browser.open(), title = await text(page, 'stage-title')
+  await page.setInputFiles('#picture-file', { name: 'note.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), /^note\.png: this file could not be read as a picture/)
+  await page.click('#error-close')
+  await page.setInputFiles('#model-files', { name: 'model.safetensors', mimeType: '', buffer: Buffer.from('nothing of the kind') })
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), /safetensors.*Take another file/)
+  assert.equal(await text(page, 'stage-title'), title)
+  await page.click('#cls')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('from CLS'))
+  await finish(page)
+})
+
+test('opens a model of one’s own from its files', async () => {
+  const page = await browser.open(), folder = join(repository, 'runtime/demo/model')
+  await page.setInputFiles('#model-files', ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) => join(folder, name)))
+  await page.waitForSelector('#demo-model:not([hidden])', { timeout: 60000 })
+  assert.equal(await text(page, 'model-name'), 'model.safetensors')
+  assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+  await finish(page)
+})
+
+test('a picture and a map are there without scripts', async () => {
+  const page = await browser.open('', { javaScriptEnabled: false, ready: false })
+  for (const id of ['first-picture', 'first-map']) {
+    const box = await page.locator(`#${id}`).boundingBox()
+    assert.ok(box.width > 300 && Math.abs(box.width - box.height) < 2, id)
+  }
+  await finish(page, 'explorer-no-script')
+})
+
+test('works where the server isolates nothing, on one thread, and says why', async () => {
+  const plain = await startBrowser({ isolated: false })
+  try {
+    const page = await plain.open()
+    assert.match(await text(page, 'machine'), /isolated/)
+    assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+    await finish(page)
+  } finally {
+    await plain.close()
+  }
+})
+
+for (const view of ['heads', 'matrix', 'rollout', 'statistics'])
+  test(`axe finds no violation: ${view}, light and dark`, async () => {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })
+      await page.waitForTimeout(400) // names of cells settle after 300 ms
+      await page.addScriptTag({ path: axe })
+      const { violations } = await page.evaluate(() => axe.run())
+      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`), [])
+      await finish(page, `explorer-${view}-${colorScheme}`)
+    }
+  })
+
+test('HTML, styles and scripts of the pages stay below 45 KB gzip', () => {
+  const files = readdirSync(site, { recursive: true }).filter((name) => !name.startsWith('heed') && /\.(html|css|js)$/.test(name))
+  const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(site, name)), { level: 9 }).length, 0)
+  assert.ok(files.length > 20 && bytes <= 45000, `${bytes} bytes in ${files.length} files`)
+})

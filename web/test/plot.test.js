@@ -1,0 +1,81 @@
+/* Plots are pure: an example each, its result written out. Tables here are grey: entry i is (i, i, i). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { caption, percent, times, tokenName, topOf } from '../plot/caption.js'
+import { figure } from '../plot/figure.js'
+import { heads } from '../plot/heads.js'
+import { heat } from '../plot/heat.js'
+import { massMask } from '../plot/mass_mask.js'
+import { outline } from '../plot/outline.js'
+import { overlay } from '../plot/overlay.js'
+import { makeScale } from '../plot/scale.js'
+import { scatter } from '../plot/scatter.js'
+
+const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
+const weights = Float32Array.of(0, 0.125, 0.5, 0.25), tokens = 8
+const uniform = makeScale('uniform', { tokens, largest: 0.5 })
+const reds = ({ data, width, height }) => Array.from({ length: width * height }, (_, i) => (data[i * 4 + 3] ? data[i * 4] : '.')).join(' ')
+const alphas = ({ data }) => Array.from({ length: data.length / 4 }, (_, i) => data[i * 4 + 3]).join(' ')
+
+test('scales say their ends and put weights between them', () => {
+  assert.deepEqual(uniform.ticks.map(({ text }) => text), ['0', '1', '2', '3', '4'])
+  assert.deepEqual([0, 0.25, 0.5].map((weight) => uniform.position(weight)), [0, 0.5, 1])
+  const log = makeScale('log', { tokens: 100, largest: 1 })
+  assert.deepEqual(log.ticks.map(({ text }) => text), ['0.01', '0.1', '1', '10', '100'])
+  assert.deepEqual([0, 0.0001, 0.01, 1].map((weight) => Math.round(log.position(weight) * 1e6) / 1e6), [0, 0, 0.5, 1])
+  assert.equal(makeScale('share', { tokens, largest: 0.5 }).ticks.at(-1).text, '50 %')
+  assert.equal(makeScale('own', { tokens, largest: 0.5 }).position(0.1, 0.2), 0.5)
+  for (const kind of ['uniform', 'share', 'log', 'own']) assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
+})
+
+test('heat: a pixel a weight', () => assert.equal(reds(heat({ weights, rows: 2, columns: 2, scale: uniform, table })), '0 64 255 128'))
+
+test('heads: layers down, heads across, a gap after each', () =>
+  assert.equal(reds(heads({ maps: [[weights, weights]], rows: 2, columns: 2, scale: uniform, table })), '0 64 . 0 64 . 255 128 . 255 128 . . . . . . .'))
+
+test('outline: edges between inside and outside, joined', () => {
+  assert.equal(outline([1, 1, 0, 0], 2, 2), 'M0 0H2M0 1H2M0 0V1M2 0V1')
+  assert.equal(outline([0, 0, 0, 0], 2, 2), '')
+})
+
+test('mass mask: the fewest patches, ties by index', () => {
+  assert.deepEqual([...massMask(Float32Array.of(0.25, 0.25, 0.5, 0), 0.6)], [1, 0, 1, 0])
+  assert.deepEqual([...massMask(Float32Array.of(0, 0), 0.6)], [0, 0])
+})
+
+test('overlay: four styles', () => {
+  const draw = (style) => overlay({ weights, rows: 2, columns: 2, scale: uniform, table, style, strength: 1 })
+  assert.equal(reds(draw('colour').raster), '0 64 255 128')
+  assert.equal(alphas(draw('colour').raster), '102 140 255 178')
+  assert.equal(alphas(draw('spotlight').raster), '255 191 0 128')
+  assert.equal(alphas(draw('contour').raster), '0 0 0 0')
+  assert.equal(draw('mass').path, outline([0, 0, 1, 1], 2, 2))
+})
+
+test('captions are sentences with numbers', () => {
+  const row = Float32Array.of(0.25, 0, 0.5, 0.25, 0, 0, 0, 0)
+  assert.equal(caption({ row, where: 'Layer 1, head 2', token: 3, prefix: 1, columns: 3 }),
+    'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 6 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.')
+  assert.match(caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }), /is looked at most by patch \(0, 1\), which gives it 50.0 %/)
+  assert.deepEqual([tokenName(0, 2, 4), tokenName(1, 2, 4), tokenName(7, 2, 4)], ['CLS', 'register 1', 'patch (1, 1)'])
+  assert.deepEqual([percent(0), percent(0.0004), percent(0.0123), percent(1), times(0.5, 197)], ['0.00 %', '0.040 %', '1.23 %', '100.0 %', '98.5 × uniform'])
+  assert.deepEqual(topOf(row, 2).map(({ token }) => token), [2, 0])
+})
+
+test('figure: one SVG with picture, map, bar, caption and where it is from; text is escaped', () => {
+  const svg = figure({
+    pictures: { picture: 'data:p', map: 'data:m', bar: 'data:b', heads: 'data:h' }, rows: 2, columns: 2, path: 'M0 0H1', cell: [1, 0],
+    scale: uniform, caption: 'a < b & c', provenance: 'heed "1"'
+  })
+  for (const part of ['data:p', 'data:m', 'data:b', 'data:h', '<path d="M0 0H1"', '<rect x="0" y="1" width="1"', 'a &lt; b &amp; c', 'heed &quot;1&quot;', '× uniform', '>4</text>'])
+    assert.ok(svg.includes(part), part)
+  assert.ok(!/NaN|undefined/.test(svg))
+})
+
+test('scatter: a dot a head, the chosen one marked', () => {
+  const points = [{ x: 1, y: 2, name: 'layer 0, head 0', layer: 0 }, { x: 2, y: 1, name: 'layer 1, head 0', layer: 1 }]
+  const inside = scatter({ points, layers: 2, chosen: 1, labels: { x: 'entropy', y: 'distance' }, table })
+  assert.equal(inside.match(/<circle/g).length, 2)
+  assert.match(inside, /<circle data-index="1" cx="299.2" cy="109.5" r="8" class="chosen" fill="rgb\(255,255,255\)">/)
+  assert.ok(!/NaN|undefined/.test(inside))
+})

@@ -1,0 +1,38 @@
+/* The page's state: what a link says, and who hears of a change. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defaults, fromHash, toHash } from '../pages/address.js'
+import { entropy, layerMean, slice, softmax } from '../pages/maps.js'
+import { createStore } from '../pages/store.js'
+
+test('a link holds what differs from the defaults, and gives it back', () => {
+  assert.equal(toHash(defaults), '')
+  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25 }
+  assert.deepEqual(fromHash(toHash(state)), state)
+  assert.ok(toHash(state).length < 200)
+  assert.equal(toHash({ ...defaults, query: [3, 4] }), '#q=3.4')
+})
+
+test('what a link cannot mean is left out', () => {
+  for (const hash of ['#l=-1', '#l=x&h=1.5', '#q=3', '#q=1.2.3', '#v=elsewhere', '#a=7', '#s=1e9', '#c=jet', '#__proto__=1', '#constructor=2', '#%', '#n'])
+    assert.deepEqual(fromHash(hash), { ...defaults }, hash)
+})
+
+test('listeners hear of their own keys, once, and only when something differs', () => {
+  const store = createStore({ a: 1, query: [1, 2] }), heard = []
+  store.on(['a'], ({ a }) => heard.push(a))
+  store.set({ query: [1, 2] })
+  store.set({ query: [2, 2] })
+  store.set({ a: 1 })
+  store.set({ a: 2, query: 'cls' })
+  assert.deepEqual(heard, [2])
+})
+
+test('rows, columns, means and sums of kept weights', () => {
+  const weights = Float32Array.of(0.5, 0.5, 0.25, 0.75, 1, 0, 0, 1) // two heads of 2 x 2
+  assert.deepEqual([...slice(weights, 0, 2, 1)], [0.25, 0.75])
+  assert.deepEqual([...slice(weights, 0, 2, 1, true)], [0.5, 0.75])
+  assert.deepEqual([...layerMean(weights, 2, 2, 0, false)], [0.75, 0.25])
+  assert.equal(entropy(Float32Array.of(0.5, 0.5, 0)), Math.log(2))
+  assert.deepEqual(softmax(Float32Array.of(1000, 1000)), [0.5, 0.5])
+})
