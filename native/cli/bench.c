@@ -34,7 +34,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void report(const bench *b, const double *times, double load) {
+static void report(const bench *b, const double *times, double load, double cpu) {
   uint64_t flops = 0;
   for (uint32_t i = 0; i < heed_plan_step_count(b->plan); i++) {
     heed_plan_step step;
@@ -64,6 +64,7 @@ static void report(const bench *b, const double *times, double load) {
   json_number(&json, "min_ms", least);
   json_number(&json, "gflop", (double)flops * 1e-9);
   json_number(&json, "gflops", (double)flops / median * 1e-6);
+  json_number(&json, "cpu_ms", cpu);
   json_number(&json, "load_ms", load);
   json_integer(&json, "weights_bytes", (int64_t)memory.weights);
   json_integer(&json, "arena_bytes", (int64_t)memory.arena);
@@ -101,18 +102,21 @@ static heed_status time_plan(cli_state *cli, bench *b) {
   const double start = now();
   heed_status status = heed_session_create(b->plan, NULL, &session, &cli->error);
   const double load = now() - start;
+  clock_t processor = 0; /* time of all threads in the timed runs */
   if (status == HEED_OK) {
     status = fill_inputs(cli, session, b->graph);
     for (uint32_t i = 0; i < b->warmup + b->runs && status == HEED_OK; i++) {
+      if (i == b->warmup) processor = clock();
       const double before = now();
       status = heed_session_run(session, NULL, &cli->error);
       if (i >= b->warmup) times[i - b->warmup] = now() - before;
     }
+    processor = clock() - processor;
     heed_session_destroy(session);
   }
   if (status == HEED_OK) {
     qsort(times, b->runs, sizeof *times, ascending);
-    report(b, times, load);
+    report(b, times, load, (double)processor * 1e3 / CLOCKS_PER_SEC / b->runs);
   }
   free(times);
   return status;
