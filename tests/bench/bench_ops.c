@@ -1,6 +1,7 @@
 /* GFLOP/s of linear and attention on the CPU, per level and number of threads, through the public API. Not a test.
- * bench_ops [LEVEL|all] [THREADS|0 = 1 and 2] [SECONDS a figure]: median and best of repeated runs; a multiply and an add are 2.
- * One thread is timed by its processor time, so that another process on the machine disturbs it less. */
+ * bench_ops [LEVEL|all] [THREADS|0 = 1 and 2] [SECONDS a figure] [A B C]: of all shapes, or of those of three numbers; median and best of repeated runs; a multiply and an add are 2.
+ * One thread is timed by its processor time, so that another process on the machine disturbs it less (in WebAssembly there is only the
+ * clock). Each level begins with its ceiling, multiply-adds on registers alone. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "ceiling.h"
 #include "base/tensor.h"
-#include "support/test.h"
+#include "heed/heed.h"
 
 typedef struct shape {
   const char *op;
@@ -24,6 +26,11 @@ static const shape shapes[] = {
     {"attention", 3, 197, 64, 0},   {"attention", 12, 197, 64, 0},  {"attention", 12, 1024, 64, 0},
 };
 
+#if defined(__EMSCRIPTEN__)
+#define PROCESSOR_TIME CLOCK_MONOTONIC
+#else
+#define PROCESSOR_TIME CLOCK_THREAD_CPUTIME_ID
+#endif
 static clockid_t source = CLOCK_MONOTONIC;
 
 static double now(void) {
@@ -57,9 +64,45 @@ static heed_value define(heed_graph *graph, const shape *s, const float *weights
   return heed_define_attention(graph, &desc).output;
 }
 
+/* Whether the arguments leave this shape. */
+static bool is_wanted(const shape *s, int count, char **numbers) {
+  const uint32_t have[] = {s->a, s->b, s->c};
+  for (int i = 0; i < count && i < 3; i++)
+    if (strtoul(numbers[i], NULL, 10) != have[i]) return false;
+  return count < 3 || !s->activation;
+}
+
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
+}
+
+/* Not the scalar level, whose products a compiler may vectorise. */
+static const bench_ceiling_level *const ceilings[] = {
+#if defined(HEED_CPU_HAS_SSE2)
+    &bench_ceiling_level_sse2, &bench_ceiling_level_avx2, &bench_ceiling_level_avx512,
+#elif defined(HEED_CPU_HAS_NEON)
+    &bench_ceiling_level_neon,
+#elif defined(HEED_CPU_HAS_WASM128)
+    &bench_ceiling_level_wasm128,
+#endif
+    NULL,
+};
+
+static void measure_ceiling(const char *level, double seconds) {
+  const uint32_t rounds = 200000;
+  double best = 1e9;
+  float sum = 0.0f;
+  for (size_t i = 0; ceilings[i]; i++) {
+    if (strcmp(ceilings[i]->name, level) != 0) continue;
+    for (const double start = now(); now() - start < seconds;) {
+      const double begin = now();
+      sum += ceilings[i]->run(rounds, 1.0f, 0.5f, 1.0f);
+      const double time = now() - begin;
+      best = time < best ? time : best;
+    }
+    printf("%-24s ceiling, registers only: %.1f GFLOP/s (sum %g)\n", level, (double)rounds * ceilings[i]->operations / best * 1e-9, (double)sum);
+  }
 }
 
 static void measure(heed_context *context, heed_backend *backend, const shape *s, const float *numbers, double seconds) {
@@ -80,7 +123,8 @@ static void measure(heed_context *context, heed_backend *backend, const shape *s
   heed_plan_step_info(plan, 0, &step);
   double times[2000];
   size_t count = 0;
-  for (int i = 0; i < 3; i++) check(heed_session_run(session, NULL, &error), &error);
+  size_t warm = 0; /* an engine of WebAssembly compiles better once it has seen the code run for a while */
+  for (const double start = now(); warm < 3 || now() - start < seconds; warm++) check(heed_session_run(session, NULL, &error), &error);
   for (const double start = now(); count < 2000 && (count < 5 || now() - start < seconds); count++) {
     const double begin = now();
     check(heed_session_run(session, NULL, &error), &error);
@@ -106,17 +150,22 @@ int main(int argc, char **argv) {
   const size_t most = 4u << 20;
   float *numbers = malloc(most * sizeof *numbers);
   if (!numbers) return 1;
-  test_random random = {1};
-  for (size_t i = 0; i < most; i++) numbers[i] = test_random_uniform(&random, -1.0f, 1.0f);
+  uint32_t state = 1;
+  for (size_t i = 0; i < most; i++) {
+    state = state * 1664525u + 1013904223u;
+    numbers[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
+  }
   for (uint32_t l = 0; heed_cpu_level(l); l++) {
     if (only && strcmp(only, heed_cpu_level(l)) != 0) continue;
     for (uint32_t t = 1; t <= 2; t++) {
       const heed_cpu_desc desc = {sizeof desc, threads ? threads : t, heed_cpu_level(l)};
       heed_backend *backend;
       if (threads && t > 1) continue;
-      source = desc.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+      source = desc.threads == 1 ? PROCESSOR_TIME : CLOCK_MONOTONIC;
       check(heed_cpu_backend_create(context, &desc, &backend, &error), &error);
-      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) measure(context, backend, &shapes[s], numbers, seconds);
+      if (desc.threads == 1) measure_ceiling(heed_cpu_level(l), seconds);
+      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        if (is_wanted(&shapes[s], argc - 4, argv + 4)) measure(context, backend, &shapes[s], numbers, seconds);
       heed_backend_destroy(backend);
     }
   }

@@ -1,0 +1,116 @@
+/* heed beside its peers on the same weights, by turns, each in a process of its own:
+ *   node peers.mjs wasm|native [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE]
+ * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in Node; native: `heed bench` beside onnxruntime-node. `./dev bench
+ * wasm` and `./dev bench peers` build what it needs and call it. The peers are installed from npm into build/bench/peers, the models
+ * written to build/bench/models (vit_files.mjs). Prints a table and writes all figures as JSON. */
+import { execFile, execFileSync, fork } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { attentions, linears, sizes, writeFiles } from './vit_files.mjs'
+
+const here = path.dirname(fileURLToPath(import.meta.url)), build = path.resolve(here, '../../build'), peers = path.join(build, 'bench/peers')
+const models = path.join(build, 'bench/models'), heedPackage = path.join(build, 'web/package')
+const versions = { wasm: ['onnxruntime-web@1.30.0'], native: ['onnxruntime-node@1.30.0'] }
+const { values: options, positionals: [kind = ''] } = parseArgs({ allowPositionals: true, options: {
+  threads: { type: 'string', default: '1,2' }, jobs: { type: 'string' }, rounds: { type: 'string', default: '8' }, json: { type: 'string' } } })
+if (!versions[kind]) throw new Error(`what to compare (found "${kind}", expected wasm or native)`)
+
+function installPeers() {
+  mkdirSync(peers, { recursive: true })
+  const missing = versions[kind].filter((name) => !existsSync(path.join(peers, 'node_modules', name.slice(0, name.lastIndexOf('@')))))
+  if (missing.length) execFileSync('npm', ['install', '--prefix', peers, '--no-audit', '--no-fund', ...missing], { stdio: ['ignore', 2, 2] })
+}
+
+/** A process that answers a turn with { times, cpu } in milliseconds. */
+async function startContender(engine, job, threads) {
+  const child = fork(path.join(here, 'contender.mjs'), [engine, job, threads, models, heedPackage, peers])
+  const answer = () => new Promise((resolve, reject) => {
+    const ended = (code) => reject(new Error(`${engine} ${job}: the process ended (${code})`))
+    child.once('exit', ended)
+    child.once('message', (message) => { child.off('exit', ended); resolve(message) })
+  })
+  const { ready } = await answer()
+  return { engine, ready, stop: () => child.kill(), turn: (runs, milliseconds) => { child.send({ runs, milliseconds }); return answer() } }
+}
+
+/** A program that is started for each turn and says its figures: least and median as its times. */
+function startProgram(engine, file, args, read) {
+  return { engine, ready: {}, stop() {}, turn: async (runs) => read((await promisify(execFile)(file, args(runs))).stdout) }
+}
+
+function startHeed(job, threads) {
+  const shape = /_(\d+)x(\d+)x(\d+)$/.exec(job)?.slice(1)
+  if (kind === 'wasm' && !shape) return startContender('heed-wasm', job, threads)
+  if (kind === 'wasm') {
+    const program = [path.join(here, 'run_bench.mjs'), path.join(build, 'wasm/tests/bench_ops.wasm'), 'wasm128', '1', '1', ...shape]
+    return startProgram('heed', process.execPath, () => program, (text) => {
+      const [, median, best] = /median +([\d.]+) ms.*best +([\d.]+) ms/.exec(text)
+      return { times: [best, median, median].map(Number), cpu: null, ceiling: Number(/only: ([\d.]+)/.exec(text)[1]) }
+    })
+  }
+  const what = shape ? ['--op', job.split('_')[0], '--shape', job.startsWith('linear') ? shape.join(',') : `1,${shape[0]},${shape[1]},${shape[1]},${shape[2]}`]
+    : [path.join(models, job)]
+  return startProgram('heed', path.join(build, 'release/heed'), (runs) => ['bench', ...what, '--backend', 'cpu', '--threads', threads, '--runs', String(runs), '--json'],
+    (text) => { const found = JSON.parse(text); return { times: [found.min_ms, found.median_ms, found.median_ms], cpu: found.cpu_ms } })
+}
+
+const sorted = (numbers) => [...numbers].sort((a, b) => a - b)
+const median = (numbers) => sorted(numbers)[numbers.length >> 1]
+
+function summary(turns) {
+  const cpu = turns.map((t) => t.cpu).filter((ms) => ms)
+  return { min: Math.min(...turns.flatMap((t) => t.times)), median: median(turns.flatMap((t) => t.times)), cpu: cpu.length ? Math.min(...cpu) : null,
+    ceiling: Math.max(0, ...turns.map((t) => t.ceiling ?? 0)) || null }
+}
+
+async function compare(job, threads, rounds) {
+  const contenders = [await startHeed(job, threads), await startContender(kind === 'wasm' ? 'ort-web' : 'ort-node', job, threads)]
+  const turns = contenders.map(() => []), pause = () => new Promise((resolve) => setTimeout(resolve, 100))
+  for (let round = -1; round < rounds; round++) {
+    for (const [i, contender] of contenders.entries()) {
+      const turn = await contender.turn(job.startsWith('vit_b') ? 5 : job.startsWith('vit') ? 15 : 50, round < 0 ? 4000 : 1000) /* the first warms up */
+      if (round >= 0) turns[i].push(turn)
+      await pause()
+    }
+  }
+  contenders.forEach((c) => c.stop())
+  const [ours, theirs] = contenders.map((c) => c.ready.logits)
+  const difference = ours && theirs ? Math.max(...ours.map((x, i) => Math.abs(x - theirs[i]))) : null
+  return { job, threads: Number(threads), heed: summary(turns[0]), peer: { name: contenders[1].engine, ...summary(turns[1]) }, difference }
+}
+
+const flops = (job) => {
+  const [, , a, b, c] = /^([a-z]+)_(\d+)x(\d+)x(\d+)$/.exec(job) ?? []
+  if (!a) return { ti: 2507366400, s: 9197764608, b: 35127656448 }[job.split('_')[1]]
+  return job.startsWith('linear') ? 2 * a * b * c : 4 * a * b * b * c
+}
+
+function tell({ job, threads, heed, peer, difference }) {
+  const ratio = (key) => (heed[key] && peer[key] ? (peer[key] / heed[key]).toFixed(2) : '-')
+  const figures = ({ min, median, cpu }) => `${min.toFixed(2)} / ${median.toFixed(2)} / ${cpu?.toFixed(2) ?? '-'}`
+  const rate = flops(job) / heed.min / 1e6
+  const rest = [difference === null ? '' : `logits differ by ${difference.toExponential(1)}`, heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : '']
+  console.log(`| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratio('min')} / ${ratio('median')} / ${ratio('cpu')} | ${rate.toFixed(1)} | ${rest.filter(Boolean).join('; ')} |`)
+}
+
+installPeers()
+const bare = [...attentions.map((s) => `attention_${s.join('x')}`), ...linears.map((s) => `linear_${s.join('x')}`)]
+const jobs = options.jobs?.split(',') ?? [...Object.keys(sizes).map((name) => `vit_${name}`), ...bare]
+writeFiles(models, Object.keys(sizes).filter((name) => jobs.some((job) => job.startsWith(`vit_${name}`))))
+console.log(`${os.cpus()[0].model}, ${os.cpus().length} cores, load ${os.loadavg()[0].toFixed(1)}, Node ${process.versions.node}, ${versions[kind]}`)
+console.log('Milliseconds: least / median / least processor time (of all threads) a run; ratio = peer / heed.')
+console.log(`| job | threads | heed | ${kind === 'wasm' ? 'onnxruntime-web' : 'onnxruntime-node'} | ratio | heed GFLOP/s | |\n| --- | --- | --- | --- | --- | --- | --- |`)
+const found = []
+for (const threads of options.threads.split(','))
+  for (const job of jobs) {
+    if (kind === 'wasm' && !job.startsWith('vit') && threads !== '1') continue /* bench_ops.wasm has one thread */
+    found.push(await compare(job, threads, Number(options.rounds)))
+    tell(found.at(-1))
+  }
+const file = options.json ?? path.join(build, `bench/${kind}.json`)
+writeFileSync(file, JSON.stringify({ machine: os.cpus()[0].model, cores: os.cpus().length, load: os.loadavg(), node: process.version, peers: versions[kind], found }, null, 1))
+console.error(`all figures: ${file}`)
+process.exit(0)
