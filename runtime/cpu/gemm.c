@@ -183,27 +183,31 @@ static void add_bias(float *tile, size_t m, const float *bias, uint32_t count) {
   }
 }
 
-/* to[count] = from[count] + residual[count] (residual may be NULL). */
-static void store_row(const float *from, const float *residual, float *to, size_t count) {
+/* to[count] = from[count] + bias[count] + residual[count]; either may be NULL. */
+static void store_row(const float *from, const float *bias, const float *residual, float *to, size_t count) {
   size_t n = 0;
   for (; n + HEED_SIMD_WIDTH <= count; n += HEED_SIMD_WIDTH) {
-    const f32xN a = f32_load(from + n);
-    f32_store(to + n, residual ? f32_add(a, f32_load(residual + n)) : a);
+    f32xN a = f32_load(from + n);
+    if (bias) a = f32_add(a, f32_load(bias + n));
+    if (residual) a = f32_add(a, f32_load(residual + n));
+    f32_store(to + n, a);
   }
   if (n == count) return;
   const uint32_t rest = (uint32_t)(count - n);
-  const f32xN a = f32_load_tail(from + n, rest);
-  f32_store_tail(to + n, residual ? f32_add(a, f32_load_tail(residual + n, rest)) : a, rest);
+  f32xN a = f32_load_tail(from + n, rest);
+  if (bias) a = f32_add(a, f32_load_tail(bias + n, rest));
+  if (residual) a = f32_add(a, f32_load_tail(residual + n, rest));
+  f32_store_tail(to + n, a, rest);
 }
 
 /* One row of a tile, columns [column, column + count), to its places in [parts, B, heads, tokens, head_depth]. */
-static void store_head_major(const heed_cpu_product *p, const float *from, size_t row, size_t column, size_t count) {
+static void store_head_major(const heed_cpu_product *p, const float *from, const float *bias, size_t row, size_t column, size_t count) {
   const size_t batch = p->rows / p->tokens, b = row / p->tokens, t = row % p->tokens;
   for (size_t done = 0; done < count;) {
     const size_t head = (column + done) / p->head_depth, d = (column + done) % p->head_depth; /* head counts through the parts */
     const size_t left = count - done, here = p->head_depth - d < left ? p->head_depth - d : left;
     const size_t part = head / p->heads, plane = (part * batch + b) * p->heads + head % p->heads;
-    store_row(from + done, NULL, p->y + (plane * p->tokens + t) * p->head_depth + d, here);
+    store_row(from + done, bias ? bias + done : NULL, NULL, p->y + (plane * p->tokens + t) * p->head_depth + d, here);
     done += here;
   }
 }
@@ -211,13 +215,17 @@ static void store_head_major(const heed_cpu_product *p, const float *from, size_
 /* Bias, activation, residual, and out of the tile into y. */
 static void finish_tile(const heed_cpu_product *p, float *tile, size_t row, size_t m, size_t column) {
   const size_t left = p->columns - column, count = left < HEED_TILE_COLUMNS ? left : HEED_TILE_COLUMNS;
-  if (p->bias) add_bias(tile, m, p->bias + column, (uint32_t)count);
-  if (p->activation != HEED_ACTIVATION_NONE) heed_cpu_activate(p->activation, tile, tile, m * HEED_TILE_COLUMNS);
+  const float *bias = p->bias ? p->bias + column : NULL;
+  if (p->activation != HEED_ACTIVATION_NONE) {
+    if (bias) add_bias(tile, m, bias, (uint32_t)count);
+    heed_cpu_activate(p->activation, tile, tile, m * HEED_TILE_COLUMNS);
+    bias = NULL;
+  }
   for (size_t i = 0; i < m; i++) {
     const float *from = tile + i * HEED_TILE_COLUMNS;
     const size_t at = (row + i) * p->columns + column;
-    if (p->heads) store_head_major(p, from, row + i, column, count);
-    else store_row(from, p->residual ? p->residual + at : NULL, p->y + at, count);
+    if (p->heads) store_head_major(p, from, bias, row + i, column, count);
+    else store_row(from, bias, p->residual ? p->residual + at : NULL, p->y + at, count);
   }
 }
 
