@@ -17,7 +17,7 @@ const parseQuery = (text) => {
 
 const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
-  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'intervene', 'compare')],
+  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'scene')],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share]

@@ -28,10 +28,10 @@ function fit() {
   })
 }
 
-/** picture: { source, width, height, name, scene? }. */
-async function run(picture) {
-  document.body.classList.add('dim')
-  showStatus('Running …')
+/** picture: { source, width, height, name, scene? }. live: one of many while something moves; numbers of heads wait for the last. */
+async function run(picture, { live = false } = {}) {
+  if (!live) document.body.classList.add('dim')
+  if (!live) showStatus('Running …')
   try {
     const result = await page.engine.run(picture.source)
     page.picture = picture
@@ -39,13 +39,15 @@ async function run(picture) {
     fit()
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
     showStatus(`${picture.name}: ${result.milliseconds.toFixed(1)} ms, ${page.engine.info.threads === 1 ? 'one thread' : `${page.engine.info.threads} threads`}`)
+    if (live) return
     page.statistics = await page.engine.statistics()
     store.set({ measured: store.get().ran })
   } catch (error) {
     showError(error)
     showStatus('The last result stays.')
+  } finally {
+    if (!live) document.body.classList.remove('dim')
   }
-  document.body.classList.remove('dim')
 }
 
 async function openModel(source, name) {

@@ -1,7 +1,7 @@
 /* Letter keys, while the stage or the panel has the focus; arrows are the grids' own. The list of them is in index.html. */
 import { toggleCls } from './controls.js'
 
-const views = ['heads', 'matrix', 'rollout', 'statistics']
+const views = ['heads', 'matrix', 'rollout', 'statistics', 'scene']
 
 export function connectKeys(page) {
   const { store } = page

@@ -4,13 +4,14 @@ import { modelFiles } from './models.js'
 const element = (id) => document.getElementById(id)
 const samples = [159, 7, 42, 1009]
 
-/** Scenes as pictures: { source: ImageData, name, scene, twins, owner }. */
+/** A drawn scene as a picture; drawing: its objects, scene: its seed, or null for one that was changed. */
+export function pictureOf(name, scene, { image, twins, owner, scene: drawing }) {
+  const source = new ImageData(new Uint8ClampedArray(image.data), image.width, image.height)
+  return { source, width: image.width, height: image.height, name, scene, drawing, twins, owner }
+}
+
 export function scenePictures({ engine }, seeds) {
-  return Promise.all(seeds.map(async (seed) => {
-    const { image, twins, owner } = await engine.scene(seed)
-    const source = new ImageData(new Uint8ClampedArray(image.data), image.width, image.height)
-    return { source, width: image.width, height: image.height, name: `Scene ${seed}`, scene: seed, twins, owner }
-  }))
+  return Promise.all(seeds.map(async (seed) => pictureOf(`Scene ${seed}`, seed, await engine.scene(seed))))
 }
 
 /** The patch of a twin that lies most inside it: has the most neighbours of the same object. */

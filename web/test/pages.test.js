@@ -171,7 +171,25 @@ test('works where the server isolates nothing, on one thread, and says why', asy
   }
 })
 
-for (const view of ['heads', 'matrix', 'rollout', 'statistics'])
+test('a shape is dragged, and the maps follow; it is changed by keyboard', async () => {
+  const page = await browser.open('#v=scene')
+  const box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+  await page.mouse.move(...at(173, 46)) // the star that the query is on
+  await page.mouse.down()
+  for (let step = 1; step <= 4; step++) await page.mouse.move(...at(173 + step * 2, 46 + step * 5), { steps: 2 })
+  await page.mouse.up()
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('Your scene'))
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('(4, 11)'))
+  await page.waitForFunction(() => /most to patch \((9|10|11), [0-3]\)/.test(document.getElementById('caption').textContent))
+  await page.focus('#view [name=shape]')
+  await page.keyboard.press('ArrowUp')
+  await page.waitForFunction(() => document.getElementById('view').textContent.includes('outside what the demo model was trained on'))
+  await page.click('#view [name=remove]')
+  await page.waitForFunction(() => document.querySelectorAll('#view [name=object] option').length === 7)
+  await finish(page)
+})
+
+for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'scene'])
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })

@@ -1,11 +1,12 @@
 /* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page, element) that draws itself and says, if
- * it wants to, by which keys of the state it is drawn again: { keys, draw }. */
+ * it wants to, by which keys of the state it is drawn again and what to undo when it goes: { keys, draw, leave }. */
 import { headsView } from './heads.js'
 import { matrixView } from './matrix.js'
 import { rolloutView } from './rollout.js'
+import { sceneView } from './scene.js'
 import { statisticsView } from './statistics.js'
 
-const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView }
+const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView, scene: sceneView }
 
 export function createPanel(page) {
   const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')]
@@ -20,6 +21,7 @@ export function createPanel(page) {
     element.setAttribute('aria-labelledby', `tab-${name}`)
     if (shown === name) return
     shown = name
+    current?.leave?.()
     element.replaceChildren()
     current = views[name](page, element)
     if (page.drawn) redraw()
