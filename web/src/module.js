@@ -60,7 +60,7 @@ export async function startModule({ threads = 'auto', simd = 'auto', base }, hos
   async function start(file, { threads, why }) {
     const module = await compile(address(file, base))
     const memory = threads > 1 ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true }) : undefined
-    const imports = { heed: host, env: { memory, emscripten_notify_memory_growth() {} } }
+    const imports = { heed: host, env: { memory, emscripten_notify_memory_growth() {} }, Math }
     const { exports } = await WebAssembly.instantiate(module, imports)
     exports._initialize()
     const web = exports.create(threads)

@@ -6,7 +6,7 @@ const nothing = () => 0
 serve(async ({ module, memory, pool, index, stack }, reply) => {
   try {
     const heed = { read: nothing, progress: nothing, cancelled: nothing, take: nothing }
-    const { exports } = await WebAssembly.instantiate(module, { heed, env: { memory, emscripten_notify_memory_growth: nothing } })
+    const { exports } = await WebAssembly.instantiate(module, { heed, env: { memory, emscripten_notify_memory_growth: nothing }, Math })
     exports.stackRestore(stack)
     reply('ready')
     exports.thread(pool, index)
