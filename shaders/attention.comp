@@ -3,8 +3,8 @@
 // same address by all of it. No Tq x Tk buffer unless weights are asked for.
 // Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of exponentials 5 weighted sum of values.
 //   softmax, no weights wanted: one pass with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022)
-//   else: maximum and sum first; sparse_softmax then sums what it keeps, sparsemax finds its threshold; the last pass computes the
-//   scores again (same expression, marked precise: same bits) and has the normalised weights at hand.
+//   else: maximum and sum first; the last pass computes the scores again (same expression, marked precise: same bits) and has the
+//   normalised weights at hand. The sparse norms are attention_norm.comp's.
 // Compiled twice: with HEED_WEIGHTS it can also store weights and logits, for all rows or for chosen ones.
 // Bindings: 0 query, 1 key, 2 value, 3 output, 4 mask, 5 key padding, 6 query padding, 7 bias, 8 weights, 9 logits, 10 rows.
 #extension GL_GOOGLE_include_directive : require
@@ -16,8 +16,7 @@ layout(constant_id = 1) const int DEPTH = 64;
 layout(constant_id = 2) const int VALUE_DEPTH = 64;
 layout(constant_id = 3) const int KEYS = 4;
 layout(constant_id = 4) const uint FLAGS = 0;
-layout(constant_id = 5) const uint NORM = 0;      // heed_norm
-layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
+layout(constant_id = 5) const uint EMPTY_ROW = 0; // heed_empty_row
 
 #include "include/attention_range.glsl"
 
@@ -153,42 +152,6 @@ void statistics_block(uint j, bool guard) {
   for (int i = 0; i < KEYS; i++) total += relative(s[i], largest);
 }
 
-// sparse_softmax: what of a weight stays.
-float keep(float s, float weight) { return weight < params.threshold && s < largest ? 0.0 : weight; }
-
-float kept_sum(uint low, uint high) {
-  float sum = 0.0;
-  for (uint j = low; j < high; j += KEYS) {
-    float s[KEYS];
-    score(j, true, s);
-    for (int i = 0; i < KEYS; i++) sum += keep(s[i], relative(s[i], largest) / total);
-  }
-  return sum;
-}
-
-// sparsemax (Martins & Astudillo 2016): the threshold tau with sum of max(s - tau, 0) = 1, found by Michelot's iteration: tau of
-// the present set, then the set above tau, until no key leaves. It starts from s > maximum - 1, which holds all of the support,
-// and ends since the set only shrinks. Logits relative to the maximum, for accuracy.
-float sparsemax_threshold(uint low, uint high) {
-  float tau = -1.0, before = -1.0;
-  for (uint round = 0; round <= params.keys; round++) {
-    float sum = 0.0, count = 0.0;
-    for (uint j = low; j < high; j += KEYS) {
-      float s[KEYS];
-      score(j, true, s);
-      for (int i = 0; i < KEYS; i++)
-        if (s[i] >= LOWEST && s[i] - largest > tau) {
-          sum += s[i] - largest;
-          count += 1.0;
-        }
-    }
-    if (count == before || count == 0.0) break;
-    before = count;
-    tau = (sum - 1.0) / count;
-  }
-  return tau;
-}
-
 void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
 #ifdef HEED_WEIGHTS
   for (int i = 0; i < KEYS; i++)
@@ -199,18 +162,12 @@ void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
 #endif
 }
 
-// The last pass when weights are normalised before they are used. aside: kept sum or tau.
-void last_block(uint j, bool guard, float aside, uint store_at, bool stores) {
+// The last pass when weights are normalised before they are used.
+void last_block(uint j, bool guard, uint store_at, bool stores) {
   float s[KEYS], p[KEYS];
   score(j, guard, s);
   for (int i = 0; i < KEYS; i++) {
-    float weight;
-    if (NORM == 2) {
-      weight = s[i] < LOWEST ? 0.0 : max(s[i] - largest - aside, 0.0);
-    } else {
-      weight = relative(s[i], largest) / total;
-      if (NORM == 1) weight = keep(s[i], weight) / aside;
-    }
+    float weight = relative(s[i], largest) / total;
     if (largest < LOWEST) weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
     if (broken) weight = not_a_number();
     p[i] = guard && j + i >= params.keys ? 0.0 : weight;
@@ -293,10 +250,9 @@ void main() {
   } else {
     for (; j + KEYS <= high; j += KEYS) statistics_block(j, GUARD);
     for (; j < high; j += KEYS) statistics_block(j, true);
-    const float aside = NORM == 1 ? kept_sum(low, high) : NORM == 2 ? sparsemax_threshold(low, high) : 0.0;
     const uint store_at = ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
-    for (j = low; j + KEYS <= high; j += KEYS) last_block(j, GUARD, aside, store_at, inside);
-    for (; j < high; j += KEYS) last_block(j, true, aside, store_at, inside);
+    for (j = low; j + KEYS <= high; j += KEYS) last_block(j, GUARD, store_at, inside);
+    for (; j < high; j += KEYS) last_block(j, true, store_at, inside);
   }
   if (inside && !has(HEED_ATTENTION_NO_OUTPUT)) write_output();
 }

@@ -85,14 +85,15 @@ uint query_of(uint i) {
 void put(uint i, uint c, uint row, vec4 product) {
   vec4 s;
   for (uint e = 0; e < 4; e++) s[e] = finish(product[e], row, first_key + c * 4 + e);
-  if (first_row + i < params.rows && first_key + c * 4 < params.stride)
-    scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + first_key) / 4 + c] = s;
+  const uint column = first_key - params.piece_key;
+  if (first_row + i < params.rows && column + c * 4 < params.stride)
+    scores[((gl_WorkGroupID.z * params.rows + first_row + i) * params.stride + column) / 4 + c] = s;
 }
 
 // Whether position leaves the workgroup's queries any of its keys.
 bool tile_is_empty() {
   if (!POSITION || has(HEED_ATTENTION_ROWS)) return false;
-  const int tile = int(gl_WorkGroupID.x * gl_WorkGroupSize.x * KEYS);
+  const int tile = int(params.piece_key + gl_WorkGroupID.x * gl_WorkGroupSize.x * KEYS);
   int low, high, unused;
   row_range(params.first_row + first_row, low, unused);
   row_range(min(params.first_row + min(first_row + ROWS, params.rows), params.queries) - 1, unused, high);
@@ -104,7 +105,7 @@ void main() {
   batch = slice / params.heads;
   head = slice % params.heads;
   first_row = gl_WorkGroupID.y * ROWS;
-  first_key = (gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * KEYS;
+  first_key = params.piece_key + (gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * KEYS;
   // Arrays of this function alone: as globals they took lavapipe's compiler ten times as long.
   const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
   uint q_at[ROWS], k_at[KEYS], query_row[ROWS];

@@ -89,7 +89,7 @@ void main() {
         if (k + q >= params.keys) v[q][j] = vec4(0.0);
       }
     for (uint i = 0; i < ROWS; i++) {
-      const vec4 p = HEED_P4(p_at[i] + (k >> 2));
+      const vec4 p = HEED_P4(p_at[i] + ((k - params.piece_key) >> 2));
       for (uint j = 0; j < COLUMNS; j++)
         sum[i][j] += weighted(p.x, v[0][j]) + weighted(p.y, v[1][j]) + weighted(p.z, v[2][j]) + weighted(p.w, v[3][j]);
     }

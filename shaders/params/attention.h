@@ -4,7 +4,7 @@
 HEED_PARAMS_BEGIN(heed_attention_params)
   u32 heads, key_heads, queries, keys; /* H Hk Tq Tk */
   u32 rows;                            /* of weights and logits */
-  f32 scale, softcap, threshold;
+  f32 scale, softcap;
   i32 offset, window_left, window_right; /* key position of query i is i + offset */
   u32 mask_stride[4], bias_stride[4];    /* batch, head, query, key */
   u32 query_origin, key_origin, value_origin, output_origin;

@@ -3,8 +3,9 @@
 
 HEED_PARAMS_BEGIN(heed_attention_scores_params)
   u32 heads, key_heads, queries, keys, depth; /* H Hk Tq Tk D */
-  u32 stride;                                 /* of a row of scores: keys, rounded up to 4 */
+  u32 stride;                                 /* of a row of scores: keys, of the piece, rounded up to 4 */
   u32 first_slice, first_row, rows;    /* of this piece: b H + h, row, rows a slice */
+  u32 piece_key;                       /* of this piece: key of column 0, a multiple of 4 */
   f32 scale, softcap;
   i32 offset, window_left, window_right; /* key position of query i is i + offset */
   u32 mask_stride[4], bias_stride[4];    /* batch, head, query, key */

@@ -1,5 +1,5 @@
 /* attention on Vulkan. On a GPU one kernel whose query rows stay in registers; on a software device, whose compiler does not take
- * that many registers, for large heads and for the additive score, three dispatches. */
+ * that many registers, for large heads, the additive score and the sparse norms, three dispatches. */
 #include <string.h>
 
 #include "params/attention.h"
@@ -40,7 +40,6 @@ static heed_attention_params make_params(const heed_vk_attention_job *job) {
       .rows = s->rows,
       .scale = job->desc->scale,
       .softcap = job->desc->softcap,
-      .threshold = job->desc->threshold,
       .offset = job->offset,
       .window_left = job->window_left,
       .window_right = job->window_right,
@@ -83,10 +82,10 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
     heed_vk_read_data(builder, &dispatch, 10, job->desc->rows, (uint64_t)s->rows * sizeof *job->desc->rows);
     flags |= HEED_ATTENTION_ROWS | HEED_ATTENTION_NO_OUTPUT;
   }
-  if (job->desc->norm == HEED_NORM_SOFTMAX && !weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
+  if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
   const uint32_t width = builder->limits->cpu ? builder->limits->lanes : 64, keys = 4;
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(listed ? s->rows : s->queries, width), s->heads, s->batch, width, s->depth,
-                   s->value_depth, keys, flags, (uint32_t)job->desc->norm, (uint32_t)job->desc->empty_row);
+                   s->value_depth, keys, flags, (uint32_t)job->desc->empty_row);
 }
 
 heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node) {
@@ -94,7 +93,8 @@ heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const h
   const bool weights = heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]);
   heed_attention_sizes sizes;
   heed_attention_get_sizes(plan->graph, desc, &sizes);
-  const bool streams = !limits->cpu && desc->score != HEED_SCORE_ADDITIVE && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
+  const bool plain = desc->norm == HEED_NORM_SOFTMAX && desc->score != HEED_SCORE_ADDITIVE;
+  const bool streams = !limits->cpu && plain && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
                        !(weights && limits->bindings < BINDINGS_WITH_WEIGHTS);
   return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED : HEED_ATTENTION_MODE_RESIDENT;
 }

@@ -10,12 +10,14 @@
 
 #define SCRATCH_BYTES ((uint64_t)8 << 20) /* of scores; the weights take the same again */
 #define MOST_ROWS 16
+#define NARROW_ROWS 256 /* of a piece whose keys are those of its rows: few, so that their keys are few */
 
 typedef struct piece {
   uint32_t first_slice, slices, first_row, rows;
-  uint32_t stride; /* keys rounded up to 4 */
-  uint64_t bytes;  /* of its scores */
-  bool listed;     /* rows are entries of the list of wanted rows: no output */
+  uint32_t first_key, keys; /* those that position leaves to any of its rows; the first a multiple of 4 */
+  uint32_t stride;          /* keys rounded up to 4 */
+  uint64_t bytes;           /* of its scores */
+  bool listed;              /* rows are entries of the list of wanted rows: no output */
 } piece;
 
 static uint32_t tile_rows(uint32_t rows) { return rows >= 12 ? MOST_ROWS : rows >= 3 ? 4 : 1; }
@@ -39,6 +41,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
       .first_slice = p->first_slice,
       .first_row = p->first_row,
       .rows = p->rows,
+      .piece_key = p->first_key,
       .scale = desc->scale,
       .softcap = desc->softcap,
       .offset = job->offset,
@@ -68,8 +71,8 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
       heed_vk_as_texels(&dispatch, 1);
     }
   }
-  const uint32_t lanes = width(builder), rows = tile_rows(p->rows), keys4 = s->keys > lanes * 4 ? 2 : 1;
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(s->keys, lanes * keys4 * 4), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4,
+  const uint32_t lanes = width(builder), rows = tile_rows(p->rows), keys4 = p->keys > lanes * 4 ? 2 : 1;
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(p->keys, lanes * keys4 * 4), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4,
                    flags);
 }
 
@@ -81,7 +84,7 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
   heed_vk_scratch(builder, &dispatch, 0, 0, p->bytes, false);
   heed_vk_scratch(builder, &dispatch, 1, p->bytes, p->bytes, true);
   const heed_attention_norm_params params = {
-      .keys = job->sizes.keys,
+      .keys = p->keys,
       .stride = p->stride,
       .slices = p->slices,
       .first_slice = p->first_slice,
@@ -115,6 +118,7 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
       .keys = s->keys,
       .depth = s->value_depth,
       .stride = p->stride,
+      .piece_key = p->first_key,
       .first_slice = p->first_slice,
       .first_row = p->first_row,
       .rows = p->rows,
@@ -147,20 +151,41 @@ static void add_piece(const heed_vk_attention_job *job, piece *p) {
   if (!p->listed) add_values(job, p);
 }
 
+/* Whether a piece needs no more keys than position leaves to its rows: nothing is stored or averaged over the others. */
+static bool narrows(const heed_vk_attention_job *job, bool listed) {
+  const bool position = (job->flags & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
+  const bool stores = (job->wants_weights || job->wants_logits) && job->desc->row_count == 0;
+  return position && !listed && !stores && !(job->flags & HEED_ATTENTION_FILLS);
+}
+
+static void find_keys(const heed_vk_attention_job *job, piece *p, bool narrow) {
+  uint32_t first = 0, end = job->sizes.keys, unused;
+  if (narrow) { /* both ends only rise from row to row */
+    heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys, p->first_row, &first, &unused);
+    heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys, p->first_row + p->rows - 1, &unused, &end);
+  }
+  p->first_key = first / 4 * 4;
+  p->keys = end > p->first_key ? end - p->first_key : 1;
+  p->stride = (p->keys + 3) / 4 * 4;
+}
+
 /* All pieces of `rows` rows a slice. */
 static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool listed) {
   const uint32_t slices = job->sizes.batch * job->sizes.heads;
-  piece p = {.stride = (job->sizes.keys + 3) / 4 * 4, .listed = listed};
-  const uint64_t row_bytes = (uint64_t)p.stride * sizeof(float);
-  uint64_t most_rows = SCRATCH_BYTES / row_bytes;
-  if (most_rows < MOST_ROWS) most_rows = MOST_ROWS;
+  const bool narrow = narrows(job, listed);
+  piece p = {.listed = listed};
+  const uint64_t row_bytes = ((uint64_t)job->sizes.keys + 3) / 4 * 4 * sizeof(float);
+  uint64_t fit = SCRATCH_BYTES / row_bytes; /* rows of all keys */
+  if (fit < MOST_ROWS) fit = MOST_ROWS;
+  const uint64_t most_rows = narrow && fit > NARROW_ROWS ? NARROW_ROWS : fit;
   const uint32_t rows_once = rows < most_rows ? rows : (uint32_t)(most_rows / MOST_ROWS * MOST_ROWS);
-  uint32_t slices_once = rows_once < rows ? 1 : (uint32_t)(most_rows / rows);
+  uint32_t slices_once = fit / rows_once < slices ? (uint32_t)(fit / rows_once) : slices;
   if (slices_once > job->builder->limits->groups) slices_once = job->builder->limits->groups;
   for (p.first_slice = 0; p.first_slice < slices && job->builder->status == HEED_OK; p.first_slice += slices_once) {
     p.slices = slices - p.first_slice < slices_once ? slices - p.first_slice : slices_once;
     for (p.first_row = 0; p.first_row < rows && job->builder->status == HEED_OK; p.first_row += rows_once) {
       p.rows = rows - p.first_row < rows_once ? rows - p.first_row : rows_once;
+      find_keys(job, &p, narrow);
       add_piece(job, &p);
     }
   }

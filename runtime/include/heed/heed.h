@@ -489,8 +489,8 @@ typedef struct heed_session heed_session;
 
 /* How attentions hold their scores; what they mean does not depend on it. Streamed: tiles of keys, so that memory does not grow with
  * Tq Tk; with weights or logits wanted, a first pass over the keys gathers maximum and sum of every row and a second one writes
- * normalised tiles; without, one pass with a running maximum. On the CPU sparse norms are always resident, on Vulkan streamed ones
- * look at the keys once more; software Vulkan devices are always resident. */
+ * normalised tiles; without, one pass with a running maximum. Sparse norms are always resident, and so is everything on software Vulkan
+ * devices. */
 typedef enum heed_attention_mode {
   HEED_ATTENTION_MODE_AUTO = 0,     /* the backend's choice for the sizes */
   HEED_ATTENTION_MODE_RESIDENT = 1, /* whole rows of scores in scratch */
