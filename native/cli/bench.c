@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+#include <time.h> /* clock */
 
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/bench_op.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"
+#include "cli/profile.h"
 #include "cli/synthetic.h"
 
 typedef struct bench {
@@ -17,24 +18,13 @@ typedef struct bench {
   const char *vit;
   cli_bench_op op;
   uint32_t batch, runs, warmup;
-  bool json;
+  bool json, profile;
   heed_graph *graph; /* what is timed */
   heed_plan *plan;
   char what[128];
 } bench;
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static void report(const bench *b, const double *times, double load, double cpu) {
+static void report(const bench *b, const double *times, double load, double cpu, const cli_profile *profile) {
   uint64_t flops = 0;
   for (uint32_t i = 0; i < heed_plan_step_count(b->plan); i++) {
     heed_plan_step step;
@@ -50,6 +40,7 @@ static void report(const bench *b, const double *times, double load, double cpu)
     printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f MB\n", b->what,
            heed_backend_name(b->choice.opened), heed_backend_device(b->choice.opened), median, least, (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs,
            load, (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
+    if (b->profile) cli_profile_print(profile);
     return;
   }
   json_out json = {stdout, false};
@@ -70,6 +61,7 @@ static void report(const bench *b, const double *times, double load, double cpu)
   json_integer(&json, "arena_bytes", (int64_t)memory.arena);
   json_integer(&json, "workspace_bytes", (int64_t)memory.workspace);
   json_integer(&json, "peak_rss_bytes", (int64_t)usage.ru_maxrss * 1024);
+  if (b->profile) cli_profile_json(profile, &json);
   json_close(&json, '}');
   printf("\n");
 }
@@ -99,25 +91,28 @@ static heed_status time_plan(cli_state *cli, bench *b) {
   heed_session *session;
   double *times = calloc(b->runs, sizeof *times);
   if (!times) return heed_fail_memory(&cli->error, "bench", b->runs * sizeof *times);
-  const double start = now();
+  const double start = cli_milliseconds();
   heed_status status = heed_session_create(b->plan, NULL, &session, &cli->error);
-  const double load = now() - start;
+  const double load = cli_milliseconds() - start;
+  cli_profile profile = {NULL, 0};
   clock_t processor = 0; /* time of all threads in the timed runs */
   if (status == HEED_OK) {
     status = fill_inputs(cli, session, b->graph);
     for (uint32_t i = 0; i < b->warmup + b->runs && status == HEED_OK; i++) {
       if (i == b->warmup) processor = clock();
-      const double before = now();
+      const double before = cli_milliseconds();
       status = heed_session_run(session, NULL, &cli->error);
-      if (i >= b->warmup) times[i - b->warmup] = now() - before;
+      if (i >= b->warmup) times[i - b->warmup] = cli_milliseconds() - before;
     }
     processor = clock() - processor;
+    if (status == HEED_OK && b->profile) status = cli_profile_take(cli, b->plan, session, b->runs, &profile);
     heed_session_destroy(session);
   }
   if (status == HEED_OK) {
-    qsort(times, b->runs, sizeof *times, ascending);
-    report(b, times, load, (double)processor * 1e3 / CLOCKS_PER_SEC / b->runs);
+    qsort(times, b->runs, sizeof *times, cli_ascending);
+    report(b, times, load, (double)processor * 1e3 / CLOCKS_PER_SEC / b->runs, &profile);
   }
+  cli_profile_release(&profile);
   free(times);
   return status;
 }
@@ -195,6 +190,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                                 {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
                                 {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
+                                {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
                                 {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
                                 CLI_CHOICE_OPTIONS(b.choice),
                                 {NULL, CLI_FLAG, NULL, NULL, NULL}};

@@ -29,13 +29,14 @@ static void print_plan(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_memory memory;
   uint64_t flops = 0, maps = 0;
-  printf("%-16s %-28s %-22s %12s %12s  %s\n", "op", "output", "shape", "MFLOP", "KB moved", "mode, bytes of its maps");
+  printf("%-16s %-28s %-22s %10s %12s %12s  %s\n", "op", "output", "shape", "dispatches", "MFLOP", "KB moved", "mode, bytes of its maps");
   for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
     heed_plan_step step;
     heed_plan_step_info(pipeline->plan, i, &step);
     flops += step.flops;
     maps += step.map_bytes;
-    printf("%-16s %-28s %-22s %12.3f %12.1f", step.op, step.output, heed_shape_text(&step.shape, text), (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
+    printf("%-16s %-28s %-22s %10u %12.3f %12.1f", step.op, step.output, heed_shape_text(&step.shape, text), step.dispatches,
+           (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
     if (step.map_bytes) printf("  %s, %llu", step.mode[0] ? step.mode : "its own way", (unsigned long long)step.map_bytes);
     printf("\n");
   }

@@ -8,13 +8,14 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "vulkan/ops/attention_parts.h"
+#include "vulkan/profile.h"
 #include "vulkan/upload.h"
 
 struct heed_program {
   heed_vk_backend *backend;
+  const heed_plan *plan;
   heed_vk_transfer transfer;
-  heed_vk_buffer arena, scratch;
-  heed_vk_buffer *blocks;
+  heed_vk_places places;
   size_t block_count;
   heed_vk_commands commands;
 };
@@ -28,16 +29,11 @@ static heed_status supports(heed_backend *backend, const heed_plan *plan, const 
   return status;
 }
 
-static heed_status build(heed_vk_builder *builder, heed_error *error) {
-  for (uint32_t step = 0; step < builder->plan->step_count; step++) HEED_TRY(heed_vk_builder_node(builder, heed_plan_node(builder->plan, step), error));
-  return HEED_OK;
-}
-
 static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
-  const heed_status status = build(&builder, error);
+  const heed_status status = heed_vk_builder_plan(&builder, error);
   memory->weights = 0;
   for (size_t i = 0; i < builder.block_count; i++) memory->weights += builder.blocks[i];
   memory->workspace = heed_vk_memory_is_shared(&vulkan->device) ? 0 : HEED_VK_STAGING_BYTES;
@@ -52,10 +48,10 @@ static void program_destroy(heed_program *program) {
   heed_vk_device *device = &program->backend->device;
   const heed_context *context = device->instance.context;
   heed_vk_commands_destroy(&program->commands, context);
-  for (size_t i = 0; i < program->block_count; i++) heed_vk_buffer_destroy(device, &program->blocks[i]);
-  heed_free(context, program->blocks);
-  heed_vk_buffer_destroy(device, &program->arena);
-  heed_vk_buffer_destroy(device, &program->scratch);
+  for (size_t i = 0; i < program->block_count; i++) heed_vk_buffer_destroy(device, &program->places.blocks[i]);
+  heed_free(context, program->places.blocks);
+  heed_vk_buffer_destroy(device, &program->places.arena);
+  heed_vk_buffer_destroy(device, &program->places.scratch);
   heed_vk_transfer_destroy(&program->transfer);
   heed_free(context, program);
 }
@@ -63,17 +59,17 @@ static void program_destroy(heed_program *program) {
 /* Buffers, zeroed arena, weights, command buffers. */
 static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
   heed_vk_device *device = &program->backend->device;
-  HEED_TRY(build(builder, error));
+  HEED_TRY(heed_vk_builder_plan(builder, error));
   HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error));
-  HEED_TRY(heed_vk_buffer_create(device, builder->plan->memory.arena, &program->arena, error));
-  HEED_TRY(heed_vk_clear(&program->transfer, &program->arena, error));
-  if (builder->scratch_bytes) HEED_TRY(heed_vk_buffer_create(device, builder->scratch_bytes, &program->scratch, error));
-  program->blocks = heed_alloc(builder->context, builder->block_count + 1, sizeof *program->blocks);
-  if (!program->blocks) return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *program->blocks);
+  HEED_TRY(heed_vk_buffer_create(device, builder->plan->memory.arena, &program->places.arena, error));
+  HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
+  if (builder->scratch_bytes) HEED_TRY(heed_vk_buffer_create(device, builder->scratch_bytes, &program->places.scratch, error));
+  heed_vk_buffer *blocks = program->places.blocks = heed_alloc(builder->context, builder->block_count + 1, sizeof *blocks);
+  if (!blocks) return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *blocks);
   for (; program->block_count < builder->block_count; program->block_count++)
-    HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &program->blocks[program->block_count], error));
-  HEED_TRY(heed_vk_upload(&program->transfer, builder, program->blocks, hooks, error));
-  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->arena, program->blocks, &program->scratch, hooks, &program->commands, error);
+    HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &blocks[program->block_count], error));
+  HEED_TRY(heed_vk_upload(&program->transfer, builder, blocks, hooks, error));
+  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->places, VK_NULL_HANDLE, hooks, &program->commands, error);
 }
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
@@ -88,6 +84,7 @@ static heed_status program_create(heed_backend *backend, const heed_plan *plan, 
   heed_program *made = heed_alloc(plan->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "vulkan: program", sizeof *made);
   made->backend = vulkan;
+  made->plan = plan;
   const size_t pipelines_before = vulkan->pipelines.count;
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
@@ -103,16 +100,36 @@ static heed_status program_create(heed_backend *backend, const heed_plan *plan, 
 }
 
 static heed_status program_write(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error) {
-  return heed_vk_copy_in(&program->transfer, &program->arena, offset, from, bytes, error);
+  return heed_vk_copy_in(&program->transfer, &program->places.arena, offset, from, bytes, error);
 }
 
 static heed_status program_read(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error) {
-  return heed_vk_copy_out(&program->transfer, &program->arena, offset, to, bytes, error);
+  return heed_vk_copy_out(&program->transfer, &program->places.arena, offset, to, bytes, error);
 }
 
 static heed_status run(heed_program *program, const heed_hooks *hooks, heed_error *error) {
   HEED_TRY(want_device(program->backend, error));
   return heed_vk_commands_run(&program->commands, hooks, error);
+}
+
+static heed_status profile(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error) {
+  (void)clock;
+  HEED_TRY(want_device(program->backend, error));
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
+  heed_status status = heed_vk_builder_plan(&builder, error);
+  if (status == HEED_OK) status = heed_vk_profile(&program->backend->pipelines, &builder, &program->places, times, error);
+  heed_vk_builder_end(&builder);
+  return status;
+}
+
+static uint32_t dispatches(heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, plan, &((heed_vk_backend *)backend)->device.limits);
+  heed_vk_builder_node(&builder, node, NULL);
+  const uint32_t count = (uint32_t)builder.dispatch_count;
+  heed_vk_builder_end(&builder);
+  return count;
 }
 
 static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
@@ -137,6 +154,8 @@ static const heed_backend_vtable vtable = {
     .write = program_write,
     .read = program_read,
     .run = run,
+    .profile = profile,
+    .dispatches = dispatches,
     .destroy = destroy,
     .attention_mode = attention_mode,
 };

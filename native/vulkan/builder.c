@@ -37,6 +37,12 @@ heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node
   return builder->status;
 }
 
+heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error) {
+  for (builder->step = 0; builder->step < builder->plan->step_count; builder->step++)
+    HEED_TRY(heed_vk_builder_node(builder, heed_plan_node(builder->plan, builder->step), error));
+  return HEED_OK;
+}
+
 heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence) {
   if (builder->status != HEED_OK) return builder->status;
   return builder->status = heed_fail(&builder->error, status, "%s: %s", builder->op, sentence);
@@ -147,6 +153,7 @@ static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dis
 void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
                  size_t push_bytes, uint32_t x, uint32_t y, uint32_t z) {
   if (builder->status != HEED_OK) return;
+  dispatch->step = builder->step;
   dispatch->stage = builder->stage;
   dispatch->constant_count = constant_count;
   memcpy(dispatch->constants, constants, constant_count * sizeof *constants);

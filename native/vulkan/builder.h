@@ -42,7 +42,7 @@ typedef struct heed_vk_range {
 
 typedef struct heed_vk_dispatch {
   heed_vk_shader shader;
-  uint32_t stage;
+  uint32_t step, stage; /* of the plan */
   uint32_t constants[HEED_VK_CONSTANTS], constant_count;
   heed_vk_range binding[HEED_VK_BINDINGS];
   uint32_t binding_count;
@@ -63,7 +63,7 @@ typedef struct heed_vk_builder {
   const heed_plan *plan;
   const heed_vk_limits *limits;
   const char *op; /* of the node at hand, for sentences */
-  uint32_t stage;
+  uint32_t step, stage;
   heed_vk_dispatch *dispatches;
   size_t dispatch_count, dispatch_capacity;
   heed_vk_weight *weights;
@@ -77,8 +77,9 @@ typedef struct heed_vk_builder {
 
 void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits);
 void heed_vk_builder_end(heed_vk_builder *builder);
-/* Adds the dispatches of one node. */
+/* Adds the dispatches of one node; of all steps of the plan. */
 heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error);
+heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error);
 
 /* ---- for ops ---- */
 

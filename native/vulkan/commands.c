@@ -14,7 +14,9 @@ typedef struct recorder {
   heed_vk_commands *commands;
   heed_vk_pipelines *pipelines;
   const heed_vk_builder *builder;
-  const heed_vk_buffer *arena, *blocks, *scratch;
+  const heed_vk_places *places;
+  VkQueryPool stamps;
+  uint32_t stamp_count;
   heed_vk_range touched[MOST_TOUCHED];
   uint32_t touched_count;
 } recorder;
@@ -65,7 +67,9 @@ static const heed_vk_range *stand_in(const heed_vk_dispatch *dispatch) {
 static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatch *dispatch, uint32_t slot) {
   const heed_vk_range *range = &dispatch->binding[slot];
   if (range->place == HEED_VK_NOWHERE) range = stand_in(dispatch);
-  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA ? r->arena : range->place == HEED_VK_SCRATCH ? r->scratch : &r->blocks[range->block];
+  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA     ? &r->places->arena
+                                 : range->place == HEED_VK_SCRATCH ? &r->places->scratch
+                                                                   : &r->places->blocks[range->block];
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }
 
@@ -130,13 +134,17 @@ static void barrier(const recorder *r, VkCommandBuffer buffer, VkPipelineStageFl
 }
 
 static void order(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch) {
-  if (needs_barrier(r, dispatch)) {
+  if (r->stamps || needs_barrier(r, dispatch)) {
     barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
             VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     r->touched_count = 0;
   }
   for (uint32_t i = 0; i < dispatch->binding_count; i++)
     if (is_shared(&dispatch->binding[i])) r->touched[r->touched_count++] = dispatch->binding[i];
+}
+
+static void stamp(recorder *r, VkCommandBuffer buffer) {
+  if (r->stamps) r->commands->device->instance.api.CmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, r->stamps, r->stamp_count++);
 }
 
 static heed_status record_dispatch(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch, heed_error *error) {
@@ -152,6 +160,7 @@ static heed_status record_dispatch(recorder *r, VkCommandBuffer buffer, const he
   api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout.pipeline, 0, 1, &set, 0, NULL);
   api->CmdPushConstants(buffer, layout.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, dispatch->push_bytes, dispatch->push);
   api->CmdDispatch(buffer, dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]);
+  stamp(r, buffer);
   return HEED_OK;
 }
 
@@ -161,10 +170,12 @@ static heed_status record_stage(recorder *r, VkCommandBuffer buffer, size_t firs
   const heed_vk_api *api = &device->instance.api;
   const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   HEED_VK_TRY(device, api->BeginCommandBuffer(buffer, &info), "vkBeginCommandBuffer");
+  if (is_first && r->stamps) api->CmdResetQueryPool(buffer, r->stamps, 0, (uint32_t)r->builder->dispatch_count + 1);
   if (is_first)
     barrier(r, buffer, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
             VK_ACCESS_HOST_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
             VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+  if (is_first) stamp(r, buffer);
   for (size_t i = first; i < end; i++) HEED_TRY(record_dispatch(r, buffer, &r->builder->dispatches[i], error));
   if (is_last)
     barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -187,14 +198,14 @@ static heed_status record(recorder *r, const heed_hooks *hooks, heed_error *erro
   return HEED_OK;
 }
 
-heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_buffer *arena, const heed_vk_buffer *blocks,
-                                    const heed_vk_buffer *scratch, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool stamps,
+                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
   memset(commands, 0, sizeof *commands);
   commands->device = pipelines->device;
   commands->count = count_stages(builder);
   commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
   if (!commands->buffers) return heed_fail_memory(error, "vulkan: commands", commands->count * sizeof(VkCommandBuffer));
-  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .arena = arena, .blocks = blocks, .scratch = scratch};
+  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .places = places, .stamps = stamps};
   heed_status status = make_pools(&r, error);
   if (status == HEED_OK) status = record(&r, hooks, error);
   if (status != HEED_OK) heed_vk_commands_destroy(commands, builder->context);

@@ -16,9 +16,15 @@ typedef struct heed_vk_commands {
   VkFence fence;
 } heed_vk_commands;
 
-/* Records all dispatches of the builder. Barriers stand only where a dispatch meets what an earlier one wrote or reads. */
-heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_buffer *arena, const heed_vk_buffer *blocks,
-                                    const heed_vk_buffer *scratch, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
+/* What ranges are ranges of. */
+typedef struct heed_vk_places {
+  heed_vk_buffer arena, scratch, *blocks;
+} heed_vk_places;
+
+/* Records all dispatches of the builder. Barriers stand only where a dispatch meets what an earlier one wrote or reads. With stamps,
+ * one query more than dispatches, each waits for the one before it, and a timestamp stands before the first and after each. */
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool stamps,
+                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
 void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *context);
 
 /* One submission for everything; stage by stage, with a wait after each, when the caller wants to hear of progress or to cancel. */

@@ -106,13 +106,16 @@ static heed_vulkan_device_type type_of(VkPhysicalDeviceType type) {
   }
 }
 
-/* The first queue family with compute, or UINT32_MAX. */
-static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+/* The first queue family with compute, or UINT32_MAX; *stamp_bits: of its timestamps. */
+static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical, uint32_t *stamp_bits) {
   VkQueueFamilyProperties families[16];
   uint32_t count = 16;
   instance->api.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
   for (uint32_t i = 0; i < count; i++)
-    if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) return i;
+    if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) {
+      *stamp_bits = families[i].timestampValidBits;
+      return i;
+    }
   return UINT32_MAX;
 }
 
@@ -157,7 +160,8 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
   instance->api.GetPhysicalDeviceMemoryProperties(physical, &memory);
   for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
     if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) info->device_memory += memory.memoryHeaps[i].size;
-  say_unusable(info, compute_family(instance, physical) != UINT32_MAX);
+  uint32_t stamp_bits;
+  say_unusable(info, compute_family(instance, physical, &stamp_bits) != UINT32_MAX);
 }
 
 heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos, uint32_t *count, heed_error *error) {
@@ -194,7 +198,7 @@ static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDevic
 
 static heed_status make_device(heed_vk_device *device, heed_vulkan_validation validate, heed_error *error) {
   heed_vk_api *api = &device->instance.api;
-  device->family = compute_family(&device->instance, device->physical);
+  device->family = compute_family(&device->instance, device->physical, &device->stamp_bits);
   const float priority = 1.0f;
   const VkDeviceQueueCreateInfo queue = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = device->family, .queueCount = 1, .pQueuePriorities = &priority};
@@ -236,6 +240,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   HEED_TRY(choose(device, desc->device, &properties, error));
   memcpy(device->pipeline_cache_uuid, properties.pipelineCacheUUID, VK_UUID_SIZE);
   device->driver_version = properties.driverVersion;
+  device->stamp_period = (double)properties.limits.timestampPeriod * 1e-3;
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
   set_limits(device, &properties.limits, desc->gpu_kernels);
   return make_device(device, desc->validate, error);

@@ -28,6 +28,8 @@ typedef struct heed_vk_device {
   heed_vulkan_device_info info;
   uint8_t pipeline_cache_uuid[VK_UUID_SIZE];
   uint32_t driver_version;
+  uint32_t stamp_bits;  /* of a timestamp of the queue; 0: it has none */
+  double stamp_period;  /* microseconds a tick */
   VkPhysicalDeviceMemoryProperties memory;
   heed_vk_limits limits;
   heed_vk_fault fault;

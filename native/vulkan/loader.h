@@ -23,7 +23,8 @@
   X(GetPipelineCacheData) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets)                       \
   X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)       \
   X(EndCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdPushConstants) X(CmdDispatch) X(CmdPipelineBarrier) \
-  X(CmdCopyBuffer) X(CmdFillBuffer) X(DestroyBufferView) X(CreateFence) X(DestroyFence) X(WaitForFences) X(ResetFences)
+  X(CmdCopyBuffer) X(CmdFillBuffer) X(DestroyBufferView) X(CreateFence) X(DestroyFence) X(WaitForFences) X(ResetFences)   \
+  X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdWriteTimestamp) X(GetQueryPoolResults)
 
 typedef struct heed_vk_api {
   void *library;

@@ -24,6 +24,10 @@ typedef struct heed_backend_vtable {
   heed_status (*run_part)(heed_program *program, uint32_t *step, heed_error *error);
   /* May be NULL. The arena from a byte offset on, where the program itself can read it. */
   const void *(*view)(const heed_program *program, uint64_t offset);
+  /* Runs all steps one by one and fills times[step_count]. */
+  heed_status (*profile)(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error);
+  /* How many kernels a node starts; NULL: one. */
+  uint32_t (*dispatches)(heed_backend *backend, const heed_plan *plan, const heed_node *node);
   void (*destroy)(heed_backend *backend);
   /* The mode in which an attention will run: plan->attention where the backend has it, its own choice else; never
    * AUTO. NULL: the backend has one way only and does not say which. */

@@ -67,6 +67,11 @@ heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_er
   return backend_of(session)->run_part(session->program, step, error);
 }
 
+heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error) {
+  if (!clock || !clock->microseconds || !times) return heed_fail(error, HEED_INVALID_ARGUMENT, "profile: clock or place for the times missing (found NULL)");
+  return backend_of(session)->profile(session->program, clock, times, error);
+}
+
 /* Whether the value can be read after a run. */
 static heed_status want_kept(const heed_session *session, heed_value value, heed_error *error) {
   const heed_plan *plan = session->plan;

@@ -117,6 +117,7 @@ static const heed_backend_vtable vtable = {
     .run = heed_cpu_run,
     .run_part = heed_cpu_run_part,
     .view = heed_cpu_view,
+    .profile = heed_cpu_profile,
     .destroy = destroy,
     .attention_mode = attention_mode,
 };

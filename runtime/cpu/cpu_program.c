@@ -251,12 +251,24 @@ heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size
 
 const void *heed_cpu_view(const heed_program *program, uint64_t offset) { return program->arena + offset; }
 
+static void run_step(const heed_program *program, uint32_t step) {
+  const heed_cpu_step *next = &program->steps[step];
+  program->backend->level->ops[next->node->op]->run(next);
+}
+
 heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error) {
   (void)error;
   const uint32_t stage = program->steps[*step].node->stage;
-  for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++) {
-    const heed_cpu_step *next = &program->steps[*step];
-    program->backend->level->ops[next->node->op]->run(next);
+  for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++) run_step(program, *step);
+  return HEED_OK;
+}
+
+heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error) {
+  (void)error;
+  for (uint32_t step = 0; step < program->plan->step_count; step++) {
+    const double start = clock->microseconds(clock->user);
+    run_step(program, step);
+    times[step] = (heed_step_time){1, clock->microseconds(clock->user) - start};
   }
   return HEED_OK;
 }

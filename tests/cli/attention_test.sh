@@ -29,6 +29,9 @@ bench streamed "attention 1,2,32,40,8 with weights streamed on cpu" --op attenti
 bench linear_attention "linear_attention 1,1,64,64,64 causal on cpu" --op linear_attention --tokens 64 --causal top_left
 bench json '"what": "attention 1,1,32,32,64"' --op attention --tokens 32 --json
 
+bench profile "linear             [5, 12]                     1          1 " --op linear --shape 5,8,12 --profile
+bench profile_json '"profile": [{"op": "linear", "shape": "[5, 12]", "steps": 1, "dispatches": 1' --op linear --shape 5,8,12 --profile --json
+
 wrong() { # name, a part of the sentence, words
   test_begin "bench_$1"
   says=$2

@@ -93,6 +93,48 @@ static void test_unwritten_input(void **state) {
   vulkan_program_end(&program);
 }
 
+static double no_time(void *user) {
+  (void)user;
+  return 0.0;
+}
+
+/* Every step's time by the device's clock, and results as of any other run; a loss on the way is told. */
+static void test_profile(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  const heed_clock clock = {no_time, NULL};
+  heed_error error;
+  vulkan_program program;
+  heed_step_time times[8];
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  heed_status status = HEED_DEVICE_LOST;
+  for (desc.lose_at_submit = 1; status != HEED_OK && desc.lose_at_submit < 20; desc.lose_at_submit++) {
+    vulkan_program_start(&program, NULL);
+    status = vulkan_program_open(&program, &desc, &error);
+    if (status == HEED_OK) assert_int_equal(heed_plan_step_count(program.plan), 4);
+    if (status == HEED_OK) assert_fails(heed_session_profile(program.session, NULL, times, &error), HEED_INVALID_ARGUMENT, "clock");
+    if (status == HEED_OK) status = heed_session_write(program.session, program.x, program.input, sizeof program.input, &error);
+    if (status == HEED_OK) status = heed_session_profile(program.session, &clock, times, &error);
+    assert_true(status == HEED_OK || status == HEED_DEVICE_LOST);
+    if (status != HEED_OK) vulkan_program_end(&program);
+  }
+  assert_ok(status);
+  double sum = 0.0;
+  for (uint32_t i = 0; i < 4; i++) {
+    heed_plan_step step;
+    heed_plan_step_info(program.plan, i, &step);
+    assert_int_equal(times[i].dispatches, step.dispatches);
+    assert_int_equal(step.dispatches, 1);
+    assert_true(times[i].microseconds >= 0.0 && times[i].microseconds < 1e8);
+    sum += times[i].microseconds;
+  }
+  assert_true(sum > 0.0);
+  assert_ok(heed_session_read(program.session, program.y, 0, VULKAN_TEST_SIZE, program.y_found, &error));
+  assert_ok(heed_session_read(program.session, program.z, 0, 5 * 70, program.z_found, &error));
+  vulkan_program_check(&program);
+  vulkan_program_end(&program);
+}
+
 /* Lost at submission n: creating or running says so, every later call says so, destroying works; a new backend works. */
 static void test_device_lost(void **state) {
   (void)state;
@@ -239,7 +281,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
-      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),    cmocka_unit_test(test_unwritten_input),
+      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),
+      cmocka_unit_test(test_unwritten_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -528,6 +528,7 @@ typedef struct heed_plan_step {
   uint64_t bytes;      /* read and written once each */
   const char *mode;    /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
   uint64_t map_bytes;  /* of an attention: what all its weights take, whether this plan wants them or not; else 0 */
+  uint32_t dispatches; /* kernels that the backend starts for it */
 } heed_plan_step;
 HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
 HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
@@ -546,6 +547,19 @@ HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *h
  * to the end of its stage and moves *step there; the run is done when it is heed_plan_step_count. Statuses: also UNSUPPORTED (a backend
  * that runs all at once), INVALID_ARGUMENT (*step past the end). */
 HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error);
+
+/* The caller's clock: microseconds from any beginning. */
+typedef struct heed_clock {
+  double (*microseconds)(void *user);
+  void *user;
+} heed_clock;
+typedef struct heed_step_time {
+  uint32_t dispatches;
+  double microseconds;
+} heed_step_time;
+/* One run in which no step begins before the one before it has ended, with the time of each: times[heed_plan_step_count]. A device that
+ * has a clock of its own is asked for that one. Statuses: as heed_session_run, UNSUPPORTED (a device without timestamps), OUT_OF_MEMORY. */
+HEED_API heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error);
 /* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not kept by this plan). */
 HEED_API heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error);
 /* An output or tap where it lies, without a copy; valid until the next run or the session's end. Statuses: INVALID_ARGUMENT (not kept by

@@ -1,0 +1,118 @@
+/* Times of steps, gathered into rows. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+
+double cli_milliseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static double microseconds(void *user) {
+  (void)user;
+  return cli_milliseconds() * 1e3;
+}
+
+int cli_ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static bool same_work(const heed_plan_step *a, const heed_plan_step *b) {
+  return strcmp(a->op, b->op) == 0 && a->flops == b->flops && a->bytes == b->bytes && heed_shape_equal(&a->shape, &b->shape);
+}
+
+/* Fills rows and of[step], the row of each step. */
+static void make_rows(const heed_plan *plan, cli_profile *profile, uint32_t *of) {
+  for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(plan, i, &step);
+    uint32_t r = 0;
+    while (r < profile->count && !same_work(&profile->rows[r].step, &step)) r++;
+    if (r == profile->count) profile->rows[profile->count++] = (cli_profile_row){.step = step};
+    profile->rows[r].steps++;
+    profile->rows[r].dispatches += step.dispatches;
+    of[i] = r;
+  }
+}
+
+/* sums: [rows][runs]. */
+static heed_status run(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs, const uint32_t *of, heed_step_time *times, double *sums) {
+  const heed_clock clock = {microseconds, NULL};
+  for (uint32_t i = 0; i < runs; i++) {
+    HEED_TRY(heed_session_profile(session, &clock, times, &cli->error));
+    for (uint32_t step = 0; step < heed_plan_step_count(plan); step++) sums[(size_t)of[step] * runs + i] += times[step].microseconds;
+  }
+  return HEED_OK;
+}
+
+heed_status cli_profile_take(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile) {
+  const uint32_t steps = heed_plan_step_count(plan);
+  *profile = (cli_profile){calloc((size_t)steps + 1, sizeof *profile->rows), 0};
+  uint32_t *of = calloc((size_t)steps + 1, sizeof *of);
+  heed_step_time *times = calloc((size_t)steps + 1, sizeof *times);
+  double *sums = calloc(((size_t)steps + 1) * runs, sizeof *sums);
+  heed_status status = HEED_OK;
+  if (!profile->rows || !of || !times || !sums) status = heed_fail_memory(&cli->error, "profile", ((size_t)steps + 1) * runs * sizeof *sums);
+  if (status == HEED_OK) {
+    make_rows(plan, profile, of);
+    status = run(cli, plan, session, runs, of, times, sums);
+  }
+  for (uint32_t r = 0; status == HEED_OK && r < profile->count; r++) {
+    qsort(sums + (size_t)r * runs, runs, sizeof *sums, cli_ascending);
+    profile->rows[r].microseconds = sums[(size_t)r * runs + runs / 2];
+  }
+  free(of);
+  free(times);
+  free(sums);
+  return status;
+}
+
+void cli_profile_release(cli_profile *profile) {
+  free(profile->rows);
+  *profile = (cli_profile){NULL, 0};
+}
+
+static double rate(const cli_profile_row *row, uint64_t amount) { return row->microseconds > 0.0 ? (double)amount * row->steps / row->microseconds * 1e-3 : 0.0; }
+
+void cli_profile_print(const cli_profile *profile) {
+  double sum = 0.0;
+  uint32_t dispatches = 0;
+  for (uint32_t r = 0; r < profile->count; r++) {
+    sum += profile->rows[r].microseconds;
+    dispatches += profile->rows[r].dispatches;
+  }
+  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s\n", "op", "shape", "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s");
+  for (uint32_t r = 0; r < profile->count; r++) {
+    const cli_profile_row *row = &profile->rows[r];
+    char text[HEED_SHAPE_TEXT_SIZE];
+    printf("%-18s %-22s %6u %10u %12.1f %6.1f %9.1f %8.2f\n", row->step.op, heed_shape_text(&row->step.shape, text), row->steps, row->dispatches,
+           row->microseconds, sum > 0.0 ? 100.0 * row->microseconds / sum : 0.0, rate(row, row->step.flops), rate(row, row->step.bytes));
+  }
+  printf("%-18s %-22s %6s %10u %12.1f\n", "together", "", "", dispatches, sum);
+}
+
+void cli_profile_json(const cli_profile *profile, json_out *json) {
+  json_open(json, "profile", '[');
+  for (uint32_t r = 0; r < profile->count; r++) {
+    const cli_profile_row *row = &profile->rows[r];
+    char text[HEED_SHAPE_TEXT_SIZE];
+    json_open(json, NULL, '{');
+    json_text(json, "op", row->step.op);
+    json_text(json, "shape", heed_shape_text(&row->step.shape, text));
+    json_integer(json, "steps", row->steps);
+    json_integer(json, "dispatches", row->dispatches);
+    json_number(json, "microseconds", row->microseconds);
+    json_number(json, "gflops", rate(row, row->step.flops));
+    json_number(json, "gbs", rate(row, row->step.bytes));
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}

@@ -1,0 +1,29 @@
+/* heed bench --profile: where the time of a run goes, steps of one op, shape and work together. */
+#ifndef HEED_CLI_PROFILE_H
+#define HEED_CLI_PROFILE_H
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+
+typedef struct cli_profile_row {
+  heed_plan_step step; /* the first of its kind */
+  uint32_t steps, dispatches;
+  double microseconds; /* median of the runs */
+} cli_profile_row;
+
+typedef struct cli_profile {
+  cli_profile_row *rows;
+  uint32_t count;
+} cli_profile;
+
+double cli_milliseconds(void); /* the monotonic clock */
+int cli_ascending(const void *a, const void *b); /* doubles, for qsort */
+
+/* Runs the session `runs` times step by step. Statuses: heed_session_profile's. */
+heed_status cli_profile_take(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile);
+void cli_profile_release(cli_profile *profile);
+void cli_profile_print(const cli_profile *profile);
+/* An array "profile" of one object a row. */
+void cli_profile_json(const cli_profile *profile, json_out *json);
+
+#endif

@@ -1,0 +1,10 @@
+/* The time of every step of a program, by the device's own clock. */
+#ifndef HEED_VULKAN_PROFILE_H
+#define HEED_VULKAN_PROFILE_H
+
+#include "vulkan/commands.h"
+
+/* Records the builder's dispatches one after another with timestamps between, runs them once and adds up by step of the plan. */
+heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, heed_step_time *times, heed_error *error);
+
+#endif
