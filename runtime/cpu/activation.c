@@ -45,7 +45,7 @@ static inline f32xN elu_plus_one(f32xN x) {
   }
 DEFINE_SPAN(span_none, none)
 DEFINE_SPAN(span_relu, relu)
-DEFINE_SPAN(span_gelu, gelu)
+HEED_FLATTEN DEFINE_SPAN(span_gelu, gelu)
 DEFINE_SPAN(span_gelu_tanh, gelu_tanh)
 DEFINE_SPAN(span_gelu_quick, gelu_quick)
 DEFINE_SPAN(span_tanh, f32_tanh)

@@ -40,7 +40,7 @@ static inline float heed_cpu_exp_pairs(const float *x, size_t count, f32xN shift
 }
 
 /* y = exp(x - shift), and its sum; x and y may be the same. Summed in blocks, so that the error does not grow with the row. */
-static inline float heed_cpu_exp_row(const float *x, size_t count, float shift, float *y) {
+HEED_FLATTEN static inline float heed_cpu_exp_row(const float *x, size_t count, float shift, float *y) {
   const size_t block = 64 * HEED_SIMD_WIDTH, pairs = count - count % (2 * HEED_SIMD_WIDTH);
   const f32xN away = f32_set1(shift);
   float total = 0.0f;

@@ -36,6 +36,13 @@
 #error "a kernel is compiled for one level: define HEED_SIMD_<LEVEL>"
 #endif
 
+/* On a function: everything it calls is inlined, in files built for size too. */
+#if defined(__GNUC__)
+#define HEED_FLATTEN __attribute__((flatten))
+#else
+#define HEED_FLATTEN
+#endif
+
 /* Columns of a matrix tile, and so of a packed panel. */
 #define HEED_TILE_COLUMNS (2 * HEED_SIMD_WIDTH)
 

@@ -17,12 +17,12 @@ typedef v128_t f32xN;
 
 WORD f32xN f32_load(const float *p) { return wasm_v128_load(p); }
 WORD void f32_store(float *p, f32xN a) { wasm_v128_store(p, a); }
-WORD f32xN f32_load_tail(const float *p, uint32_t n) {
+static inline f32xN f32_load_tail(const float *p, uint32_t n) {
   float lanes[4] = {0.0f, 0.0f, 0.0f, 0.0f};
   for (uint32_t i = 0; i < n && i < 4; i++) lanes[i] = p[i];
   return wasm_v128_load(lanes);
 }
-WORD void f32_store_tail(float *p, f32xN a, uint32_t n) {
+static inline void f32_store_tail(float *p, f32xN a, uint32_t n) {
   float lanes[4];
   wasm_v128_store(lanes, a);
   for (uint32_t i = 0; i < n && i < 4; i++) p[i] = lanes[i];
