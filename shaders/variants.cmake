@@ -9,6 +9,9 @@ heed_shader(attention_scores)
 heed_shader(attention_scores_additive SOURCE attention_scores.comp DEFINES HEED_ADDITIVE)
 heed_shader(attention_norm)
 heed_shader(attention_values)
+# Weights in fp16.
+heed_shader(linear_half SOURCE linear.comp DEFINES HEED_HALF)
+heed_shader(patch_embedding_half SOURCE patch_embedding.comp DEFINES HEED_HALF)
 # The same with inputs fetched as texels.
 heed_shader(linear_texel SOURCE linear.comp DEFINES HEED_TEXEL)
 heed_shader(patch_embedding_texel SOURCE patch_embedding.comp DEFINES HEED_TEXEL)

@@ -169,8 +169,8 @@ static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc 
   heed_vk_cache_load(&vulkan->cache, &bytes, &size);
   const heed_status status = heed_vk_pipelines_create(&vulkan->device, bytes, size, &vulkan->pipelines, error);
   heed_free(context, bytes);
-  snprintf(vulkan->base.device, sizeof vulkan->base.device, "%.110s, Vulkan %u.%u", vulkan->device.info.name, vulkan->device.info.api_major,
-           vulkan->device.info.api_minor);
+  snprintf(vulkan->base.device, sizeof vulkan->base.device, "%.110s, Vulkan %u.%u%s", vulkan->device.info.name, vulkan->device.info.api_major,
+           vulkan->device.info.api_minor, vulkan->device.limits.half ? ", weights in fp16" : "");
   return status;
 }
 

@@ -60,7 +60,7 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
     builder->blocks[builder->block_count++] = 0;
   }
   uint64_t *block = &builder->blocks[builder->block_count - 1];
-  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false, false};
+  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false, false, false};
   *block += size;
   return true;
 }
@@ -69,14 +69,15 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
 static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight *want, uint64_t bytes) {
   for (size_t i = 0; i < builder->weight_count; i++) {
     const heed_vk_weight *have = &builder->weights[i];
-    if (have->value == want->value && have->panel == want->panel && have->data == want->data && (want->value || have->range.bytes == bytes)) return have->range;
+    if (have->value == want->value && have->panel == want->panel && have->half == want->half && have->data == want->data && (want->value || have->range.bytes == bytes)) return have->range;
   }
   heed_vk_weight made = *want;
   if (!heed_grow(builder->context, &builder->weights, &builder->weight_capacity, builder->weight_count + 1, sizeof *builder->weights) ||
       !place_weight(builder, bytes, &made.range)) {
     fail_memory(builder, sizeof *builder->weights);
-    return (heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false, false};
+    return (heed_vk_range){.place = HEED_VK_NOWHERE};
   }
+  made.range.half = want->half;
   builder->weights[builder->weight_count++] = made;
   return made.range;
 }
@@ -94,13 +95,13 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   const uint64_t at = heed_plan_offset(builder->plan, value), start = at / builder->limits->alignment * builder->limits->alignment;
   /* shaders read U8 by words; the arena is long enough for that, since places are multiples of HEED_ARENA_ALIGNMENT */
   const uint64_t bytes = heed_align_up(at - start + heed_plan_bytes(builder->plan, value), 4);
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false});
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false});
   return (uint32_t)((at - start) / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
 }
 
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
   if (!value) {
-    bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false, false});
+    bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
     return 0;
   }
   if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false);
@@ -111,17 +112,18 @@ uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint
 
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
   if (value) return bind_arena(builder, dispatch, slot, value, true);
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_NOWHERE, 0, 0, 0, false, false});
+  bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
   return 0;
 }
 
-void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel) {
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel,
+                         bool half) {
   uint64_t bytes;
-  if (!heed_u64_mul((uint64_t)heed_vk_divide(rows, panel) * panel, (uint64_t)depth * sizeof(float), &bytes)) {
+  if (!heed_u64_mul((uint64_t)heed_vk_divide(rows, panel) * panel, (uint64_t)depth * (half ? sizeof(uint16_t) : sizeof(float)), &bytes)) {
     heed_vk_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
     return;
   }
-  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value, .panel = panel, .rows = rows, .depth = depth}, bytes);
+  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value, .panel = panel, .rows = rows, .depth = depth, .half = half}, bytes);
   bind(builder, dispatch, slot, &range);
 }
 
@@ -131,7 +133,7 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 }
 
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written) {
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false});
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false, false});
   if (offset + bytes > builder->scratch_bytes) builder->scratch_bytes = offset + bytes;
 }
 

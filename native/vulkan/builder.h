@@ -26,7 +26,8 @@ typedef struct heed_vk_limits {
   uint32_t bindings;      /* storage buffers a stage */
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */
-  uint64_t texels;        /* of 16 bytes in one binding; 0: read storage buffers instead */
+  bool half;              /* weights of products are kept in fp16 */
+  uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
 } heed_vk_limits;
 
 typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;
@@ -37,7 +38,8 @@ typedef struct heed_vk_range {
   uint32_t block;
   uint64_t offset, bytes;
   bool written;
-  bool texels; /* read as texels of four floats */
+  bool texels; /* read as texels of four elements */
+  bool half;   /* fp16 elements, in pairs */
 } heed_vk_range;
 
 typedef struct heed_vk_dispatch {
@@ -51,9 +53,10 @@ typedef struct heed_vk_dispatch {
 } heed_vk_dispatch;
 
 /* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix [rows, depth] is kept in panels
- * of `panel` rows, each [depth][panel], zeros where rows end. data: bytes of the builder's own instead of a value. */
+ * of `panel` rows, each [depth][panel], zeros where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
 typedef struct heed_vk_weight {
   uint32_t value, panel, rows, depth;
+  bool half;
   const void *data;
   heed_vk_range range;
 } heed_vk_weight;
@@ -89,14 +92,15 @@ heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const cha
  * slot without meaning. */
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
-/* A constant matrix [rows, depth] in panels of `panel` rows. */
-void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel);
+/* A constant matrix [rows, depth] in panels of `panel` rows, in fp16 if so. */
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel,
+                         bool half);
 /* Bytes that live as long as the graph. */
 void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes);
 
 /* Bytes [offset, offset + bytes) of the scratch: lost after the node. */
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written);
-/* Whether this device is to read a tensor of so many bytes as texels; then the slot must be marked after it was bound. */
+/* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot must be marked after it was bound. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);
 void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
 

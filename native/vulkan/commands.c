@@ -73,13 +73,14 @@ static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatc
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }
 
-static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer, VkBufferView **view, heed_error *error) {
+static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer, bool half, VkBufferView **view, heed_error *error) {
   heed_vk_device *device = r->commands->device;
+  const uint64_t texel = half ? 8 : 16;
   const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                        .buffer = buffer->buffer,
-                                       .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+                                       .format = half ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT,
                                        .offset = buffer->offset,
-                                       .range = buffer->range / 16 * 16};
+                                       .range = buffer->range / texel * texel};
   *view = &r->commands->views[r->commands->view_count];
   HEED_VK_TRY(device, device->instance.api.CreateBufferView(device->handle, &info, NULL, *view), "vkCreateBufferView");
   r->commands->view_count++;
@@ -105,7 +106,7 @@ static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch, const
                                        .pBufferInfo = &buffers[i]};
     if (!dispatch->binding[i].texels) continue;
     VkBufferView *view;
-    HEED_TRY(make_view(r, &buffers[i], &view, error));
+    HEED_TRY(make_view(r, &buffers[i], dispatch->binding[i].half, &view, error));
     writes[i].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
     writes[i].pTexelBufferView = view;
   }

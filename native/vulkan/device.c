@@ -220,8 +220,8 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
 
 static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
 
-static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits, bool gpu_kernels) {
-  const bool cpu = device->info.type == HEED_VULKAN_CPU && !gpu_kernels;
+static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits, const heed_vulkan_desc *desc) {
+  const bool cpu = device->info.type == HEED_VULKAN_CPU && !desc->gpu_kernels;
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
       .cpu = cpu,
@@ -231,6 +231,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
       .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),
+      .half = desc->precision == HEED_VULKAN_PRECISION_F16 || (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
 }
@@ -242,7 +243,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   device->driver_version = properties.driverVersion;
   device->stamp_period = (double)properties.limits.timestampPeriod * 1e-3;
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
-  set_limits(device, &properties.limits, desc->gpu_kernels);
+  set_limits(device, &properties.limits, desc);
   return make_device(device, desc->validate, error);
 }
 

@@ -12,6 +12,7 @@
 #include "vulkan/backend.h"
 
 #define TOLERANCE 1e-4
+#define TOLERANCE_HALF 2e-3 /* with weights in fp16 */
 #define MOST_RESULTS 24
 #define CONSTANT_FLOATS 16384
 
@@ -184,7 +185,7 @@ static double difference(float a, float b) {
   return isnan(d) ? (double)INFINITY : d;
 }
 
-static void compare(const checker *c, const float *found, const float *expected, record *result) {
+static void compare(const checker *c, const float *found, const float *expected, double tolerance, record *result) {
   memset(result, 0, sizeof *result);
   snprintf(result->worst, sizeof result->worst, "%s", op_of(c, 0));
   for (uint32_t i = 0; i < c->result_count; i++)
@@ -194,8 +195,10 @@ static void compare(const checker *c, const float *found, const float *expected,
       result->max_error = d;
       snprintf(result->worst, sizeof result->worst, "%s", op_of(c, i));
     }
-  result->passed = result->max_error <= TOLERANCE;
+  result->passed = result->max_error <= tolerance;
 }
+
+static bool is_half(const heed_backend *vulkan) { return ((const heed_vk_backend *)vulkan)->device.limits.half; }
 
 static heed_status compare_backends(const checker *c, heed_backend *vulkan, record *result, heed_error *error) {
   const size_t count = place_of(c, c->result_count);
@@ -207,7 +210,7 @@ static heed_status compare_backends(const checker *c, heed_backend *vulkan, reco
   if (status == HEED_OK) status = run_on(c, cpu, found + count, &steps, error);
   if (status == HEED_OK) status = run_on(c, vulkan, found, &steps, error);
   if (status == HEED_OK) {
-    compare(c, found, found + count, result);
+    compare(c, found, found + count, is_half(vulkan) ? TOLERANCE_HALF : TOLERANCE, result);
     result->kernels = steps;
   }
   heed_backend_destroy(cpu);
@@ -225,10 +228,10 @@ static heed_status check_device(heed_context *context, heed_backend *vulkan, rec
 }
 
 /* A result of an earlier run of the same build on the same device and driver. */
-static bool remember(const heed_vk_cache *cache, record *result) {
+static bool remember(const heed_vk_cache *cache, const char *ending, record *result) {
   void *bytes;
   size_t size;
-  heed_vk_cache_read(cache, "check", &bytes, &size);
+  heed_vk_cache_read(cache, ending, &bytes, &size);
   const bool found = bytes && size == sizeof *result;
   if (found) memcpy(result, bytes, size);
   heed_free(cache->context, bytes);
@@ -245,9 +248,10 @@ heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc
   record result;
   memset(&result, 0, sizeof result);
   heed_status status = HEED_OK;
-  check->remembered = remember(cache, &result);
+  const char *ending = is_half(vulkan) ? "check16" : "check";
+  check->remembered = remember(cache, ending, &result);
   if (!check->remembered) status = check_device(context, vulkan, &result, error);
-  if (status == HEED_OK && !check->remembered) heed_vk_cache_write(cache, "check", &result, sizeof result);
+  if (status == HEED_OK && !check->remembered) heed_vk_cache_write(cache, ending, &result, sizeof result);
   check->passed = status == HEED_OK && result.passed;
   check->kernels = result.kernels;
   check->max_error = result.max_error;

@@ -19,7 +19,7 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
 
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
-  heed_vk_tile tile = {.groups = 1};
+  heed_vk_tile tile = {.groups = 1, .half = limits->half};
   if (limits->cpu) { /* one subgroup a workgroup, large tiles */
     tile.rows = rows >= 12 ? 16 : rows >= 3 ? 4 : 1;
     tile.lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;

@@ -6,6 +6,7 @@
 
 typedef struct heed_vk_tile {
   uint32_t rows, columns, lanes, groups; /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
+  bool half;                             /* the weight is in fp16 */
   bool texels;                           /* x and the weight are to be read as texels */
   uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
   uint32_t x, y;                         /* workgroups over rows and panels */

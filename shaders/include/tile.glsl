@@ -21,7 +21,8 @@ layout(constant_id = 7) const uint HAS_BIAS = 0;
 layout(constant_id = 8) const uint VECTOR_OUT = 0; // y and residual can be reached as vec4
 
 #ifdef HEED_TEXEL
-// Software devices fetch texels of 16 bytes several times faster than they read storage buffers.
+// Software devices fetch texels of four elements several times faster than they read storage buffers. The weight's are fp32 or fp16, as
+// its view says.
 layout(binding = 0) uniform samplerBuffer x_texels;
 layout(binding = 1) uniform samplerBuffer w_texels;
 #define HEED_X4(i) texelFetch(x_texels, int(i))
@@ -29,9 +30,15 @@ layout(binding = 1) uniform samplerBuffer w_texels;
 #else
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
-layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 #define HEED_X4(i) x4[i]
+#ifdef HEED_HALF
+// fp16 in pairs, which every device can unpack, whether it has 16-bit storage or not.
+layout(std430, binding = 1) readonly buffer W { uvec2 w4[]; };
+#define HEED_W4(i) vec4(unpackHalf2x16(w4[i].x), unpackHalf2x16(w4[i].y))
+#else
+layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 #define HEED_W4(i) w4[i]
+#endif
 #endif
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 

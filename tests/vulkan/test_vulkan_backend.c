@@ -53,6 +53,27 @@ static void test_memory(void **state) {
   run_right(&desc);
 }
 
+/* Weights in fp16, which are exact here: as texels and as words, in kernels for a software device and for a GPU. */
+static void test_precision(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  run_right(&desc);
+  desc.gpu_kernels = true;
+  run_right(&desc);
+  heed_error error;
+  vulkan_program program;
+  vulkan_program_start(&program, NULL);
+  program.weight[77] = -70000.0f;
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED, "does not fit fp16 (found -70000");
+  program.weight[77] = -65504.0f;
+  vulkan_program_close(&program);
+  assert_ok(vulkan_program_open(&program, &desc, &error));
+  assert_non_null(strstr(heed_backend_device(program.backend), "fp16"));
+  vulkan_program_end(&program);
+}
+
 /* Two sessions of one plan, run by turns, share pipelines and nothing else. */
 static void test_same_bits(void **state) {
   (void)state;
@@ -281,7 +302,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
-      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),
+      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),
       cmocka_unit_test(test_unwritten_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,8 @@ void vulkan_program_start(vulkan_program *program, const heed_context_desc *cont
   fill(gain, WIDTH, 2);
   fill(bias, WIDTH, 3);
   fill(weight, (size_t)COLUMNS * WIDTH, 4);
+  for (int i = 0; i < COLUMNS * WIDTH; i++) weight[i] = heed_f16_to_f32(heed_f32_to_f16(weight[i]));
+  program->weight = weight;
   assert_ok(heed_context_create(context, &program->context, &error));
   assert_ok(heed_graph_create(program->context, &program->graph, &error));
   program->x = heed_define_input(program->graph, "x", HEED_F32, &HEED_SHAPE(1, ROWS, WIDTH));

@@ -15,6 +15,7 @@ typedef struct vulkan_program {
   heed_plan *plan;
   heed_session *session;
   heed_value x, y, z;
+  float *weight; /* of the linear, each one a number of fp16 too */
   float input[VULKAN_TEST_SIZE], y_found[VULKAN_TEST_SIZE], z_found[5 * 70];
 } vulkan_program;
 

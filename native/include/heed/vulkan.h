@@ -14,18 +14,23 @@ extern "C" {
 /* What the Khronos layer watches: nothing; the API's rules and synchronisation; also every access of a shader, by instrumented code. */
 typedef enum heed_vulkan_validation { HEED_VULKAN_VALIDATE_OFF, HEED_VULKAN_VALIDATE_SYNC, HEED_VULKAN_VALIDATE_GPU } heed_vulkan_validation;
 
+/* How the weights of products (linear, patch_embedding) are kept; sums, activations, logits and everything else are F32 always. F16 is
+ * half the bytes; a weight past 65504 is refused when a session is created (UNSUPPORTED). AUTO: F16 on a GPU, F32 on a software device. */
+typedef enum heed_vulkan_precision { HEED_VULKAN_PRECISION_F32 = 0, HEED_VULKAN_PRECISION_F16 = 1, HEED_VULKAN_PRECISION_AUTO = 2 } heed_vulkan_precision;
+
 typedef struct heed_vulkan_desc {
   size_t struct_size;
   int32_t device;              /* index as heed_vulkan_device_list counts; -1: the first usable one */
   const char *cache_directory; /* where compiled pipelines and the self-check's result are kept; made when missing; NULL: nowhere */
   bool force_staging;          /* treat memory as not visible to the host: device-local buffers and staging copies */
+  heed_vulkan_precision precision;
   heed_vulkan_validation validate; /* UNSUPPORTED where the Khronos layer is not installed */
   /* Faults to be played, for tests. */
   uint32_t lose_at_submit;     /* from this submission on (1 = the first) the device is lost; 0: never */
   uint64_t memory_limit;       /* device memory past this many bytes is refused; 0: no limit */
   bool gpu_kernels;            /* choose kernels as for a GPU on a software device too */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_VALIDATE_OFF, 0, 0, false}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
@@ -66,7 +71,7 @@ typedef struct heed_vulkan_check {
   double max_error;  /* its difference, relative to 1 + |expected| */
 } heed_vulkan_check;
 
-/* Runs each kernel once on small random inputs and compares with the CPU backend (tolerance 1e-4). With a cache directory in desc
+/* Runs each kernel once on small random inputs and compares with the CPU backend (tolerance 1e-4; 2e-3 with weights in F16). With a cache directory in desc
  * the result is kept beside the pipeline cache, by device, driver and build. A mismatch is no error: check->passed says it. */
 HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
 

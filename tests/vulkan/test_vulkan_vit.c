@@ -1,0 +1,112 @@
+/* Whole ViTs on Vulkan against float64 results: weights in F32, and in F16 within 2e-3 of the largest logit. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/vulkan.h"
+#include "model/safetensors.h"
+#include "support/test.h"
+#include "vulkan/vulkan_test.h"
+
+#define MOST_LOGITS 64
+
+typedef struct vit {
+  unsigned char *bytes[3];
+  size_t size[3];
+  heed_context *context;
+  heed_backend *backend;
+  heed_model *model;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  heed_safetensors *io;
+} vit;
+
+static void load(vit *v, const char *folder) {
+  static const char *const names[] = {"config.json", "model.safetensors", "io.safetensors"};
+  heed_error error;
+  memset(v, 0, sizeof *v);
+  for (int i = 0; i < 3; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "vit/%s/%s", folder, names[i]);
+    v->bytes[i] = test_read_vector(path, &v->size[i]);
+  }
+  assert_ok(heed_context_create(NULL, &v->context, &error));
+  const heed_model_file files[] = {{names[0], {v->size[0], v->bytes[0], NULL, NULL}}, {names[1], {v->size[1], v->bytes[1], NULL, NULL}}};
+  const heed_model_desc desc = {sizeof desc, files, 2};
+  assert_ok(heed_model_open(v->context, &desc, &v->model, &error));
+  const heed_source source = {v->size[2], v->bytes[2], NULL, NULL};
+  assert_ok(heed_safetensors_open(v->context, &source, "io", &v->io, &error));
+}
+
+static void release(vit *v) {
+  heed_safetensors_destroy(v->io);
+  heed_session_destroy(v->session);
+  heed_plan_destroy(v->plan);
+  heed_graph_destroy(v->graph);
+  heed_model_destroy(v->model);
+  heed_backend_destroy(v->backend);
+  heed_context_destroy(v->context);
+  for (int i = 0; i < 3; i++) free(v->bytes[i]);
+}
+
+/* Runs the vector's pictures; returns the bytes of the weights on the device. */
+static uint64_t run(vit *v, const heed_vulkan_desc *desc, float *logits, uint64_t count) {
+  heed_error error;
+  heed_memory memory;
+  const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = pixels->shape.dim[0]};
+  assert_ok(heed_vulkan_backend_create(v->context, desc, &v->backend, &error));
+  assert_ok(heed_model_build(v->model, &build, &v->graph, &error));
+  assert_ok(heed_plan_create(v->graph, v->backend, NULL, &v->plan, &error));
+  assert_ok(heed_session_create(v->plan, NULL, &v->session, &error));
+  assert_ok(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"), v->bytes[2] + pixels->offset, (size_t)pixels->bytes, &error));
+  assert_ok(heed_session_run(v->session, NULL, &error));
+  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, "logits"), 0, count, logits, &error));
+  heed_plan_memory(v->plan, &memory);
+  return memory.weights;
+}
+
+/* Returns the bytes of the weights. tolerance: of the largest logit. */
+static uint64_t check(const char *folder, heed_vulkan_precision precision, double tolerance) {
+  heed_error error;
+  vit v;
+  float found[MOST_LOGITS], want[MOST_LOGITS];
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.precision = precision;
+  load(&v, folder);
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, "expect.logits");
+  assert_true(tensor->count <= MOST_LOGITS);
+  assert_ok(heed_safetensors_read(v.io, tensor, 0, tensor->count, want, &error));
+  const uint64_t bytes = run(&v, &desc, found, tensor->count);
+  double largest = 0.0, off = 0.0;
+  for (uint64_t i = 0; i < tensor->count; i++) {
+    largest = fmax(largest, fabs((double)want[i]));
+    if (!(fabs((double)found[i] - (double)want[i]) <= off)) off = fabs((double)found[i] - (double)want[i]);
+  }
+  printf("%s: off by %.3g of the largest logit\n", folder, off / largest);
+  if (!(off <= tolerance * largest)) fail_msg("%s: logits are off by %g of the largest (expected at most %g)", folder, off / largest, tolerance);
+  release(&v);
+  return bytes;
+}
+
+static void test_micro(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  const uint64_t whole = check("micro_32", HEED_VULKAN_PRECISION_F32, 1e-4);
+  assert_true(check("micro_32", HEED_VULKAN_PRECISION_F16, 2e-3) < whole);
+  assert_true(check("micro_32", HEED_VULKAN_PRECISION_AUTO, 1e-4) <= whole);
+}
+
+static void test_small(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  const uint64_t whole = check("small_224", HEED_VULKAN_PRECISION_F32, 1e-4);
+  assert_true(check("small_224", HEED_VULKAN_PRECISION_F16, 2e-3) < whole * 7 / 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
