@@ -1,0 +1,14 @@
+// The demo model in a page that Vite bundles: npm install, then npx vite build.
+import { createRuntime } from 'heed'
+import { demoModel } from 'heed/demo'
+
+const runtime = await createRuntime()
+const model = await runtime.loadModel(demoModel)
+const session = model.createSession()
+const { image } = await runtime.scene(159)
+
+const canvas = document.querySelector('#picture')
+canvas.getContext('2d').putImageData(new ImageData(image.data, image.width), 0, 0)
+const { logits } = await session.run(canvas)
+document.querySelector('#runtime').textContent = `${runtime.info.device} - ${runtime.info.why}`
+document.querySelector('#answer').textContent = model.info.labels[logits.indexOf(Math.max(...logits))]

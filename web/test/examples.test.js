@@ -1,0 +1,140 @@
+/* The package as others get it: packed by npm, installed into an empty folder; in Node, under Vite and from a script tag, in Chromium under
+ * the strict policy with and without isolation, and in Firefox. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+import puppeteer from 'puppeteer-core'
+import { serve } from '../serve.js'
+import { packageFolder, repository } from './package.js'
+
+const examples = join(repository, 'web/examples')
+const tools = fileURLToPath(new URL('./node_modules', import.meta.url))
+const find = (names) => names.find((name) => name && existsSync(name))
+const chromiumPath = find([process.env.HEED_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'])
+const firefoxPath = find([process.env.HEED_FIREFOX, '/usr/bin/firefox-esr'])
+let scratch, tarball, browser
+
+before(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'heed-examples-'))
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', scratch], { cwd: packageFolder })
+  tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')))
+  if (chromiumPath) browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] })
+})
+after(async () => {
+  await browser?.close()
+  rmSync(scratch, { recursive: true })
+})
+
+/** A folder with an example and the package, installed from the tarball into a folder that knows nothing else. */
+function install(name) {
+  const folder = mkdtempSync(join(scratch, `${name}-`))
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
+  execFileSync('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })
+  cpSync(join(examples, name), folder, { recursive: true })
+  return folder
+}
+
+/** The example's folder as a static server would have it. */
+function stageScript() {
+  const folder = mkdtempSync(join(scratch, 'script-'))
+  cpSync(join(examples, 'script'), folder, { recursive: true })
+  cpSync(packageFolder, join(folder, 'heed'), { recursive: true })
+  return folder
+}
+
+async function openPage(folder, options, body) {
+  const server = await serve(folder, options), page = await browser.newPage(), faults = []
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
+  page.on('pageerror', (error) => faults.push(String(error.stack)))
+  try {
+    await page.goto(server.address)
+    await body(page)
+    assert.deepEqual(faults, [])
+  } catch (error) {
+    error.message += `\n${faults.join('\n')}`
+    throw error
+  } finally {
+    await page.close()
+    server.close()
+  }
+}
+
+async function expectStar(page, why) {
+  await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', undefined, { timeout: 60000 })
+  assert.equal(await page.textContent('#answer'), 'star')
+  assert.match(await page.textContent('#runtime'), why)
+}
+
+test('Node: npm pack, npm install, the example', () => {
+  const out = execFileSync(process.execPath, ['main.js'], { cwd: install('node'), encoding: 'utf8' })
+  assert.match(out, /the model says: star/)
+  assert.match(out, /patch \d+,\d+: \d+\.\d x uniform/)
+})
+
+const withChromium = chromiumPath ? {} : { skip: 'no Chromium here' }
+
+for (const [isolated, why] of [[true, /WASM SIMD, \d+ threads? - /], [false, /one thread: the page is not cross-origin isolated/]])
+  test(`a script tag in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, () =>
+    openPage(stageScript(), { isolated }, (page) => expectStar(page, why)))
+
+for (const isolated of [true, false])
+  test(`Vite's bundle in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, async () => {
+    const folder = install('vite')
+    symlinkSync(join(tools, 'vite'), join(folder, 'node_modules/vite'))
+    execFileSync(process.execPath, [join(tools, 'vite/bin/vite.js'), 'build', '--logLevel', 'warn'], { cwd: folder })
+    await openPage(join(folder, 'dist'), { isolated }, (page) => expectStar(page, isolated ? /WASM SIMD/ : /not cross-origin isolated/))
+  })
+
+test('in a page: cancel, use after close, a spoiled model, growth, direct mode', withChromium, () =>
+  openPage(stageScript(), { isolated: false }, async (page) => {
+    await expectStar(page, /./)
+    const told = await page.evaluate(async () => {
+      const { createRuntime } = await import('./heed/index.js'), { demoModel } = await import('./heed/demo.js')
+      const status = (promise) => promise.then(() => 'done', (error) => error.status)
+      const runtime = await createRuntime(), model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all' })
+      const { image } = await runtime.scene(159), controller = new AbortController(), results = {}
+      await session.ready
+      let layers = 0
+      results.cancel = await status(session.run(image, { signal: controller.signal, onProgress: () => ++layers === 2 && controller.abort() }))
+      const { logits } = await session.run(new ImageData(image.data, image.width)), copy = [...logits]
+      await model.createSession({ batch: 8, taps: 'all' }).ready
+      results.kept = copy.every((x, i) => x === logits[i])
+      const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
+      results.bitmap = (await session.run(bitmap)).logits.every((x, i) => x === logits[i])
+      results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
+      results.response = await status(runtime.loadModel({ weights: await fetch(demoModel.weights), config: await fetch(demoModel.config), preprocessor: await fetch(demoModel.preprocessor) }))
+      results.file = await status(runtime.loadModel({ weights: await (await fetch(demoModel.weights)).blob(), config: await (await fetch(demoModel.config)).blob() }))
+      session.close()
+      results.closed = await status(session.run(image))
+      runtime.close()
+      results.end = await status(runtime.scene(1))
+      const direct = await createRuntime({ worker: false })
+      results.direct = direct.info.worker
+      const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
+      results.same = (await other.run(image)).logits.every((x, i) => x === logits[i])
+      direct.close()
+      return results
+    })
+    assert.deepEqual(told, { cancel: 'CANCELLED', kept: true, bitmap: true, spoiled: 'INVALID_FILE', response: 'done', file: 'done', closed: 'INVALID_ARGUMENT', end: 'INVALID_ARGUMENT', direct: false, same: true })
+  }))
+
+for (const isolated of [true, false])
+  test(`a script tag in Firefox, ${isolated ? '' : 'not '}isolated`, firefoxPath ? {} : { skip: 'no Firefox here' }, async () => {
+    const server = await serve(stageScript(), { isolated })
+    const firefox = await puppeteer.launch({ browser: 'firefox', executablePath: firefoxPath, headless: true })
+    try {
+      const page = await firefox.newPage()
+      await page.goto(server.address)
+      await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', { timeout: 60000 })
+      assert.equal(await page.$eval('#answer', (element) => element.textContent), 'star')
+      assert.match(await page.$eval('#runtime', (element) => element.textContent), isolated ? /WASM SIMD, \d+ threads? - / : /not cross-origin isolated/)
+    } finally {
+      await firefox.close()
+      server.close()
+    }
+  })

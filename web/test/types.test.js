@@ -1,0 +1,25 @@
+/* The package's types, by tsc: themselves, and in the hands of a user. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { packageFolder } from './package.js'
+
+test('tsc accepts index.d.ts and what users write', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'heed-types-')), here = fileURLToPath(new URL('.', import.meta.url))
+  mkdirSync(join(scratch, 'node_modules'))
+  cpSync(packageFolder, join(scratch, 'node_modules/heed'), { recursive: true })
+  cpSync(join(here, 'types.ts'), join(scratch, 'types.ts'))
+  const options = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2022', module: 'nodenext', lib: ['es2022', 'esnext.disposable', 'dom', 'dom.iterable'], types: [] }
+  writeFileSync(join(scratch, 'package.json'), '{"type": "module"}')
+  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['types.ts'] }))
+  try {
+    execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', scratch], { encoding: 'utf8' })
+  } catch (error) {
+    throw new Error(error.stdout + error.stderr)
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+})

@@ -1,0 +1,23 @@
+/* What users write, for tsc to check against index.d.ts. */
+import { createRuntime, HeedError, type Runtime, type RunResult, type Session, type Status } from 'heed'
+import { demoModel } from 'heed/demo'
+
+export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Float32Array> {
+  const runtime: Runtime = await createRuntime({ threads: 'auto', worker: true, base: new URL('https://example.org/') })
+  const model = await runtime.loadModel(demoModel, { onProgress: ({ phase, done, total }) => console.log(phase, done / total) })
+  await runtime.loadModel([file])
+  await runtime.loadModel(new Map([['model.safetensors', new Uint8Array()]]))
+  await runtime.loadModel({ weights: await fetch('model.safetensors'), config: 'config.json' })
+  const session: Session = model.createSession({ taps: ['layer.0.output'] })
+  const { logits, attention, values }: RunResult = await session.run(canvas, { signal: AbortSignal.timeout(1000) })
+  const shape: number[] | undefined = values['layer.0.output']?.shape
+  console.log(logits?.length, attention?.[0]?.length, shape, (await session.statistics())[0]?.[0]?.entropyCls)
+  return session.attention({ layer: 0, head: 'mean', query: [1, 2] })
+}
+
+export const status = (error: unknown): Status | undefined => (error instanceof HeedError ? error.status : undefined)
+
+// @ts-expect-error there is no such choice
+void createRuntime({ simd: 'fast' })
+// @ts-expect-error a layer is a number
+export const wrong = (session: Session) => session.attention({ layer: 'last', head: 0 })
