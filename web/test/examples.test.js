@@ -70,6 +70,12 @@ async function expectStar(page, why) {
   assert.match(await page.textContent('#runtime'), why)
 }
 
+test('every name that the package exports can be imported', () => {
+  const names = ['heed', 'heed/demo', 'heed/plot']
+  const script = names.map((name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}')`).join('\n')
+  execFileSync(process.execPath, ['--input-type=module', '-e', `${script}; import.meta.resolve('heed/heed.wasm')`], { cwd: install('node') })
+})
+
 test('Node: npm pack, npm install, the example', () => {
   const out = execFileSync(process.execPath, ['main.js'], { cwd: install('node'), encoding: 'utf8' })
   assert.match(out, /the model says: star/)

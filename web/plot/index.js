@@ -1,0 +1,11 @@
+/* All of the plots: data in, pictures out. */
+export * from './caption.js'
+export * from './figure.js'
+export * from './heads.js'
+export * from './heat.js'
+export * from './mass_mask.js'
+export * from './outline.js'
+export * from './overlay.js'
+export * from './raster.js'
+export * from './scale.js'
+export * from './scatter.js'
