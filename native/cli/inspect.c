@@ -15,11 +15,26 @@ static void print_summary(const cli_pipeline *pipeline) {
          (unsigned long long)info->weight_bytes, info->tensors_used, info->tensors_unused);
 }
 
+static void print_sequence_summary(const cli_pipeline *pipeline) {
+  heed_sequence_info info;
+  char source[32];
+  heed_sequence_get_info(pipeline->sequence, &info);
+  if (info.features) snprintf(source, sizeof source, "vectors of %u", info.features);
+  else snprintf(source, sizeof source, "%u tokens", info.source_vocabulary);
+  printf("family %s: from %s to %u tokens, %u + %u layers x %u heads, width %u, at most %u tokens, begin %d, end %d, padding %d\n", info.family, source, info.target_vocabulary,
+         info.encoder_layers, info.decoder_layers, info.heads, info.width, info.max_length, info.begin, info.end, info.padding);
+  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n", (unsigned long long)info.parameters, (unsigned long long)info.weight_bytes,
+         info.tensors_used, info.tensors_unused);
+}
+
 static void print_tensors(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
-  for (uint32_t i = 0; i < heed_model_tensor_count(pipeline->model); i++) {
+  const heed_sequence *sequence = pipeline->sequence;
+  const uint32_t count = sequence ? heed_sequence_tensor_count(sequence) : heed_model_tensor_count(pipeline->model);
+  for (uint32_t i = 0; i < count; i++) {
     heed_tensor_info tensor;
-    heed_model_tensor(pipeline->model, i, &tensor);
+    if (sequence) heed_sequence_tensor(sequence, i, &tensor);
+    else heed_model_tensor(pipeline->model, i, &tensor);
     printf("  %-5s %-20s %10llu  %s%s\n", tensor.dtype_name, tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes,
            tensor.name, tensor.used ? "" : "  (not used)");
   }
@@ -114,11 +129,12 @@ static void print_json(const heed_graph *graph) {
 
 static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *graph, bool plan) {
   cli_pipeline pipeline = {0};
-  heed_status status = cli_pipeline_load(cli, &pipeline, model);
+  heed_status status = cli_pipeline_load_any(cli, &pipeline, model);
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, choice);
   if (status == HEED_OK) {
-    if (!graph) print_summary(&pipeline);
+    if (!graph && pipeline.sequence) print_sequence_summary(&pipeline);
+    else if (!graph) print_summary(&pipeline);
     if (!graph && !plan) print_tensors(&pipeline);
     if (plan) print_plan(&pipeline);
     if (graph && strcmp(graph, "dot") == 0) print_dot(pipeline.graph);

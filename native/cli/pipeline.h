@@ -8,6 +8,7 @@
 typedef struct cli_pipeline {
   cli_model_files files;
   heed_model *model;
+  heed_sequence *sequence; /* instead of `model`, of an encoder-decoder */
   heed_model_info info;
   heed_build_desc build;
   const char *const *tap_names; /* borrowed; [tap_count] */
@@ -20,8 +21,11 @@ typedef struct cli_pipeline {
   double milliseconds;
 } cli_pipeline;
 
-/* Opens files and model; path NULL = the embedded one. */
+/* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run --tokens takes it. */
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path);
+/* The same for an encoder-decoder alone; and for either, of which pipeline->info then has the layers alone. */
+heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
+heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice);
 /* Plan, session and run for these pixel_values. A second call with the same build and taps reuses the session. */

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "cli/embedded.h"
+#include "cli/sequence.h"
 
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head) {
   const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
@@ -231,8 +232,24 @@ static void choose_demo(run_options *options) {
   options->head = "0";
 }
 
+/* heed run MODEL --tokens or --features; what only pictures have is refused. */
+static int run_sequence(cli_state *cli, const run_options *options, sequence_options *sequence, const cli_words *words) {
+  if (words->count != 1 || !sequence->tokens == !sequence->features) {
+    fprintf(stderr, "heed run: --tokens and --features: wrong words (found %u beside the options, expected MODEL and one of the two)\n", words->count);
+    return CLI_USAGE;
+  }
+  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout) {
+    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps and --rollout are for pictures (found one beside --tokens or --features)\n");
+    return CLI_USAGE;
+  }
+  sequence->json = options->json;
+  sequence->save = options->save;
+  return sequence_run(cli, sequence, words->word[0]) == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
+  sequence_options sequence = {.choice = &options.choice};
   cli_words words;
   const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "draw this scene instead of reading a picture"},
                               {"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
@@ -243,11 +260,15 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
                               {"--json", CLI_TEXT, &options.json, "OUT.json", "write scores, maps and statistics of every head"},
                               {"--save", CLI_TEXT, &options.save, "OUT.safetensors", "save pixel_values, logits, attention.N and rollout"},
+                              {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9", "decode these source tokens with an encoder-decoder MODEL"},
+                              {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors", "the same from its tensor source [S, F]"},
+                              {"--length", CLI_NUMBER, &sequence.length, "N", "decode at most N tokens (the model's max_length)"},
                               CLI_CHOICE_OPTIONS(options.choice),
                               {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a .safetensors file; without one, the embedded demo; without pictures too, one of its scenes)", table, argc, argv,
                              &words);
   if (code >= 0) return code;
+  if (sequence.tokens || sequence.features || sequence.length) return run_sequence(cli, &options, &sequence, &words);
   const bool has_model = words.count > 0 && (cli_is_directory(words.word[0]) || cli_ends_with(words.word[0], ".safetensors"));
   const char *embedded = NULL;
   const char *const *pictures = words.word + has_model;
