@@ -12,7 +12,7 @@ static inline f32xN relu(f32xN x) { return f32_select_less(x, f32_set1(0.0f), f3
 /* Under -13.5 the exact value is below the smallest float, and -Inf times 0 would be NaN. */
 static inline f32xN cut_low(f32xN x, f32xN y) { return f32_select_less(x, f32_set1(-13.5f), f32_set1(0.0f), y); }
 
-static inline f32xN gelu(f32xN x) {
+HEED_FLATTEN static inline f32xN gelu(f32xN x) {
   const f32xN half = f32_mul(f32_set1(0.5f), x);
   return cut_low(x, f32_fma(half, f32_erf(f32_mul(x, f32_set1(0.70710678118654752f))), half));
 }

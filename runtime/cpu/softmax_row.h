@@ -27,7 +27,7 @@ static inline float heed_cpu_max_row(const float *x, size_t count) {
 }
 
 /* y = exp(x - shift) over whole pairs of vectors, and its sum. */
-static inline float heed_cpu_exp_pairs(const float *x, size_t count, f32xN shift, float *y) {
+HEED_FLATTEN static inline float heed_cpu_exp_pairs(const float *x, size_t count, f32xN shift, float *y) {
   f32xN sum = f32_set1(0.0f), other = sum;
   for (size_t i = 0; i < count; i += 2 * HEED_SIMD_WIDTH) {
     const f32xN a = f32_exp(f32_sub(f32_load(x + i), shift)), b = f32_exp(f32_sub(f32_load(x + i + HEED_SIMD_WIDTH), shift));
@@ -40,7 +40,7 @@ static inline float heed_cpu_exp_pairs(const float *x, size_t count, f32xN shift
 }
 
 /* y = exp(x - shift), and its sum; x and y may be the same. Summed in blocks, so that the error does not grow with the row. */
-HEED_FLATTEN static inline float heed_cpu_exp_row(const float *x, size_t count, float shift, float *y) {
+static inline float heed_cpu_exp_row(const float *x, size_t count, float shift, float *y) {
   const size_t block = 64 * HEED_SIMD_WIDTH, pairs = count - count % (2 * HEED_SIMD_WIDTH);
   const f32xN away = f32_set1(shift);
   float total = 0.0f;

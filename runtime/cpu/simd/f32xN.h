@@ -36,7 +36,7 @@
 #error "a kernel is compiled for one level: define HEED_SIMD_<LEVEL>"
 #endif
 
-/* On a function: everything it calls is inlined, in files built for size too. */
+/* On a function: what it calls itself is inlined, in files built for size too. */
 #if defined(__GNUC__)
 #define HEED_FLATTEN __attribute__((flatten))
 #else

@@ -47,7 +47,7 @@ static inline f32xN f32_sigmoid(f32xN x) {
 }
 
 /* erf: a polynomial in x^2 up to 0.9277, then 1 - exp(polynomial in |x|). */
-static inline f32xN f32_erf(f32xN x) {
+HEED_FLATTEN static inline f32xN f32_erf(f32xN x) {
   const f32xN size = f32_abs(x), square = f32_mul(x, x);
   f32xN near = f32_set1(-5.96761703e-4f);
   near = f32_fma(near, square, f32_set1(4.99119423e-3f));
