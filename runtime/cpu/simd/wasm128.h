@@ -18,14 +18,18 @@ typedef v128_t f32xN;
 WORD f32xN f32_load(const float *p) { return wasm_v128_load(p); }
 WORD void f32_store(float *p, f32xN a) { wasm_v128_store(p, a); }
 static inline f32xN f32_load_tail(const float *p, uint32_t n) {
-  float lanes[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-  for (uint32_t i = 0; i < n && i < 4; i++) lanes[i] = p[i];
-  return wasm_v128_load(lanes);
+  if (n == 1) return wasm_v128_load32_zero(p);
+  if (n >= 4) return wasm_v128_load(p);
+  const v128_t two = wasm_v128_load64_zero(p);
+  return n == 2 ? two : wasm_v128_load32_lane(p + 2, two, 2);
 }
 static inline void f32_store_tail(float *p, f32xN a, uint32_t n) {
-  float lanes[4];
-  wasm_v128_store(lanes, a);
-  for (uint32_t i = 0; i < n && i < 4; i++) p[i] = lanes[i];
+  if (n >= 4) wasm_v128_store(p, a);
+  else if (n == 1) wasm_v128_store32_lane(p, a, 0);
+  else {
+    wasm_v128_store64_lane(p, a, 0);
+    if (n == 3) wasm_v128_store32_lane(p + 2, a, 2);
+  }
 }
 WORD f32xN f32_set1(float x) { return wasm_f32x4_splat(x); }
 WORD f32xN f32_add(f32xN a, f32xN b) { return wasm_f32x4_add(a, b); }
