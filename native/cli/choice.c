@@ -7,8 +7,11 @@
 
 #include "base/status.h"
 
+static bool wants_half(const cli_choice *choice) { return strcmp(choice->precision, "f16") == 0; }
+
 static void say(const cli_choice *choice, const char *why) {
-  if (!choice->quiet) fprintf(stderr, "heed: %s (%s): %s\n", heed_backend_name(choice->opened), heed_backend_device(choice->opened), why);
+  const bool falls = wants_half(choice) && strcmp(heed_backend_name(choice->opened), "cpu") == 0;
+  if (!choice->quiet) fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened), heed_backend_device(choice->opened), why, falls ? "; in f32, since the CPU has no f16" : "");
 }
 
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
@@ -21,9 +24,12 @@ static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why)
 }
 
 #if HEED_HAS_VULKAN
-heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE]) {
+heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char cache[CLI_CACHE_PATH_SIZE]) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   if (device != CLI_NO_DEVICE) desc.device = (int32_t)device;
+  desc.precision = strcmp(precision, "f16") == 0    ? HEED_VULKAN_PRECISION_F16
+                   : strcmp(precision, "auto") == 0 ? HEED_VULKAN_PRECISION_AUTO
+                                                    : HEED_VULKAN_PRECISION_F32;
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int length = -1;
   if (xdg && *xdg) length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/heed", xdg);
@@ -42,14 +48,14 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE
 
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
   char cache[CLI_CACHE_PATH_SIZE];
-  const heed_vulkan_desc desc = cli_vulkan_desc(choice->device, cache);
+  const heed_vulkan_desc desc = cli_vulkan_desc(choice->device, choice->precision, cache);
   HEED_TRY(heed_vulkan_backend_create(cli->context, &desc, &choice->opened, &cli->error));
   say(choice, why);
   return HEED_OK;
 }
 
 /* Whether auto may take this device; when not, why. */
-static bool device_passes(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info, bool named, char *why, size_t size) {
+static bool device_passes(cli_state *cli, const char *precision, uint32_t index, const heed_vulkan_device_info *info, bool named, char *why, size_t size) {
   if (info->unusable[0]) {
     snprintf(why, size, "device %u cannot be used: %s", index, info->unusable);
     return false;
@@ -59,7 +65,7 @@ static bool device_passes(cli_state *cli, uint32_t index, const heed_vulkan_devi
     return false;
   }
   char cache[CLI_CACHE_PATH_SIZE];
-  const heed_vulkan_desc desc = cli_vulkan_desc(index, cache);
+  const heed_vulkan_desc desc = cli_vulkan_desc(index, precision, cache);
   heed_vulkan_check check;
   heed_error error;
   if (heed_vulkan_self_check(cli->context, &desc, &check, &error) != HEED_OK) snprintf(why, size, "device %u failed its self-check: %s", index, error.message);
@@ -84,7 +90,7 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   if (named && choice->device >= count)
     return heed_fail(&cli->error, HEED_NO_DEVICE, "--device: no such device (found %u, expected less than %u)", choice->device, count);
   for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++) {
-    if ((named && i != choice->device) || !device_passes(cli, i, &infos[i], named, why, sizeof why)) continue;
+    if ((named && i != choice->device) || !device_passes(cli, choice->precision, i, &infos[i], named, why, sizeof why)) continue;
     choice->device = i;
     if (open_vulkan(cli, choice, why) == HEED_OK) {
       choice->may_fall_back = true;
@@ -107,6 +113,8 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) { return open_c
 heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
   choice->opened = NULL;
   choice->may_fall_back = false;
+  if (!wants_half(choice) && strcmp(choice->precision, "f32") != 0 && strcmp(choice->precision, "auto") != 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--precision: no such precision (found \"%s\", expected f32, f16 or auto)", choice->precision);
   if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "as asked");
   if (strcmp(choice->backend, "vulkan") == 0) return open_vulkan(cli, choice, "as asked");
   if (strcmp(choice->backend, "auto") == 0) return open_auto(cli, choice);

@@ -1,4 +1,4 @@
-/* Which backend runs: --backend auto|vulkan|cpu, --device, --threads, said in one line on stderr. */
+/* Which backend runs: --backend auto|vulkan|cpu, --device, --precision, --threads, said in one line on stderr. */
 #ifndef HEED_CLI_CHOICE_H
 #define HEED_CLI_CHOICE_H
 
@@ -7,19 +7,20 @@
 typedef struct cli_choice {
   const char *backend; /* option values */
   uint32_t device, threads;
-  const char *simd;
+  const char *simd, *precision;
   bool quiet;
   heed_backend *opened;
   bool may_fall_back; /* auto took a device: on its failure the CPU answers */
 } cli_choice;
 
 #define CLI_NO_DEVICE UINT32_MAX
-#define CLI_CHOICE_INIT {.backend = "auto", .device = CLI_NO_DEVICE}
+#define CLI_CHOICE_INIT {.backend = "auto", .device = CLI_NO_DEVICE, .precision = "f32"}
 
 /* The options of this choice, to be put into a verb's table. */
 #define CLI_CHOICE_OPTIONS(choice)                                                                                         \
   {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", "where to run (auto: the first GPU that passes its self-check)"}, \
       {"--device", CLI_NUMBER, &(choice).device, "N", "Vulkan device, as heed devices numbers them"},                      \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto", "how Vulkan keeps weights (f32; auto: f16 on a GPU)"}, \
       {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one a core)"},                              \
       {"--simd", CLI_TEXT, &(choice).simd, "LEVEL", "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},  \
       {"--quiet", CLI_FLAG, &(choice).quiet, NULL, "say nothing on stderr but errors"}
@@ -27,8 +28,8 @@ typedef struct cli_choice {
 #if HEED_HAS_VULKAN
 #include "heed/vulkan.h"
 #define CLI_CACHE_PATH_SIZE 1024
-/* How the command line opens a device: its cache under XDG_CACHE_HOME or HOME; faults and validation by HEED_VULKAN_* variables. */
-heed_vulkan_desc cli_vulkan_desc(uint32_t device, char cache[CLI_CACHE_PATH_SIZE]);
+/* How the command line opens a device: precision as the option has it; its cache under XDG_CACHE_HOME or HOME; faults and validation by HEED_VULKAN_* variables. */
+heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char cache[CLI_CACHE_PATH_SIZE]);
 #endif
 
 /* Opens the backend; says on stderr what and why. */

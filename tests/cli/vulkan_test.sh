@@ -30,6 +30,19 @@ sed -n '2,6p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/cpu.txt"
 cmp -s "$bad/vulkan.txt" "$bad/cpu.txt" || fail "the top classes differ"
 test_end
 
+test_begin weights_in_fp16
+heed run --backend vulkan --precision f16
+expect_exit 0
+expect_stderr_contains "weights in fp16"
+sed -n '2,6p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/half.txt"
+cmp -s "$bad/half.txt" "$bad/cpu.txt" || fail "the top classes differ"
+heed run --backend cpu --precision f16
+expect_exit 0
+expect_stderr_contains "the CPU has no f16"
+heed run --precision f8
+expect_one_sentence run "expected f32, f16 or auto"
+test_end
+
 for submit in 1 2 3; do
   test_begin "device_lost_at_submit_$submit"
   HEED_VULKAN_LOSE_AT_SUBMIT=$submit
