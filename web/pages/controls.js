@@ -10,8 +10,16 @@ function fill(select, options, value) {
   select.value = value
 }
 
+/* Storage may be forbidden; the theme is then that of this visit. */
+function storedTheme() {
+  try { return localStorage.getItem('theme') } catch { return null }
+}
+function storeTheme(theme) {
+  try { localStorage.setItem('theme', theme) } catch { /* not kept */ }
+}
+
 export function showControls({ store }) {
-  const state = store.get(), stored = localStorage.getItem('theme')
+  const state = store.get(), stored = storedTheme()
   fill(element('style'), overlayStyles, state.style)
   fill(element('scale'), scaleKinds, state.scale)
   fill(element('colours'), maps, state.colours)
@@ -20,7 +28,8 @@ export function showControls({ store }) {
   element('theme').addEventListener('click', () => {
     const dark = getComputedStyle(document.documentElement).colorScheme === 'dark' ||
       (!document.documentElement.dataset.theme && matchMedia('(prefers-color-scheme: dark)').matches)
-    localStorage.setItem('theme', (document.documentElement.dataset.theme = dark ? 'light' : 'dark'))
+    document.documentElement.dataset.theme = dark ? 'light' : 'dark'
+    storeTheme(document.documentElement.dataset.theme)
   })
   element('help').addEventListener('click', () => element('keys').showModal())
 }

@@ -28,23 +28,25 @@ class Engine {
   scene(scene) { return this.#runtime.scene(scene) }
   colours(name) { return this.#runtime.colormap(name) }
 
-  /** Takes the place of the model before, once it is ready. */
+  /** Takes the place of the model before, once it is ready; `result` is null until the next run. */
   async load(source, options) {
     const model = await this.#runtime.loadModel(source, options)
-    let session
+    let session, shape
     try {
       const { imageSize, patch, prefixTokens, layers, heads } = model.info
       const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
       session = model.createSession({ taps: layers * heads * tokens * tokens * 4 <= keepAtMost ? 'all' : 'rows', ...options })
-      this.shape = await session.ready
+      shape = await session.ready
     } catch (error) {
       model.close()
       throw error
     }
+    await this.#busy // a run of the model before ends first
     this.#session?.close()
     this.#model?.close()
     this.#model = model
     this.#session = session
+    this.shape = shape
     this.result = null
   }
 

@@ -3,7 +3,7 @@
 export const tokenName = (token, prefix, columns) =>
   token >= prefix ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})` : token === 0 ? 'CLS' : `register ${token}`
 
-export const percent = (share) => `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
+export const percent = (share) => share > 0 && share < 5e-6 ? '< 0.001 %' : `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
 
 export const times = (weight, tokens) => {
   const value = weight * tokens

@@ -18,7 +18,7 @@ const text = (value) => (value >= 100 ? value.toFixed(0) : String(Number(value.t
 
 function linear(kind, top, unit) {
   const step = stepTo(top), ticks = []
-  for (let value = 0; value < top * 0.93; value += step) ticks.push({ at: value / top, text: text(value) + unit })
+  for (let value = 0; value < top * 0.88; value += step) ticks.push({ at: value / top, text: text(value) + unit })
   ticks.push({ at: 1, text: text(top) + unit })
   return { kind, label: scaleKinds[kind], top, ticks }
 }

@@ -173,6 +173,7 @@ test('works where the server isolates nothing, on one thread, and says why', asy
 
 test('a shape is dragged, and the maps follow; it is changed by keyboard', async () => {
   const page = await browser.open('#v=scene')
+  assert.equal(await page.locator('#view [name=object] option').count(), 8)
   const box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
   await page.mouse.move(...at(173, 46)) // the star that the query is on
   await page.mouse.down()

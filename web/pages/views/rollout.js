@@ -28,5 +28,5 @@ export function rolloutView({ store, engine }, element) {
     field('fusion').value = state.fusion
     element.lastElementChild.textContent = engine.result.kept ? '' : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
   }
-  return { keys: ['ran', 'fusion', 'first', 'last', 'residual'], draw }
+  return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual'], draw }
 }

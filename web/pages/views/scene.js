@@ -106,5 +106,5 @@ export function sceneView(page, panel) {
     panel.lastElementChild.textContent = twins ? `The shape that occurs twice: ${scene.objects[twins[0]].shape}.`
       : 'No one shape occurs exactly twice: that is outside what the demo model was trained on.'
   }
-  return { keys: ['ran'], draw, leave: () => leave.abort() }
+  return { keys: ['ran', 'measured'], draw, leave: () => leave.abort() }
 }

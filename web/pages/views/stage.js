@@ -80,6 +80,7 @@ export function createStage(page) {
   }
 
   async function draw() {
+    if (!engine.result) return // a new model, not run yet
     const mine = ++turn, row = await weightsOf(page)
     if (mine !== turn) return // a newer one is on its way
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
