@@ -36,7 +36,7 @@ layout(std430, binding = 5) readonly buffer Bias { float bias[]; };
 layout(std430, binding = 6) readonly buffer Rows { uint row_list[]; };
 layout(std430, binding = 7) writeonly buffer Scores { vec4 scores[]; };
 #ifdef HEED_ADDITIVE
-layout(std430, binding = 8) readonly buffer Va { float va[]; };
+layout(binding = 8) uniform samplerBuffer va; // the ninth storage buffer would be past the floor
 #endif
 
 const uint KEYS = KEYS4 * 4;
@@ -137,7 +137,7 @@ void main() {
       for (uint i = 0; i < ROWS; i++) {
         const float q = query[q_at[i] + d];
 #ifdef HEED_ADDITIVE
-        for (uint c = 0; c < KEYS; c++) sum[i][c] += va[params.va_origin + d] * heed_tanh(q + k[c]);
+        for (uint c = 0; c < KEYS; c++) sum[i][c] += texelFetch(va, int(params.va_origin + d)).x * heed_tanh(q + k[c]);
 #else
         for (uint c = 0; c < KEYS; c++) sum[i][c] += q * k[c];
 #endif

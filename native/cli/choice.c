@@ -48,7 +48,8 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char ca
 
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
   char cache[CLI_CACHE_PATH_SIZE];
-  const heed_vulkan_desc desc = cli_vulkan_desc(choice->device, choice->precision, cache);
+  heed_vulkan_desc desc = cli_vulkan_desc(choice->device, choice->precision, cache);
+  if (choice->reopened && getenv("HEED_VULKAN_LOSE_ONCE")) desc.lose_at_submit = 0;
   HEED_TRY(heed_vulkan_backend_create(cli->context, &desc, &choice->opened, &cli->error));
   say(choice, why);
   return HEED_OK;
@@ -124,11 +125,17 @@ heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
 bool cli_choice_fall_back(cli_state *cli, cli_choice *choice, heed_status status) {
   const bool device_fault = status == HEED_NO_DEVICE || status == HEED_OUT_OF_DEVICE_MEMORY || status == HEED_DEVICE_LOST || status == HEED_DEVICE_FAILED ||
                             status == HEED_UNSUPPORTED;
-  if (!choice->may_fall_back || !device_fault) return false;
+  const bool again = status == HEED_DEVICE_LOST && !choice->reopened;
+  if (!device_fault || !(again || choice->may_fall_back)) return false;
   char why[HEED_ERROR_MESSAGE_SIZE + 64];
   snprintf(why, sizeof why, "the device failed: %s", cli->error.message);
   heed_backend_destroy(choice->opened);
   choice->opened = NULL;
+  if (again) {
+    choice->reopened = true;
+    if (open_vulkan(cli, choice, why) == HEED_OK) return true;
+    if (!choice->may_fall_back) return false;
+  }
   choice->may_fall_back = false;
   return open_cpu(cli, choice, why) == HEED_OK;
 }

@@ -11,6 +11,7 @@ typedef struct cli_choice {
   bool quiet;
   heed_backend *opened;
   bool may_fall_back; /* auto took a device: on its failure the CPU answers */
+  bool reopened;      /* the device was lost once and opened again */
 } cli_choice;
 
 #define CLI_NO_DEVICE UINT32_MAX
@@ -34,8 +35,8 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char ca
 
 /* Opens the backend; says on stderr what and why. */
 heed_status cli_choice_open(cli_state *cli, cli_choice *choice);
-/* After `status` came from the opened backend: when auto had taken a device and the failure is the device's, says so, opens the CPU
- * instead and returns true: try again. */
+/* After `status` came from the opened backend: opens a device that was lost once more; when that was done before, or another failure
+ * is the device's, and auto had taken it, opens the CPU instead. Says so and returns true: try again. */
 bool cli_choice_fall_back(cli_state *cli, cli_choice *choice, heed_status status);
 void cli_choice_close(cli_choice *choice);
 

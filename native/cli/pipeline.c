@@ -107,11 +107,12 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
 }
 
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
-  heed_status status = run_once(cli, pipeline, choice, pixel_values);
-  if (status == HEED_OK) return HEED_OK;
-  /* The backend must outlive what was made on it. */
-  cli_pipeline_reset(pipeline);
-  return cli_choice_fall_back(cli, choice, status) ? run_once(cli, pipeline, choice, pixel_values) : status;
+  for (;;) {
+    const heed_status status = run_once(cli, pipeline, choice, pixel_values);
+    if (status == HEED_OK) return HEED_OK;
+    cli_pipeline_reset(pipeline); /* the backend must outlive what was made on it */
+    if (!cli_choice_fall_back(cli, choice, status)) return cli->error.status;
+  }
 }
 
 bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value, heed_value_info *info) {

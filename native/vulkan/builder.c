@@ -60,7 +60,7 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
     builder->blocks[builder->block_count++] = 0;
   }
   uint64_t *block = &builder->blocks[builder->block_count - 1];
-  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false, false, false};
+  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1, *block, bytes, false, false, false, false};
   *block += size;
   return true;
 }
@@ -95,7 +95,7 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   const uint64_t at = heed_plan_offset(builder->plan, value), start = at / builder->limits->alignment * builder->limits->alignment;
   /* shaders read U8 by words; the arena is long enough for that, since places are multiples of HEED_ARENA_ALIGNMENT */
   const uint64_t bytes = heed_align_up(at - start + heed_plan_bytes(builder->plan, value), 4);
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false});
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, false});
   return (uint32_t)((at - start) / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
 }
 
@@ -133,7 +133,7 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 }
 
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written) {
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false, false});
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false, false, false});
   if (offset + bytes > builder->scratch_bytes) builder->scratch_bytes = offset + bytes;
 }
 
@@ -141,12 +141,24 @@ void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint3
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes) { return builder->limits->texels && bytes / 16 + 16 <= builder->limits->texels; }
 void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot) { dispatch->binding[slot].texels = true; }
 
+void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot) {
+  heed_vk_range *range = &dispatch->binding[slot];
+  range->texels = range->single = true;
+  if (range->bytes > HEED_VK_SINGLE_TEXELS * sizeof(float)) heed_vk_fail(builder, HEED_UNSUPPORTED, "a row of weights is longer than 65536");
+}
+
+static uint32_t count_storage_buffers(const heed_vk_dispatch *dispatch) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) count += !dispatch->binding[i].texels;
+  return count;
+}
+
 /* The first thing about the dispatch that the device does not allow, or NULL. */
 static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dispatch *dispatch) {
   const heed_vk_limits *limits = builder->limits;
   for (uint32_t i = 0; i < 3; i++)
     if (dispatch->groups[i] == 0 || dispatch->groups[i] > limits->groups) return "the grid of workgroups is larger than this device takes";
-  if (dispatch->binding_count > limits->bindings) return "the kernel has more storage buffers than this device takes";
+  if (count_storage_buffers(dispatch) > limits->bindings) return "the kernel has more storage buffers than this device takes";
   if (dispatch->constants[0] > limits->invocations) return "the workgroup is larger than this device takes";
   if (dispatch->push_bytes > HEED_VK_PUSH_BYTES) return "too many push constants";
   return NULL;

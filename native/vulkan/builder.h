@@ -38,7 +38,8 @@ typedef struct heed_vk_range {
   uint32_t block;
   uint64_t offset, bytes;
   bool written;
-  bool texels; /* read as texels of four elements */
+  bool texels; /* read as texels of four elements, or one */
+  bool single; /* one */
   bool half;   /* fp16 elements, in pairs */
 } heed_vk_range;
 
@@ -103,6 +104,9 @@ void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint3
 /* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot must be marked after it was bound. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);
 void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
+/* As texels of one float each, at most HEED_VK_SINGLE_TEXELS, on every device: such a slot counts as no storage buffer. */
+#define HEED_VK_SINGLE_TEXELS 65536u
+void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot);
 
 /* Ends a dispatch: specialisation constants (the first is the workgroup's width), push constants, groups. */
 void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,

@@ -6,9 +6,7 @@
 #include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/status.h"
-
-/* What has been touched since the last barrier; when it is full the next dispatch waits for all. */
-#define MOST_TOUCHED 64
+#include "vulkan/hazard.h"
 
 typedef struct recorder {
   heed_vk_commands *commands;
@@ -17,8 +15,7 @@ typedef struct recorder {
   const heed_vk_places *places;
   VkQueryPool stamps;
   uint32_t stamp_count;
-  heed_vk_range touched[MOST_TOUCHED];
-  uint32_t touched_count;
+  heed_vk_hazards hazards;
 } recorder;
 
 static uint32_t count_stages(const heed_vk_builder *builder) {
@@ -73,12 +70,14 @@ static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatc
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }
 
-static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer, bool half, VkBufferView **view, heed_error *error) {
+static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer, const heed_vk_range *range, VkBufferView **view, heed_error *error) {
   heed_vk_device *device = r->commands->device;
-  const uint64_t texel = half ? 8 : 16;
+  const uint64_t texel = range->single ? 4 : range->half ? 8 : 16;
   const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                        .buffer = buffer->buffer,
-                                       .format = half ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT,
+                                       .format = range->single ? VK_FORMAT_R32_SFLOAT
+                                                 : range->half ? VK_FORMAT_R16G16B16A16_SFLOAT
+                                                               : VK_FORMAT_R32G32B32A32_SFLOAT,
                                        .offset = buffer->offset,
                                        .range = buffer->range / texel * texel};
   *view = &r->commands->views[r->commands->view_count];
@@ -106,27 +105,12 @@ static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch, const
                                        .pBufferInfo = &buffers[i]};
     if (!dispatch->binding[i].texels) continue;
     VkBufferView *view;
-    HEED_TRY(make_view(r, &buffers[i], dispatch->binding[i].half, &view, error));
+    HEED_TRY(make_view(r, &buffers[i], &dispatch->binding[i], &view, error));
     writes[i].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
     writes[i].pTexelBufferView = view;
   }
   device->instance.api.UpdateDescriptorSets(device->handle, dispatch->binding_count, writes, 0, NULL);
   return HEED_OK;
-}
-
-/* Two touches of the same bytes, at least one a write. Weights are only read. */
-static bool conflict(const heed_vk_range *a, const heed_vk_range *b) {
-  return a->place == b->place && (a->written || b->written) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
-}
-
-static bool is_shared(const heed_vk_range *range) { return range->place == HEED_VK_ARENA || range->place == HEED_VK_SCRATCH; }
-
-static bool needs_barrier(const recorder *r, const heed_vk_dispatch *dispatch) {
-  if (r->touched_count + dispatch->binding_count > MOST_TOUCHED) return true;
-  for (uint32_t i = 0; i < dispatch->binding_count; i++)
-    for (uint32_t j = 0; is_shared(&dispatch->binding[i]) && j < r->touched_count; j++)
-      if (conflict(&dispatch->binding[i], &r->touched[j])) return true;
-  return false;
 }
 
 static void barrier(const recorder *r, VkCommandBuffer buffer, VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to, VkAccessFlags seen) {
@@ -135,13 +119,10 @@ static void barrier(const recorder *r, VkCommandBuffer buffer, VkPipelineStageFl
 }
 
 static void order(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch) {
-  if (r->stamps || needs_barrier(r, dispatch)) {
-    barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-    r->touched_count = 0;
-  }
-  for (uint32_t i = 0; i < dispatch->binding_count; i++)
-    if (is_shared(&dispatch->binding[i])) r->touched[r->touched_count++] = dispatch->binding[i];
+  const bool meets = heed_vk_hazards_meet(&r->hazards, dispatch);
+  if (!meets && !r->stamps) return;
+  barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
 static void stamp(recorder *r, VkCommandBuffer buffer) {

@@ -234,6 +234,11 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .half = desc->precision == HEED_VULKAN_PRECISION_F16 || (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
+  if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
+  if (!desc->floor) return;
+  device->limits.invocations = FEWEST_INVOCATIONS;
+  device->limits.bindings = FEWEST_BINDINGS;
+  device->limits.alignment = HEED_ARENA_ALIGNMENT;
 }
 
 static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, heed_error *error) {

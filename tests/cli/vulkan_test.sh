@@ -60,6 +60,15 @@ for submit in 1 2 3; do
   test_end
 done
 
+test_begin device_lost_once
+HEED_VULKAN_LOSE_AT_SUBMIT=2 HEED_VULKAN_LOSE_ONCE=1
+export HEED_VULKAN_LOSE_AT_SUBMIT HEED_VULKAN_LOSE_ONCE
+heed run --backend vulkan
+expect_exit 0
+expect_stderr_contains "the device was lost"
+unset HEED_VULKAN_LOSE_AT_SUBMIT HEED_VULKAN_LOSE_ONCE
+test_end
+
 test_begin out_of_device_memory
 HEED_VULKAN_MEMORY_LIMIT=100000
 export HEED_VULKAN_MEMORY_LIMIT

@@ -74,6 +74,22 @@ static void test_precision(void **state) {
   vulkan_program_end(&program);
 }
 
+/* A device whose buffers are too small for a tensor refuses the plan; one that has no more than the floor gives the same numbers. */
+static void test_limits(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.floor = desc.gpu_kernels = true;
+  run_right(&desc);
+  desc = (heed_vulkan_desc)HEED_VULKAN_DESC_INIT;
+  desc.range_limit = 4 * 60 * 70 - 4;
+  vulkan_program_start(&program, NULL);
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED, "linear: a tensor is larger than a buffer of this device may be");
+  vulkan_program_end(&program);
+}
+
 /* Two sessions of one plan, run by turns, share pipelines and nothing else. */
 static void test_same_bits(void **state) {
   (void)state;
@@ -302,7 +318,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
-      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),
+      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
       cmocka_unit_test(test_unwritten_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,8 +29,10 @@ typedef struct heed_vulkan_desc {
   uint32_t lose_at_submit;     /* from this submission on (1 = the first) the device is lost; 0: never */
   uint64_t memory_limit;       /* device memory past this many bytes is refused; 0: no limit */
   bool gpu_kernels;            /* choose kernels as for a GPU on a software device too */
+  bool floor;                  /* behave as a device that has no more than heed needs: 128 invocations, 8 storage buffers */
+  uint64_t range_limit;        /* most bytes of one tensor; 0: the device's own */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */

@@ -56,7 +56,10 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   };
   memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
   memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
-  if (desc->va.id) params.va_origin = heed_vk_read(builder, &dispatch, 8, desc->va.id);
+  if (desc->va.id) {
+    params.va_origin = heed_vk_read(builder, &dispatch, 8, desc->va.id);
+    heed_vk_as_single_texels(builder, &dispatch, 8);
+  }
   if (p->listed)
     heed_vk_read_data(builder, &dispatch, 6, desc->rows, (uint64_t)s->rows * sizeof *desc->rows);
   else
