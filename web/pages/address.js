@@ -3,7 +3,8 @@
 
 export const defaults = Object.freeze({
   scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
-  reverse: false, fusion: 'mean', first: 0, last: -1, residual: 0.5
+  reverse: false, fusion: 'mean', first: 0, last: -1, residual: 0.5, score: 'softmax',
+  sort: '', descending: false, filter: ''
 })
 
 const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
@@ -15,12 +16,16 @@ const parseQuery = (text) => {
   return text === 'cls' ? 'cls' : row === undefined ? undefined : [Number(row), Number(column)]
 }
 
+const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
+
 const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
   v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'scene')],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
-  r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share]
+  r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
+  p: ['score', oneOf('softmax', 'scaled', 'raw')], t: ['sort', oneOf('entropy', 'distance', 'cls', 'self', 'cls-entropy')],
+  d: ['descending', (text) => text === '1'], w: ['filter', filterText]
 }
 
 const write = (value) => (value === true ? '1' : Array.isArray(value) ? value.join('.') : String(value))
@@ -28,7 +33,7 @@ const write = (value) => (value === true ? '1' : Array.isArray(value) ? value.jo
 export function toHash(state) {
   const parts = Object.entries(keys)
     .filter(([, [name]]) => state[name] !== undefined && state[name] !== null && write(state[name]) !== write(defaults[name]))
-    .map(([key, [name]]) => `${key}=${write(state[name])}`)
+    .map(([key, [name]]) => `${key}=${name === 'filter' ? encodeURIComponent(state[name]) : write(state[name])}`)
   return parts.length ? `#${parts.join('&')}` : ''
 }
 

@@ -1,6 +1,7 @@
 /* Buttons and lists that change the state, and show it. */
 import { overlayStyles } from './plot/overlay.js'
 import { scaleKinds } from './plot/scale.js'
+import { scoreStages } from './scores.js'
 
 const element = (id) => document.getElementById(id)
 const maps = { cividis: 'Cividis', viridis: 'Viridis', magma: 'Magma', inferno: 'Inferno', grey: 'Grey' }
@@ -22,6 +23,7 @@ export function showControls({ store }) {
   const state = store.get(), stored = storedTheme()
   fill(element('style'), overlayStyles, state.style)
   fill(element('scale'), scaleKinds, state.scale)
+  fill(element('score'), scoreStages, state.score)
   fill(element('colours'), maps, state.colours)
   element('strength').value = state.strength
   if (stored) document.documentElement.dataset.theme = stored
@@ -37,13 +39,15 @@ export function showControls({ store }) {
 export function connectControls(page) {
   const { store } = page
   element('style').addEventListener('change', ({ target }) => store.set({ style: target.value }))
-  element('scale').addEventListener('change', ({ target }) => store.set({ scale: target.value }))
+  for (const id of ['scale', 'score']) element(id).addEventListener('change', ({ target }) => store.set({ [id]: target.value }))
   element('strength').addEventListener('input', ({ target }) => store.set({ strength: Number(target.value) }))
   element('colours').addEventListener('change', async ({ target }) => store.set({ colours: target.value }))
   element('cls').addEventListener('click', () => toggleCls(page))
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
-  store.on(['style', 'scale', 'strength', 'colours', 'query', 'reverse', 'ran'], (state) => {
-    for (const id of ['style', 'scale', 'strength', 'colours']) element(id).value = state[id]
+  store.on(['style', 'scale', 'score', 'strength', 'colours', 'query', 'reverse', 'ran', 'view'], (state) => {
+    for (const id of ['style', 'scale', 'score', 'strength', 'colours']) element(id).value = state[id]
+    element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.result.kept)
+    element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
     element('cls').setAttribute('aria-pressed', state.query === 'cls')
     element('reverse').setAttribute('aria-pressed', state.reverse)
   })

@@ -2,9 +2,12 @@
 import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { layerMean, slice } from './maps.js'
+import { meanOf, scoreRow } from './scores.js'
 
-/* All maps of a run are kept below this; above it, rows are worked out on demand from query and key. In bytes. */
+/* All maps of a run, and what they were made from, are kept below this; above it, rows are worked out on demand. In bytes. */
 const keepAtMost = 160e6
+
+const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'query', 'key', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
 export async function createEngine({ onProgress, signal } = {}) {
   const runtime = await createRuntime()
@@ -35,7 +38,7 @@ class Engine {
     try {
       const { imageSize, patch, prefixTokens, layers, heads } = model.info
       const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
-      session = model.createSession({ taps: layers * heads * tokens * tokens * 4 <= keepAtMost ? 'all' : 'rows', ...options })
+      session = model.createSession({ taps: layers * heads * tokens * tokens * 4 <= keepAtMost ? kept(layers) : 'rows', ...options })
       shape = await session.ready
     } catch (error) {
       model.close()
@@ -54,7 +57,8 @@ class Engine {
   run(picture, options) {
     const run = this.#busy.then(async () => {
       const session = this.#session, result = await session.run(picture, options)
-      return (this.result = { ...result, kept: result.attention !== null })
+      const weights = result.values['layer.0.attention.weights'] && Array.from({ length: this.shape.layers }, (_, i) => result.values[`layer.${i}.attention.weights`].data)
+      return (this.result = { ...result, attention: weights ?? null, kept: Boolean(weights) })
     })
     this.#busy = run.catch(() => {})
     return run
@@ -66,11 +70,19 @@ class Engine {
     return query === 'cls' ? 0 : prefixTokens + query[0] * columns + query[1]
   }
 
-  /** One row of weights (who does the query look at), or with reverse the column (who looks at it). At once where all maps are kept. */
-  row({ layer, head, query, reverse = false }) {
+  /** One row of weights (who does the query look at), or with reverse the column (who looks at it); with a score stage, what the
+   * softmax saw. At once where all maps are kept. */
+  row({ layer, head, query, reverse = false, score = 'softmax' }) {
     const { tokens, heads } = this.shape, token = this.token(query), { attention } = this.result
+    if (score !== 'softmax' && attention) return this.#scores(layer, head, token, reverse, score)
     if (!attention) return reverse ? this.#column(layer, head, token) : this.#session.attention({ layer, head, query: token })
     return head === 'mean' ? layerMean(attention[layer], heads, tokens, token, reverse) : slice(attention[layer], head, tokens, token, reverse)
+  }
+
+  #scores(layer, head, token, reverse, stage) {
+    const { values } = this.result, { tokens, heads } = this.shape, query = values[`layer.${layer}.query`], key = values[`layer.${layer}.key`]
+    const one = (head) => scoreRow({ query, key, head, tokens, token, reverse, stage })
+    return head === 'mean' ? meanOf(Array.from({ length: heads }, (_, i) => one(i))) : one(head)
   }
 
   async #column(layer, head, token) {
@@ -79,13 +91,21 @@ class Engine {
   }
 
   /** Rows of all heads: rows[layer][head]. */
-  async rows({ query, reverse }) {
+  async rows({ query, reverse, score }) {
     const { layers, heads } = this.shape
     return Promise.all(Array.from({ length: layers }, (_, layer) =>
-      Promise.all(Array.from({ length: heads }, (_, head) => this.row({ layer, head, query, reverse })))))
+      Promise.all(Array.from({ length: heads }, (_, head) => this.row({ layer, head, query, reverse, score })))))
   }
 
-  matrix(layer, head) { return this.#session.attention({ layer, head }) }
+  /** N x N of one head. */
+  async matrix(layer, head, score = 'softmax') {
+    const { tokens } = this.shape, { attention } = this.result
+    if (score === 'softmax' || !attention) return this.#session.attention({ layer, head })
+    const matrix = new Float32Array(tokens * tokens)
+    for (let token = 0; token < tokens; token++) matrix.set(this.#scores(layer, head, token, false, score), token * tokens)
+    return matrix
+  }
+
   statistics() { return this.#session.statistics() }
 
   rollout({ query, fusion, residual, first, last }) {

@@ -5,19 +5,21 @@ const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 const settled = 300 // ms
 
 export function createGrid(element, { name, onPick, onHover = () => {} }) {
-  let rows = 0, columns = 0, cells = [], current = 0, timer
+  let rows = 0, columns = 0, count = 0, cells = [], current = 0, timer
 
-  function resize(newRows, newColumns) {
-    if (newRows === rows && newColumns === columns) return
+  /* Only the first newCount cells are made. */
+  function resize(newRows, newColumns, newCount = newRows * newColumns) {
+    if (newRows === rows && newColumns === columns && newCount === count) return
     rows = newRows
     columns = newColumns
+    count = newCount
     element.replaceChildren()
     element.style.setProperty('--rows', rows)
     element.style.setProperty('--columns', columns)
     cells = []
     for (let r = 0; r < rows; r++) {
       const row = element.appendChild(Object.assign(document.createElement('div'), { role: 'row' }))
-      for (let c = 0; c < columns; c++) {
+      for (let c = 0; c < columns && r * columns + c < count; c++) {
         const cell = row.appendChild(Object.assign(document.createElement('button'), { type: 'button', role: 'gridcell', tabIndex: -1 }))
         cells.push(cell)
       }
@@ -54,15 +56,18 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   let scrubbing = false
   element.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return
+    const [row, column] = cellAt(event)
+    if (!cells[row * columns + column]) return
     scrubbing = true
     element.setPointerCapture(event.pointerId)
-    const [row, column] = cellAt(event)
     onPick(row, column)
     cells[row * columns + column].focus({ preventScroll: true })
   })
   element.addEventListener('pointermove', (event) => {
-    if (scrubbing) onPick(...cellAt(event))
-    else if (event.pointerType === 'mouse') onHover(...cellAt(event))
+    const [row, column] = cellAt(event)
+    if (!cells[row * columns + column]) return
+    if (scrubbing) onPick(row, column)
+    else if (event.pointerType === 'mouse') onHover(row, column)
   })
   for (const type of ['pointerup', 'pointercancel']) element.addEventListener(type, () => (scrubbing = false))
   element.addEventListener('pointerleave', () => onHover(null))
@@ -77,7 +82,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     event.preventDefault()
     const row = Math.floor(current / columns), column = current % columns
     const to = step ? [row + step[0], column + step[1]] : [row, ends[event.key]]
-    if (to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns) return
+    if (to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns || !cells[to[0] * columns + to[1]]) return
     select(...to)
     cells[current].focus()
     onPick(...to)

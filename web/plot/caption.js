@@ -23,3 +23,9 @@ export function caption({ row, where, token, prefix, columns, reverse = false })
   const held = top.reduce((sum, { weight }) => sum + weight, 0)
   return `${where}: ${name} gives ${percent(held)} of its attention to ${top.length} tokens, most to ${tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
 }
+
+/** Of scores before the softmax: how far they reach, and where they are highest. */
+export function scoreCaption({ row, where, token, prefix, columns, reverse = false, stage }) {
+  const name = tokenName(token, prefix, columns), [top] = topOf(row, 1), low = row.reduce((a, b) => Math.min(a, b), Infinity)
+  return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${tokenName(top.token, prefix, columns)}.`
+}

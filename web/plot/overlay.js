@@ -18,10 +18,11 @@ function fill(rows, columns, put) {
 
 const darken = (raster, index, alpha) => { raster.data[index * 4 + 3] = alpha * 255 }
 
-/** strength 0..1: how much of the picture the map hides. */
+/** strength 0..1: how much of the picture the map hides. A signed scale is drawn in colour, equally dense everywhere, or as contours. */
 export function overlay({ weights, rows, columns, scale, table, style = 'colour', strength = 0.8 }) {
   const own = largestOf(weights), t = (index) => Math.min(1, scale.position(weights[index], own))
   const above = (level) => outline(Array.from({ length: rows * columns }, (_, i) => t(i) >= level), rows, columns)
+  if (scale.signed && style !== 'contour') return { raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * 255)), path: '' }
   if (style === 'spotlight') return { raster: fill(rows, columns, (raster, i) => darken(raster, i, strength * (1 - t(i)))), path: '' }
   if (style === 'contour') return { raster: fill(rows, columns, () => {}), path: [0.25, 0.5, 0.75].map(above).join('') }
   if (style === 'mass') {

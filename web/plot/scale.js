@@ -14,7 +14,7 @@ function stepTo(top) {
   return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999)
 }
 
-const text = (value) => (value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3))))
+const text = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3))))
 
 function linear(kind, top, unit) {
   const step = stepTo(top), ticks = []
@@ -39,4 +39,10 @@ function logarithmic(tokens, largest) {
   ticks.push({ at: 1, text: text(10 ** high) })
   const position = (weight) => Math.max(0, (Math.log10(Math.max(weight * tokens, 1e-12)) - low) / (high - low))
   return { kind: 'log', label: scaleKinds.log, top: 10 ** high, ticks, position }
+}
+
+/** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a diverging table. */
+export function signedScale(label, largest) {
+  const end = Math.max(largest, 1e-12), ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
+  return { kind: 'signed', signed: true, label, top: end, ticks, position: (value) => value / (2 * end) + 0.5 }
 }

@@ -190,6 +190,47 @@ test('a shape is dragged, and the maps follow; it is changed by keyboard', async
   await finish(page)
 })
 
+test('heads are sorted and filtered; the table follows', async () => {
+  const page = await browser.open(), names = () => page.locator('#view small').allTextContents()
+  await page.selectOption('#view [name=sort]', 'distance')
+  await page.click('#view [name=descending]')
+  await page.fill('#view [name=filter]', 'entropy < 3')
+  await page.waitForFunction(() => /of 20 heads/.test(document.querySelector('#view .hint').textContent))
+  const found = (await names()).map((name) => Number(name.split(': ')[1]))
+  assert.ok(found.length > 2 && found.length < 20, `${found}`)
+  assert.deepEqual(found, [...found].sort((a, b) => b - a))
+  await page.locator('#view [role=gridcell]').nth(1).click()
+  const [, layer, head] = /^(\d)\.(\d)/.exec((await names())[1])
+  assert.equal(await text(page, 'stage-title'), `Layer ${layer}, head ${head}: from patch (2, 10)`)
+  await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-sorted.png') })
+  await page.click('#tab-statistics')
+  assert.equal(await page.locator('#view tbody tr').count(), found.length)
+  assert.equal(await page.getAttribute('#view th[aria-sort]', 'aria-sort'), 'descending')
+  await finish(page)
+})
+
+test('scores before the softmax: in every view, and their softmax is the row', async () => {
+  const page = await browser.open('#v=matrix&p=scaled')
+  assert.match(await text(page, 'caption'), /^Layer 3, head 0, q·k \/ √D \(ONNX modes 0–2\): patch \(2, 10\) scores tokens from -?\d/)
+  await page.focus('#view .matrix')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowDown')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('(2, 11)'))
+  await page.waitForFunction(() => /^patch \(2, 11\) to patch \(2, 11\): score/.test(document.getElementById('matrix-said').textContent))
+  const apart = await page.evaluate(async () => {
+    const { createEngine } = await import('./engine.js'), { softmax } = await import('./maps.js'), engine = await createEngine()
+    const { image } = await engine.scene(7)
+    await engine.run(image)
+    const rows = Array.from({ length: 5 }, (_, layer) => [0, 3].flatMap((head) => ['cls', [3, 4]].map((query) => ({ layer, head, query })))).flat()
+    return Math.max(...rows.flatMap((at) => {
+      const row = engine.row(at)
+      return softmax(engine.row({ ...at, score: 'scaled' })).map((weight, i) => Math.abs(weight - row[i]))
+    }))
+  })
+  assert.ok(apart < 1e-5, `the softmax of the scores is ${apart} from the weights`)
+  await finish(page, 'explorer-scores')
+})
+
 for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'scene'])
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {

@@ -1,14 +1,15 @@
 /* Plots are pure: an example each, its result written out. Tables here are grey: entry i is (i, i, i). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { caption, percent, times, tokenName, topOf } from '../plot/caption.js'
+import { caption, percent, scoreCaption, times, tokenName, topOf } from '../plot/caption.js'
+import { divergingTable } from '../plot/diverging.js'
 import { figure } from '../plot/figure.js'
 import { heads } from '../plot/heads.js'
 import { heat } from '../plot/heat.js'
 import { massMask } from '../plot/mass_mask.js'
 import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
-import { makeScale } from '../plot/scale.js'
+import { makeScale, signedScale } from '../plot/scale.js'
 import { scatter } from '../plot/scatter.js'
 
 const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
@@ -78,4 +79,13 @@ test('scatter: a dot a head, the chosen one marked', () => {
   assert.equal(inside.match(/<circle/g).length, 2)
   assert.match(inside, /<circle data-index="1" cx="299.2" cy="109.5" r="8" class="chosen" fill="rgb\(255,255,255\)">/)
   assert.ok(!/NaN|undefined/.test(inside))
+})
+
+test('scores have zero in the middle of their scale, and their ends beside it', () => {
+  const scale = signedScale('q·k', 4), table = divergingTable(), { raster } = overlay({ weights: Float32Array.of(-4, 0, 4, 0), rows: 2, columns: 2, scale, table, strength: 1 })
+  assert.deepEqual(scale.ticks.map(({ text }) => text), ['-4', '-2', '0', '2', '4'])
+  assert.deepEqual([...raster.data.subarray(0, 4)], [24, 78, 160, 255])
+  assert.ok(raster.data.subarray(4, 7).every((value) => value > 240))
+  assert.equal(scoreCaption({ row: Float32Array.of(-1, 2.5, 0, 1, 0), where: 'Layer 0, head 1', token: 1, prefix: 1, columns: 2, stage: 'q·k' }),
+    'Layer 0, head 1, q·k: patch (0, 0) scores tokens from -1.00 to 2.50, highest at patch (0, 0).')
 })

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaults, fromHash, toHash } from '../pages/address.js'
+import { findHeads, parseFilter } from '../pages/finder.js'
 import { entropy, layerMean, slice, softmax } from '../pages/maps.js'
+import { scoreRow } from '../pages/scores.js'
 import { createStore } from '../pages/store.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(defaults), '')
-  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25 }
+  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'entropy < 1.5, cls > 5 %' }
   assert.deepEqual(fromHash(toHash(state)), state)
   assert.ok(toHash(state).length < 200)
   assert.equal(toHash({ ...defaults, query: [3, 4] }), '#q=3.4')
@@ -35,4 +37,23 @@ test('rows, columns, means and sums of kept weights', () => {
   assert.deepEqual([...layerMean(weights, 2, 2, 0, false)], [0.75, 0.25])
   assert.equal(entropy(Float32Array.of(0.5, 0.5, 0)), Math.log(2))
   assert.deepEqual(softmax(Float32Array.of(1000, 1000)), [0.5, 0.5])
+})
+
+test('heads are found by their numbers', () => {
+  const head = (entropyPatches, distance, prefixMass) => ({ entropyPatches, distance, prefixMass })
+  const statistics = [[head(3, 10, 0.1), head(1, 30, 0)], [head(2, 20, 0.6), head(1.5, 5, 0.05)]]
+  const names = (how) => findHeads(statistics, how).map(({ layer, head }) => `${layer}.${head}`).join(' ')
+  assert.equal(names({}), '0.0 0.1 1.0 1.1')
+  assert.equal(names({ sort: 'distance' }), '1.1 0.0 1.0 0.1')
+  assert.equal(names({ sort: 'entropy', descending: true, filter: 'entropy <= 2 and CLS >= 5%' }), '1.0 1.1')
+  assert.equal(names({ filter: 'layer = 1, distance > 5' }), '1.0')
+  assert.equal(names({ filter: 'entropy <' }), names({}))
+  for (const text of ['entropy', 'size < 1', 'entropy < 1 or self > 2', 'entropy << 1']) assert.equal(parseFilter(text), null, text)
+})
+
+test('a score is the product of query and key', () => {
+  const query = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 1, 2, 3, 4) }, key = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 5, 6, 7, 8) }
+  const row = (token, reverse, stage = 'raw') => [...scoreRow({ query, key, head: 1, tokens: 2, token, reverse, stage })]
+  assert.deepEqual([row(0), row(1), row(1, true)], [[17, 23], [39, 53], [23, 53]])
+  assert.ok(Math.abs(row(0, false, 'scaled')[1] - 23 / Math.SQRT2) < 1e-6)
 })

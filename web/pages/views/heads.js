@@ -1,39 +1,88 @@
-/* Layers x heads: the maps of every head for the query, on the scale of the stage, so that the chosen head looks alike in both. */
+/* Layers x heads: the maps of every head for the query, on the scale of the stage, so that the chosen head looks alike in both. Sorted or
+ * filtered by a number of the heads, they stand one after the other with their names. */
+import { findHeads, numberOf, numbersOfHeads, parseFilter } from '../finder.js'
 import { createGrid } from '../grid.js'
 import { percent, times } from '../plot/caption.js'
 import { heads } from '../plot/heads.js'
 import { largestOf } from '../plot/raster.js'
 import { put } from './stage.js'
 
+const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
+
 export function headsView(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<div class="heads-grid"><div class="across"></div><div class="down"></div>
+  element.innerHTML = `<div class="row finder"><label>Sort <select name="sort"><option value="">by layer</option></select></label>
+    <button type="button" name="descending" aria-label="Largest first">↓</button>
+    <label>Only <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
+    <div class="heads-grid"><div class="across"></div><div class="down"></div>
     <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="Layers and heads"></div></div></div>
-    <p class="hint"></p><div class="row"><button type="button">Mean of the heads</button></div>`
-  const [across, down, cells, hint, mean] = ['.across', '.down', '.cells', '.hint', 'button[type=button]:not([role])'].map((selector) => element.querySelector(selector))
-  let rows = [], turn = 0
+    <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
+  const [across, down, cells, hint] = ['.across', '.down', '.cells', '.hint'].map((selector) => element.querySelector(selector))
+  const field = (name) => element.querySelector(`[name=${name}]`)
+  let rows = [], shown = [], turn = 0
+  const place = (row, column) => shown[row * engine.shape.heads + column]
   const grid = createGrid(cells, {
-    name: (layer, head) => `layer ${layer}, head ${head}, largest ${percent(largestOf(rows[layer][head].subarray(engine.shape.prefixTokens)))}`,
-    onPick: (layer, head) => store.set({ layer, head })
+    name: (row, column) => {
+      const { layer, head } = place(row, column)
+      return `layer ${layer}, head ${head}, ${page.drawn.scale.signed ? 'highest score' : 'largest'} ${amount(highest(rows[layer][head].subarray(engine.shape.prefixTokens)))}`
+    },
+    onPick: (row, column) => { const { layer, head } = place(row, column); store.set({ layer, head }) }
   })
-  mean.addEventListener('click', () => store.set({ head: store.get().head === 'mean' ? 0 : 'mean' }))
+  const highest = (row) => row.reduce((a, b) => Math.max(a, b), -Infinity)
+  const amount = (value) => (page.drawn.scale.signed ? value.toFixed(2) : percent(value))
+  field('sort').append(...Object.entries(numbersOfHeads).map(([name, [, text]]) => new Option(text.replace(/,.*/, ''), name)))
+  field('sort').addEventListener('change', ({ target }) => store.set({ sort: target.value }))
+  field('descending').addEventListener('click', () => store.set({ descending: !store.get().descending }))
+  field('filter').addEventListener('input', ({ target }) => store.set({ filter: target.value }))
+  field('mean').addEventListener('click', () => store.set({ head: store.get().head === 'mean' ? 0 : 'mean' }))
+
+  function showControls({ sort, descending, filter, head }) {
+    field('sort').value = sort
+    field('descending').setAttribute('aria-pressed', descending)
+    if (document.activeElement !== field('filter')) field('filter').value = filter
+    field('filter').setAttribute('aria-invalid', parseFilter(filter) === null)
+    field('mean').setAttribute('aria-pressed', head === 'mean')
+  }
+
+  /* Names beside the grid, or in it where heads stand in another order. */
+  function showNames(ordered, { layers, heads: count }) {
+    element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
+    across.replaceChildren(...(ordered ? [] : Array.from({ length: count }, (_, i) => made('span', count > 6 ? i : `head ${i}`))))
+    down.replaceChildren(...(ordered ? [] : Array.from({ length: layers }, (_, i) => made('span', layers > 6 ? i : `layer ${i}`))))
+    const { sort } = store.get()
+    cells.querySelectorAll('button').forEach((cell, i) => {
+      const { layer, head } = shown[i], number = sort && shown[i][numbersOfHeads[sort][0]] !== undefined ? `: ${numberOf(shown[i], sort).toFixed(numbersOfHeads[sort][2])}` : ''
+      cell.replaceChildren(...(ordered ? [made('small', `${layer}.${head}${number}`)] : []))
+    })
+  }
+
+  function words(state, maps) {
+    const found = `${shown.length} of ${engine.shape.layers * engine.shape.heads} heads.`
+    if (parseFilter(state.filter) === null) return 'The filter knows entropy, distance, cls, self, cls-entropy, layer and head: "entropy < 1.5 and self > 5 %".'
+    const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0), { scale } = page.drawn
+    const scaled = scale.signed ? 'Scores on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
+      : `The scale of the picture, for all maps: ${scale.ticks.at(-1).text} and above is the end; the largest weight is ${times(beyond, engine.shape.tokens)}.`
+    return state.sort || state.filter ? `${found} ${scaled}` : scaled
+  }
 
   async function draw() {
-    const mine = ++turn, { layers, heads: count, prefixTokens, rows: r, columns: c, tokens } = engine.shape, state = store.get()
-    const found = await engine.rows({ query: page.query(), reverse: state.reverse })
+    const mine = ++turn, { heads: count, prefixTokens, rows: r, columns: c } = engine.shape, state = store.get()
+    const found = await engine.rows({ query: page.query(), reverse: state.reverse, score: state.score })
     if (mine !== turn) return
     rows = found
+    const ordered = Boolean(state.sort || state.filter.trim()) && page.statistics !== null
+    shown = ordered ? findHeads(page.statistics, state) : rows.flatMap((layer, l) => layer.map((_, h) => ({ layer: l, head: h })))
     const maps = rows.map((layer) => layer.map((row) => row.subarray(prefixTokens)))
-    const { scale } = page.drawn, beyond = Math.max(...maps.flat().map(largestOf))
-    put(element.querySelector('canvas'), heads({ maps, rows: r, columns: c, scale, table: page.table }))
-    hint.textContent = state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
-      : `The scale of the picture, for all maps: ${scale.ticks.at(-1).text} and above is the end; the largest weight is ${times(beyond, tokens)}.`
-    across.replaceChildren(...Array.from({ length: count }, (_, i) => Object.assign(document.createElement('span'), { textContent: count > 6 ? i : `head ${i}` })))
-    down.replaceChildren(...Array.from({ length: layers }, (_, i) => Object.assign(document.createElement('span'), { textContent: layers > 6 ? i : `layer ${i}` })))
-    grid.resize(layers, count)
-    grid.select(state.head === 'mean' ? null : state.layer, state.head)
-    mean.setAttribute('aria-pressed', state.head === 'mean')
+    const lines = Array.from({ length: Math.max(1, Math.ceil(shown.length / count)) }, (_, i) =>
+      Array.from({ length: count }, (_, j) => { const entry = shown[i * count + j]; return entry ? maps[entry.layer][entry.head] : null }))
+    put(element.querySelector('canvas'), heads({ maps: lines, rows: r, columns: c, scale: page.drawn.scale, table: page.drawn.table }))
+    hint.textContent = words(state, maps)
+    grid.resize(lines.length, count, shown.length)
+    showNames(ordered, engine.shape)
+    const chosen = shown.findIndex(({ layer, head }) => layer === state.layer && head === state.head)
+    grid.select(chosen < 0 ? null : Math.floor(chosen / count), chosen % count)
+    showControls(state)
     if (!state.hover) grid.relabel()
   }
-  return { keys: ['drawn'], draw }
+  return { keys: ['drawn', 'measured', 'sort', 'descending', 'filter'], draw }
 }

@@ -1,47 +1,77 @@
-/* The whole matrix of one head: row = query, column = key, with a crosshair at the query. */
+/* The whole matrix of one head: row = query, column = key; lines where a row of patches ends, a crosshair at the query and at the key that
+ * the pointer or the arrow keys are on. The stage follows the crosshair's row. */
 import { percent, times, tokenName } from '../plot/caption.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
 import { put } from './stage.js'
 
+const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+
 export function matrixView(page, element) {
   const { store, engine } = page
-  element.innerHTML = '<p class="hint">Row = query, column = key; CLS and registers first. A click takes the row as the query.</p><div class="raster"><canvas tabindex="-1"></canvas></div><p class="hint"></p>'
-  const canvas = element.querySelector('canvas'), said = element.lastElementChild
-  let matrix = null, held = '', turn = 0
+  element.innerHTML = `<p class="hint">Row = query, column = key; CLS and registers first, then the patches, a line after each row of them. Arrows or the mouse move the crosshair; a click keeps the row.</p>
+    <div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
+    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="under"/><path class="over"/></svg></div><p class="hint" id="matrix-said" aria-live="polite"></p>`
+  const surface = element.querySelector('.matrix'), canvas = element.querySelector('canvas'), said = element.querySelector('#matrix-said'), svg = element.querySelector('svg')
+  let matrix = null, held = '', turn = 0, key = null
 
+  const queryOf = (token) => {
+    const { prefixTokens, columns } = engine.shape
+    return token < prefixTokens ? 'cls' : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
+  }
   const at = (event) => {
     const box = canvas.getBoundingClientRect(), { tokens } = engine.shape
     const index = (share) => Math.min(tokens - 1, Math.max(0, Math.floor(share * tokens)))
-    return { query: index((event.clientY - box.top) / box.height), key: index((event.clientX - box.left) / box.width) }
+    return [index((event.clientY - box.top) / box.height), index((event.clientX - box.left) / box.width)]
   }
-  canvas.addEventListener('pointermove', (event) => {
-    const { query, key } = at(event), { tokens, prefixTokens, columns } = engine.shape, weight = matrix[query * tokens + key]
-    said.textContent = `${tokenName(query, prefixTokens, columns)} to ${tokenName(key, prefixTokens, columns)}: ${percent(weight)} = ${times(weight, tokens)}`
+
+  function cross() {
+    const { tokens, prefixTokens, rows, columns } = engine.shape, { token } = page.drawn
+    const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
+    svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
+    const path = `M0 ${token + 0.5}H${tokens}${key === null ? '' : `M${key + 0.5} 0V${tokens}`}`
+    svg.children[0].setAttribute('d', lines.map((line) => `M0 ${line}H${tokens}M${line} 0V${tokens}`).join(''))
+    for (const line of [svg.children[1], svg.children[2]]) line.setAttribute('d', path)
+    said.textContent = key === null ? summary() : `${tokenName(token, prefixTokens, columns)} to ${tokenName(key, prefixTokens, columns)}: ${amount(matrix[token * tokens + key])}`
+  }
+  const amount = (value) => (page.drawn.scale.signed ? `score ${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
+  const name = ({ layer, head }) => `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+  const summary = () => `${name(store.get())}: ${engine.shape.tokens} × ${engine.shape.tokens} on the picture’s scale, the largest ${amount(largestOf(matrix))}`
+
+  surface.addEventListener('pointermove', (event) => {
+    if (!matrix || event.pointerType !== 'mouse') return
+    const [token, to] = at(event), query = queryOf(token)
+    key = to
+    store.set({ hover: query })
+    cross()
   })
-  canvas.addEventListener('click', (event) => {
-    const { query } = at(event), { prefixTokens, columns } = engine.shape
-    store.set({ query: query < prefixTokens ? 'cls' : [Math.floor((query - prefixTokens) / columns), (query - prefixTokens) % columns] })
+  surface.addEventListener('pointerleave', () => { key = null; store.set({ hover: null }); if (matrix) cross() })
+  surface.addEventListener('click', (event) => {
+    const [token, to] = at(event)
+    key = to
+    store.set({ query: queryOf(token), hover: null })
+  })
+  surface.addEventListener('keydown', (event) => {
+    const step = steps[event.key], { tokens } = engine.shape
+    if (!step || !matrix || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const within = (value) => Math.min(tokens - 1, Math.max(0, value))
+    key = within((key ?? page.drawn.token) + step[1])
+    if (step[0]) store.set({ query: queryOf(within(page.drawn.token + step[0])), hover: null })
+    else cross()
   })
 
   async function draw() {
-    const mine = ++turn, { layer, head, ran } = store.get(), { tokens } = engine.shape
-    const wanted = `${ran} ${layer} ${head}`
+    const mine = ++turn, { layer, head, ran, score } = store.get(), { tokens } = engine.shape, { scale, table } = page.drawn
+    const wanted = `${ran} ${layer} ${head} ${score}`
     if (wanted !== held) {
-      const found = await engine.matrix(layer, head)
+      const found = await engine.matrix(layer, head, score)
       if (mine !== turn) return
       matrix = found
       held = wanted
     }
-    const largest = largestOf(matrix), { scale } = page.drawn
-    put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table: page.table }))
-    const context = canvas.getContext('2d'), row = page.drawn.token
-    context.fillStyle = '#ff5a36'
-    context.fillRect(0, row, 2, 1)
-    context.fillRect(tokens - 2, row, 2, 1)
-    said.textContent = `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}: ${tokens} × ${tokens} weights on the picture’s scale, the largest ${percent(largest)} = ${times(largest, tokens)}`
-    canvas.setAttribute('aria-label', said.textContent)
-    canvas.setAttribute('role', 'img')
+    put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table }))
+    cross()
   }
-  return { keys: ['drawn'], draw }
+  return { keys: ['drawn'], draw, leave: () => store.set({ hover: null }) }
 }

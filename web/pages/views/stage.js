@@ -1,9 +1,11 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
 import { createGrid } from '../grid.js'
-import { caption, percent, times, tokenName } from '../plot/caption.js'
+import { caption, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
+import { divergingTable } from '../plot/diverging.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf, newRaster, putColour } from '../plot/raster.js'
-import { makeScale } from '../plot/scale.js'
+import { makeScale, signedScale } from '../plot/scale.js'
+import { stageWords } from '../scores.js'
 
 const element = (id) => document.getElementById(id)
 
@@ -53,7 +55,10 @@ function drawMarks(path, query, { rows, columns }) {
   element('marks').innerHTML = `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
 }
 
-/** The weights that the stage shows, all N of them. */
+const diverging = divergingTable()
+const reach = (row) => row.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+
+/** The weights of the row that the stage is on, all N of them. */
 async function weightsOf({ engine, store, query }) {
   const { view, fusion, residual, first, last, layer, head, reverse } = store.get()
   if (view === 'rollout' && engine.result.kept) return engine.rollout({ query: query(), fusion, residual, first, last })
@@ -70,7 +75,8 @@ export function createStage(page) {
   })
 
   function cellName(row, column) {
-    const { prefixTokens, columns, tokens } = engine.shape, weight = page.drawn.row[prefixTokens + row * columns + column]
+    const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
+    if (page.drawn.scores) return `row ${row}, column ${column}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
     return `row ${row}, column ${column}, ${percent(weight)}, ${times(weight, tokens)}`
   }
 
@@ -84,13 +90,16 @@ export function createStage(page) {
     const mine = ++turn, row = await weightsOf(page)
     if (mine !== turn) return // a newer one is on its way
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
-    const scale = makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
-    const { raster, path } = overlay({ weights: row.subarray(prefix), rows, columns, scale, table: page.table, style: state.style, strength: state.strength })
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
-    page.drawn = { row, scale, path, token, caption: caption({ row, where: place, token, prefix, columns, reverse }) }
+    const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.kept ? engine.row({ ...state, query }) : null
+    const said = { row, where: place, token, prefix, columns, reverse }, stage = stageWords[state.score]
+    const scale = scores ? signedScale(stage, reach(scores.subarray(prefix))) : makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
+    const table = scores ? diverging : page.table
+    const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
+    page.drawn = { row, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape)
-    drawBar(scale, page.table)
+    drawBar(scale, table)
     element('stage-title').textContent = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
     element('caption').textContent = page.drawn.caption
     store.set({ drawn: page.drawn })
@@ -108,6 +117,6 @@ export function createStage(page) {
     page.table = await engine.colours(colours)
     store.set({ coloured: colours })
   })
-  store.on(['ran', 'coloured', 'query', 'hover', 'layer', 'head', 'reverse', 'style', 'scale', 'strength', 'view', 'fusion', 'first', 'last', 'residual'],
+  store.on(['ran', 'coloured', 'query', 'hover', 'layer', 'head', 'reverse', 'score', 'style', 'scale', 'strength', 'view', 'fusion', 'first', 'last', 'residual'],
     () => draw().catch(page.showError))
 }

@@ -1,31 +1,31 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
+import { findHeads, numberOf, numbersOfHeads } from '../finder.js'
 import { scatter } from '../plot/scatter.js'
 
-const fields = {
-  entropyPatches: ['entropy', 'Entropy of patch queries, nats', 3], distance: ['distance', 'Mean attention distance, pixels', 1],
-  prefixMass: ['CLS', 'Weight on CLS and registers', 3], selfMass: ['self', 'Weight on itself', 3]
-}
+/* What a column is called in the table. */
+const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self' }
+const fields = Object.entries(short).map(([name, text]) => ({ name, text, long: numbersOfHeads[name][1], digits: numbersOfHeads[name][2] }))
 
 export function statisticsView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="row"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; the table below has the numbers"></svg>
-    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head.</p>
+    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. <span class="left"></span></p>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
   const select = (name) => element.querySelector(`[name=${name}]`), plot = element.querySelector('svg'), body = element.querySelector('tbody')
-  const options = () => Object.entries(fields).map(([key, [, text]]) => new Option(text, key))
+  const options = () => fields.map(({ name, long }) => new Option(long, name))
   select('x').append(...options())
   select('y').append(...options())
   select('y').value = 'distance'
-  let order = ['layer', 1]
 
-  element.querySelector('thead tr').append(...[['layer', 'layer'], ...Object.entries(fields).map(([key, [text]]) => [key, text])].map(([key, text]) => {
+  element.querySelector('thead tr').append(...[{ name: '', text: 'layer' }, ...fields].map(({ name, text }) => {
     const cell = Object.assign(document.createElement('th'), { scope: 'col' })
     const button = cell.appendChild(Object.assign(document.createElement('button'), { type: 'button', textContent: text }))
     button.addEventListener('click', () => {
-      order = [key, order[0] === key ? -order[1] : 1]
-      draw()
+      const { sort, descending } = store.get()
+      store.set({ sort: name, descending: sort === name && name !== '' && !descending })
     })
+    cell.dataset.name = name
     return cell
   }))
   for (const name of ['x', 'y']) select(name).addEventListener('change', () => draw())
@@ -38,7 +38,7 @@ export function statisticsView(page, element) {
     const row = document.createElement('tr'), name = Object.assign(document.createElement('td'))
     const button = name.appendChild(Object.assign(document.createElement('button'), { type: 'button', textContent: `${entry.layer}, head ${entry.head}` }))
     button.addEventListener('click', () => store.set({ layer: entry.layer, head: entry.head }))
-    row.append(name, ...Object.entries(fields).map(([key, [, , digits]]) => Object.assign(document.createElement('td'), { textContent: entry[key].toFixed(digits) })))
+    row.append(name, ...fields.map(({ name, digits }) => Object.assign(document.createElement('td'), { textContent: numberOf(entry, name).toFixed(digits) })))
     row.classList.toggle('chosen', entry.layer === state.layer && entry.head === state.head)
     return row
   }
@@ -46,10 +46,14 @@ export function statisticsView(page, element) {
   function draw() {
     if (!page.statistics) return
     const state = store.get(), { layers, heads } = engine.shape, x = select('x').value, y = select('y').value
-    const entries = page.statistics.flatMap((layer, l) => layer.map((numbers, h) => ({ layer: l, head: h, ...numbers })))
-    const points = entries.map((entry) => ({ x: entry[x], y: entry[y], layer: entry.layer, name: `layer ${entry.layer}, head ${entry.head}` }))
-    plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: fields[x][1], y: fields[y][1] }, table: page.table })
-    body.replaceChildren(...entries.sort((a, b) => (a[order[0]] - b[order[0]]) * order[1]).map((entry) => line(entry, state)))
+    const all = findHeads(page.statistics, {}), long = (name) => numbersOfHeads[name][1]
+    const points = all.map((entry) => ({ x: numberOf(entry, x), y: numberOf(entry, y), layer: entry.layer, name: `layer ${entry.layer}, head ${entry.head}` }))
+    plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: long(x), y: long(y) }, table: page.table })
+    body.replaceChildren(...findHeads(page.statistics, state).map((entry) => line(entry, state)))
+    for (const cell of element.querySelectorAll('thead th'))
+      if (cell.dataset.name === state.sort) cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
+      else cell.removeAttribute('aria-sort')
+    element.querySelector('.left').textContent = state.filter ? `The table leaves out what the heads’ filter does: ${state.filter}.` : ''
   }
-  return { keys: ['measured', 'layer', 'head', 'coloured'], draw }
+  return { keys: ['measured', 'layer', 'head', 'coloured', 'sort', 'descending', 'filter'], draw }
 }
