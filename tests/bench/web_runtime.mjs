@@ -1,13 +1,16 @@
 /* Figures of the package in Node: node tests/bench/web_runtime.mjs [start|scenes|memory]; all three without a word.
  * start: createRuntime until ready, each time in a fresh process. scenes: the demo model and the renderer, one thread. memory: WASM memory
- * that a ViT-B takes, from a file of zeros that is written for it. Prints medians; the machine should have nothing else to do. */
-import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+ * that a ViT-B takes, and how much the whole process grows while it comes from a file and over HTTP (each in a fresh process), from a file of
+ * random bits that is written for it. Prints medians; the machine should have nothing else to do. */
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, demoModel } from '../../web/test/package.js'
 
+const serving = fileURLToPath(new URL('../../web/serve.js', import.meta.url))
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1].toFixed(1)
 
 function start() {
@@ -17,7 +20,7 @@ function start() {
   }
 }
 
-async function once(options) {
+async function create(options) {
   const begin = performance.now(), runtime = await createRuntime(JSON.parse(options))
   console.log(performance.now() - begin)
   runtime.close()
@@ -53,8 +56,9 @@ function vitB() {
   return shapes
 }
 
-async function memory() {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-vit-b-')), path = join(folder, 'model.safetensors'), header = {}
+/** A ViT-B in a new folder; the bytes of its weights. */
+function writeVitB(folder) {
+  const path = join(folder, 'model.safetensors'), header = {}, part = new Float32Array(1 << 20).map(() => Math.random() - 0.5)
   let size = 0
   for (const [name, shape] of Object.entries(vitB())) {
     const bytes = shape.reduce((a, b) => a * b) * 4
@@ -64,19 +68,33 @@ async function memory() {
   length.writeBigUInt64LE(BigInt(text.length))
   writeSync(file, length)
   writeSync(file, text)
+  for (let done = 0; done < size; done += part.byteLength) writeSync(file, part, 0, Math.min(part.byteLength, size - done))
   closeSync(file)
-  truncateSync(path, 8 + text.length + size)
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ model_type: 'vit', hidden_size: 768, num_hidden_layers: 12, num_attention_heads: 12, intermediate_size: 3072, image_size: 224, patch_size: 16, num_channels: 3, hidden_act: 'gelu', layer_norm_eps: 1e-12 }))
-  for (const taps of ['none', 'all']) {
-    const runtime = await createRuntime({ threads: 1 }), model = await runtime.loadModel(folder), session = model.createSession({ taps })
-    await session.run(new Float32Array(3 * 224 * 224))
-    const { wasm } = await runtime.memory()
-    console.log(`ViT-B, taps ${taps}: ${(size / 1e6).toFixed(1)} MB of weights, WASM memory ${(wasm / 1e6).toFixed(1)} MB = ${(wasm / size).toFixed(3)} x`)
-    runtime.close()
+  return size
+}
+
+async function load(source, taps) {
+  const runtime = await createRuntime({ threads: 1 }), before = process.memoryUsage().rss
+  const model = await runtime.loadModel(source), session = model.createSession({ taps })
+  await session.run(new Float32Array(3 * 224 * 224))
+  const { wasm } = await runtime.memory(), grown = process.resourceUsage().maxRSS * 1024 - before
+  console.log(JSON.stringify({ wasm, grown }))
+  runtime.close()
+}
+
+async function memory() {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-vit-b-')), size = writeVitB(folder), server = fork(serving, [folder, '0'], { silent: true })
+  const [address] = await once(server.stdout, 'data'), megabytes = (bytes) => (bytes / 1e6).toFixed(1)
+  for (const [name, source, taps] of [['file', folder, 'none'], ['file', folder, 'all'], ['HTTP', String(address).trim(), 'none']]) {
+    const { wasm, grown } = JSON.parse(execFileSync(process.execPath, [fileURLToPath(import.meta.url), 'load', source, taps], { encoding: 'utf8' }))
+    console.log(`ViT-B from ${name}, taps ${taps}: ${megabytes(size)} MB of weights; WASM memory ${megabytes(wasm)} MB = ${(wasm / size).toFixed(3)} x, the process grew by ${megabytes(grown)} MB at most`)
   }
+  server.kill()
   rmSync(folder, { recursive: true })
 }
 
-const [what, options] = process.argv.slice(2)
-if (what === 'once') await once(options)
+const [what, ...words] = process.argv.slice(2)
+if (what === 'once') await create(...words)
+else if (what === 'load') await load(...words)
 else for (const [name, figure] of Object.entries({ start, scenes, memory })) if (!what || what === name) await figure()

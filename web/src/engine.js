@@ -4,7 +4,7 @@
 import { HeedError, cancelled, closed } from './error.js'
 import { pause } from './host.js'
 import { startModule } from './module.js'
-import { openSources } from './source.js'
+import { openSources, withSources } from './source.js'
 
 const tapKinds = { none: 0, rows: 1, all: 2 }
 const fusions = { mean: 0, min: 1, max: 2 }
@@ -60,6 +60,7 @@ export class Engine {
     try {
       return await this[method](args, context)
     } catch (error) {
+      if (!this.#exports) throw closed('runtime')
       if (error instanceof WebAssembly.RuntimeError) throw new HeedError('INTERNAL', `${method}: the module failed (found "${error.message}")`)
       throw error
     }
@@ -170,15 +171,16 @@ export class Engine {
 
   /* ---------------------------------------------------------------------------------------------------------- sessions */
 
-  createSession({ model, taps = 'none', batch = 0, height = 0, width = 0 }) {
+  async createSession({ model, taps = 'none', batch = 0, height = 0, width = 0 }, context) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : []
     const kind = Array.isArray(taps) ? 3 : tapKinds[taps]
     if (kind === undefined) throw new HeedError('INVALID_ARGUMENT', `taps: no such choice (found "${taps}", expected none, rows, all or names)`)
     this.#exports.model_info(this.#web, model)
     const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] = this.#out(13)
-    this.#lend([this.#names(named)], (namesAt) =>
-      this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length)))
+    const files = this.#models.get(model).map((source) => this.#sources.get(source))
+    await withSources(files, context.progress, context.signal, () => this.#lend([this.#names(named)], (namesAt) =>
+      this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length))))
     const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
     const info = { batch: b, height: h, width: w, layers, heads, tokens, prefixTokens, rows: Math.floor(h / patch), columns: Math.floor(w / patch) }
     info.memory = { weights, arena, taps: tapBytes, workspace }

@@ -125,6 +125,8 @@ export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
 
 export interface Runtime {
   readonly info: RuntimeInfo
+  /** Weights are held once: files are read as a session packs them; a download is let go meanwhile, so the next session of the model asks
+   * its address again, and a Response serves one session. */
   loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
   /** Runs the op named in a case file's metadata on its tensors and compares with its expect.* tensors (`heed check`).
    * tolerance 0 = 2e-5. A mismatch is not an error: `passed` says it. */

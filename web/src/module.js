@@ -28,16 +28,15 @@ export async function chooseThreads(wanted, simd) {
   return cores > 1 ? { threads: cores, why: `${cores} threads: one a core` } : one('this machine has one core')
 }
 
-async function startThread(base, message) {
+/** A thread that is starting; it joins once it gets its message. A browser tells at once when its script does not load. */
+async function startThread(base) {
   const url = base ? new URL('thread.js', base) : undefined
   const worker = inNode
     ? await wrapNodeWorker(url ?? new URL('./thread.js', import.meta.url), 'heed thread')
     : wrapBrowserWorker(url ? new Worker(url, { type: 'module' }) : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' }))
-  await new Promise((resolve, reject) => {
-    worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject)
-    worker.postMessage(message)
-  })
-  return worker
+  const joined = new Promise((resolve, reject) => worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject))
+  joined.catch(() => {}) // told again by whoever waits for it
+  return { worker, joined }
 }
 
 /** Instantiates the best module: { exports, memory, web, info, threads }. `host` holds the functions that the module imports. */
@@ -57,24 +56,26 @@ export async function startModule({ threads = 'auto', simd = 'auto', base }, hos
   }
   return start(useSimd ? 'heed.wasm' : 'heed-scalar.wasm', choice)
 
+  /* Threads take longer to start than the module to compile, so they start meanwhile. */
   async function start(file, { threads, why }) {
-    const module = await compile(address(file, base))
-    const memory = threads > 1 ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true }) : undefined
-    const imports = { heed: host, env: { memory, emscripten_notify_memory_growth() {} }, Math }
-    const { exports } = await WebAssembly.instantiate(module, imports)
-    exports._initialize()
-    const web = exports.create(threads)
-    if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
-    const started = { exports, memory: memory ?? exports.memory, web, threads: [] }
-    started.info = { simd: useSimd ? 'simd' : 'none', threads, why: why + simdWhy }
-    const stacks = []
-    for (let index = 1; index < threads; index++) stacks.push(exports.alloc(web, stackBytes) + stackBytes)
-    const waiting = stacks.map((stack, i) => startThread(base, { module, memory, pool: exports.pool(web), index: i + 1, stack }))
-    const settled = await Promise.allSettled(waiting)
-    started.threads = settled.filter((s) => s.value).map((s) => s.value)
-    const failed = settled.find((s) => s.reason)
-    if (!failed) return started
-    for (const thread of started.threads) thread.terminate()
-    throw failed.reason
+    const starting = Array.from({ length: threads - 1 }, () => startThread(base))
+    try {
+      const module = await compile(address(file, base))
+      const memory = threads > 1 ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true }) : undefined
+      const imports = { heed: host, Math, env: { memory, emscripten_notify_memory_growth() {} } }
+      const { exports } = await WebAssembly.instantiate(module, imports)
+      exports._initialize()
+      const web = exports.create(threads)
+      if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
+      const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
+      const started = await Promise.all(starting)
+      started.forEach(({ worker }, i) => worker.postMessage({ module, memory, pool: exports.pool(web), index: i + 1, stack: stacks[i] }))
+      await Promise.all(started.map(({ joined }) => joined))
+      const info = { simd: useSimd ? 'simd' : 'none', threads, why: why + simdWhy }
+      return { exports, memory: memory ?? exports.memory, web, threads: started.map(({ worker }) => worker), info }
+    } catch (error) {
+      for (const { value } of await Promise.allSettled(starting)) value?.worker.terminate()
+      throw error
+    }
   }
 }

@@ -1,7 +1,8 @@
 /* Where a model's bytes come from: anything that loadModel takes becomes a list of { name, size, read, close }, in the thread that runs the
  * module. `read(offset, target)` fills a Uint8Array and is synchronous, as the module asks for weights while it packs them. What can be
- * read at any place (bytes, files) is read on demand and not held; what comes as a stream is kept as it came. */
-import { HeedError } from './error.js'
+ * read at any place (bytes, files) is read on demand and not held; what comes as a stream is held until a session has packed it. What has
+ * begin(progress, signal) wants it called before a session is made of it, and end() after. */
+import { HeedError, cancelled } from './error.js'
 import { builtin, inNode } from './host.js'
 
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
@@ -29,54 +30,112 @@ function fromWindow(size, readAt, close) {
   return { size, read, close() { held = new Uint8Array(0); close() } }
 }
 
-/** Chunks as they came, each at its place. */
-function fromChunks(chunks) {
-  const starts = []
-  let size = 0, last = 0
-  for (const chunk of chunks) {
-    starts.push(size)
-    size += chunk.length
+/** Adds [from, to) to a list of such parts that do not touch. */
+function join(parts, from, to) {
+  const apart = parts.filter(([start, end]) => end < from || start > to)
+  for (const [start, end] of parts) {
+    if (end < from || start > to) continue
+    from = Math.min(from, start)
+    to = Math.max(to, end)
   }
-  function find(offset) {
-    let low = 0, high = starts.length - 1
-    if (starts[last] <= offset && offset < starts[last] + chunks[last].length) return last
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (starts[middle] <= offset) low = middle
-      else high = middle - 1
+  return [...apart, [from, to]]
+}
+
+/* A buffer of its own that can be emptied: what is only forgotten stays until the next collection, which packing does not cause. */
+const newBlock = () => new Uint8Array(ArrayBuffer.prototype.resize ? new ArrayBuffer(windowBytes, { maxByteLength: windowBytes }) : windowBytes)
+const freeBlock = (block) => block?.buffer.resize?.(0)
+
+/** What came as a stream, in blocks. While a session is made, a block is let go once all of it was read, so that weights are never held
+ * twice; the next session has the stream come again. `open(signal)` gives { stream, size }. */
+class Streamed {
+  #open
+  #blocks = []
+  #parts = [] // of each block, what was read of it
+  #making = false
+  #spent = false
+  size = 0
+
+  /** undefined where open gives nothing. */
+  static async from(open, progress, signal) {
+    const opened = await open(signal)
+    if (!opened) return undefined
+    const file = new Streamed()
+    file.#open = open
+    await file.#collect(opened, progress, signal)
+    return file
+  }
+
+  async #collect({ stream, size }, progress, signal) {
+    const report = progress.file(size), reader = stream.getReader(), stop = () => reader.cancel().catch(() => {})
+    this.close()
+    this.size = 0
+    signal.addEventListener('abort', stop)
+    try {
+      for (;;) {
+        const { done, value } = await reader.read()
+        signal.throwIfAborted()
+        if (done) return
+        this.#append(value)
+        report(value.length)
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
     }
-    return low
   }
-  function read(offset, target) {
-    for (let done = 0; done < target.length;) {
-      last = find(offset + done)
-      const part = chunks[last].subarray(offset + done - starts[last], offset + target.length - starts[last])
-      target.set(part, done)
+
+  #append(bytes) {
+    for (let done = 0; done < bytes.length;) {
+      const at = this.size % windowBytes, part = bytes.subarray(done, done + windowBytes - at)
+      if (at === 0) this.#blocks.push(newBlock())
+      this.#blocks.at(-1).set(part, at)
       done += part.length
+      this.size += part.length
     }
   }
-  return { size, read, close() { chunks.length = 0 } }
-}
 
-async function fromStream(stream, report, signal) {
-  const chunks = [], reader = stream.getReader()
-  const stop = () => reader.cancel().catch(() => {})
-  signal.addEventListener('abort', stop)
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      signal.throwIfAborted()
-      if (done) return fromChunks(chunks)
-      chunks.push(value)
-      report(value.length)
+  async begin(progress, signal) {
+    this.#making = true
+    if (!this.#spent) return
+    const { size } = this, opened = await this.#open(signal)
+    if (opened) await this.#collect(opened, progress, signal)
+    const found = opened ? this.size : 0
+    this.size = size
+    if (found !== size) throw new HeedError('IO', `model: its file is no longer what it was (found ${found} bytes, expected ${size})`)
+    this.#spent = false
+  }
+
+  end() {
+    this.#making = false
+    if (this.#spent) this.close()
+  }
+
+  read(offset, target) {
+    for (let done = 0; done < target.length;) {
+      const at = offset + done, index = Math.floor(at / windowBytes), from = at % windowBytes, to = Math.min(from + target.length - done, windowBytes)
+      target.set(this.#blocks[index].subarray(from, to), done)
+      done += to - from
+      if (this.#making) this.#letGo(index, from, to)
     }
-  } finally {
-    signal.removeEventListener('abort', stop)
+  }
+
+  #letGo(index, from, to) {
+    const parts = join(this.#parts[index] ?? [], from, to), whole = Math.min(windowBytes, this.size - index * windowBytes)
+    this.#parts[index] = parts
+    this.#spent = true
+    if (parts[0][1] - parts[0][0] < whole) return
+    freeBlock(this.#blocks[index])
+    this.#blocks[index] = undefined
+  }
+
+  close() {
+    this.#blocks.forEach(freeBlock)
+    this.#blocks = []
+    this.#parts = []
   }
 }
 
-async function fromBlob(blob, report, signal) {
-  if (typeof FileReaderSync === 'undefined') return fromStream(blob.stream(), report, signal)
+async function fromBlob(blob, progress, signal) {
+  if (typeof FileReaderSync === 'undefined') return Streamed.from(() => ({ stream: blob.stream(), size: blob.size }), progress, signal)
   const reader = new FileReaderSync()
   return fromWindow(blob.size, (at, length) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(at, at + length))), () => {})
 }
@@ -91,19 +150,34 @@ async function fromPath(path) {
   return fromWindow(fstatSync(file).size, readAt, () => closeSync(file))
 }
 
-/** null where there is no such file. */
+/** Nothing where there is no such file. */
 async function fromAddress(name, url, progress, signal) {
   if (inNode && url.startsWith('file:')) {
     const { fileURLToPath } = await builtin('url')
     return fromPath(fileURLToPath(url)).catch((error) => {
-      if (error.code === 'ENOENT') return null
+      if (error.code === 'ENOENT') return undefined
       throw error
     })
   }
+  return Streamed.from((signal) => download(name, url, signal), progress, signal)
+}
+
+async function download(name, url, signal) {
   const response = await fetch(url, { signal })
-  if (response.status === 404) return null
+  if (response.status === 404) return undefined
   if (!response.ok) throw new HeedError('IO', `${name}: the server did not give it (found HTTP ${response.status}, expected 200) at ${url}`)
-  return fromStream(response.body, progress.file(Number(response.headers.get('content-length'))), signal)
+  return { stream: response.body, size: Number(response.headers.get('content-length')) }
+}
+
+/** What a Response holds comes once. */
+function fromResponse(response, progress, signal) {
+  let left = response
+  return Streamed.from(() => {
+    if (!left) throw new HeedError('INVALID_ARGUMENT', 'model: a Response gives its bytes once (found a second session, expected bytes, a Blob or an address)')
+    const opened = left
+    left = undefined
+    return opened
+  }, progress, signal)
 }
 
 /** Sums up what the files of one model report. */
@@ -123,9 +197,9 @@ function totals(report) {
 
 async function openOne(name, value, progress, signal) {
   if (value instanceof Uint8Array) return fromBytes(value)
-  if (value instanceof Blob) return fromBlob(value, progress.file(value.size), signal)
+  if (value instanceof Blob) return fromBlob(value, progress, signal)
   if (typeof value === 'string') return fromAddress(name, value, progress, signal)
-  return fromStream(value.stream, progress.file(value.size), signal)
+  return fromResponse(value, progress, signal)
 }
 
 async function isFolder(url) {
@@ -137,7 +211,7 @@ async function isFolder(url) {
 
 async function openAll(wanted, progress, signal) {
   const opened = await Promise.allSettled(wanted.map(([name, value]) => openOne(name, value, progress, signal)))
-  const files = opened.map((o, i) => ({ ...o.value, name: wanted[i][0] })).filter((file) => file.read)
+  const files = opened.flatMap((o, i) => (o.value ? [Object.assign(o.value, { name: wanted[i][0] })] : []))
   const failed = opened.find((o) => o.reason)
   if (!failed) return files
   for (const file of files) file.close()
@@ -169,8 +243,27 @@ export async function openSources(wanted, report, signal) {
     for (const file of files) file.close()
     throw new HeedError('IO', `${missing[0]}: it is not there (found nothing at ${missing[1]})`)
   } catch (error) {
-    if (error instanceof HeedError) throw error
-    if (signal.aborted) throw new HeedError('CANCELLED', 'model: cancelled by the caller')
-    throw new HeedError('IO', `model: reading failed (found "${error.message}")`)
+    throw explain(error, signal)
+  }
+}
+
+function explain(error, signal) {
+  if (error instanceof HeedError) return error
+  return signal.aborted ? cancelled('model') : new HeedError('IO', `model: reading failed (found "${error.message}")`)
+}
+
+/** Calls make() while these files can be read. */
+export async function withSources(files, report, signal, make) {
+  const progress = totals(report)
+  try {
+    for (const file of files) await file.begin?.(progress, signal)
+  } catch (error) {
+    for (const file of files) file.end?.()
+    throw explain(error, signal)
+  }
+  try {
+    return make()
+  } finally {
+    for (const file of files) file.end?.()
   }
 }

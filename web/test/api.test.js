@@ -46,18 +46,28 @@ for (const [name, source] of Object.entries(sources))
     model.close()
   })
 
-inBoth('a model over HTTP: progress adds up; a missing file and a refusal are told', async (runtime) => {
+/** Serves the demo model: { address, asked (names), spoil(name), close }. Of "slow/..." comes a part and no more. */
+async function serveModel() {
+  const asked = [], spoiled = new Set()
   const server = createServer((request, response) => {
     const name = request.url.slice(1)
+    asked.push(name)
     if (name.startsWith('secret')) return response.writeHead(403).end()
+    if (name.startsWith('slow/')) return response.writeHead(200, { 'Content-Length': 1e6 }).write(Buffer.alloc(1000))
     try {
-      response.end(Buffer.from(bytesOf(name)))
+      const bytes = bytesOf(name)
+      response.end(Buffer.from(spoiled.has(name) ? bytes.subarray(0, -4) : bytes))
     } catch {
       response.writeHead(404).end()
     }
   })
   await new Promise((resolve) => server.listen(0, 'localhost', resolve))
-  const address = `http://localhost:${server.address().port}/`, progress = []
+  const close = () => { server.close(); server.closeAllConnections?.() }
+  return { address: `http://localhost:${server.address().port}/`, asked, spoil: (name) => spoiled.add(name), close }
+}
+
+inBoth('a model over HTTP: progress adds up; a missing file and a refusal are told', async (runtime) => {
+  const server = await serveModel(), { address } = server, progress = []
   const model = await runtime.loadModel(address, { onProgress: (p) => progress.push(p) })
   assert.equal(progress.at(-1).phase, 'download')
   assert.equal(progress.at(-1).done, Object.values(files()).reduce((sum, bytes) => sum + bytes.length, 0))
@@ -66,7 +76,40 @@ inBoth('a model over HTTP: progress adds up; a missing file and a refusal are to
   await assert.rejects(runtime.loadModel(`${address}none.safetensors`), fails('IO', /none\.safetensors: it is not there/))
   await assert.rejects(runtime.loadModel(`${address}secret.safetensors`), fails('IO', /HTTP 403/))
   server.close()
-  server.closeAllConnections?.()
+})
+
+inBoth('a stream is held until a session has it; the next session asks for it again', async (runtime) => {
+  const server = await serveModel(), weights = 'model.safetensors', { address, asked } = server
+  const timesAsked = () => asked.filter((name) => name === weights).length
+  const model = await runtime.loadModel(address)
+  assert.equal(timesAsked(), 1)
+  for (let session = 1; session <= 2; session++) {
+    assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+    assert.equal(timesAsked(), session)
+  }
+  server.spoil(weights)
+  await assert.rejects(model.createSession().ready, fails('IO', /no longer what it was \(found \d+ bytes, expected \d+\)/))
+  server.close()
+  await assert.rejects(model.createSession().ready, fails('IO', /reading failed/))
+  model.close()
+  const once = await runtime.loadModel(sources.responses())
+  await once.createSession().ready
+  await assert.rejects(once.createSession().ready, fails('INVALID_ARGUMENT', /a Response gives its bytes once/))
+  once.close()
+})
+
+inBoth('loading stops while a download is under way and while weights are packed', async (runtime) => {
+  const server = await serveModel(), { used } = await runtime.memory(), download = new AbortController(), packing = new AbortController()
+  const load = runtime.loadModel(`${server.address}slow/model.safetensors`, { signal: download.signal, onProgress: () => download.abort() })
+  await assert.rejects(load, fails('CANCELLED', /cancelled/))
+  const model = await runtime.loadModel(server.address)
+  const session = model.createSession({ signal: packing.signal, onProgress: () => packing.abort() })
+  // Without shared memory a worker looks at its messages between calls only; with it, and in direct mode, packing stops.
+  await assert.rejects(session.run(picture), fails('CANCELLED', /cancelled/))
+  assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+  model.close()
+  assert.equal((await runtime.memory()).used, used)
+  server.close()
 })
 
 inBoth('a spoiled model is refused with the sentence of the C core', async (runtime) => {
@@ -148,25 +191,38 @@ inBoth('what is closed says so', async (runtime) => {
   await assert.rejects(other.run(picture), fails('INVALID_ARGUMENT', /session: used after close/))
 })
 
-for (const [mode, options] of Object.entries(modes))
+for (const [mode, options] of Object.entries(modes)) {
   test(`a closed runtime says so, also to calls under way (${mode})`, async () => {
     const runtime = await createRuntime(options)
     const model = await runtime.loadModel(demoModel), session = model.createSession()
     await session.ready
-    runtime.close()
+    const underWay = assert.rejects(session.run(picture, { onProgress: () => runtime.close() }), fails('INVALID_ARGUMENT', /used after close/))
+    await underWay
     runtime.close()
     await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /used after close/))
     await assert.rejects(runtime.scene(1), fails('INVALID_ARGUMENT', /runtime: used after close/))
     await assert.rejects(runtime.loadModel(demoModel), fails('INVALID_ARGUMENT', /runtime: used after close/))
   })
 
+  test(`what is disposed of is closed (${mode})`, async () => {
+    const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+    const runtime = await createRuntime(options), model = await runtime.loadModel(demoModel), session = model.createSession()
+    await session.ready
+    session[dispose]()
+    await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /session: used after close/))
+    model[dispose]()
+    assert.throws(() => model.createSession(), fails('INVALID_ARGUMENT', /model: used after close/))
+    runtime[dispose]()
+    await assert.rejects(runtime.memory(), fails('INVALID_ARGUMENT', /runtime: used after close/))
+  })
+}
+
 inBoth('memory is as before after each load, run and close, and WASM memory stands still after the second', async (runtime) => {
   const before = await runtime.memory()
   let second
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < (runtime.info.worker ? 20 : 100); i++) {
     const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: i % 2 ? 'rows' : 'none' })
-    if (i % 10 < 2) await session.run(picture)
-    else await session.ready
+    await session.run(picture)
     session.close()
     model.close()
     const now = await runtime.memory()
