@@ -132,13 +132,11 @@ static void stamp(recorder *r, VkCommandBuffer buffer) {
 static heed_status record_dispatch(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch, heed_error *error) {
   const heed_vk_api *api = &r->commands->device->instance.api;
   heed_vk_layout layout;
-  VkPipeline pipeline;
   VkDescriptorSet set;
   HEED_TRY(heed_vk_get_layout(r->pipelines, dispatch, &layout, error));
-  HEED_TRY(heed_vk_get_pipeline(r->pipelines, dispatch, &pipeline, error));
   HEED_TRY(make_set(r, dispatch, &layout, &set, error));
   order(r, buffer, dispatch);
-  api->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  api->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, heed_vk_find_pipeline(r->pipelines, dispatch));
   api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout.pipeline, 0, 1, &set, 0, NULL);
   api->CmdPushConstants(buffer, layout.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, dispatch->push_bytes, dispatch->push);
   api->CmdDispatch(buffer, dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]);
@@ -166,15 +164,13 @@ static heed_status record_stage(recorder *r, VkCommandBuffer buffer, size_t firs
   return HEED_OK;
 }
 
-static heed_status record(recorder *r, const heed_hooks *hooks, heed_error *error) {
+static heed_status record(recorder *r, heed_error *error) {
   const heed_vk_builder *builder = r->builder;
   size_t first = 0;
   for (uint32_t stage = 0; stage < r->commands->count; stage++) {
     size_t end = first;
     while (end < builder->dispatch_count && builder->dispatches[end].stage == builder->dispatches[first].stage) end++;
-    HEED_TRY(heed_ask_cancel(hooks, "pipelines", error));
     HEED_TRY(record_stage(r, r->commands->buffers[stage], first, end, stage == 0, stage + 1 == r->commands->count, error));
-    heed_tell_progress(hooks, "pipelines", end, builder->dispatch_count);
     first = end;
   }
   return HEED_OK;
@@ -188,8 +184,9 @@ heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_
   commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
   if (!commands->buffers) return heed_fail_memory(error, "vulkan: commands", commands->count * sizeof(VkCommandBuffer));
   recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .places = places, .stamps = stamps};
-  heed_status status = make_pools(&r, error);
-  if (status == HEED_OK) status = record(&r, hooks, error);
+  heed_status status = heed_vk_make_pipelines(pipelines, builder, hooks, error);
+  if (status == HEED_OK) status = make_pools(&r, error);
+  if (status == HEED_OK) status = record(&r, error);
   if (status != HEED_OK) heed_vk_commands_destroy(commands, builder->context);
   return status;
 }

@@ -1,10 +1,12 @@
-/* Pipelines, made when first asked for. */
+/* Pipelines, made when a program first has them. */
 #include "vulkan/pipeline.h"
 
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "cpu/thread_pool.h"
 
 #define HEED_SHADER(name)                    \
   extern const uint32_t heed_spirv_##name[]; \
@@ -97,44 +99,93 @@ static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shade
   return HEED_OK;
 }
 
-static heed_status make(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, VkPipeline *pipeline, heed_error *error) {
-  heed_vk_device *device = pipelines->device;
-  heed_vk_layout layout;
-  VkShaderModule module;
-  HEED_TRY(heed_vk_get_layout(pipelines, dispatch, &layout, error));
-  HEED_TRY(get_module(pipelines, dispatch->shader, &module, error));
-  VkSpecializationMapEntry entries[HEED_VK_CONSTANTS];
-  for (uint32_t i = 0; i < dispatch->constant_count; i++) entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
-  const VkSpecializationInfo constants = {dispatch->constant_count, entries, dispatch->constant_count * sizeof(uint32_t), dispatch->constants};
-  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                      .module = module,
-                                                      .pName = "main",
-                                                      .pSpecializationInfo = &constants},
-                                            .layout = layout.pipeline};
-  HEED_VK_TRY(device, device->instance.api.CreateComputePipelines(device->handle, pipelines->cache, 1, &info, NULL, pipeline), "vkCreateComputePipelines");
-  return HEED_OK;
-}
-
 static bool same(const heed_vk_pipeline *pipeline, const heed_vk_dispatch *dispatch) {
   return pipeline->shader == dispatch->shader && pipeline->constant_count == dispatch->constant_count &&
          memcmp(pipeline->constants, dispatch->constants, dispatch->constant_count * sizeof(uint32_t)) == 0;
 }
 
-heed_status heed_vk_get_pipeline(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, VkPipeline *pipeline, heed_error *error) {
+static const heed_vk_pipeline *find(const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch) {
   for (size_t i = 0; i < pipelines->count; i++)
-    if (same(&pipelines->table[i], dispatch)) {
-      *pipeline = pipelines->table[i].handle;
-      return HEED_OK;
-    }
-  const heed_context *context = pipelines->device->instance.context;
-  if (!heed_grow(context, &pipelines->table, &pipelines->capacity, pipelines->count + 1, sizeof *pipelines->table))
-    return heed_fail_memory(error, "vulkan: pipelines", sizeof *pipelines->table);
+    if (same(&pipelines->table[i], dispatch)) return &pipelines->table[i];
+  return NULL;
+}
+
+VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch) { return find(pipelines, dispatch)->handle; }
+
+/* An entry that only lacks its handle. */
+static heed_status add(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_error *error) {
+  heed_vk_layout layout;
   heed_vk_pipeline made = {.shader = dispatch->shader, .constant_count = dispatch->constant_count};
   memcpy(made.constants, dispatch->constants, sizeof made.constants);
-  HEED_TRY(make(pipelines, dispatch, &made.handle, error));
+  HEED_TRY(heed_vk_get_layout(pipelines, dispatch, &layout, error));
+  HEED_TRY(get_module(pipelines, dispatch->shader, &made.module, error));
+  made.layout = layout.pipeline;
+  if (!heed_grow(pipelines->device->instance.context, &pipelines->table, &pipelines->capacity, pipelines->count + 1, sizeof *pipelines->table))
+    return heed_fail_memory(error, "vulkan: pipelines", sizeof *pipelines->table);
   pipelines->table[pipelines->count++] = made;
-  *pipeline = made.handle;
   return HEED_OK;
+}
+
+typedef struct work {
+  heed_vk_device *device;
+  VkPipelineCache cache; /* synchronised by the driver */
+  heed_vk_pipeline *first;
+} work;
+
+/* On any thread: allocates nothing of the context's, says nothing. */
+static void make(uint64_t task, uint32_t worker, void *user) {
+  const work *w = user;
+  heed_vk_pipeline *pipeline = &w->first[task];
+  VkSpecializationMapEntry entries[HEED_VK_CONSTANTS];
+  (void)worker;
+  for (uint32_t i = 0; i < pipeline->constant_count; i++) entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
+  const VkSpecializationInfo constants = {pipeline->constant_count, entries, pipeline->constant_count * sizeof(uint32_t), pipeline->constants};
+  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                      .module = pipeline->module,
+                                                      .pName = "main",
+                                                      .pSpecializationInfo = &constants},
+                                            .layout = pipeline->layout};
+  pipeline->result = w->device->instance.api.CreateComputePipelines(w->device->handle, w->cache, 1, &info, NULL, &pipeline->handle);
+}
+
+/* Some at a time, so that the caller can stop it. */
+static heed_status make_all(heed_vk_pipelines *pipelines, size_t first, heed_thread_pool *pool, const heed_hooks *hooks, heed_error *error) {
+  const size_t total = pipelines->count - first, most = 2 * (size_t)heed_thread_pool_count(pool);
+  for (size_t done = 0; done < total;) {
+    const size_t some = total - done < most ? total - done : most;
+    work w = {pipelines->device, pipelines->cache, pipelines->table + first + done};
+    HEED_TRY(heed_ask_cancel(hooks, "pipelines", error));
+    heed_thread_pool_run(pool, some, make, &w);
+    for (size_t i = 0; i < some; i++) HEED_VK_TRY(pipelines->device, w.first[i].result, "vkCreateComputePipelines");
+    done += some;
+    heed_tell_progress(hooks, "pipelines", done, total);
+  }
+  return HEED_OK;
+}
+
+static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
+  const size_t first = pipelines->count;
+  for (size_t i = 0; i < builder->dispatch_count; i++)
+    if (!find(pipelines, &builder->dispatches[i])) HEED_TRY(add(pipelines, &builder->dispatches[i], error));
+  if (pipelines->count == first) return HEED_OK;
+  /* Validation counts and logs its messages on the thread that caused them. */
+  const bool alone = pipelines->count == first + 1 || pipelines->device->instance.messenger;
+  heed_thread_pool *pool;
+  HEED_TRY(heed_thread_pool_create(builder->context, alone ? 1 : 0, &pool, error));
+  const heed_status status = make_all(pipelines, first, pool, hooks, error);
+  heed_thread_pool_destroy(pool);
+  return status;
+}
+
+heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
+  const size_t before = pipelines->count;
+  const heed_status status = add_and_make(pipelines, builder, hooks, error);
+  const heed_vk_device *device = pipelines->device;
+  for (; status != HEED_OK && pipelines->count > before; pipelines->count--) {
+    const VkPipeline handle = pipelines->table[pipelines->count - 1].handle;
+    if (handle) device->instance.api.DestroyPipeline(device->handle, handle, NULL);
+  }
+  return status;
 }

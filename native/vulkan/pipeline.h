@@ -1,4 +1,4 @@
-/* Compute pipelines of a device, one for each pair of shader and specialisation constants, made once and kept. */
+/* Compute pipelines of a device, one for each pair of shader and specialisation constants, made once, in parallel, and kept. */
 #ifndef HEED_VULKAN_PIPELINE_H
 #define HEED_VULKAN_PIPELINE_H
 
@@ -14,6 +14,9 @@ typedef struct heed_vk_layout {
 typedef struct heed_vk_pipeline {
   heed_vk_shader shader;
   uint32_t constants[HEED_VK_CONSTANTS], constant_count;
+  VkPipelineLayout layout;
+  VkShaderModule module;
+  VkResult result; /* of making it */
   VkPipeline handle;
 } heed_vk_pipeline;
 
@@ -32,6 +35,10 @@ heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_b
 void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines);
 
 heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_vk_layout *layout, heed_error *error);
-heed_status heed_vk_get_pipeline(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, VkPipeline *pipeline, heed_error *error);
+/* Makes those pipelines of the builder's dispatches that are not there yet, a thread a core: drivers compile here (hooks: phase
+ * "pipelines"). On failure none of them stays. */
+heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error);
+/* One that was made. */
+VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch);
 
 #endif
