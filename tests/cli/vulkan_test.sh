@@ -69,6 +69,14 @@ expect_stderr_contains "the device was lost"
 unset HEED_VULKAN_LOSE_AT_SUBMIT HEED_VULKAN_LOSE_ONCE
 test_end
 
+test_begin figures_of_a_device
+command=tests/bench/gpu.sh
+"$(dirname "$0")/../bench/gpu.sh" --heed "$program" --small --limit 60 --out "$bad/gpu.json" 2>"$err" || fail "gpu.sh failed"
+grep -q '"self_check": "self-check: passed' "$bad/gpu.json" || fail "no self-check"
+grep -q '"failed"' "$bad/gpu.json" && fail "a command failed"
+[ "$(grep -c '"results": \[{"what"' "$bad/gpu.json")" -eq 7 ] || fail "a result is missing"
+test_end
+
 test_begin out_of_device_memory
 HEED_VULKAN_MEMORY_LIMIT=100000
 export HEED_VULKAN_MEMORY_LIMIT
