@@ -105,7 +105,7 @@ static void define_vit(checker *c) {
 }
 
 static void define_rest(checker *c) {
-  const heed_embedding_desc rows = {sizeof rows, c->ids, constant(c, HEED_SHAPE(7, WIDE))};
+  const heed_embedding_desc rows = {.struct_size = sizeof rows, .ids = c->ids, .table = constant(c, HEED_SHAPE(7, WIDE))};
   const heed_permute_desc turned = {sizeof turned, keep(c, heed_define_embedding(c->graph, &rows)), {0, 2, 1}};
   keep(c, heed_define_permute(c->graph, &turned));
   const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .query_ids = c->ids, .key_ids = c->ids, .causal = true};

@@ -233,11 +233,14 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void 
   heed_op_result results[HEED_NODE_OUTPUTS] = {{HEED_F32, {0}}};
   uint32_t count = 1;
   if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK) return heed_graph_fail(graph, &error);
+  uint32_t mask;
+  if (heed_graph_inherit_mask(graph, &node, &results[0].shape, &mask, &error) != HEED_OK) return heed_graph_fail(graph, &error);
   for (uint32_t i = 0; i < count; i++) {
     node.output[i] = append_value(
         graph, &(heed_value_record){.kind = HEED_VALUE_RESULT, .dtype = results[i].dtype, .shape = results[i].shape, .node = (uint32_t)graph->node_count}, op->name);
     if (!node.output[i]) return (heed_value){0};
   }
+  graph->values[node.output[0] - 1].mask = mask;
   graph->nodes[graph->node_count++] = node;
   if (made) *made = &graph->nodes[graph->node_count - 1];
   return (heed_value){node.output[0]};

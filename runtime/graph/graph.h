@@ -19,6 +19,7 @@ typedef struct heed_value_record {
   const void *data; /* CONSTANT: borrowed bytes, or NULL and */
   heed_constant_read read;
   void *read_user;
+  uint32_t mask; /* id of the U8 [B, T] that says which tokens of this [B, T, C] are real; 0: not known */
 } heed_value_record;
 
 struct heed_graph {
@@ -49,6 +50,8 @@ heed_value heed_graph_fail(heed_graph *graph, const heed_error *error);
  * transpose, its axes in another order. Read when a session is created; no copy is kept. */
 heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape, const uint64_t *strides);
 
+/* The mask that the first result of this node, of this shape, takes from its inputs. */
+heed_status heed_graph_inherit_mask(const heed_graph *graph, const heed_node *node, const heed_shape *shape, uint32_t *mask, heed_error *error);
 /* Appends a node with a copy of desc; its first result, or value 0. */
 heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *desc, const heed_node **made);
 /* The constant [n, m] of a constant F32 [m, n]: rows and columns exchanged while it is read. */

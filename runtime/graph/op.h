@@ -42,6 +42,8 @@ typedef struct heed_op {
   /* NULL-terminated names under which heed check knows this op, and how it is built from a case. */
   const char *const *case_names;
   heed_status (*from_case)(struct heed_case *test, heed_error *error);
+  /* Token t of the first result comes from token t of the inputs [B, T, C], so that a mask of the tokens is carried on. */
+  bool keeps_tokens;
 } heed_op;
 
 #define HEED_OP(name) extern const heed_op heed_op_##name;

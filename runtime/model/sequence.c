@@ -113,7 +113,7 @@ heed_value heed_sequence_linear(heed_sequence_builder *b, heed_value x, heed_aff
 
 heed_value heed_sequence_embed(heed_sequence_builder *b, heed_value tokens, const char *name, uint32_t vocabulary, uint32_t width) {
   const float factor = b->model->config.scale_embedding ? sqrtf((float)width) : 1.0f;
-  const heed_embedding_desc desc = {sizeof desc, tokens, define(b, name, HEED_SHAPE(vocabulary, width), factor)};
+  const heed_embedding_desc desc = {.struct_size = sizeof desc, .ids = tokens, .table = define(b, name, HEED_SHAPE(vocabulary, width), factor)};
   return heed_define_embedding(b->graph, &desc);
 }
 

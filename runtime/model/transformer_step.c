@@ -86,8 +86,9 @@ static heed_value embed(heed_sequence_builder *b) {
   const heed_sequence_config *config = &b->model->config;
   const heed_value token = heed_sequence_input(b, HEED_I32, HEED_SHAPE(b->batch, 1), "token");
   const heed_value x = heed_sequence_embed(b, token, "target_embedding.weight", config->target_vocabulary, config->width);
-  const heed_embedding_desc position = {sizeof position, heed_sequence_input(b, HEED_I32, HEED_SHAPE(b->batch, 1), "position"),
-                                        heed_transformer_positions(b, "target", b->target_length)};
+  const heed_embedding_desc position = {.struct_size = sizeof position,
+                                         .ids = heed_sequence_input(b, HEED_I32, HEED_SHAPE(b->batch, 1), "position"),
+                                         .table = heed_transformer_positions(b, "target", b->target_length)};
   const heed_add_desc add = {sizeof add, x, heed_define_embedding(b->graph, &position)};
   return heed_define_add(b->graph, &add);
 }

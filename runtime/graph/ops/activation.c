@@ -36,4 +36,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   return HEED_OK;
 }
 
-const heed_op heed_op_activation = {"activation", sizeof(heed_activation_desc), infer, flops, names, from_case};
+const heed_op heed_op_activation = {"activation", sizeof(heed_activation_desc), infer, flops, names, from_case, true};

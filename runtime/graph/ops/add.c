@@ -35,4 +35,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"add", NULL};
-const heed_op heed_op_add = {"add", sizeof(heed_add_desc), infer, flops, names, from_case};
+const heed_op heed_op_add = {"add", sizeof(heed_add_desc), infer, flops, names, from_case, true};

@@ -206,4 +206,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"attention", NULL};
-const heed_op heed_op_attention = {"attention", sizeof(heed_attention_desc), infer, flops, names, from_case};
+const heed_op heed_op_attention = {"attention", sizeof(heed_attention_desc), infer, flops, names, from_case, false};

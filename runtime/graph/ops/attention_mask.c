@@ -46,4 +46,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"attention_mask", NULL};
-const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer, flops, names, from_case};
+const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer, flops, names, from_case, false};

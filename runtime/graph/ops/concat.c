@@ -58,4 +58,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"concat", NULL};
-const heed_op heed_op_concat = {"concat", sizeof(heed_concat_desc), infer, flops, names, from_case};
+const heed_op heed_op_concat = {"concat", sizeof(heed_concat_desc), infer, flops, names, from_case, false};

@@ -23,4 +23,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"gru", NULL};
-const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case};
+const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case, true};

@@ -21,4 +21,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"lstm", NULL};
-const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case};
+const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case, true};

@@ -57,4 +57,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"patch_embedding", NULL};
-const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc), infer, flops, names, from_case};
+const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc), infer, flops, names, from_case, false};

@@ -171,6 +171,13 @@ HEED_API void heed_graph_name(heed_graph *graph, heed_value value, const char *n
 HEED_API void heed_graph_output(heed_graph *graph, heed_value value);
 /* Nodes defined from here on belong to this stage (layer); progress is told and cancel asked between stages. Starts at 0. */
 HEED_API void heed_graph_stage(heed_graph *graph, uint32_t stage);
+/* The value x [B, T, C] carries mask U8 [B, T], 1 = real token (none: no longer carries one). activation, add, layer_norm, linear, softmax,
+ * lstm and gru hand it on to their result; inputs that carry different masks are an error. Multi-head attention, transformer blocks and
+ * Luong's attention take it where no padding is given: query AND key (AND causal), as Keras' MultiHeadAttention does; their results
+ * carry the query's. */
+HEED_API void heed_graph_carry_mask(heed_graph *graph, heed_value value, heed_value mask);
+/* The mask that a value carries, or 0. */
+HEED_API heed_value heed_graph_mask_of(const heed_graph *graph, heed_value value);
 /* The value of this name, or 0. */
 HEED_API heed_value heed_graph_find(const heed_graph *graph, const char *name);
 /* Number of values; ids run from 1 to this. */
@@ -290,10 +297,13 @@ typedef struct heed_patch_embedding_desc {
 } heed_patch_embedding_desc;
 HEED_API heed_value heed_define_patch_embedding(heed_graph *graph, const heed_patch_embedding_desc *desc);
 
-/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table gives a row of zeros. */
+/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table gives a row of zeros. With mask_padding the result
+ * carries the mask of its real tokens, those that are not padding_id (heed_graph_carry_mask). */
 typedef struct heed_embedding_desc {
   size_t struct_size;
   heed_value ids, table;
+  bool mask_padding;
+  int32_t padding_id;
 } heed_embedding_desc;
 HEED_API heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc);
 
@@ -406,7 +416,7 @@ typedef struct heed_multi_head_attention_desc {
   heed_value q_weight, k_weight, v_weight, q_bias, k_bias, v_bias;
   heed_value o_weight, o_bias;
   uint32_t heads;
-  heed_value mask, key_padding, query_padding, bias; /* as in heed_attention_desc */
+  heed_value mask, key_padding, query_padding, bias; /* as in heed_attention_desc; paddings not given: what the inputs carry */
   heed_causal causal;
   heed_value residual; /* [B, Tq, C], added to the output; or none */
 } heed_multi_head_attention_desc;

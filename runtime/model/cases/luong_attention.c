@@ -37,7 +37,8 @@ heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const
   }
   const uint32_t *d = decoder.shape.dim, *e = encoder.shape.dim;
   const heed_shape query = HEED_SHAPE(d[0], 1, d[1], d[2]), key = HEED_SHAPE(e[0], 1, e[1], e[2]);
-  heed_attention_desc attention = {.struct_size = sizeof attention, .score = desc->score, .key_padding = desc->encoder_padding};
+  heed_attention_desc attention = {.struct_size = sizeof attention, .score = desc->score};
+  attention.key_padding = desc->encoder_padding.id ? desc->encoder_padding : heed_graph_mask_of(graph, desc->encoder);
   attention.query = heed_define_reshape(graph, desc->decoder, &query);
   attention.key = attention.value = heed_define_reshape(graph, desc->encoder, &key);
   if (desc->score == HEED_SCORE_GENERAL) attention.w = desc->wa;
@@ -54,6 +55,8 @@ heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const
   const heed_linear_desc combine = {
       .struct_size = sizeof combine, .x = heed_define_concat(graph, &both), .weight = desc->wc, .bias = desc->wc_bias, .activation = HEED_ACTIVATION_TANH};
   values.output = heed_define_linear(graph, &combine);
+  const heed_value mask = heed_graph_mask_of(graph, desc->decoder);
+  if (mask.id && values.output.id) heed_graph_carry_mask(graph, values.output, mask);
   return values;
 }
 

@@ -68,19 +68,21 @@ heed_attention_values heed_define_multi_head_attention(heed_graph *graph, const 
     return (heed_attention_values){{0}, {0}, {0}};
   }
   project_all(graph, desc, parts);
+  const heed_value query_mask = heed_graph_mask_of(graph, desc->query), key_mask = heed_graph_mask_of(graph, desc->key_value.id ? desc->key_value : desc->query);
   const heed_attention_desc attention = {.struct_size = sizeof attention,
                                          .query = parts[0],
                                          .key = parts[1],
                                          .value = parts[2],
                                          .mask = desc->mask,
-                                         .key_padding = desc->key_padding,
-                                         .query_padding = desc->query_padding,
+                                         .key_padding = desc->key_padding.id ? desc->key_padding : key_mask,
+                                         .query_padding = desc->query_padding.id ? desc->query_padding : query_mask,
                                          .bias = desc->bias,
                                          .causal = desc->causal,
                                          .merge_heads = true};
   heed_attention_values values = heed_define_attention(graph, &attention);
   const heed_linear_desc out = {.struct_size = sizeof out, .x = values.output, .weight = desc->o_weight, .bias = desc->o_bias, .residual = desc->residual};
   values.output = heed_define_linear(graph, &out);
+  if (query_mask.id && values.output.id) heed_graph_carry_mask(graph, values.output, query_mask);
   return values;
 }
 
