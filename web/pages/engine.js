@@ -2,10 +2,13 @@
 import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { layerMean, slice } from './maps.js'
+import { headStatistics, rolloutRow } from './saved.js'
 import { meanOf, scoreRow } from './scores.js'
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked out on demand. In bytes. */
 const keepAtMost = 160e6
+
+const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
 const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'query', 'key', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
@@ -22,11 +25,13 @@ class Engine {
   #session
   #busy = Promise.resolve()
   result = null
+  /** Maps from a file take the runtime's place until a model is loaded: { shape, attention }, or null. */
+  saved = null
 
   constructor(runtime) { this.#runtime = runtime }
 
   get info() { return this.#runtime.info }
-  get model() { return this.#model.info }
+  get model() { return this.saved ? savedModel : this.#model.info }
 
   scene(scene) { return this.#runtime.scene(scene) }
   colours(name) { return this.#runtime.colormap(name) }
@@ -50,15 +55,30 @@ class Engine {
     this.#model = model
     this.#session = session
     this.shape = shape
+    this.saved = null
     this.result = null
+  }
+
+  openMaps(saved) {
+    this.saved = saved
+    this.shape = saved.shape
+    this.result = null
+  }
+
+  /* What a picture has to do with saved maps is only its place: they are taken for its centre, in the shape of their grid. */
+  #savedResult({ width, height }) {
+    const { rows, columns } = this.shape, side = Math.min(width / columns, height / rows), seen = { width: side * columns, height: side * rows }
+    const region = { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
+    return { logits: null, values: {}, region, milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
   }
 
   /** One run after the other; resolves to the result, which stays until the next. */
   run(picture, options) {
     const run = this.#busy.then(async () => {
+      if (this.saved) return (this.result = this.#savedResult(picture))
       const session = this.#session, result = await session.run(picture, options)
       const weights = result.values['layer.0.attention.weights'] && Array.from({ length: this.shape.layers }, (_, i) => result.values[`layer.${i}.attention.weights`].data)
-      return (this.result = { ...result, attention: weights ?? null, kept: Boolean(weights) })
+      return (this.result = { ...result, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) })
     })
     this.#busy = run.catch(() => {})
     return run
@@ -72,9 +92,9 @@ class Engine {
 
   /** One row of weights (who does the query look at), or with reverse the column (who looks at it); with a score stage, what the
    * softmax saw. At once where all maps are kept. */
-  row({ layer, head, query, reverse = false, score = 'softmax' }) {
-    const { tokens, heads } = this.shape, token = this.token(query), { attention } = this.result
-    if (score !== 'softmax' && attention) return this.#scores(layer, head, token, reverse, score)
+  row({ layer, head, query, token = this.token(query), reverse = false, score = 'softmax' }) {
+    const { tokens, heads } = this.shape, { attention } = this.result
+    if (score !== 'softmax' && this.result.scores) return this.#scores(layer, head, token, reverse, score)
     if (!attention) return reverse ? this.#column(layer, head, token) : this.#session.attention({ layer, head, query: token })
     return head === 'mean' ? layerMean(attention[layer], heads, tokens, token, reverse) : slice(attention[layer], head, tokens, token, reverse)
   }
@@ -100,16 +120,22 @@ class Engine {
   /** N x N of one head. */
   async matrix(layer, head, score = 'softmax') {
     const { tokens } = this.shape, { attention } = this.result
-    if (score === 'softmax' || !attention) return this.#session.attention({ layer, head })
+    if (!attention) return this.#session.attention({ layer, head })
     const matrix = new Float32Array(tokens * tokens)
-    for (let token = 0; token < tokens; token++) matrix.set(this.#scores(layer, head, token, false, score), token * tokens)
+    for (let token = 0; token < tokens; token++) matrix.set(this.row({ layer, head, token, score }), token * tokens)
     return matrix
   }
 
-  statistics() { return this.#session.statistics() }
+
+  async statistics() {
+    if (!this.saved) return this.#session.statistics()
+    const { shape, attention } = this.saved, size = shape.tokens ** 2
+    return attention.map((layer) => Array.from({ length: shape.heads }, (_, head) => headStatistics(layer.subarray(head * size, (head + 1) * size), shape, 1)))
+  }
 
   rollout({ query, fusion, residual, first, last }) {
     const to = last < 0 ? this.shape.layers - 1 : last
+    if (this.saved) return rolloutRow(this.saved.attention, this.shape, { token: this.token(query), fusion, residual, first, last: to })
     return this.#session.rollout({ query: this.token(query), fusion, residual, firstLayer: first, layerCount: Math.max(1, to - first + 1) })
   }
 }

@@ -13,7 +13,7 @@ import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
 
 const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null })
-const page = { store, engine: null, table: null, run, openModel, showError: (error) => showError(error) }
+const page = { store, engine: null, table: null, run, openModel, fit, showError: (error) => showError(error) }
 
 /** The query drawn now: the patch under the mouse, or the chosen one. */
 page.query = () => store.get().hover ?? store.get().query

@@ -1,18 +1,50 @@
-/* Models of one's own: files of a Hugging Face folder, or one timm file. They are read in place and go nowhere. */
+/* Files of one's own: a Hugging Face folder or one timm file, maps saved elsewhere, a session. They are read in place and go nowhere. */
+import { readArrays, readSafetensorsHeader } from './arrays.js'
+import { decode } from './decode.js'
 import { demoModel } from './heed/demo.js'
+import { holdsMaps, pictureOfPixels, savedMaps } from './saved.js'
+import { openSession, readSession } from './session.js'
 
 const element = (id) => document.getElementById(id)
 
-export async function modelFiles(page, files) {
-  const weights = files.find(({ name }) => name.endsWith('.safetensors'))
-  if (!weights) return page.showError(new Error(`${files[0].name}: neither a picture nor a model. Take a picture, or a .safetensors file with its config.json.`))
-  if (await page.openModel(files, weights.name)) element('demo-model').hidden = false
+/* Maps that were saved, where one of the files holds some. What cannot be read as safetensors is left to the runtime, which says why. */
+async function mapsIn(files) {
+  for (const file of files) {
+    if (/\.np[yz]$/.test(file.name)) return file
+    if (!file.name.endsWith('.safetensors')) continue
+    const { header } = await readSafetensorsHeader(file).catch(() => ({ header: {} }))
+    if (holdsMaps(header)) return file
+  }
+  return null
+}
+
+export async function openFiles(page, files) {
+  try {
+    const session = files.length === 1 && files[0].name.endsWith('.json') ? await readSession(files[0]) : null
+    if (session) return await openSession(page, session)
+    const maps = await mapsIn(files)
+    if (maps) return await openMaps(page, maps, files.find(({ type }) => type.startsWith('image/')))
+    const weights = files.find(({ name }) => name.endsWith('.safetensors'))
+    if (!weights) throw new Error(`${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors file with its config.json, or maps as .npy, .npz or .safetensors.`)
+    if (await page.openModel(files, weights.name)) element('demo-model').hidden = false
+  } catch (error) {
+    page.showError(error)
+  }
+}
+
+async function openMaps(page, file, picture) {
+  const saved = savedMaps(await readArrays(file), file.name), { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+  page.engine.openMaps(saved)
+  element('model-name').textContent = file.name
+  element('model-facts').textContent = `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.`
+  element('demo-model').hidden = false
+  await page.run(picture ? await decode(picture, picture.name) : saved.pixels ? pictureOfPixels(saved.pixels) : page.picture)
 }
 
 export function connectModels(page) {
   element('open-model').addEventListener('click', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
-    if (target.files.length) modelFiles(page, [...target.files])
+    if (target.files.length) openFiles(page, [...target.files])
     target.value = ''
   })
   element('demo-model').addEventListener('click', async () => {

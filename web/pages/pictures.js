@@ -1,5 +1,6 @@
 /* Where pictures come from: drawn scenes, files, drop, paste, camera. */
-import { modelFiles } from './models.js'
+import { decode } from './decode.js'
+import { openFiles } from './models.js'
 
 const element = (id) => document.getElementById(id)
 const samples = [159, 7, 42, 1009]
@@ -21,16 +22,6 @@ export function twinPatch({ twins, owner }, columns = 14) {
   const score = (i) => (mine(i) ? 1 + [i - 1, i + 1, i - columns, i + columns].filter(mine).length : 0)
   const best = Array.from(owner.keys()).reduce((a, b) => (score(b) > score(a) ? b : a))
   return [Math.floor(best / columns), best % columns]
-}
-
-async function decode(blob, name) {
-  let source
-  try {
-    source = await createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' })
-  } catch {
-    throw new Error(`${name}: this file could not be read as a picture. Take a PNG, JPEG or WebP.`)
-  }
-  return { source, width: source.width, height: source.height, name }
 }
 
 async function openBlob(page, blob, name) {
@@ -65,10 +56,8 @@ async function connectSamples(page) {
   })
 }
 
-function openFiles(page, files) {
-  const picture = files.find(({ type }) => type.startsWith('image/'))
-  if (picture) return openBlob(page, picture, picture.name)
-  return modelFiles(page, files)
+function take(page, files) {
+  return files.every(({ type }) => type.startsWith('image/')) ? openBlob(page, files[0], files[0].name) : openFiles(page, files)
 }
 
 function connectDropAndPaste(page) {
@@ -78,11 +67,11 @@ function connectDropAndPaste(page) {
   addEventListener('drop', (event) => {
     event.preventDefault()
     mark(false)
-    if (event.dataTransfer.files.length) openFiles(page, [...event.dataTransfer.files])
+    if (event.dataTransfer.files.length) take(page, [...event.dataTransfer.files])
   })
   addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])]
-    if (files.length) openFiles(page, files)
+    if (files.length) take(page, files)
   })
 }
 

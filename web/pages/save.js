@@ -3,6 +3,8 @@ import { figure } from './plot/figure.js'
 import { tokenName } from './plot/caption.js'
 import { toHash } from './address.js'
 import { entropy, softmax } from './maps.js'
+import { npyParts, safetensorsParts } from './arrays.js'
+import { writeSession } from './session.js'
 import { showStatus } from './status.js'
 
 const element = (id) => document.getElementById(id)
@@ -39,7 +41,7 @@ function currentFigure(page) {
   })
 }
 
-async function savePng(page, times = 2) {
+async function savePng(page, times) {
   const svg = currentFigure(page), image = new Image()
   image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
   await image.decode()
@@ -80,13 +82,46 @@ async function numbers(page) {
   }
 }
 
+function keptMaps({ engine }) {
+  if (!engine.result.kept) throw new Error('This model is too large to keep all maps. Save the row as CSV, or run `heed run --save`.')
+  return engine.result.attention
+}
+
+/* As `heed run --save`. */
+async function tensors(page) {
+  const { shape: { heads, tokens }, result } = page.engine
+  const maps = keptMaps(page).map((data, layer) => [`attention.${layer}`, { shape: [1, heads, tokens, tokens], data }])
+  return { ...Object.fromEntries(maps), ...(result.logits ? { logits: { shape: [1, result.logits.length], data: result.logits } } : {}) }
+}
+
+export function code({ store, picture }) {
+  const { layer, head, query, scene } = store.get(), token = query === 'cls' ? 'cls' : query.join(',')
+  const what = scene === null || scene === undefined ? picture.name : `--scene ${scene}`
+  return `heed run ${what} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors
+
+import { createRuntime } from 'heed'
+import { demoModel } from 'heed/demo'
+const runtime = await createRuntime()
+const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' })
+await session.run(${scene === null || scene === undefined ? 'picture' : `(await runtime.scene(${scene})).image`})
+const row = await session.attention(${JSON.stringify({ layer, head, query })})
+`
+}
+
 export function connectSave(page) {
   const on = (id, action) => element(id).addEventListener('click', () => Promise.resolve(action()).catch(page.showError))
   const text = (type, name, make) => async () => download(new Blob([await make()], { type }), name)
-  on('save-png', () => savePng(page))
+  on('save-png', () => savePng(page, Number(element('png-times').value)))
   on('save-svg', text('image/svg+xml', 'heed.svg', () => currentFigure(page)))
   on('save-csv', text('text/csv', 'heed.csv', () => csv(page)))
   on('save-json', text('application/json', 'heed.json', async () => JSON.stringify(await numbers(page))))
+  on('save-npy', () => download(new Blob(npyParts([page.engine.shape.layers, page.engine.shape.heads, page.engine.shape.tokens, page.engine.shape.tokens], keptMaps(page))), 'heed.npy'))
+  on('save-safetensors', async () => download(new Blob(safetensorsParts(await tensors(page), { heed: page.engine.info.version })), 'heed.safetensors'))
+  on('save-session', text('application/json', 'heed-session.json', () => writeSession(page)))
+  on('code', async () => {
+    await navigator.clipboard.writeText(code(page))
+    showStatus('Code copied: the same numbers from the command line and from JavaScript.')
+  })
   on('link', async () => {
     await navigator.clipboard.writeText(location.href)
     showStatus(page.store.get().scene === null ? 'Link copied. Your own picture is not in it: it stays on this machine.' : 'Link copied.')

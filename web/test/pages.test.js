@@ -6,10 +6,9 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { readdirSync } from 'node:fs'
 import { finish, site, startBrowser } from './browser.js'
 import { native, repository } from './package.js'
 
@@ -124,6 +123,30 @@ test('saves PNG, SVG and CSV', async () => {
   const sum = lines.slice(1).reduce((total, line) => total + Number(line.match(/",([^,]+),/)[1]), 0)
   assert.ok(Math.abs(sum - 1) < 1e-5)
   await finish(page)
+})
+
+test('maps saved by heed run --save open in the page, and the page’s own; numbers stay', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-saved-')), at = (name) => join(folder, name)
+  execFileSync(native, ['demo', '--scene', '7', '--picture', at('scene.png')])
+  execFileSync(native, ['run', at('scene.png'), '--backend', 'cpu', '--layer', 'all', '--save', at('maps.safetensors'), '--quiet'])
+  const page = await browser.open('#s=7&q=3.4')
+  const caption = await text(page, 'caption'), facts = await text(page, 'facts')
+  const npy = await saved(page, '#save-npy'), session = await saved(page, '#save-session')
+  await page.setInputFiles('#model-files', at('maps.safetensors'))
+  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'maps.safetensors')
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('pixel_values'))
+  assert.equal(await text(page, 'caption'), caption)
+  await page.setInputFiles('#model-files', [{ name: 'own.npy', mimeType: '', buffer: npy.bytes }, { name: 'scene.png', mimeType: 'image/png', buffer: readFileSync(at('scene.png')) }])
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene.png'))
+  assert.equal(await text(page, 'caption'), caption)
+  assert.equal((await text(page, 'facts')).slice(0, 60), facts.slice(0, 60))
+  for (const view of ['matrix', 'statistics', 'rollout']) await page.click(`#tab-${view}`)
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Rollout'))
+  await page.click('#demo-model')
+  await page.waitForSelector('#demo-model', { state: 'hidden' })
+  await page.setInputFiles('#model-files', { name: 'heed-session.json', mimeType: 'application/json', buffer: session.bytes })
+  await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
+  await finish(page, 'explorer-saved')
 })
 
 test('a file that is neither picture nor model gets a sentence, and the last result stays', async () => {
@@ -243,8 +266,17 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'scene'])
     }
   })
 
-test('HTML, styles and scripts of the pages stay below 45 KB gzip', () => {
-  const files = readdirSync(site, { recursive: true }).filter((name) => !name.startsWith('heed') && /\.(html|css|js)$/.test(name))
+/* What a script imports, by itself and by what it imports. */
+function graph(file, found = new Set()) {
+  if (found.has(file) || file.startsWith('heed/')) return found
+  found.add(file)
+  for (const [, to] of readFileSync(join(site, file), 'utf8').matchAll(/(?:from |import\()'(\.[^']+)'/g)) graph(join(dirname(file), to), found)
+  return found
+}
+
+test('HTML, styles and scripts of the explorer are at most 45 KB gzip', () => {
+  const files = ['index.html', 'style.css', ...graph('explorer.js')]
   const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(site, name)), { level: 9 }).length, 0)
+  console.log(`${bytes} bytes gzip in ${files.length} files`)
   assert.ok(files.length > 20 && bytes <= 45000, `${bytes} bytes in ${files.length} files`)
 })

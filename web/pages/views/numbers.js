@@ -7,7 +7,7 @@ const made = (tag, text) => Object.assign(document.createElement(tag), { textCon
 
 export function showAnswer({ engine }) {
   const { logits } = engine.result, list = element('answer')
-  if (!logits) return list.replaceChildren(made('li', 'This model has no classifier.'))
+  if (!logits) return list.replaceChildren(made('li', engine.saved ? 'Saved maps say nothing of classes.' : 'This model has no classifier.'))
   const shares = softmax(logits)
   list.replaceChildren(...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
     const item = document.createElement('li')
@@ -25,7 +25,7 @@ function facts({ engine, store, drawn, statistics }) {
     ['On itself', percent(drawn.row[drawn.token])]
   ]
   const s = view === 'rollout' || head === 'mean' ? null : statistics?.[layer][head]
-  if (s) rows.push(['Head’s mean distance', `${s.distance.toFixed(1)} px`], ['Head’s entropy', `${s.entropyPatches.toFixed(3)} nats`])
+  if (s) rows.push(['Head’s mean distance', `${s.distance.toFixed(1)} ${engine.saved ? 'patches' : 'px'}`], ['Head’s entropy', `${s.entropyPatches.toFixed(3)} nats`])
   return rows
 }
 

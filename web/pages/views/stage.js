@@ -91,7 +91,7 @@ export function createStage(page) {
     if (mine !== turn) return // a newer one is on its way
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
-    const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.kept ? engine.row({ ...state, query }) : null
+    const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.scores ? engine.row({ ...state, query }) : null
     const said = { row, where: place, token, prefix, columns, reverse }, stage = stageWords[state.score]
     const scale = scores ? signedScale(stage, reach(scores.subarray(prefix))) : makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
     const table = scores ? diverging : page.table

@@ -1,0 +1,107 @@
+/* Arrays in files: .npy (NumPy 1.0 to 3.0), .npz (zip of them, stored or deflated), .safetensors. Read as float32: { name: { shape, data } }.
+ * Written: .npy and .safetensors, as `heed run --save` does. Lengths are checked against the file before anything is made from them. */
+
+const fail = (name, what) => { throw new Error(`${name}: ${what}`) }
+const size = (shape) => shape.reduce((product, side) => product * side, 1)
+
+function half(bits) {
+  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023
+  if (exponent === 31) return fraction ? NaN : sign * Infinity
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024))
+}
+
+/* Element i of a view, little endian. */
+const readers = {
+  f4: [4, (view, i) => view.getFloat32(i * 4, true)], f8: [8, (view, i) => view.getFloat64(i * 8, true)], f2: [2, (view, i) => half(view.getUint16(i * 2, true))],
+  bf2: [2, (view, i) => { scratch.setUint16(2, view.getUint16(i * 2, true), true); return scratch.getFloat32(0, true) }]
+}
+const scratch = new DataView(new ArrayBuffer(4))
+
+function floats(name, bytes, kind, shape) {
+  const reader = readers[kind] ?? fail(name, `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`)
+  if (bytes.length !== size(shape) * reader[0]) fail(name, `shape and bytes do not fit (found ${bytes.length} bytes for ${shape.join(' x ')})`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (kind === 'f4' && bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, size(shape))
+  return Float32Array.from({ length: size(shape) }, (_, i) => reader[1](view, i))
+}
+
+export function readNpy(bytes, name) {
+  const text = (from, to) => new TextDecoder('latin1').decode(bytes.subarray(from, to)), view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93) fail(name, 'no .npy file')
+  const long = bytes[6] > 1, start = long ? 12 : 10, end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true)), header = text(start, end)
+  const descr = /'descr':\s*'([<|=])([a-z]\d)'/.exec(header), shape = /'shape':\s*\(([\d, ]*)\)/.exec(header)
+  if (end > bytes.length || !descr || !shape) fail(name, `a header that is not read (found ${header.slice(0, 80)}, expected little-endian floats)`)
+  if (/'fortran_order':\s*True/.test(header)) fail(name, 'columns first (expected rows first: save numpy.ascontiguousarray(maps))')
+  const sides = shape[1].split(',').map((side) => side.trim()).filter(Boolean).map(Number)
+  return { shape: sides, data: floats(name, bytes.subarray(end), descr[2], sides) }
+}
+
+async function inflate(bytes) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer())
+}
+
+/* Zip (APPNOTE 6.3): the central directory, whose place the record at the end says. */
+async function readNpz(bytes, name) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length), arrays = {}
+  let end = bytes.length - 22
+  while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--
+  if (end < 0) fail(name, 'no .npz file (its directory is missing)')
+  for (let at = view.getUint32(end + 16, true), left = view.getUint16(end + 10, true); left > 0; left--) {
+    if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50) fail(name, 'a damaged directory')
+    const method = view.getUint16(at + 10, true), packed = view.getUint32(at + 20, true), nameLength = view.getUint16(at + 28, true), local = view.getUint32(at + 42, true)
+    const entry = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
+    if (local + 30 > bytes.length) fail(name, 'a damaged entry')
+    const from = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true), body = bytes.slice(from, from + packed)
+    if (method !== 0 && method !== 8) fail(name, `${entry} is packed in a way that is not read (found method ${method}, expected 0 or 8)`)
+    if (entry.endsWith('.npy')) arrays[entry.slice(0, -4)] = readNpy(method ? await inflate(body) : body, `${name}, ${entry}`)
+    at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
+  }
+  return arrays
+}
+
+/** Names and shapes alone: { header, start }. */
+export async function readSafetensorsHeader(file) {
+  const length = file.size < 8 ? Infinity : Number(new DataView(await file.slice(0, 8).arrayBuffer()).getBigUint64(0, true))
+  if (length > Math.min(file.size - 8, 1e8)) fail(file.name, 'no safetensors file (its header is longer than the file)')
+  try {
+    return { header: JSON.parse(await file.slice(8, 8 + length).text()), start: 8 + length }
+  } catch {
+    return fail(file.name, 'no safetensors file (its header is no JSON)')
+  }
+}
+
+const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2' }
+
+async function readSafetensors(file) {
+  const { header, start } = await readSafetensorsHeader(file), arrays = {}
+  for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(header)) {
+    if (name === '__metadata__' || !kinds[dtype]) continue
+    const bytes = new Uint8Array(await file.slice(start + offsets[0], start + offsets[1]).arrayBuffer())
+    arrays[name] = { shape, data: floats(`${file.name}, ${name}`, bytes, kinds[dtype], shape) }
+  }
+  return arrays
+}
+
+export async function readArrays(file) {
+  if (file.name.endsWith('.safetensors')) return readSafetensors(file)
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  return file.name.endsWith('.npz') ? readNpz(bytes, file.name) : { maps: readNpy(bytes, file.name) }
+}
+
+/** parts: Float32Arrays that follow one another. Returns the pieces of a Blob. */
+export function npyParts(shape, parts) {
+  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`
+  const padded = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`, head = new Uint8Array(10)
+  head.set([0x93, ...new TextEncoder().encode('NUMPY'), 1, 0, padded.length & 255, padded.length >> 8])
+  return [head, padded, ...parts]
+}
+
+/** tensors: { name: { shape, data } }. Returns the pieces of a Blob. */
+export function safetensorsParts(tensors, metadata) {
+  const header = { __metadata__: metadata }
+  let at = 0
+  for (const [name, { shape, data }] of Object.entries(tensors)) header[name] = { dtype: 'F32', shape, data_offsets: [at, (at += data.length * 4)] }
+  const text = new TextEncoder().encode(JSON.stringify(header)), padding = (8 - (text.length % 8)) % 8, length = new DataView(new ArrayBuffer(8))
+  length.setBigUint64(0, BigInt(text.length + padding), true)
+  return [length.buffer, text, ' '.repeat(padding), ...Object.values(tensors).map(({ data }) => data)]
+}
