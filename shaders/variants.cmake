@@ -13,6 +13,7 @@ heed_shader(attention_values)
 heed_shader(linear_half SOURCE linear.comp DEFINES HEED_HALF)
 heed_shader(patch_embedding_half SOURCE patch_embedding.comp DEFINES HEED_HALF)
 # The same with inputs fetched as texels.
+heed_shader(layer_norm_texel SOURCE layer_norm.comp DEFINES HEED_TEXEL)
 heed_shader(linear_texel SOURCE linear.comp DEFINES HEED_TEXEL)
 heed_shader(patch_embedding_texel SOURCE patch_embedding.comp DEFINES HEED_TEXEL)
 heed_shader(attention_scores_texel SOURCE attention_scores.comp DEFINES HEED_TEXEL)
