@@ -17,6 +17,8 @@ export class Engine {
   #memory
   #web
   #threads
+  #joined
+  #allJoined = false
   #models = new Map()
   #sessions = new Map()
   #sources = new Map()
@@ -32,7 +34,7 @@ export class Engine {
   }
 
   async #start(options) {
-    const { exports, memory, web, threads, info } = await startModule(options, {
+    const { exports, memory, web, threads, joined, info } = await startModule(options, {
       read: (source, offset, to, count) => this.#read(source, offset, to, count),
       progress: (done, total) => this.#context.progress({ phase: 'read', done, total }),
       cancelled: () => (this.#context.cancelled() ? 1 : 0),
@@ -42,6 +44,8 @@ export class Engine {
     this.#memory = memory
     this.#web = web
     this.#threads = threads
+    this.#joined = joined.then(() => { this.#allJoined = true }, ({ message }) => { throw new HeedError('INTERNAL', `threads: they could not start (found "${message}")`) })
+    this.#joined.catch(() => {}) // told by whatever needs them
     this.#check(exports.status(web))
     this.info = { version: this.#string(exports.version()), ...info, device: this.#string(exports.device(web)) }
   }
@@ -178,6 +182,7 @@ export class Engine {
     if (kind === undefined) throw new HeedError('INVALID_ARGUMENT', `taps: no such choice (found "${taps}", expected none, rows, all or names)`)
     this.#exports.model_info(this.#web, model)
     const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] = this.#out(13)
+    await this.#joined
     const files = this.#models.get(model).map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () => this.#lend([this.#names(named)], (namesAt) =>
       this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length))))
@@ -287,7 +292,8 @@ export class Engine {
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
 
-  check({ bytes, tolerance = 0, results = false }) {
+  async check({ bytes, tolerance = 0, results = false }) {
+    await this.#joined
     this.#taken = []
     this.#lend([bytes], (at) => this.#check(this.#exports.check(this.#web, at, bytes.length, tolerance, results ? 1 : 0)))
     const [passed, maxAbs, maxRel, op, worst, rank] = this.#out(6)
@@ -334,7 +340,7 @@ export class Engine {
   close() {
     if (!this.#exports) return
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
-    this.#exports.destroy(this.#web)
+    if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
     this.#exports = undefined
   }

@@ -39,7 +39,8 @@ async function startThread(base) {
   return { worker, joined }
 }
 
-/** Instantiates the best module: { exports, memory, web, info, threads }. `host` holds the functions that the module imports. */
+/** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports. Work
+ * for threads waits for `joined`, as does the module's own end. */
 export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
   const hasSimd = WebAssembly.validate(simdProbe)
   const useSimd = simd !== 'none' && hasSimd
@@ -70,9 +71,10 @@ export async function startModule({ threads = 'auto', simd = 'auto', base }, hos
       const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
       const started = await Promise.all(starting)
       started.forEach(({ worker }, i) => worker.postMessage({ module, memory, pool: exports.pool(web), index: i + 1, stack: stacks[i] }))
-      await Promise.all(started.map(({ joined }) => joined))
+      const joined = Promise.all(started.map(({ joined }) => joined))
+      if (!inNode) await joined // a browser's policy may forbid them
       const info = { simd: useSimd ? 'simd' : 'none', threads, why: why + simdWhy }
-      return { exports, memory: memory ?? exports.memory, web, threads: started.map(({ worker }) => worker), info }
+      return { exports, memory: memory ?? exports.memory, web, threads: started.map(({ worker }) => worker), joined, info }
     } catch (error) {
       for (const { value } of await Promise.allSettled(starting)) value?.worker.terminate()
       throw error

@@ -1,10 +1,12 @@
 /* The JavaScript API in Node: sources, errors, progress, cancelling, closing, memory. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createRuntime, demoModel, HeedError, repository, vectors } from './package.js'
+import { pathToFileURL } from 'node:url'
+import { createRuntime, demoModel, HeedError, packageFolder, repository, vectors } from './package.js'
 import { sameBits } from './safetensors.js'
 
 const demoFolder = join(repository, 'runtime/demo/model')
@@ -151,6 +153,20 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
 
 test('a runtime wants a number of threads', async () => {
   for (const threads of [0, -1, 1.5, 'many']) await assert.rejects(createRuntime({ threads }), fails('INVALID_ARGUMENT', /threads/))
+})
+
+test('threads that cannot start are an error of what needs them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-api-')), failed = fails('INTERNAL', /threads: they could not start/)
+  cpSync(packageFolder, folder, { recursive: true })
+  rmSync(join(folder, 'thread.js'))
+  try {
+    const runtime = await createRuntime({ threads: 2, base: pathToFileURL(`${folder}/`) }), model = await runtime.loadModel(demoModel)
+    await assert.rejects(model.createSession().ready, failed)
+    await assert.rejects(runtime.check(new Uint8Array(8)), failed)
+    runtime.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 inBoth('named values, a batch, and the layers of a run', async (runtime) => {
