@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -84,7 +84,11 @@ test('Node: npm pack, npm install, the example', () => {
 
 const withChromium = chromiumPath ? {} : { skip: 'no Chromium here' }
 
-for (const [isolated, why] of [[true, /WASM SIMD, \d+ threads? - /], [false, /one thread: the page is not cross-origin isolated/]])
+const alone = availableParallelism() === 1
+const whys = new Map([[true, alone ? /WASM SIMD, 1 thread - one thread: this machine has one core/ : /WASM SIMD, (\d+) threads - \1 threads: one a core/],
+  [false, /WASM SIMD, 1 thread - one thread: the page is not cross-origin isolated/]])
+
+for (const [isolated, why] of whys)
   test(`a script tag in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, () =>
     openPage(stageScript(), { isolated }, (page) => expectStar(page, why)))
 
@@ -93,41 +97,42 @@ for (const isolated of [true, false])
     const folder = install('vite')
     symlinkSync(join(tools, 'vite'), join(folder, 'node_modules/vite'))
     execFileSync(process.execPath, [join(tools, 'vite/bin/vite.js'), 'build', '--logLevel', 'warn'], { cwd: folder })
-    await openPage(join(folder, 'dist'), { isolated }, (page) => expectStar(page, isolated ? /WASM SIMD/ : /not cross-origin isolated/))
+    await openPage(join(folder, 'dist'), { isolated }, (page) => expectStar(page, whys.get(isolated)))
   })
 
-test('in a page: cancel, use after close, a spoiled model, growth, direct mode', withChromium, () =>
-  openPage(stageScript(), { isolated: false }, async (page) => {
-    await expectStar(page, /./)
-    const told = await page.evaluate(async () => {
-      const { createRuntime } = await import('./heed/index.js'), { demoModel } = await import('./heed/demo.js')
-      const status = (promise) => promise.then(() => 'done', (error) => error.status)
-      const runtime = await createRuntime(), model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all' })
-      const { image } = await runtime.scene(159), controller = new AbortController(), results = {}
-      await session.ready
-      let layers = 0
-      results.cancel = await status(session.run(image, { signal: controller.signal, onProgress: () => ++layers === 2 && controller.abort() }))
-      const { logits } = await session.run(new ImageData(image.data, image.width)), copy = [...logits]
-      await model.createSession({ batch: 8, taps: 'all' }).ready
-      results.kept = copy.every((x, i) => x === logits[i])
-      const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
-      results.bitmap = (await session.run(bitmap)).logits.every((x, i) => x === logits[i])
-      results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
-      results.response = await status(runtime.loadModel({ weights: await fetch(demoModel.weights), config: await fetch(demoModel.config), preprocessor: await fetch(demoModel.preprocessor) }))
-      results.file = await status(runtime.loadModel({ weights: await (await fetch(demoModel.weights)).blob(), config: await (await fetch(demoModel.config)).blob() }))
-      session.close()
-      results.closed = await status(session.run(image))
-      runtime.close()
-      results.end = await status(runtime.scene(1))
-      const direct = await createRuntime({ worker: false })
-      results.direct = direct.info.worker
-      const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
-      results.same = (await other.run(image)).logits.every((x, i) => x === logits[i])
-      direct.close()
-      return results
-    })
-    assert.deepEqual(told, { cancel: 'CANCELLED', kept: true, bitmap: true, spoiled: 'INVALID_FILE', response: 'done', file: 'done', closed: 'INVALID_ARGUMENT', end: 'INVALID_ARGUMENT', direct: false, same: true })
-  }))
+for (const isolated of [true, false])
+  test(`in a page, ${isolated ? '' : 'not '}isolated: cancel, use after close, a spoiled model, growth, direct mode`, withChromium, () =>
+    openPage(stageScript(), { isolated }, async (page) => {
+      await expectStar(page, /./)
+      const told = await page.evaluate(async () => {
+        const { createRuntime } = await import('./heed/index.js'), { demoModel } = await import('./heed/demo.js')
+        const status = (promise) => promise.then(() => 'done', (error) => error.status)
+        const runtime = await createRuntime(), model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all' })
+        const { image } = await runtime.scene(159), controller = new AbortController(), results = {}
+        await session.ready
+        let layers = 0
+        results.cancel = await status(session.run(image, { signal: controller.signal, onProgress: () => ++layers === 2 && controller.abort() }))
+        const { logits } = await session.run(new ImageData(image.data, image.width)), copy = [...logits]
+        await model.createSession({ batch: 8, taps: 'all' }).ready
+        results.kept = copy.every((x, i) => x === logits[i])
+        const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
+        results.bitmap = (await session.run(bitmap)).logits.every((x, i) => x === logits[i])
+        results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
+        results.response = await status(runtime.loadModel({ weights: await fetch(demoModel.weights), config: await fetch(demoModel.config), preprocessor: await fetch(demoModel.preprocessor) }))
+        results.file = await status(runtime.loadModel({ weights: await (await fetch(demoModel.weights)).blob(), config: await (await fetch(demoModel.config)).blob() }))
+        session.close()
+        results.closed = await status(session.run(image))
+        runtime.close()
+        results.end = await status(runtime.scene(1))
+        const direct = await createRuntime({ worker: false })
+        results.direct = direct.info.worker
+        const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
+        results.same = (await other.run(image)).logits.every((x, i) => x === logits[i])
+        direct.close()
+        return results
+      })
+      assert.deepEqual(told, { cancel: 'CANCELLED', kept: true, bitmap: true, spoiled: 'INVALID_FILE', response: 'done', file: 'done', closed: 'INVALID_ARGUMENT', end: 'INVALID_ARGUMENT', direct: false, same: true })
+    }))
 
 for (const isolated of [true, false])
   test(`a script tag in Firefox, ${isolated ? '' : 'not '}isolated`, firefoxPath ? {} : { skip: 'no Firefox here' }, async () => {
@@ -138,7 +143,7 @@ for (const isolated of [true, false])
       await page.goto(server.address)
       await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', { timeout: 60000 })
       assert.equal(await page.$eval('#answer', (element) => element.textContent), 'star')
-      assert.match(await page.$eval('#runtime', (element) => element.textContent), isolated ? /WASM SIMD, \d+ threads? - / : /not cross-origin isolated/)
+      assert.match(await page.$eval('#runtime', (element) => element.textContent), whys.get(isolated))
     } finally {
       await firefox.close()
       server.close()
