@@ -6,7 +6,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_recurrent_values heed_recurrent_define(heed_graph *graph, heed_op_kind kind, const heed_recurrent_desc *desc) {
   const heed_node *node = NULL;
@@ -68,17 +67,4 @@ uint64_t heed_recurrent_flops(const heed_graph *graph, const heed_node *node) {
   heed_recurrent_sizes s;
   heed_recurrent_get_sizes(graph, node, &s);
   return 2 * (uint64_t)s.batch * s.tokens * s.hidden * s.hidden * s.gates;
-}
-
-heed_recurrent_desc heed_recurrent_from_case(heed_case *test, bool cell) {
-  heed_recurrent_desc desc = {.struct_size = sizeof desc,
-                              .x = heed_case_input(test, "x"),
-                              .weight_ih = heed_case_constant(test, "weight_ih_l0"),
-                              .weight_hh = heed_case_constant(test, "weight_hh_l0"),
-                              .bias_ih = heed_case_optional_constant(test, "bias_ih_l0"),
-                              .bias_hh = heed_case_optional_constant(test, "bias_hh_l0"),
-                              .h = heed_case_optional_input(test, "h0"),
-                              .reverse = heed_case_flag(test, "reverse", false)};
-  if (cell) desc.c = heed_case_optional_input(test, "c0");
-  return desc;
 }

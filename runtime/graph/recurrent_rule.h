@@ -15,7 +15,7 @@ heed_status heed_recurrent_infer(const heed_graph *graph, heed_node *node, const
                                  heed_error *error);
 void heed_recurrent_get_sizes(const heed_graph *graph, const heed_node *node, heed_recurrent_sizes *sizes);
 uint64_t heed_recurrent_flops(const heed_graph *graph, const heed_node *node);
-/* PyTorch's names of one layer: x, weight_ih_l0 ...; optional initial states h0 and (lstm) c0 [B, H]. */
-heed_recurrent_desc heed_recurrent_from_case(struct heed_case *test, bool cell);
+/* In model/recurrent_case.c: any number of layers, one direction or two, with PyTorch's names. */
+heed_status heed_recurrent_from_case(struct heed_case *test, heed_op_kind kind, heed_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* The reference cases of attention cut to broken shapes and attributes: each gets its sentence, and never a number. */
+/* The reference cases, of attention and of all the layers, cut to broken shapes and attributes: each gets its sentence, and never a number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "support/op_test.h"
 #include "support/weights.h"
 
-#define MOST_TENSORS 16
+#define MOST_TENSORS 32
 
 /* A case file with one tensor replaced, added or left out, or with other attributes. */
 typedef struct bad_case {
-  const char *file;
+  const char *file;       /* of attention/, unless it names its folder */
   const char *attributes; /* NULL: as in the file */
   const char *tensor;     /* NULL: all as in the file */
   const char *shape;      /* "F32 2 7 11 32"; NULL: left out */
@@ -97,6 +97,74 @@ static const bad_case cases[] = {
     {"softcap", "{\"softcap\": 1e60}", NULL, NULL, ARGUMENT, "softcap is off"},
     {"mask_causal", "{\"causal\": true}", NULL, NULL, A_FILE, "attribute causal is off"},
     {"mask_causal", "{\"causal\": \"left\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute causal has a value not known here (found \"left\")"},
+    /* query_ids [1,6], key_ids [1,6] */
+    {"masks/decoder_self", NULL, "key_ids", "F32 1 6", ARGUMENT, "attention_mask: key_ids: wrong dtype"},
+    {"masks/decoder_self", NULL, "key_ids", "I32 2 6", ARGUMENT, "attention_mask"},
+    {"masks/decoder_self", NULL, "key_ids", "I32 6", ARGUMENT, "attention_mask: key_ids: wrong number of axes"},
+    {"masks/decoder_self", NULL, "query_ids", "I32 1 7", A_FILE, "expect.mask does not fit the result (found U8 [1, 6, 6], expected U8 [1, 7, 6])"},
+    {"masks/decoder_self", "{\"causal\": 1}", NULL, NULL, A_FILE, "attribute causal is off"},
+    {"masks/decoder_self", "{\"padding_id\": 4294967296}", NULL, NULL, A_FILE, "padding_id is off"},
+    {"masks/decoder_self", "{\"mask_zero\": true}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"mask_zero\")"},
+    /* query [2,6,32] key_value [2,9,20] k_weight [32,20] */
+    {"mha/cross", NULL, "key_value", "F32 2 9 21", ARGUMENT, "linear: weight: wrong shape"},
+    {"mha/cross", NULL, "key_value", "F32 3 9 20", ARGUMENT, "attention: key"},
+    {"mha/cross", NULL, "q_weight", NULL, A_FILE, "tensor q_weight is missing"},
+    {"mha/cross", NULL, "o_weight", "F32 32 31", ARGUMENT, "linear: weight: wrong shape"},
+    {"mha/cross", NULL, "v_bias", "F32 31", ARGUMENT, "linear: bias: wrong shape"},
+    {"mha/cross", NULL, "key_padding", "U8 2 6", ARGUMENT, "attention: key_padding"},
+    {"mha/cross", "{\"heads\": 5}", NULL, NULL, ARGUMENT, "heads do not divide the width"},
+    {"mha/cross", "{\"heads\": 0}", NULL, NULL, A_FILE, "heads is off"},
+    {"mha/cross", "{}", NULL, NULL, A_FILE, "heads is off"},
+    {"mha/cross", "{\"heads\": 4, \"dropout\": 0.1}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"dropout\")"},
+    /* x [2,5,32] memory [2,8,32] memory_key_padding [2,8] linear1.weight [64,32] */
+    {"blocks/decoder_post_norm_relu", NULL, "memory", "F32 2 8 31", ARGUMENT, "wrong shape"},
+    {"blocks/decoder_post_norm_relu", NULL, "memory", "F32 1 8 32", ARGUMENT, "attention: key"},
+    {"blocks/decoder_post_norm_relu", NULL, "memory_key_padding", "U8 2 5", ARGUMENT, "attention: key_padding"},
+    {"blocks/decoder_post_norm_relu", NULL, "self_attn.in_proj_weight", "F32 95 32", ARGUMENT, "linear"},
+    {"blocks/decoder_post_norm_relu", NULL, "multihead_attn.in_proj_weight", "F32 95 32", ARGUMENT, "in_weight or in_bias is off"},
+    {"blocks/decoder_post_norm_relu", NULL, "linear2.weight", "F32 32 63", ARGUMENT, "linear: weight"},
+    {"blocks/decoder_post_norm_relu", NULL, "norm3.weight", NULL, A_FILE, "tensor norm3.weight is missing"},
+    {"blocks/decoder_post_norm_relu", "{\"heads\": 4, \"norm\": \"middle\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute norm has a value not known here"},
+    {"blocks/encoder_pre_norm_gelu", "{\"heads\": 4, \"activation\": \"swish\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute activation"},
+    {"blocks/encoder_pre_norm_gelu", "{\"heads\": 4, \"epsilon\": -1}", NULL, NULL, ARGUMENT, "epsilon is off"},
+    {"blocks/encoder_pre_norm_gelu", NULL, "memory", "F32 2 8 32", A_FILE, "a tensor that the op does not know (found \"memory\")"},
+    /* x [2,9,10] weight_ih_l0 [80,10] weight_hh_l0 [80,20] */
+    {"recurrent/lstm", NULL, "weight_ih_l0", "F32 79 10", ARGUMENT, "linear: bias: wrong shape"},
+    {"recurrent/lstm", NULL, "weight_hh_l0", "F32 80 19", ARGUMENT, "lstm: weight_hh: wrong shape"},
+    {"recurrent/lstm", NULL, "bias_hh_l0", "F32 60", ARGUMENT, "lstm: bias_hh: wrong shape"},
+    {"recurrent/lstm", NULL, "h0", "F32 2 2 20", A_FILE, "lstm: h0 is off (found [2, 2, 20], expected [1, B, H])"},
+    {"recurrent/lstm", NULL, "c0", "F32 1 20", ARGUMENT, "lstm: c: wrong shape"},
+    {"recurrent/lstm", NULL, "weight_ih_l1", "F32 80 20", A_FILE, "tensor weight_hh_l1 is missing"},
+    {"recurrent/lstm", NULL, "weight_ih_l2", "F32 80 20", A_FILE, "a tensor that the op does not know (found \"weight_ih_l2\")"},
+    {"recurrent/gru", NULL, "c0", "F32 2 20", A_FILE, "a tensor that the op does not know (found \"c0\")"},
+    {"recurrent/lstm_stacked", "{\"num_layers\": 3}", NULL, NULL, A_FILE, "expected the weights' 2 and true"},
+    {"recurrent/lstm_stacked", "{\"bidirectional\": false}", NULL, NULL, A_FILE, "num_layers or bidirectional is off"},
+    {"recurrent/lstm_stacked", NULL, "h0", "F32 2 2 4", A_FILE, "lstm: h0 is off (found [2, 2, 4], expected [4, B, H])"},
+    {"recurrent/lstm_stacked", NULL, "weight_ih_l1_reverse", "F32 16 4", ARGUMENT, "linear: weight: wrong shape"},
+    /* decoder [2,5,20] encoder [2,10,20] encoder_padding [2,10] wa [20,40] va [20] wc [20,40] */
+    {"luong/concat", NULL, "wa", "F32 20 39", ARGUMENT, "a part does not lie in it"},
+    {"luong/concat", NULL, "va", "F32 19", ARGUMENT, "attention: va"},
+    {"luong/concat", NULL, "encoder", "F32 2 10 20 1", ARGUMENT, "luong_attention: decoder or encoder is off"},
+    {"luong/concat", NULL, "encoder_padding", "U8 2 5", ARGUMENT, "attention: key_padding"},
+    {"luong/concat", NULL, "wc", "F32 20 20", ARGUMENT, "linear: weight: wrong shape"},
+    {"luong/concat", "{\"score\": \"scaled_dot\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute score"},
+    {"luong/dot", NULL, "encoder", "F32 2 10 19", ARGUMENT, "attention: key"},
+    {"luong/dot", NULL, "wa", "F32 20 20", A_FILE, "a tensor that the op does not know (found \"wa\")"},
+    /* [1,2,37,16] each */
+    {"linear/causal", NULL, "key", "F32 1 2 36 16", ARGUMENT, "linear_attention"},
+    {"linear/causal", NULL, "key", "F32 1 1 37 16", ARGUMENT, "linear_attention"},
+    {"linear/causal", NULL, "value", "F32 1 2 37", ARGUMENT, "linear_attention"},
+    {"linear/causal", "{\"window\": [1, 1]}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"window\")"},
+    /* image [1,4,6,7] kernel [5,4,3,3] */
+    {"convolution/three_by_three", NULL, "kernel", "F32 5 4 2 2", ARGUMENT, "K odd"},
+    {"convolution/three_by_three", NULL, "kernel", "F32 5 3 3 3", ARGUMENT, "attention_as_convolution"},
+    {"convolution/three_by_three", NULL, "image", "F32 4 6 7", ARGUMENT, "attention_as_convolution"},
+    {"convolution/three_by_three", "{\"height\": 7, \"width\": 6}", NULL, NULL, A_FILE, "the image has another size"},
+    {"layers/embedding", "{\"padding_id\": true}", NULL, NULL, A_FILE, "attribute padding_id is off"},
+    {"layers/embedding", NULL, "ids", "F32 1 6", ARGUMENT, "embedding: ids: wrong dtype"},
+    {"layers/patch_embedding", NULL, "weight", "F32 24 3 16 8", ARGUMENT, "patch_embedding: weight"},
+    {"layers/patch_embedding", "{\"patch\": 8}", NULL, NULL, A_FILE, "attribute patch is not the weight's"},
+    {"layers/positional_encoding", "{\"length\": -1, \"width\": 16}", NULL, NULL, A_FILE, "positional_encoding: no such size"},
 };
 
 /* "F32 2 7 11 32" */
@@ -136,7 +204,7 @@ static test_bytes break_file(const bad_case *bad) {
   heed_error error;
   heed_safetensors *file;
   test_bytes made = {NULL, 0};
-  snprintf(name, sizeof name, "attention/%s.safetensors", bad->file);
+  snprintf(name, sizeof name, "%s%s.safetensors", strchr(bad->file, '/') ? "" : "attention/", bad->file);
   unsigned char *bytes = test_read_vector(name, &size);
   const heed_source source = test_source(bytes, size);
   assert_ok(heed_safetensors_open(test_backend_context(), &source, name, &file, &error));

@@ -63,6 +63,8 @@ static const char *const cases[] = {
     "linear/causal",
     "recurrent/lstm",
     "recurrent/gru",
+    "recurrent/lstm_stacked",
+    "recurrent/gru_stacked",
     "mha/self",
     "mha/self_causal",
     "mha/self_padding",

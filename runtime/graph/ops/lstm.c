@@ -10,15 +10,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   return heed_recurrent_infer(graph, node, copy, "lstm", 4, results, error);
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_recurrent_desc desc = heed_recurrent_from_case(test, true);
-  const heed_recurrent_values values = heed_define_lstm(heed_case_graph(test), &desc);
-  heed_case_result(test, "y", values.y);
-  heed_case_result(test, "h", values.h);
-  heed_case_result(test, "c", values.c);
-  return HEED_OK;
-}
+static heed_status from_case(heed_case *test, heed_error *error) { return heed_recurrent_from_case(test, HEED_OP_KIND_lstm, error); }
 
 static const char *const names[] = {"lstm", NULL};
 const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case, true};

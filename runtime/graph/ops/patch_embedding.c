@@ -46,8 +46,8 @@ static heed_status from_case(heed_case *test, heed_error *error) {
                                           heed_case_optional_constant(test, "bias")};
   const heed_value y = heed_define_patch_embedding(heed_case_graph(test), &desc);
   heed_value_info weight;
+  const int64_t patch = heed_case_integer(test, "patch", 0);
   if (y.id && heed_case_has(test, "patch") && heed_graph_value_info(heed_case_graph(test), desc.weight, &weight) == HEED_OK) {
-    const int64_t patch = heed_case_integer(test, "patch", 0);
     if (patch != weight.shape.dim[2])
       return heed_fail(error, HEED_INVALID_FILE, "patch_embedding: attribute patch is not the weight's (found %lld, expected %u)", (long long)patch,
                        weight.shape.dim[2]);
