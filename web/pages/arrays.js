@@ -100,7 +100,7 @@ export function npyParts(shape, parts) {
 export function safetensorsParts(tensors, metadata) {
   const header = { __metadata__: metadata }
   let at = 0
-  for (const [name, { shape, data }] of Object.entries(tensors)) header[name] = { dtype: 'F32', shape, data_offsets: [at, (at += data.length * 4)] }
+  for (const [name, { shape, data }] of Object.entries(tensors)) header[name] = { dtype: data instanceof Uint8Array ? 'U8' : 'F32', shape, data_offsets: [at, (at += data.byteLength)] }
   const text = new TextEncoder().encode(JSON.stringify(header)), padding = (8 - (text.length % 8)) % 8, length = new DataView(new ArrayBuffer(8))
   length.setBigUint64(0, BigInt(text.length + padding), true)
   return [length.buffer, text, ' '.repeat(padding), ...Object.values(tensors).map(({ data }) => data)]

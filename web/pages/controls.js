@@ -1,6 +1,7 @@
 /* Buttons and lists that change the state, and show it. */
 import { overlayStyles } from './plot/overlay.js'
 import { scaleKinds } from './plot/scale.js'
+import { connectTheme } from './site.js'
 import { scoreStages } from './scores.js'
 
 const element = (id) => document.getElementById(id)
@@ -11,28 +12,14 @@ function fill(select, options, value) {
   select.value = value
 }
 
-/* Storage may be forbidden; the theme is then that of this visit. */
-function storedTheme() {
-  try { return localStorage.getItem('theme') } catch { return null }
-}
-function storeTheme(theme) {
-  try { localStorage.setItem('theme', theme) } catch { /* not kept */ }
-}
-
 export function showControls({ store }) {
-  const state = store.get(), stored = storedTheme()
+  const state = store.get()
   fill(element('style'), overlayStyles, state.style)
   fill(element('scale'), scaleKinds, state.scale)
   fill(element('score'), scoreStages, state.score)
   fill(element('colours'), maps, state.colours)
   element('strength').value = state.strength
-  if (stored) document.documentElement.dataset.theme = stored
-  element('theme').addEventListener('click', () => {
-    const dark = getComputedStyle(document.documentElement).colorScheme === 'dark' ||
-      (!document.documentElement.dataset.theme && matchMedia('(prefers-color-scheme: dark)').matches)
-    document.documentElement.dataset.theme = dark ? 'light' : 'dark'
-    storeTheme(document.documentElement.dataset.theme)
-  })
+  connectTheme(element('theme'))
   element('help').addEventListener('click', () => element('keys').showModal())
 }
 

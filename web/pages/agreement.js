@@ -1,0 +1,21 @@
+/* The runtime works a page's example out by itself and says how far it is from what the page shows. */
+import { safetensorsParts } from './arrays.js'
+import { createRuntime } from './heed/index.js'
+
+let runtime = null, turn = 0
+
+export async function showAgreement(element, { tensors, metadata }) {
+  const mine = ++turn
+  try {
+    runtime ??= createRuntime({ threads: 1 })
+    const bytes = new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer()), made = await runtime
+    if (mine !== turn) return
+    const { passed, maxAbs } = await made.check(bytes, { tolerance: 1e-5 })
+    if (mine !== turn) return
+    element.textContent = passed ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.` : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`
+    element.dataset.passed = passed
+  } catch (error) {
+    element.textContent = error.message
+    element.dataset.passed = false
+  }
+}

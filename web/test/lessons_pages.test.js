@@ -1,0 +1,64 @@
+/* The pages on learning and masks in Chromium: by keyboard, on a phone and a desk, light and dark, no violation that axe knows. */
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser } from './browser.js'
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+let browser
+
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+const agrees = (page) => page.waitForFunction(() => document.getElementById('agreement').dataset.passed === 'true')
+
+test('a number of the query is changed by keyboard; results and the runtime follow; a cell explains itself', async () => {
+  const page = await browser.open('learn.html'), cell = (id, i) => page.locator(`#${id} td button`).nth(i).textContent()
+  assert.equal(await cell('weights', 0), '0.331')
+  await agrees(page)
+  await page.focus('#query input')
+  await page.keyboard.press('ArrowUp')
+  assert.equal(await page.inputValue('#query input'), '1.1')
+  await page.waitForFunction(() => document.querySelector('#weights td button').textContent !== '0.331')
+  await page.locator('#output td button').first().focus()
+  await page.waitForSelector('#formula math')
+  assert.equal(await page.locator('#weights td.chosen').count(), 4)
+  await page.selectOption('#preset', 'steps')
+  assert.deepEqual(await page.locator('#scores td button').allTextContents(), ['2.000', '4.000', '4.000', '4.000', '16.000', '12.000', '4.000', '12.000', '10.000'])
+  for (const score of ['general', 'additive']) await page.selectOption('#score', score)
+  await page.selectOption('#norm', 'sparsemax')
+  await page.check('#causal')
+  await page.evaluate(() => delete document.getElementById('agreement').dataset.passed)
+  await page.locator('#scores td button').first().hover()
+  await agrees(page)
+  await finish(page)
+})
+
+test('factors are joined, a cell is painted, an empty row shows the conventions', async () => {
+  const page = await browser.open('masks.html')
+  await agrees(page)
+  await page.locator('#factors [data-name=painted] button').first().focus()
+  await page.keyboard.press('Enter')
+  assert.equal(await page.locator('#joined td span').first().textContent(), '0')
+  assert.deepEqual((await page.locator('#empty td span').allTextContents()).slice(0, 6), ['0.000', '0.000', '0.000', '0.000', '0.000', '0.200'])
+  await page.fill('#tk', '7')
+  assert.equal(await page.locator('#joined tbody tr').first().locator('td').count(), 7)
+  await page.evaluate(() => delete document.getElementById('agreement').dataset.passed)
+  await page.check('#window')
+  await agrees(page)
+  await finish(page)
+})
+
+for (const name of ['learn', 'masks'])
+  for (const [width, height] of [[1366, 768], [360, 740]])
+    test(`${name} at ${width}: nothing sticks out, axe finds no violation, light and dark`, async () => {
+      for (const colorScheme of ['light', 'dark']) {
+        const page = await browser.open(`${name}.html`, { viewport: { width, height }, colorScheme, bypassCSP: true })
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
+        await agrees(page)
+        await page.addScriptTag({ path: axe })
+        const { violations } = await page.evaluate(() => axe.run())
+        assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`), [])
+        await finish(page, `${name}-${width}-${colorScheme}`)
+      }
+    })
