@@ -1,5 +1,5 @@
 /* No message from Khronos validation, with synchronisation and GPU-assisted checks, over programs that have every kind of copy,
- * barrier and kernel. */
+ * barrier and kernel, weights in both precisions, and timestamps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,12 @@ static void print_line(heed_log_level level, const char *line, void *user) {
   if (level == HEED_LOG_WARNING) fprintf(stderr, "%s\n", line);
 }
 
-static void run_validated(bool staging) {
+static double no_time(void *user) {
+  (void)user;
+  return 0.0;
+}
+
+static void run_validated(bool staging, heed_vulkan_precision precision) {
   heed_error error;
   vulkan_program program;
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
@@ -18,6 +23,7 @@ static void run_validated(bool staging) {
   context.log = print_line;
   desc.validate = HEED_VULKAN_VALIDATE_GPU;
   desc.force_staging = staging;
+  desc.precision = precision;
   vulkan_program_start(&program, &context);
   const heed_status status = vulkan_program_open(&program, &desc, &error);
   if (status == HEED_UNSUPPORTED) {
@@ -27,6 +33,9 @@ static void run_validated(bool staging) {
   }
   assert_int_equal(status, HEED_OK);
   for (int i = 0; i < 2; i++) assert_ok(vulkan_program_run(&program, NULL, &error));
+  const heed_clock clock = {no_time, NULL};
+  heed_step_time times[4];
+  assert_ok(heed_session_profile(program.session, &clock, times, &error));
   vulkan_program_check(&program);
   const uint32_t messages = heed_vulkan_message_count(program.backend);
   vulkan_program_end(&program);
@@ -36,13 +45,13 @@ static void run_validated(bool staging) {
 static void test_mapped(void **state) {
   (void)state;
   vulkan_test_need_device();
-  run_validated(false);
+  run_validated(false, HEED_VULKAN_PRECISION_F32);
 }
 
 static void test_staging(void **state) {
   (void)state;
   vulkan_test_need_device();
-  run_validated(true);
+  run_validated(true, HEED_VULKAN_PRECISION_F16);
 }
 
 int main(void) {
