@@ -19,7 +19,8 @@ const isolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-E
 /** The file that a request asks for; undefined for what lies outside the folder or is not there. */
 async function find(folder, address) {
   const path = decodeURIComponent(new URL(address, 'http://localhost').pathname)
-  const file = join(folder, normalize(path.endsWith('/') ? `${path}index.html` : path))
+  const name = path.endsWith('/') ? `${path}index.html` : extname(path) ? path : `${path}.html` /* /learn, as static hosts have it */
+  const file = join(folder, normalize(name))
   if (!file.startsWith(folder)) return undefined
   const found = await stat(file).catch(() => undefined)
   return found?.isFile() ? { file, size: found.size } : undefined
