@@ -250,6 +250,49 @@ static void wrong_configs_get_their_sentence(void **state) {
   }
 }
 
+/* Operations of a part for targets of this length, and the bytes that they touch. */
+static heed_plan_step cost_of(const heed_sequence *model, heed_sequence_part part, uint32_t target_length) {
+  const heed_sequence_build_desc build = {sizeof build, part, 1, 5, target_length};
+  heed_plan_step sum = {.flops = 0};
+  heed_graph *graph;
+  heed_plan *plan;
+  assert_ok(heed_sequence_build(model, &build, &graph, &error));
+  assert_ok(heed_plan_create(graph, test_backend_get(0), NULL, &plan, &error));
+  for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(plan, i, &step);
+    sum.flops += step.flops;
+    sum.bytes += step.bytes;
+  }
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  return sum;
+}
+
+/* Of a step with kept keys and values the cost is a line over the length of the target, or the same at any for a recurrent model; of
+ * the whole anew it is a parabola. */
+static void a_step_costs_a_line(void **state) {
+  (void)state;
+  for (size_t m = 0; m < MODELS; m++) {
+    sequence_test test;
+    heed_plan_step step[3], whole[3];
+    sequence_test_open(&test, models[m]);
+    assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
+    for (uint32_t i = 0; i < 3; i++) {
+      step[i] = cost_of(test.model, HEED_SEQUENCE_STEP, 3u << i);
+      whole[i] = cost_of(test.model, HEED_SEQUENCE_WHOLE, 3u << i);
+    }
+    heed_sequence_info info;
+    heed_sequence_get_info(test.model, &info);
+    assert_int_equal(step[2].flops - step[1].flops, 2 * (step[1].flops - step[0].flops));
+    assert_int_equal(step[2].bytes - step[1].bytes, 2 * (step[1].bytes - step[0].bytes));
+    assert_true(step[2].flops < whole[2].flops);
+    if (info.kind == HEED_SEQUENCE_TRANSFORMER) assert_true(whole[2].flops - whole[1].flops > 2 * (whole[1].flops - whole[0].flops));
+    else assert_int_equal(step[2].flops, step[0].flops);
+    sequence_test_close(&test);
+  }
+}
+
 static void names_its_files(void **state) {
   (void)state;
   sequence_test test;
@@ -387,7 +430,7 @@ int main(void) {
       cmocka_unit_test(equals_the_oracle),       cmocka_unit_test(wrong_configs_get_their_sentence),
       cmocka_unit_test(names_its_files),         cmocka_unit_test(wrong_calls_get_their_sentence),
       cmocka_unit_test(can_be_cancelled),        cmocka_unit_test(a_logit_that_is_no_number_is_told),
-      cmocka_unit_test(survives_missing_memory),
+      cmocka_unit_test(survives_missing_memory), cmocka_unit_test(a_step_costs_a_line),
   };
   return cmocka_run_group_tests_name("sequence", tests, NULL, test_backend_close_all);
 }
