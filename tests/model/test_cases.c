@@ -70,6 +70,8 @@ static const char *const cases[] = {
     "mha/self_padding",
     "mha/cross",
     "mha/no_bias",
+    "mha/self_stacked",
+    "mha/cross_apart",
     "blocks/encoder_post_norm_relu",
     "blocks/encoder_pre_norm_gelu",
     "blocks/decoder_post_norm_relu",
