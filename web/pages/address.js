@@ -4,7 +4,7 @@
 export const defaults = Object.freeze({
   scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
   reverse: false, fusion: 'mean', first: 0, last: -1, residual: 0.5, score: 'softmax',
-  sort: '', descending: false, filter: ''
+  sort: '', descending: false, filter: '', off: []
 })
 
 const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
@@ -18,17 +18,19 @@ const parseQuery = (text) => {
 
 const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
 
+const heads = (text) => (/^\d{1,2}\.\d{1,2}(_\d{1,2}\.\d{1,2}){0,15}$/.test(text) ? text.split('_') : undefined)
+
 const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
-  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'scene')],
+  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'scene')],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
   p: ['score', oneOf('softmax', 'scaled', 'raw')], t: ['sort', oneOf('entropy', 'distance', 'cls', 'self', 'cls-entropy')],
-  d: ['descending', (text) => text === '1'], w: ['filter', filterText]
+  d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', heads]
 }
 
-const write = (value) => (value === true ? '1' : Array.isArray(value) ? value.join('.') : String(value))
+const write = (value) => (value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))
 
 export function toHash(state) {
   const parts = Object.entries(keys)

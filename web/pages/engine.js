@@ -2,7 +2,6 @@
 import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { layerMean, slice } from './maps.js'
-import { headStatistics, rolloutRow } from './saved.js'
 import { meanOf, scoreRow } from './scores.js'
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked out on demand. In bytes. */
@@ -72,6 +71,8 @@ class Engine {
     return { logits: null, values: {}, region, milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
   }
 
+  get canAblate() { return !this.saved }
+
   /** One run after the other; resolves to the result, which stays until the next. */
   run(picture, options) {
     const run = this.#busy.then(async () => {
@@ -128,14 +129,12 @@ class Engine {
 
 
   async statistics() {
-    if (!this.saved) return this.#session.statistics()
-    const { shape, attention } = this.saved, size = shape.tokens ** 2
-    return attention.map((layer) => Array.from({ length: shape.heads }, (_, head) => headStatistics(layer.subarray(head * size, (head + 1) * size), shape, 1)))
+    return this.saved ? this.saved.statistics() : this.#session.statistics()
   }
 
   rollout({ query, fusion, residual, first, last }) {
     const to = last < 0 ? this.shape.layers - 1 : last
-    if (this.saved) return rolloutRow(this.saved.attention, this.shape, { token: this.token(query), fusion, residual, first, last: to })
+    if (this.saved) return this.saved.rollout({ token: this.token(query), fusion, residual, first, last: to })
     return this.#session.rollout({ query: this.token(query), fusion, residual, firstLayer: first, layerCount: Math.max(1, to - first + 1) })
   }
 }

@@ -2,6 +2,7 @@
 import { defaults, fromHash, toHash } from './address.js'
 import { connectControls, showControls } from './controls.js'
 import { createEngine } from './engine.js'
+import { demoModel } from './heed/demo.js'
 import { connectKeys } from './keys.js'
 import { connectPictures, scenePictures } from './pictures.js'
 import { connectModels } from './models.js'
@@ -12,8 +13,8 @@ import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
 
-const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null })
-const page = { store, engine: null, table: null, run, openModel, fit, showError: (error) => showError(error) }
+const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null, pinned: null })
+const page = { store, engine: null, table: null, source: demoModel, run, openModel, fit, showError: (error) => showError(error) }
 
 /** The query drawn now: the patch under the mouse, or the chosen one. */
 page.query = () => store.get().hover ?? store.get().query
@@ -29,12 +30,13 @@ function fit() {
 }
 
 /** picture: { source, width, height, name, scene? }. live: one of many while something moves; numbers of heads wait for the last. */
-async function run(picture, { live = false } = {}) {
+async function run(picture, { live = false, without = store.get().off } = {}) {
   if (!live) document.body.classList.add('dim')
   if (!live) showStatus('Running …')
   try {
     const result = await page.engine.run(picture.source)
     page.picture = picture
+    if (!without.length) page.whole = { picture, logits: result.logits }
     page.statistics = null
     fit()
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
@@ -50,9 +52,26 @@ async function run(picture, { live = false } = {}) {
   }
 }
 
+/** Runs without the heads in `off` ("3.0": layer, head) from now on. */
+page.ablate = async (off) => {
+  const { withoutHeads } = await import('./ablation.js'), places = off.map((key) => { const [layer, head] = key.split('.').map(Number); return { layer, head } })
+  await page.engine.load(off.length ? await withoutHeads(page.source, places, page.engine.shape.heads) : page.source)
+  await run(page.picture, { without: off })
+}
+
+/* Changes that come while one is under way are joined. */
+let ablating = Promise.resolve()
+function followHeads() {
+  store.on(['off'], ({ off }) => {
+    ablating = ablating.then(() => (store.get().off === off ? page.ablate(off) : null)).catch(page.showError)
+  })
+}
+
 async function openModel(source, name) {
   try {
     await page.engine.load(source, { onProgress: showProgress })
+    page.source = source
+    store.set({ off: [] })
     fit()
     const { model, shape } = page.engine
     document.getElementById('model-name').textContent = name
@@ -68,7 +87,7 @@ async function openModel(source, name) {
   }
 }
 
-const internal = ['hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
+const internal = ['pinned', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
 
 function followAddress() {
   store.on(null, (state, changed) => {
@@ -113,6 +132,8 @@ async function start() {
   connectModels(page)
   await openScene(wanted)
   await connectPictures(page)
+  followHeads()
+  if (store.get().off.length) await page.ablate(store.get().off)
   followAddress()
   document.documentElement.dataset.ready = 'true'
 }

@@ -1,14 +1,12 @@
 /* Files of one's own: a Hugging Face folder or one timm file, maps saved elsewhere, a session. They are read in place and go nowhere. */
-import { readArrays, readSafetensorsHeader } from './arrays.js'
 import { decode } from './decode.js'
 import { demoModel } from './heed/demo.js'
-import { holdsMaps, pictureOfPixels, savedMaps } from './saved.js'
-import { openSession, readSession } from './session.js'
 
 const element = (id) => document.getElementById(id)
 
 /* Maps that were saved, where one of the files holds some. What cannot be read as safetensors is left to the runtime, which says why. */
 async function mapsIn(files) {
+  const [{ readSafetensorsHeader }, { holdsMaps }] = await Promise.all([import('./arrays.js'), import('./saved.js')])
   for (const file of files) {
     if (/\.np[yz]$/.test(file.name)) return file
     if (!file.name.endsWith('.safetensors')) continue
@@ -20,6 +18,7 @@ async function mapsIn(files) {
 
 export async function openFiles(page, files) {
   try {
+    const { openSession, readSession } = await import('./session.js')
     const session = files.length === 1 && files[0].name.endsWith('.json') ? await readSession(files[0]) : null
     if (session) return await openSession(page, session)
     const maps = await mapsIn(files)
@@ -33,6 +32,7 @@ export async function openFiles(page, files) {
 }
 
 async function openMaps(page, file, picture) {
+  const [{ readArrays }, { pictureOfPixels, savedMaps }] = await Promise.all([import('./arrays.js'), import('./saved.js')])
   const saved = savedMaps(await readArrays(file), file.name), { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
   page.engine.openMaps(saved)
   element('model-name').textContent = file.name

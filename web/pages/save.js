@@ -3,8 +3,6 @@ import { figure } from './plot/figure.js'
 import { tokenName } from './plot/caption.js'
 import { toHash } from './address.js'
 import { entropy, softmax } from './maps.js'
-import { npyParts, safetensorsParts } from './arrays.js'
-import { writeSession } from './session.js'
 import { showStatus } from './status.js'
 
 const element = (id) => document.getElementById(id)
@@ -115,9 +113,9 @@ export function connectSave(page) {
   on('save-svg', text('image/svg+xml', 'heed.svg', () => currentFigure(page)))
   on('save-csv', text('text/csv', 'heed.csv', () => csv(page)))
   on('save-json', text('application/json', 'heed.json', async () => JSON.stringify(await numbers(page))))
-  on('save-npy', () => download(new Blob(npyParts([page.engine.shape.layers, page.engine.shape.heads, page.engine.shape.tokens, page.engine.shape.tokens], keptMaps(page))), 'heed.npy'))
-  on('save-safetensors', async () => download(new Blob(safetensorsParts(await tensors(page), { heed: page.engine.info.version })), 'heed.safetensors'))
-  on('save-session', text('application/json', 'heed-session.json', () => writeSession(page)))
+  on('save-npy', async () => download(new Blob((await import('./arrays.js')).npyParts([page.engine.shape.layers, page.engine.shape.heads, page.engine.shape.tokens, page.engine.shape.tokens], keptMaps(page))), 'heed.npy'))
+  on('save-safetensors', async () => download(new Blob((await import('./arrays.js')).safetensorsParts(await tensors(page), { heed: page.engine.info.version })), 'heed.safetensors'))
+  on('save-session', text('application/json', 'heed-session.json', async () => (await import('./session.js')).writeSession(page)))
   on('code', async () => {
     await navigator.clipboard.writeText(code(page))
     showStatus('Code copied: the same numbers from the command line and from JavaScript.')

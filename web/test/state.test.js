@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaults, fromHash, toHash } from '../pages/address.js'
 import { findHeads, parseFilter } from '../pages/finder.js'
-import { entropy, layerMean, slice, softmax } from '../pages/maps.js'
+import { cosine, divergence, entropy, layerMean, slice, softmax } from '../pages/maps.js'
 import { scoreRow } from '../pages/scores.js'
 import { createStore } from '../pages/store.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(defaults), '')
-  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'entropy < 1.5, cls > 5 %' }
+  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'entropy < 1.5, cls > 5 %', off: ['1.0', '3.2'] }
   assert.deepEqual(fromHash(toHash(state)), state)
   assert.ok(toHash(state).length < 200)
   assert.equal(toHash({ ...defaults, query: [3, 4] }), '#q=3.4')
@@ -37,6 +37,9 @@ test('rows, columns, means and sums of kept weights', () => {
   assert.deepEqual([...layerMean(weights, 2, 2, 0, false)], [0.75, 0.25])
   assert.equal(entropy(Float32Array.of(0.5, 0.5, 0)), Math.log(2))
   assert.deepEqual(softmax(Float32Array.of(1000, 1000)), [0.5, 0.5])
+  assert.equal(divergence([0.5, 0.5, 0], [1, 1, 0]), 0)
+  assert.ok(Math.abs(divergence([1, 0], [0, 1]) - Math.LN2) < 1e-12)
+  assert.deepEqual([cosine([1, 0], [0, 1]), cosine([2, 0], [3, 0])], [0, 1])
 })
 
 test('heads are found by their numbers', () => {

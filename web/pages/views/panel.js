@@ -1,12 +1,14 @@
 /* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page, element) that draws itself and says, if
  * it wants to, by which keys of the state it is drawn again and what to undo when it goes: { keys, draw, leave }. */
+import { compareView } from './compare.js'
 import { headsView } from './heads.js'
+import { interveneView } from './intervene.js'
 import { matrixView } from './matrix.js'
 import { rolloutView } from './rollout.js'
 import { sceneView } from './scene.js'
 import { statisticsView } from './statistics.js'
 
-const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView, scene: sceneView }
+const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView, compare: compareView, intervene: interveneView, scene: sceneView }
 
 export function createPanel(page) {
   const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')]

@@ -16,7 +16,11 @@ export function put(canvas, raster) {
 }
 
 /** What the stage shows in words. */
-export function placeName({ view, layer, head, first, last }, layers) {
+export function placeName({ off = [], ...state }, layers) {
+  return `${placeOf(state, layers)}${off.length ? `, without ${off.length > 3 ? `${off.length} heads` : off.join(', ')}` : ''}`
+}
+
+function placeOf({ view, layer, head, first, last }, layers) {
   if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
   return `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
 }
@@ -96,11 +100,12 @@ export function createStage(page) {
     const scale = scores ? signedScale(stage, reach(scores.subarray(prefix))) : makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
     const table = scores ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
-    page.drawn = { row, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
+    const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
+    page.drawn = { row, title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape)
     drawBar(scale, table)
-    element('stage-title').textContent = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
+    element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption
     store.set({ drawn: page.drawn })
     if (state.hover) return
