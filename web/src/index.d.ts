@@ -110,7 +110,7 @@ export interface SceneObject {
 export interface DrawnScene {
   scene: Scene
   /** RGBA, 224 x 224, made for `new ImageData(image.data, image.width)` and for session.run. */
-  image: Picture
+  image: Picture & { data: ReturnType<Uint8ClampedArray['slice']> }
   /** For each of 14 x 14 patches the index of the object that covers most of it, 255 = none. */
   owner: Uint8Array
   /** The two objects of one shape, when exactly one shape occurs twice. */

@@ -1,5 +1,6 @@
 /* Plots are pure: an example each, its result written out. Tables here are grey: entry i is (i, i, i). */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { caption, percent, scoreCaption, times, tokenName, topOf } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
@@ -88,4 +89,12 @@ test('scores have zero in the middle of their scale, and their ends beside it', 
   assert.ok(raster.data.subarray(4, 7).every((value) => value > 240))
   assert.equal(scoreCaption({ row: Float32Array.of(-1, 2.5, 0, 1, 0), where: 'Layer 0, head 1', token: 1, prefix: 1, columns: 2, stage: 'q·k' }),
     'Layer 0, head 1, q·k: patch (0, 0) scores tokens from -1.00 to 2.50, highest at patch (0, 0).')
+})
+
+test('index.js hands out every plot, and index.d.ts declares what it hands out', async () => {
+  const folder = new URL('../plot/', import.meta.url), index = await import(new URL('index.js', folder).href)
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.js')))
+    for (const name of Object.keys(await import(new URL(file, folder).href))) assert.ok(name in index, `${file}: ${name}`)
+  const declared = [...readFileSync(new URL('index.d.ts', folder), 'utf8').matchAll(/^export (?:const|function) (\w+)/gm)].map((match) => match[1])
+  assert.deepEqual(declared.sort(), Object.keys(index).sort())
 })

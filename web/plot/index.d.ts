@@ -1,0 +1,98 @@
+/* Types of the plots: data in, pictures out. Weights are numbers of rows x columns patches in raster order unless said otherwise. */
+
+export type Numbers = ArrayLike<number> & Iterable<number>
+/** 256 colours, RGB: `runtime.colormap(name)`, or divergingTable(). */
+export type ColourTable = ArrayLike<number>
+
+/** One pixel a patch, made to be enlarged without smoothing; `new ImageData(raster.data, raster.width)` takes it. */
+export interface Raster {
+  data: ReturnType<Uint8ClampedArray['slice']> // over an ArrayBuffer of its own, in the words of every TypeScript 5 and later
+  width: number
+  height: number
+}
+
+export type ScaleKind = 'uniform' | 'share' | 'log' | 'own'
+export interface Scale {
+  kind: ScaleKind | 'signed'
+  /** Zero is in the middle: for a diverging table. */
+  signed?: boolean
+  label: string
+  /** What the end of the scale stands for, in the scale's own unit. */
+  top: number
+  /** `at` 0..1 along the scale. */
+  ticks: { at: number, text: string }[]
+  /** A weight's place, 0..1; `own` is the largest weight of its map, which only the kind 'own' looks at. */
+  position(weight: number, own?: number): number
+}
+export const scaleKinds: Readonly<Record<ScaleKind, string>>
+/** tokens: N of the row; largest: the largest weight of all maps that share the scale. */
+export function makeScale(kind: ScaleKind, of: { tokens: number, largest: number }): Scale
+export function signedScale(label: string, largest: number): Scale
+export function divergingTable(): Uint8Array
+
+export interface MapOptions {
+  weights: Numbers
+  rows: number
+  columns: number
+  scale: Scale
+  table: ColourTable
+}
+export function heat(map: MapOptions): Raster
+/** maps[layer][head], null for a place that stays empty: layers down, heads across. */
+export function heads(options: { maps: (Numbers | null)[][], rows: number, columns: number, scale: Scale, table: ColourTable }): Raster
+
+export type OverlayStyle = 'colour' | 'spotlight' | 'contour' | 'mass'
+export const overlayStyles: Readonly<Record<OverlayStyle, string>>
+/** A raster to lay over the picture, and outlines as an SVG path in units of one patch. strength 0..1, default 0.8. */
+export function overlay(options: MapOptions & { weights: Float32Array | number[], style?: OverlayStyle, strength?: number }): { raster: Raster, path: string }
+
+/** The fewest patches that hold `share` of the weight: 1 for each of them. */
+export function massMask(weights: Float32Array | number[], share: number): Uint8Array
+/** Around the patches that are inside: an SVG path in units of one patch. */
+export function outline(inside: ArrayLike<unknown>, rows: number, columns: number): string
+
+export function newRaster(width: number, height: number): Raster
+/** Writes pixel `index` with the table's colour at t, 0..1; not a number is grey. */
+export function putColour(raster: Raster, index: number, table: ColourTable, t: number, alpha?: number): void
+export function largestOf(weights: Iterable<number>): number
+
+/** The inside of an SVG of 320 x 240. A chosen point has a ring. */
+export function scatter(options: {
+  points: { x: number, y: number, name: string, layer: number }[]
+  layers: number
+  chosen?: number
+  labels: { x: string, y: string }
+  table: ColourTable
+}): string
+
+/** An SVG of picture, map, colour bar, caption and provenance. Pictures are data URLs; cell: the query's [row, column]. */
+export function figure(options: {
+  pictures: { picture: string, map: string, bar: string, heads?: string }
+  rows: number
+  columns: number
+  aspect?: number
+  headsAspect?: number
+  path?: string
+  cell?: [number, number] | null
+  scale: Scale
+  caption: string
+  provenance: string
+  dark?: boolean
+}): string
+
+/** The row of a query, all N weights of it; with `reverse`, what each token's row has for it. */
+export interface CaptionOptions {
+  row: Float32Array | number[]
+  where: string
+  token: number
+  prefix: number
+  columns: number
+  reverse?: boolean
+}
+export function caption(options: CaptionOptions): string
+export function scoreCaption(options: CaptionOptions & { stage: string }): string
+export function tokenName(token: number, prefix: number, columns: number): string
+export function percent(share: number): string
+export function times(weight: number, tokens: number): string
+/** The `count` largest entries of a row, ties by index. */
+export function topOf(row: Numbers, count: number): { token: number, weight: number }[]
