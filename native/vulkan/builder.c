@@ -116,14 +116,17 @@ uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
   return 0;
 }
 
-void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel,
-                         bool half) {
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, const heed_vk_panels *panels) {
+  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half);
   uint64_t bytes;
-  if (!heed_u64_mul((uint64_t)heed_vk_divide(rows, panel) * panel, (uint64_t)depth * (half ? sizeof(uint16_t) : sizeof(float)), &bytes)) {
+  if (!heed_u64_mul(heed_vk_divide(panels->rows, panels->panel), one, &bytes)) {
     heed_vk_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
     return;
   }
-  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value, .panel = panel, .rows = rows, .depth = depth, .half = half}, bytes);
+  const heed_vk_weight weight = {.value = value, .panel = panels->panel, .rows = panels->rows, .depth = panels->depth, .half = panels->half};
+  heed_vk_range range = find_weight(builder, &weight, bytes);
+  range.offset += panels->first * one;
+  range.bytes = panels->count * one;
   bind(builder, dispatch, slot, &range);
 }
 

@@ -93,9 +93,14 @@ heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const cha
  * slot without meaning. */
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
-/* A constant matrix [rows, depth] in panels of `panel` rows, in fp16 if so. */
-void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t rows, uint32_t depth, uint32_t panel,
-                         bool half);
+/* A constant matrix [rows, depth] in panels of `panel` rows, in fp16 if so; `count` of them from `first` on are bound. */
+typedef struct heed_vk_panels {
+  uint32_t rows, depth, panel;
+  bool half;
+  uint32_t first, count;
+} heed_vk_panels;
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, const heed_vk_panels *panels);
+static inline uint64_t heed_vk_panel_bytes(uint32_t panel, uint32_t depth, bool half) { return (uint64_t)panel * depth * (half ? sizeof(uint16_t) : sizeof(float)); }
 /* Bytes that live as long as the graph. */
 void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes);
 

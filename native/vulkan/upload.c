@@ -17,7 +17,7 @@ typedef struct upload_job {
   uint64_t half, done, total;
 } upload_job;
 
-static uint64_t panel_bytes(const heed_vk_weight *weight) { return (uint64_t)weight->panel * weight->depth * (weight->half ? sizeof(uint16_t) : sizeof(float)); }
+static uint64_t panel_bytes(const heed_vk_weight *weight) { return heed_vk_panel_bytes(weight->panel, weight->depth, weight->half); }
 
 static uint64_t panel_floats(const heed_vk_weight *weight) { return (uint64_t)weight->panel * weight->depth * sizeof(float); } /* while it is packed */
 

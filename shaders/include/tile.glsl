@@ -1,7 +1,7 @@
 // The register tile of linear and patch_embedding: y = activation(x W^T + bias), ROWS rows by COLUMNS vec4 of columns an
 // invocation, LANES invocations side by side along the columns. No shared memory and no barrier.
 // W comes in panels of LANES * COLUMNS * 4 columns: panel [K][columns], zeros past N; a workgroup reads one panel straight through.
-// The includer declares params (rows, columns, depth, bias_origin) and
+// The includer declares params (rows, columns, depth, bias_origin, first_panel) and
 //   uint tile_base(uint row)    where row `row` of x begins, in elements of x
 //   void tile_start()           sets tile_at = 0, the element of a row at k = 0
 //   void tile_next(uint step)   moves tile_at on by `step` values of k
@@ -99,7 +99,7 @@ void tile_run() {
   }
 #endif
   for (uint j = 0; j < COLUMNS; j++) {
-    const uint column = (gl_WorkGroupID.y * TILE_PANEL + lane + j * LANES) * 4;
+    const uint column = ((params.first_panel + gl_WorkGroupID.y) * TILE_PANEL + lane + j * LANES) * 4;
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
     for (uint i = 0; i < ROWS; i++)
       if (row0 + i < params.rows && column < params.columns) tile_store(row0 + i, column, heed_activate(KIND, sum[i][j] + b));

@@ -6,4 +6,5 @@ HEED_PARAMS_BEGIN(heed_patch_embedding_params)
   u32 patches, patches_across, side; /* of one image; P */
   u32 channels, height, width;
   u32 x_origin, bias_origin, y_origin;
+  u32 first_panel; /* of the weight: the first that is bound */
 HEED_PARAMS_END(heed_patch_embedding_params)

@@ -2,6 +2,17 @@
 #include "params/linear.h"
 #include "vulkan/tile.h"
 
+/* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them where there is no such number, and then
+ * they are refused by their size. */
+static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels *panels) {
+  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half), all = heed_vk_divide(panels->rows, panels->panel);
+  const uint64_t most = builder->limits->range / one;
+  if (most >= all) return (uint32_t)all;
+  for (uint64_t some = most; some > 0; some--)
+    if (some * one % builder->limits->alignment == 0) return (uint32_t)some;
+  return (uint32_t)all;
+}
+
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
   const heed_shape *x = heed_vk_shape(builder, desc->x.id), *w = heed_vk_shape(builder, desc->weight.id);
@@ -18,20 +29,27 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
   const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
-  heed_vk_read_panels(builder, &dispatch, 1, desc->weight.id, params.columns, params.depth, tile.panel, tile.half);
   if (tile.half) dispatch.shader = HEED_SHADER_linear_half;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_linear_texel;
     heed_vk_as_texels(&dispatch, 0);
-    heed_vk_as_texels(&dispatch, 1);
   }
   params.bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id);
   params.residual_origin = heed_vk_read(builder, &dispatch, 3, desc->residual.id);
   params.y_origin = heed_vk_write(builder, &dispatch, 4, node->output[0]);
   const uint32_t run = desc->heads ? params.head_size : params.columns; /* columns that lie side by side in y */
   const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
-  HEED_VK_DISPATCH(builder, &dispatch, &params, tile.x, tile.y, 1, tile.lanes * tile.groups, tile.rows, tile.columns, tile.lanes, tile.groups, vector,
-                   (uint32_t)desc->activation, desc->bias.id != 0, vector_out, desc->residual.id != 0, desc->heads != 0);
+  heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0};
+  const uint32_t most = panels_once(builder, &panels);
+  for (; panels.first < tile.y && builder->status == HEED_OK; panels.first += panels.count) {
+    heed_vk_dispatch part = dispatch;
+    panels.count = tile.y - panels.first < most ? tile.y - panels.first : most;
+    params.first_panel = panels.first;
+    heed_vk_read_panels(builder, &part, 1, desc->weight.id, &panels);
+    if (tile.texels) heed_vk_as_texels(&part, 1);
+    HEED_VK_DISPATCH(builder, &part, &params, tile.x, panels.count, 1, tile.lanes * tile.groups, tile.rows, tile.columns, tile.lanes, tile.groups, vector,
+                     (uint32_t)desc->activation, desc->bias.id != 0, vector_out, desc->residual.id != 0, desc->heads != 0);
+  }
 }
 
 const heed_vk_op heed_vk_linear = {"linear", build};

@@ -16,7 +16,9 @@ static inline void heed_vk_recurrent_bind(heed_vk_builder *builder, heed_vk_disp
   const uint64_t state = (uint64_t)s->batch * s->hidden * sizeof(float);
   const uint32_t before = desc->reverse ? params->token + 1 : params->token - 1;
   params->x_origin = heed_vk_read(builder, dispatch, 0, desc->x.id);
-  heed_vk_read_panels(builder, dispatch, 1, desc->weight_hh.id, s->gates * s->hidden, s->hidden, HEED_VK_RECURRENT_PANEL, false);
+  const uint32_t rows = s->gates * s->hidden;
+  const heed_vk_panels panels = {rows, s->hidden, HEED_VK_RECURRENT_PANEL, false, 0, heed_vk_divide(rows, HEED_VK_RECURRENT_PANEL)};
+  heed_vk_read_panels(builder, dispatch, 1, desc->weight_hh.id, &panels);
   params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias_hh.id);
   params->h_origin = heed_vk_read(builder, dispatch, 3, first ? desc->h.id : node->output[0]) + (first ? 0 : before * s->hidden);
   params->h_stride = first ? s->hidden : s->tokens * s->hidden;
