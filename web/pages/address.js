@@ -22,7 +22,7 @@ const heads = (text) => (/^\d{1,2}\.\d{1,2}(_\d{1,2}\.\d{1,2}){0,15}$/.test(text
 
 const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
-  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'scene')],
+  v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene')],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],

@@ -71,6 +71,12 @@ class Engine {
     return { logits: null, values: {}, region, milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
   }
 
+  /** The states of all tokens after a layer, an array each; null where they were not kept. */
+  states(layer) {
+    const output = this.result.values[`layer.${layer}.output`], { tokens } = this.shape
+    return output ? Array.from({ length: tokens }, (_, i) => output.data.subarray((i * output.data.length) / tokens, ((i + 1) * output.data.length) / tokens)) : null
+  }
+
   get canAblate() { return !this.saved }
 
   /** One run after the other; resolves to the result, which stays until the next. */

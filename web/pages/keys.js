@@ -2,7 +2,7 @@
 import { toggleCls } from './controls.js'
 import { pin } from './views/compare.js'
 
-const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'scene']
+const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
 
 export function connectKeys(page) {
   const { store } = page

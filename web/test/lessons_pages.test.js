@@ -1,4 +1,4 @@
-/* The pages on learning and masks in Chromium: by keyboard, on a phone and a desk, light and dark, no violation that axe knows. */
+/* The pages beside the explorer in Chromium: by keyboard, on a phone and a desk, light and dark, no violation that axe knows. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import test, { after, before } from 'node:test'
@@ -49,13 +49,48 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await finish(page)
 })
 
-for (const name of ['learn', 'masks'])
+test('measures scalar and SIMD, and threads where the page is isolated', async () => {
+  const page = await browser.open('bench.html')
+  await page.fill('#runs', '3')
+  await page.click('#start')
+  await page.waitForFunction(() => document.querySelectorAll('#times tr').length === 3, null, { timeout: 60000 })
+  assert.match(await page.locator('#times').innerText(), /scalar[^]*SIMD[^]*threads/i)
+  await finish(page, 'bench')
+})
+
+test('a service worker turns threads on where the server isolates nothing', async () => {
+  const plain = await startBrowser({ isolated: false })
+  try {
+    const page = await plain.open('bench.html')
+    assert.equal(await page.evaluate(() => crossOriginIsolated), false)
+    await Promise.all([page.waitForNavigation(), page.click('#threads')])
+    await page.waitForSelector('html[data-ready]')
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true)
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
+    await finish(page)
+  } finally {
+    await plain.close()
+  }
+})
+
+test('the element draws what the runtime says, and follows its attributes', async () => {
+  const page = await browser.open('embed.html'), said = () => page.textContent('#said')
+  await page.waitForFunction(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
+  await page.selectOption('#head', 'mean')
+  await page.waitForFunction(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
+  assert.match(await page.textContent('#code'), /head="mean"/)
+  assert.match(await said(), /patch \(2, 10\) gives/)
+  await finish(page)
+})
+
+for (const name of ['learn', 'masks', 'bench', 'embed'])
   for (const [width, height] of [[1366, 768], [360, 740]])
     test(`${name} at ${width}: nothing sticks out, axe finds no violation, light and dark`, async () => {
       for (const colorScheme of ['light', 'dark']) {
         const page = await browser.open(`${name}.html`, { viewport: { width, height }, colorScheme, bypassCSP: true })
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
-        await agrees(page)
+        if (['learn', 'masks'].includes(name)) await agrees(page)
+        if (name === 'embed') await page.waitForSelector('attention-map canvas[aria-label]')
         await page.addScriptTag({ path: axe })
         const { violations } = await page.evaluate(() => axe.run())
         assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`), [])

@@ -228,6 +228,14 @@ test('a pinned row stands beside another, with their divergence', async () => {
   await finish(page, 'explorer-compared')
 })
 
+test('states of tokens: the query is most like a patch of its own object or its twin', async () => {
+  const page = await browser.open('#v=tokens&q=10.1')
+  await page.waitForFunction(() => /After layer 3: patch \(10, 1\) is most like patch \(\d+, \d+\), cosine 0\.\d{3}\. The longest/.test(document.getElementById('view').textContent))
+  const [, row, column] = (await text(page, 'view')).match(/most like patch \((\d+), (\d+)\)/)
+  assert.ok((row >= 8 && column <= 3) || (row <= 4 && column >= 9), `${row}, ${column}`)
+  await finish(page, 'explorer-tokens')
+})
+
 test('a head is taken out: class shares before and after; its layer’s output changes, maps before it stay', async () => {
   const page = await browser.open('#v=intervene'), answer = await text(page, 'answer'), caption = await text(page, 'caption')
   await page.click('#view [data-key="3.0"]')
@@ -282,7 +290,7 @@ test('scores before the softmax: in every view, and their softmax is the row', a
   await finish(page, 'explorer-scores')
 })
 
-for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'scene'])
+for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene'])
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })

@@ -7,8 +7,9 @@ import { matrixView } from './matrix.js'
 import { rolloutView } from './rollout.js'
 import { sceneView } from './scene.js'
 import { statisticsView } from './statistics.js'
+import { tokensView } from './tokens.js'
 
-const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView, compare: compareView, intervene: interveneView, scene: sceneView }
+const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView, compare: compareView, intervene: interveneView, tokens: tokensView, scene: sceneView }
 
 export function createPanel(page) {
   const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')]

@@ -1,0 +1,82 @@
+/* <attention-map>: one map over a picture, for other pages. Attributes: scene (a drawn one, by its seed) or src (a picture of the same origin),
+ * model (a folder; none = the demo), layer, head ("mean" or a number), query ("row,column" or "cls"), colours. Event: "drawn", with the row of
+ * weights as detail. Elements of one page share the runtime, and each model is loaded once. */
+import { demoModel } from './heed/demo.js'
+import { createRuntime } from './heed/index.js'
+import { caption } from './plot/caption.js'
+import { overlay } from './plot/overlay.js'
+import { largestOf } from './plot/raster.js'
+import { makeScale } from './plot/scale.js'
+
+let runtime = null
+const sessions = new Map()
+
+async function open(name) {
+  runtime ??= createRuntime()
+  const made = await (await runtime).loadModel(name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel), session = made.createSession({ taps: 'rows' })
+  return { session, shape: await session.ready, busy: Promise.resolve() }
+}
+
+async function pictureOf(element) {
+  const src = element.getAttribute('src')
+  if (src) return createImageBitmap(await (await fetch(src)).blob(), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' })
+  const { image } = await (await runtime).scene(Number(element.getAttribute('scene') ?? 159))
+  return createImageBitmap(new ImageData(new Uint8ClampedArray(image.data), image.width, image.height))
+}
+
+class AttentionMap extends HTMLElement {
+  static observedAttributes = ['scene', 'src', 'model', 'layer', 'head', 'query', 'colours']
+  #canvas = document.createElement('canvas')
+  #turn = 0
+
+  connectedCallback() {
+    this.append(this.#canvas)
+    this.#canvas.setAttribute('role', 'img')
+    Object.assign(this.#canvas.style, { display: 'block', width: '100%' })
+    this.#draw()
+  }
+
+  attributeChangedCallback() { if (this.isConnected) this.#draw() }
+
+  async #draw() {
+    const mine = ++this.#turn
+    await null // attributes that are set together are drawn together
+    if (mine !== this.#turn) return
+    try {
+      const name = this.getAttribute('model') ?? ''
+      if (!sessions.has(name)) sessions.set(name, open(name))
+      const model = await sessions.get(name), [picture, found] = await (model.busy = model.busy.catch(() => {}).then(() => this.#run(model)))
+      if (mine !== this.#turn) return
+      this.#show(picture, found, model.shape, await (await runtime).colormap(this.getAttribute('colours') ?? 'cividis'))
+      this.dispatchEvent(new CustomEvent('drawn', { detail: found.row }))
+    } catch (error) {
+      this.#canvas.setAttribute('aria-label', error.message)
+      this.dispatchEvent(new CustomEvent('error', { detail: error }))
+    }
+  }
+
+  /* Elements with one model take turns: its session has the maps of the last run. */
+  async #run({ session, shape }) {
+    const picture = await pictureOf(this), { region } = await session.run(picture), at = this.getAttribute('query') ?? 'cls', head = this.getAttribute('head') ?? 'mean'
+    const query = at === 'cls' ? 'cls' : at.split(',').map(Number), layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
+    const row = await session.attention({ layer, head: head === 'mean' ? head : Number(head), query })
+    const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1]
+    return [picture, { row, region, token, where: `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}` }]
+  }
+
+  #show(picture, { row, region, token, where }, { prefixTokens: prefix, rows, columns, tokens }, table) {
+    const weights = row.subarray(prefix), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+    const { raster } = overlay({ weights, rows, columns, scale, table }), map = Object.assign(document.createElement('canvas'), { width: raster.width, height: raster.height })
+    map.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
+    Object.assign(this.#canvas, { width: 448, height: Math.round((448 * rows) / columns) })
+    const context = this.#canvas.getContext('2d')
+    context.drawImage(picture, region.x, region.y, region.width, region.height, 0, 0, this.#canvas.width, this.#canvas.height)
+    context.imageSmoothingEnabled = false
+    context.drawImage(map, 0, 0, this.#canvas.width, this.#canvas.height)
+    const said = caption({ row, where, token, prefix, columns })
+    this.#canvas.setAttribute('aria-label', said)
+    this.title = said
+  }
+}
+
+customElements.define('attention-map', AttentionMap)
