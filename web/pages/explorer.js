@@ -93,7 +93,7 @@ function followAddress() {
   store.on(null, (state, changed) => {
     if (changed.every((key) => internal.includes(key))) return
     const hash = toHash(state)
-    if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search)
+    if (hash !== location.hash) history[changed.includes('view') ? 'pushState' : 'replaceState'](null, '', hash || location.pathname + location.search)
   })
   addEventListener('hashchange', () => {
     const state = fromHash(location.hash), scene = state.scene !== store.get().scene

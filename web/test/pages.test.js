@@ -249,6 +249,17 @@ test('a head is taken out: class shares before and after; its layer’s output c
   await finish(page)
 })
 
+test('the back button leads to the view before', async () => {
+  const page = await browser.open()
+  await page.click('#tab-matrix')
+  await page.click('#tab-statistics')
+  for (const view of ['matrix', 'heads']) {
+    await page.goBack()
+    await page.waitForFunction((view) => document.getElementById(`tab-${view}`).getAttribute('aria-selected') === 'true', view)
+  }
+  await finish(page)
+})
+
 test('heads are sorted and filtered; the table follows', async () => {
   const page = await browser.open(), names = () => page.locator('#view small').allTextContents()
   await page.selectOption('#view [name=sort]', 'distance')
