@@ -21,7 +21,9 @@ if (!versions[kind]) throw new Error(`what to compare (found "${kind}", expected
 function installPeers() {
   mkdirSync(peers, { recursive: true })
   const missing = versions[kind].filter((name) => !existsSync(path.join(peers, 'node_modules', name.slice(0, name.lastIndexOf('@')))))
-  if (missing.length) execFileSync('npm', ['install', '--prefix', peers, '--no-audit', '--no-fund', ...missing], { stdio: ['ignore', 2, 2] })
+  /* onnxruntime-node would fetch libraries for CUDA, which no job here uses. */
+  const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
+  if (missing.length) execFileSync('npm', ['install', '--prefix', peers, '--no-audit', '--no-fund', ...missing], { stdio: ['ignore', 2, 2], env })
 }
 
 /** A process that answers a turn with { times, cpu } in milliseconds. */
