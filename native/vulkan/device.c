@@ -12,11 +12,16 @@
 #define FEWEST_BINDINGS 8
 #define FEWEST_INVOCATIONS 128
 
+/* Newer layers tell as warnings what their instrumented shaders made them switch on, and that these cost time. */
+static bool is_own_setting(const char *id) {
+  return id && (strcmp(id, "VALIDATION-SETTINGS") == 0 || strcmp(id, "WARNING-GPU-Assisted-Validation") == 0);
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL take_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
                                                    const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
   heed_vk_instance *instance = user;
   (void)types;
-  (void)severity;
+  if (severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT && is_own_setting(data->pMessageIdName)) return VK_FALSE;
   instance->messages++;
   heed_log(instance->context, HEED_LOG_WARNING, "vulkan validation: %s", data->pMessage);
   return VK_FALSE;
