@@ -4,6 +4,7 @@
 #ifndef HEED_VULKAN_BUILDER_H
 #define HEED_VULKAN_BUILDER_H
 
+#include "heed/vulkan.h"
 #include "plan/plan.h"
 
 typedef enum heed_vk_shader {
@@ -20,6 +21,7 @@ typedef enum heed_vk_shader {
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
   bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
+  heed_vulkan_tier tier;  /* of the kernels to be chosen; never AUTO */
   uint32_t lanes;         /* subgroup size */
   uint32_t invocations;   /* of a workgroup */
   uint32_t groups;        /* along one axis of the grid */

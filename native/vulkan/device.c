@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "vulkan/tier.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 #define FEWEST_BINDINGS 8
@@ -154,6 +155,7 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
   memcpy(info->device_uuid, ids.deviceUUID, sizeof info->device_uuid);
   memcpy(info->driver_uuid, ids.driverUUID, sizeof info->driver_uuid);
   info->subgroup_size = subgroup.subgroupSize ? subgroup.subgroupSize : 1;
+  info->tier = heed_vk_find_tier(instance, physical);
   const VkPhysicalDeviceLimits *limits = &all.properties.limits;
   info->max_invocations = limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0] ? limits->maxComputeWorkGroupInvocations
                                                                                                        : limits->maxComputeWorkGroupSize[0];
@@ -225,18 +227,29 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
 
 static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
 
+/* What desc asks for, where the device has it. */
+static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *desc, heed_error *error) {
+  if (!heed_vulkan_tier_name(desc->tier)) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: no such tier (found %d)", (int)desc->tier);
+  if (desc->tier > device->info.tier)
+    return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s has not what tier %s needs (found %s)", device->info.name, heed_vulkan_tier_name(desc->tier),
+                     heed_vulkan_tier_name(device->info.tier));
+  device->limits.tier = desc->tier ? desc->tier : desc->floor ? HEED_VULKAN_TIER_FLOOR : device->info.tier;
+  return HEED_OK;
+}
+
 static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits, const heed_vulkan_desc *desc) {
   const bool cpu = device->info.type == HEED_VULKAN_CPU && !desc->gpu_kernels;
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
       .cpu = cpu,
+      .tier = device->limits.tier,
       .lanes = device->info.subgroup_size,
       .invocations = device->info.max_invocations,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
       .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),
-      .half = desc->precision == HEED_VULKAN_PRECISION_F16 || (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu),
+      .half = desc->precision == HEED_VULKAN_PRECISION_F16 || (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu && device->info.tier >= HEED_VULKAN_TIER_HALF),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
@@ -253,6 +266,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   device->driver_version = properties.driverVersion;
   device->stamp_period = (double)properties.limits.timestampPeriod * 1e-3;
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
+  HEED_TRY(choose_tier(device, desc, error));
   set_limits(device, &properties.limits, desc);
   return make_device(device, desc->validate, error);
 }

@@ -14,7 +14,7 @@
 #define HEED_VK_INSTANCE_FUNCTIONS(X)                                                                                      \
   X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures)              \
   X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
-  X(CreateDevice) X(GetDeviceProcAddr)
+  X(CreateDevice) X(GetDeviceProcAddr) X(GetPhysicalDeviceFeatures2)
 #define HEED_VK_DEVICE_FUNCTIONS(X)                                                                                        \
   X(DestroyDevice) X(GetDeviceQueue) X(QueueSubmit) X(DeviceWaitIdle) X(CreateBuffer) X(DestroyBuffer) X(CreateBufferView)  \
   X(GetBufferMemoryRequirements) X(AllocateMemory) X(FreeMemory) X(BindBufferMemory) X(MapMemory) X(CreateShaderModule)    \

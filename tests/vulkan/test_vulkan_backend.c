@@ -93,6 +93,27 @@ static void test_limits(void **state) {
   vulkan_program_end(&program);
 }
 
+/* Every tier up to the device's own gives the right numbers, by the kernels of a GPU; one above it is refused. */
+static void test_tiers(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_device_info info;
+  heed_backend *backend;
+  uint32_t count = 1;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_device_list(context, &info, &count, &error));
+  assert_true(info.tier >= HEED_VULKAN_TIER_FLOOR && info.tier <= HEED_VULKAN_TIER_COOPERATIVE_2);
+  desc.gpu_kernels = true;
+  for (desc.tier = HEED_VULKAN_TIER_FLOOR; desc.tier <= info.tier; desc.tier++) run_right(&desc);
+  if (heed_vulkan_tier_name(desc.tier)) assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_UNSUPPORTED, "tier");
+  desc.tier = (heed_vulkan_tier)99;
+  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT, "tier");
+  heed_context_destroy(context);
+}
+
 /* Two sessions of one plan, run by turns, share pipelines and nothing else. */
 static void test_same_bits(void **state) {
   (void)state;
@@ -322,7 +343,7 @@ int main(void) {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
       cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unwritten_input),
+      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

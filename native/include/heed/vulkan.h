@@ -15,8 +15,22 @@ extern "C" {
 typedef enum heed_vulkan_validation { HEED_VULKAN_VALIDATE_OFF, HEED_VULKAN_VALIDATE_SYNC, HEED_VULKAN_VALIDATE_GPU } heed_vulkan_validation;
 
 /* How the weights of products (linear, patch_embedding) are kept; sums, activations, logits and everything else are F32 always. F16 is
- * half the bytes; a weight past 65504 is refused when a session is created (UNSUPPORTED). AUTO: F16 on a GPU, F32 on a software device. */
+ * half the bytes; a weight past 65504 is refused when a session is created (UNSUPPORTED). AUTO: F16 on a GPU with 16-bit storage, F32 elsewhere. */
 typedef enum heed_vulkan_precision { HEED_VULKAN_PRECISION_F32 = 0, HEED_VULKAN_PRECISION_F16 = 1, HEED_VULKAN_PRECISION_AUTO = 2 } heed_vulkan_precision;
+
+/* Which kernels run. Each tier has all of those below it, and a device has the highest whose features and limits it offers: the least that
+ * heed needs; row sums by subgroup arithmetic; also 16-bit storage; also cooperative matrices (VK_KHR_cooperative_matrix, then
+ * VK_NV_cooperative_matrix2), which only products with weights in fp16 use. AUTO: the device's own. */
+typedef enum heed_vulkan_tier {
+  HEED_VULKAN_TIER_AUTO = 0,
+  HEED_VULKAN_TIER_FLOOR = 1,
+  HEED_VULKAN_TIER_SUBGROUP = 2,
+  HEED_VULKAN_TIER_HALF = 3,
+  HEED_VULKAN_TIER_COOPERATIVE = 4,
+  HEED_VULKAN_TIER_COOPERATIVE_2 = 5
+} heed_vulkan_tier;
+/* "auto", "floor", "subgroup", "half", "cooperative", "cooperative2"; NULL for another number. */
+HEED_API const char *heed_vulkan_tier_name(heed_vulkan_tier tier);
 
 typedef struct heed_vulkan_desc {
   size_t struct_size;
@@ -31,8 +45,9 @@ typedef struct heed_vulkan_desc {
   bool gpu_kernels;            /* choose kernels as for a GPU on a software device too */
   bool floor;                  /* behave as a device that has no more than heed needs: 128 invocations, 8 storage buffers */
   uint64_t range_limit;        /* most bytes of one tensor; 0: the device's own */
+  heed_vulkan_tier tier;       /* kernels of this tier and none above it; UNSUPPORTED where the device has less */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
@@ -55,6 +70,7 @@ typedef struct heed_vulkan_device_info {
   uint32_t vendor_id, device_id;
   uint8_t device_uuid[16], driver_uuid[16];
   uint32_t subgroup_size;
+  heed_vulkan_tier tier;      /* the highest it has */
   uint32_t max_invocations, max_shared_bytes, max_push_bytes, max_storage_buffers;
   uint64_t max_storage_range; /* largest tensor, in bytes */
   uint64_t device_memory;     /* bytes of the device-local heaps */

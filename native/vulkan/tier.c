@@ -1,0 +1,28 @@
+/* Tiers by probed features: a tier is there when all below it are. */
+#include "vulkan/tier.h"
+
+const char *heed_vulkan_tier_name(heed_vulkan_tier tier) {
+  static const char *const names[] = {"auto", "floor", "subgroup", "half", "cooperative", "cooperative2"};
+  return (unsigned)tier < sizeof names / sizeof *names ? names[tier] : NULL;
+}
+
+/* Shuffles alone make the sums, in an order of heed's own: what a driver's arithmetic adds up first is not said anywhere. */
+static bool has_subgroups(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  const VkSubgroupFeatureFlags wants = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
+  instance->api.GetPhysicalDeviceProperties2(physical, &all);
+  return subgroup.subgroupSize > 1 && (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup.supportedOperations & wants) == wants;
+}
+
+static bool has_half_storage(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  VkPhysicalDevice16BitStorageFeatures storage = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &storage};
+  instance->api.GetPhysicalDeviceFeatures2(physical, &all);
+  return storage.storageBuffer16BitAccess;
+}
+
+heed_vulkan_tier heed_vk_find_tier(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  if (!has_subgroups(instance, physical)) return HEED_VULKAN_TIER_FLOOR;
+  return has_half_storage(instance, physical) ? HEED_VULKAN_TIER_HALF : HEED_VULKAN_TIER_SUBGROUP;
+}
