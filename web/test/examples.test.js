@@ -137,13 +137,19 @@ for (const isolated of [true, false])
 for (const isolated of [true, false])
   test(`a script tag in Firefox, ${isolated ? '' : 'not '}isolated`, firefoxPath ? {} : { skip: 'no Firefox here' }, async () => {
     const server = await serve(stageScript(), { isolated })
-    const firefox = await puppeteer.launch({ browser: 'firefox', executablePath: firefoxPath, headless: true })
+    const firefox = await puppeteer.launch({ browser: 'firefox', executablePath: firefoxPath, headless: true }), faults = []
     try {
       const page = await firefox.newPage()
+      page.on('console', (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text()))
+      page.on('pageerror', (error) => faults.push(String(error.stack)))
       await page.goto(server.address)
-      await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', { timeout: 60000 })
+      // asked by the clock: a tab that Firefox takes for hidden gets no animation frames, which is what it waits for otherwise
+      await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', { timeout: 60000, polling: 100 })
       assert.equal(await page.$eval('#answer', (element) => element.textContent), 'star')
       assert.match(await page.$eval('#runtime', (element) => element.textContent), whys.get(isolated))
+    } catch (error) {
+      error.message += `\n${faults.join('\n')}`
+      throw error
     } finally {
       await firefox.close()
       server.close()
