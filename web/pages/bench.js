@@ -59,22 +59,25 @@ async function start() {
   element('start').disabled = false
 }
 
+const askedForThreads = async () => Boolean(await (await caches.open('heed-settings')).match(new URL('threads', location.href)))
+
+/* The service worker that keeps the pages for offline adds the headers from then on, or no longer. */
 async function switchThreads() {
-  const worker = await navigator.serviceWorker.getRegistration()
-  if (worker) await worker.unregister()
-  else {
-    await navigator.serviceWorker.register('isolate.js')
-    await navigator.serviceWorker.ready
-  }
+  await navigator.serviceWorker.register('service_worker.js')
+  const asked = await askedForThreads(), { active } = await navigator.serviceWorker.ready, { port1, port2 } = new MessageChannel()
+  await new Promise((done) => {
+    port1.onmessage = done
+    active.postMessage({ threads: !asked }, [port2])
+  })
   location.reload()
 }
 
 async function showIsolation() {
-  const possible = 'serviceWorker' in navigator, installed = possible && (await navigator.serviceWorker.getRegistration())
-  element('isolation').textContent = crossOriginIsolated ? `Threads are on: this page is cross-origin isolated${installed ? ', by a service worker' : ' by its server'}.`
+  const possible = 'serviceWorker' in navigator, asked = possible && (await askedForThreads())
+  element('isolation').textContent = crossOriginIsolated ? `Threads are on: this page is cross-origin isolated${asked ? ', by a service worker' : ' by its server'}.`
     : 'Threads are off: the server sends no isolation headers. A service worker can add them for this site, in this browser.'
-  element('threads').hidden = !possible || (crossOriginIsolated && !installed)
-  element('threads').textContent = installed ? 'Remove the service worker' : 'Turn threads on'
+  element('threads').hidden = !possible || (crossOriginIsolated && !asked)
+  element('threads').textContent = asked ? 'Turn threads off' : 'Turn threads on'
 }
 
 connectTheme(element('theme'))

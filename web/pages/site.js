@@ -1,4 +1,4 @@
-/* What every page has: the theme, kept where storage is allowed. */
+/* What every page has: the theme, kept where storage is allowed; its files kept for when there is no network. */
 
 const stored = () => { try { return localStorage.getItem('theme') } catch { return null } }
 
@@ -11,3 +11,13 @@ export function connectTheme(button) {
     try { localStorage.setItem('theme', root.dataset.theme) } catch { /* kept for this visit alone */ }
   })
 }
+
+/* Once the page stands, so that nothing it waits for comes later. A browser that keeps nothing has only the network. */
+function keepOffline() {
+  if (document.documentElement.dataset.ready !== 'true') return
+  ready.disconnect()
+  navigator.serviceWorker?.register('service_worker.js').catch(() => {})
+}
+
+const ready = new MutationObserver(keepOffline)
+ready.observe(document.documentElement, { attributes: true, attributeFilter: ['data-ready'] })

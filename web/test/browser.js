@@ -1,5 +1,5 @@
 /* A Chromium with the site, for tests of pages. Everything that the page says to the console, throws or breaks of the policy is kept and
- * must be nothing. HEED_CHROMIUM and HEED_WEB_SITE name others. */
+ * must be nothing. Without `offline` no service worker is installed, so that a test does not fetch all files again. HEED_CHROMIUM and HEED_WEB_SITE name others. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -13,21 +13,21 @@ const executablePath = process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/
 const args = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
 const pictures = join(repository, 'build/web/screenshots')
 
-/** Resolves to { open(path, options), close }. open gives a page that is ready; its `faults` must stay empty. */
+/** Resolves to { open(path, options), stop (the server), close }. open gives a page that is ready; its `faults` must stay empty. */
 export async function startBrowser({ isolated = true } = {}) {
   await mkdir(pictures, { recursive: true })
   const server = await serve(site, { isolated }), browser = await chromium.launch({ executablePath, args })
-  async function open(path = '', { ready = true, ...options } = {}) {
-    const page = await browser.newPage({ viewport: { width: 1366, height: 768 }, ...options })
+  async function open(path = '', { ready = true, offline = false, ...options } = {}) {
+    const page = await browser.newPage({ viewport: { width: 1366, height: 768 }, serviceWorkers: offline ? 'allow' : 'block', ...options })
     page.faults = []
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.faults.push(message.text()))
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !message.text().startsWith('Service Worker registration blocked') && page.faults.push(message.text()))
     page.on('pageerror', (error) => page.faults.push(String(error.stack)))
     page.on('requestfailed', (request) => page.faults.push(`${request.url()}: ${request.failure()?.errorText}`))
     await page.goto(server.address + path)
     if (ready) await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     return page
   }
-  return { open, address: server.address, close: async () => { await browser.close(); server.close() } }
+  return { open, address: server.address, stop: () => server.close(), close: async () => { await browser.close(); server.close() } }
 }
 
 /** Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes it. */

@@ -58,21 +58,6 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   await finish(page, 'bench')
 })
 
-test('a service worker turns threads on where the server isolates nothing', async () => {
-  const plain = await startBrowser({ isolated: false })
-  try {
-    const page = await plain.open('bench.html')
-    assert.equal(await page.evaluate(() => crossOriginIsolated), false)
-    await Promise.all([page.waitForNavigation(), page.click('#threads')])
-    await page.waitForSelector('html[data-ready]')
-    assert.equal(await page.evaluate(() => crossOriginIsolated), true)
-    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
-    await finish(page)
-  } finally {
-    await plain.close()
-  }
-})
-
 test('the element draws what the runtime says, and follows its attributes', async () => {
   const page = await browser.open('embed.html'), said = () => page.textContent('#said')
   await page.waitForFunction(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))

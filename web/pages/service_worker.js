@@ -1,0 +1,58 @@
+/* Keeps this site's own files, so that its pages work without a network after the first visit; and, where someone asked for threads on the
+ * page of measurements, adds the headers that threads need. `version` and `files` are put before this text when the pages are put together
+ * (offline.js). The network comes first: a page and the module it loads are always of one version. */
+
+const kept = `heed-${version}`, settings = 'heed-settings', threadsMark = new URL('threads', registration.scope).href
+const isolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp', 'Cross-Origin-Resource-Policy': 'same-origin' }
+let threads = caches.open(settings).then((cache) => cache.match(threadsMark)).then(Boolean)
+
+async function keep() {
+  const cache = await caches.open(kept)
+  await cache.addAll(files.map((file) => new Request(file, { cache: 'no-cache' })))
+}
+
+async function forgetOthers() {
+  for (const name of await caches.keys()) if (/^heed-[0-9a-f]{16}$/.test(name) && name !== kept) await caches.delete(name)
+  await clients.claim()
+}
+
+async function setThreads(wanted) {
+  const cache = await caches.open(settings)
+  if (wanted) await cache.put(threadsMark, new Response('on'))
+  else await cache.delete(threadsMark)
+  threads = Promise.resolve(wanted)
+}
+
+function isolated(answer) {
+  if (answer.status === 0 || answer.type === 'opaqueredirect') return answer
+  const headers = new Headers(answer.headers)
+  for (const [name, value] of Object.entries(isolation)) headers.set(name, value)
+  return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers })
+}
+
+/* What was kept; /learn is learn.html, as static hosts have it. */
+async function fromKept(request) {
+  const cache = await caches.open(kept), options = { ignoreSearch: true, ignoreVary: true }
+  return (await cache.match(request, options)) ?? (request.mode === 'navigate' ? cache.match(`${new URL(request.url).pathname}.html`, options) : undefined)
+}
+
+async function answerTo(request) {
+  let answer
+  try {
+    answer = await fetch(request)
+  } catch (error) {
+    answer = await fromKept(request)
+    if (!answer) throw error
+  }
+  return (await threads) ? isolated(answer) : answer
+}
+
+addEventListener('install', (event) => event.waitUntil(keep().then(() => skipWaiting())))
+addEventListener('activate', (event) => event.waitUntil(forgetOthers()))
+addEventListener('message', (event) => event.waitUntil(setThreads(event.data.threads).then(() => event.ports[0].postMessage('done'))))
+addEventListener('fetch', (event) => {
+  const { request } = event
+  if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return
+  if (request.cache === 'only-if-cached' && request.mode !== 'same-origin') return
+  event.respondWith(answerTo(request))
+})

@@ -1,0 +1,37 @@
+/* After the first visit the pages work without a network; with threads asked for, a server that isolates nothing does not keep them away. */
+import assert from 'node:assert/strict'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser } from './browser.js'
+
+let browser
+
+before(async () => (browser = await startBrowser({ isolated: false })))
+after(() => browser.close())
+
+const settled = (page) => page.evaluate(async () => { await navigator.serviceWorker.ready })
+const withoutEnded = (page) => { page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) } // requests that a reload ended
+
+test('offline after the first visit: the explorer runs, other pages open; threads stay as they were asked for', async () => {
+  const page = await browser.open('', { offline: true }), context = page.context(), caption = await page.textContent('#caption')
+  await settled(page)
+  await page.goto(`${browser.address}bench.html`)
+  await page.waitForSelector('html[data-ready]')
+  for (const wanted of [true, false]) {
+    await Promise.all([page.waitForNavigation(), page.click('#threads')])
+    await page.waitForSelector('html[data-ready]')
+    assert.equal(await page.evaluate(() => crossOriginIsolated), wanted)
+  }
+  withoutEnded(page)
+  await Promise.all([page.waitForNavigation(), page.click('#threads')])
+  await page.waitForSelector('html[data-ready]')
+  await browser.stop()
+  for (const path of ['', 'learn', 'masks.html', 'embed.html']) {
+    await page.goto(browser.address + path)
+    await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true, path)
+    if (path === '') assert.equal(await page.textContent('#caption'), caption)
+  }
+  withoutEnded(page)
+  assert.equal(context.pages().length, 1)
+  await finish(page)
+})
