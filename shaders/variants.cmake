@@ -19,3 +19,8 @@ heed_shader(patch_embedding_texel SOURCE patch_embedding.comp DEFINES HEED_TEXEL
 heed_shader(attention_scores_texel SOURCE attention_scores.comp DEFINES HEED_TEXEL)
 heed_shader(attention_norm_texel SOURCE attention_norm.comp DEFINES HEED_TEXEL)
 heed_shader(attention_values_texel SOURCE attention_values.comp DEFINES HEED_TEXEL)
+# What a device does at best.
+heed_shader(ceiling_multiply)
+heed_shader(ceiling_multiply_half SOURCE ceiling_multiply.comp DEFINES HEED_F16)
+heed_shader(ceiling_copy)
+heed_shader(ceiling_copy_texel SOURCE ceiling_copy.comp DEFINES HEED_TEXEL)

@@ -94,7 +94,7 @@ static heed_status time_plan(cli_state *cli, bench *b) {
   const double start = cli_milliseconds();
   heed_status status = heed_session_create(b->plan, NULL, &session, &cli->error);
   const double load = cli_milliseconds() - start;
-  cli_profile profile = {NULL, 0};
+  cli_profile profile = {.rows = NULL};
   clock_t processor = 0; /* time of all threads in the timed runs */
   if (status == HEED_OK) {
     status = fill_inputs(cli, session, b->graph);
@@ -105,7 +105,7 @@ static heed_status time_plan(cli_state *cli, bench *b) {
       if (i >= b->warmup) times[i - b->warmup] = cli_milliseconds() - before;
     }
     processor = clock() - processor;
-    if (status == HEED_OK && b->profile) status = cli_profile_take(cli, b->plan, session, b->runs, &profile);
+    if (status == HEED_OK && b->profile) status = cli_profile_take(cli, b->choice.opened, b->plan, session, b->runs, &profile);
     heed_session_destroy(session);
   }
   if (status == HEED_OK) {

@@ -62,6 +62,36 @@ static void print_plan(const cli_pipeline *pipeline) {
   printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n", (unsigned long long)(pipeline->info.layers ? maps / pipeline->info.layers : maps), (unsigned long long)maps);
 }
 
+static void json_plan(const cli_pipeline *pipeline) {
+  json_out json = {stdout, false};
+  char text[HEED_SHAPE_TEXT_SIZE];
+  heed_memory memory;
+  heed_plan_memory(pipeline->plan, &memory);
+  json_open(&json, NULL, '{');
+  json_open(&json, "plan", '[');
+  for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(pipeline->plan, i, &step);
+    json_open(&json, NULL, '{');
+    json_text(&json, "op", step.op);
+    json_text(&json, "output", step.output);
+    json_text(&json, "shape", heed_shape_text(&step.shape, text));
+    json_integer(&json, "stage", step.stage);
+    json_integer(&json, "dispatches", step.dispatches);
+    json_integer(&json, "flops", (int64_t)step.flops);
+    json_integer(&json, "bytes", (int64_t)step.bytes);
+    json_integer(&json, "map_bytes", (int64_t)step.map_bytes);
+    json_text(&json, "mode", step.mode);
+    json_close(&json, '}');
+  }
+  json_close(&json, ']');
+  json_integer(&json, "weights_bytes", (int64_t)memory.weights);
+  json_integer(&json, "arena_bytes", (int64_t)memory.arena);
+  json_integer(&json, "workspace_bytes", (int64_t)memory.workspace);
+  json_close(&json, '}');
+  printf("\n");
+}
+
 /* "v12" or the value's name. */
 static void value_label(const heed_graph *graph, uint32_t id, char *to, size_t size) {
   const heed_value_record *record = heed_graph_record(graph, id);
@@ -127,16 +157,17 @@ static void print_json(const heed_graph *graph) {
   printf("\n");
 }
 
-static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *graph, bool plan) {
+static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {0};
   heed_status status = cli_pipeline_load_any(cli, &pipeline, model);
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, choice);
   if (status == HEED_OK) {
-    if (!graph && pipeline.sequence) print_sequence_summary(&pipeline);
+    if (plan && json) json_plan(&pipeline);
+    else if (!graph && pipeline.sequence) print_sequence_summary(&pipeline);
     else if (!graph) print_summary(&pipeline);
     if (!graph && !plan) print_tensors(&pipeline);
-    if (plan) print_plan(&pipeline);
+    if (plan && !json) print_plan(&pipeline);
     if (graph && strcmp(graph, "dot") == 0) print_dot(pipeline.graph);
     if (graph && strcmp(graph, "json") == 0) print_json(pipeline.graph);
   }
@@ -148,21 +179,23 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *graph = NULL;
-  bool plan = false;
+  bool plan = false, json = false;
   cli_words words;
   choice.backend = "cpu";
   choice.quiet = true;
   const cli_option options[] = {{"--graph", CLI_TEXT, &graph, "dot|json", "the graph instead of the tensors"},
                                 {"--plan", CLI_FLAG, &plan, NULL, "steps, FLOPs, bytes moved, predicted memory, what maps would cost"},
+                                {"--json", CLI_FLAG, &json, NULL, "the plan as one JSON object"},
                                 CLI_CHOICE_OPTIONS(choice),
                                 {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
   if (code >= 0) return code;
-  if (words.count > 1 || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
-    fprintf(stderr, "heed inspect: wrong words (found %u models, graph \"%s\"; expected at most one, dot or json)\n", words.count, graph ? graph : "");
+  if (words.count > 1 || (json && !plan) || (json && graph) || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
+    fprintf(stderr, "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot or json, --json with --plan alone)\n", words.count, graph ? graph : "",
+            json ? ", --json" : "");
     return CLI_USAGE;
   }
-  return inspect(cli, &choice, words.count ? words.word[0] : NULL, graph, plan) == HEED_OK ? CLI_OK : cli_fail(cli);
+  return inspect(cli, &choice, words.count ? words.word[0] : NULL, graph, plan, json) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
 const cli_verb cli_verb_inspect = {"inspect", "tensors, graph, plan, cost and predicted memory of a model", run};

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "cli/choice.h"
 
 double cli_milliseconds(void) {
   struct timespec t;
@@ -53,9 +54,26 @@ static heed_status run(cli_state *cli, const heed_plan *plan, heed_session *sess
   return HEED_OK;
 }
 
-heed_status cli_profile_take(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile) {
+/* Of a Vulkan device whose clock can be read; others have none. */
+static heed_status take_ceiling(cli_state *cli, heed_backend *backend, cli_profile *profile) {
+#if HEED_HAS_VULKAN
+  heed_vulkan_ceiling ceiling;
+  if (strcmp(heed_backend_name(backend), "vulkan") != 0) return HEED_OK;
+  HEED_TRY(heed_vulkan_measure_ceiling(backend, &ceiling, &cli->error));
+  profile->gflops = ceiling.f32_gflops;
+  profile->half_gflops = ceiling.f16_gflops;
+  profile->gbs = ceiling.copy_gbs;
+#else
+  (void)cli;
+  (void)backend;
+  (void)profile;
+#endif
+  return HEED_OK;
+}
+
+heed_status cli_profile_take(cli_state *cli, heed_backend *backend, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile) {
   const uint32_t steps = heed_plan_step_count(plan);
-  *profile = (cli_profile){calloc((size_t)steps + 1, sizeof *profile->rows), 0};
+  *profile = (cli_profile){.rows = calloc((size_t)steps + 1, sizeof *profile->rows)};
   uint32_t *of = calloc((size_t)steps + 1, sizeof *of);
   heed_step_time *times = calloc((size_t)steps + 1, sizeof *times);
   double *sums = calloc(((size_t)steps + 1) * runs, sizeof *sums);
@@ -64,6 +82,7 @@ heed_status cli_profile_take(cli_state *cli, const heed_plan *plan, heed_session
   if (status == HEED_OK) {
     make_rows(plan, profile, of);
     status = run(cli, plan, session, runs, of, times, sums);
+    if (status == HEED_OK) status = take_ceiling(cli, backend, profile);
   }
   for (uint32_t r = 0; status == HEED_OK && r < profile->count; r++) {
     qsort(sums + (size_t)r * runs, runs, sizeof *sums, cli_ascending);
@@ -77,10 +96,17 @@ heed_status cli_profile_take(cli_state *cli, const heed_plan *plan, heed_session
 
 void cli_profile_release(cli_profile *profile) {
   free(profile->rows);
-  *profile = (cli_profile){NULL, 0};
+  *profile = (cli_profile){.rows = NULL};
 }
 
 static double rate(const cli_profile_row *row, uint64_t amount) { return row->microseconds > 0.0 ? (double)amount * row->steps / row->microseconds * 1e-3 : 0.0; }
+
+/* The share of the time that the device at its best would take, for the operations or for the bytes, whichever takes it longer. */
+static double share(const cli_profile *profile, const cli_profile_row *row) {
+  if (profile->gflops <= 0.0 || profile->gbs <= 0.0) return 0.0;
+  const double multiplying = rate(row, row->step.flops) / profile->gflops, moving = rate(row, row->step.bytes) / profile->gbs;
+  return 100.0 * (multiplying > moving ? multiplying : moving);
+}
 
 void cli_profile_print(const cli_profile *profile) {
   double sum = 0.0;
@@ -89,14 +115,20 @@ void cli_profile_print(const cli_profile *profile) {
     sum += profile->rows[r].microseconds;
     dispatches += profile->rows[r].dispatches;
   }
-  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s\n", "op", "shape", "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s");
+  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s%s\n", "op", "shape", "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s", profile->gflops > 0.0 ? " % of ceiling" : "");
   for (uint32_t r = 0; r < profile->count; r++) {
     const cli_profile_row *row = &profile->rows[r];
     char text[HEED_SHAPE_TEXT_SIZE];
-    printf("%-18s %-22s %6u %10u %12.1f %6.1f %9.1f %8.2f\n", row->step.op, heed_shape_text(&row->step.shape, text), row->steps, row->dispatches,
+    printf("%-18s %-22s %6u %10u %12.1f %6.1f %9.1f %8.2f", row->step.op, heed_shape_text(&row->step.shape, text), row->steps, row->dispatches,
            row->microseconds, sum > 0.0 ? 100.0 * row->microseconds / sum : 0.0, rate(row, row->step.flops), rate(row, row->step.bytes));
+    if (profile->gflops > 0.0) printf(" %12.1f", share(profile, row));
+    printf("\n");
   }
   printf("%-18s %-22s %6s %10u %12.1f\n", "together", "", "", dispatches, sum);
+  if (profile->gflops <= 0.0) return;
+  printf("ceiling, measured: %.1f GFLOP/s in fp32, ", profile->gflops);
+  if (profile->half_gflops > 0.0) printf("%.1f GFLOP/s in fp16, ", profile->half_gflops);
+  printf("%.2f GB/s copied\n", profile->gbs);
 }
 
 void cli_profile_json(const cli_profile *profile, json_out *json) {
@@ -112,7 +144,14 @@ void cli_profile_json(const cli_profile *profile, json_out *json) {
     json_number(json, "microseconds", row->microseconds);
     json_number(json, "gflops", rate(row, row->step.flops));
     json_number(json, "gbs", rate(row, row->step.bytes));
+    if (profile->gflops > 0.0) json_number(json, "ceiling_percent", share(profile, row));
     json_close(json, '}');
   }
   json_close(json, ']');
+  if (profile->gflops <= 0.0) return;
+  json_open(json, "ceiling", '{');
+  json_number(json, "f32_gflops", profile->gflops);
+  json_number(json, "f16_gflops", profile->half_gflops);
+  json_number(json, "copy_gbs", profile->gbs);
+  json_close(json, '}');
 }

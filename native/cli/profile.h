@@ -14,16 +14,17 @@ typedef struct cli_profile_row {
 typedef struct cli_profile {
   cli_profile_row *rows;
   uint32_t count;
+  double gflops, half_gflops, gbs; /* what the device does at best, measured beside the runs; 0 where nothing is known */
 } cli_profile;
 
 double cli_milliseconds(void); /* the monotonic clock */
 int cli_ascending(const void *a, const void *b); /* doubles, for qsort */
 
-/* Runs the session `runs` times step by step. Statuses: heed_session_profile's. */
-heed_status cli_profile_take(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile);
+/* Runs the session `runs` times step by step on the backend, and measures what its device does at best. Statuses: heed_session_profile's. */
+heed_status cli_profile_take(cli_state *cli, heed_backend *backend, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile);
 void cli_profile_release(cli_profile *profile);
 void cli_profile_print(const cli_profile *profile);
-/* An array "profile" of one object a row. */
+/* An array "profile" of one object a row, and an object "ceiling" where there is one. */
 void cli_profile_json(const cli_profile *profile, json_out *json);
 
 #endif

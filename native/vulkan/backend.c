@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "vulkan/ceiling.h"
 #include "vulkan/ops/attention_parts.h"
 #include "vulkan/profile.h"
 #include "vulkan/upload.h"
@@ -197,4 +198,12 @@ heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_
 
 uint32_t heed_vulkan_message_count(const heed_backend *backend) {
   return backend && backend->vtable == &vtable ? ((const heed_vk_backend *)backend)->device.instance.messages : 0;
+}
+
+heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceiling *ceiling, heed_error *error) {
+  if (!backend || backend->vtable != &vtable || !ceiling)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "ceiling: no Vulkan backend or no place for the result (found %s)", backend ? backend->vtable->name : "NULL");
+  heed_vk_backend *vulkan = (heed_vk_backend *)backend;
+  HEED_TRY(want_device(vulkan, error));
+  return heed_vk_measure_ceiling(&vulkan->pipelines, ceiling, error);
 }

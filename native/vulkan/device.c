@@ -203,6 +203,42 @@ static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDevic
   return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name, device->info.unusable);
 }
 
+#define MOST_EXTENSIONS 8
+
+/* What is switched on where the device has it. */
+typedef struct device_extras {
+  const char *names[MOST_EXTENSIONS];
+  uint32_t count;
+  VkPhysicalDeviceShaderFloat16Int8Features half_math;
+} device_extras;
+
+static bool take_extension(device_extras *extras, const VkExtensionProperties *all, uint32_t count, const char *name) {
+  for (uint32_t i = 0; i < count; i++)
+    if (strcmp(all[i].extensionName, name) == 0) {
+      extras->names[extras->count++] = name;
+      return true;
+    }
+  return false;
+}
+
+static heed_status find_extras(heed_vk_device *device, device_extras *extras, heed_error *error) {
+  const heed_vk_api *api = &device->instance.api;
+  uint32_t count = 0;
+  *extras = (device_extras){.half_math = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES}};
+  HEED_TRY(heed_vk_result(api->EnumerateDeviceExtensionProperties(device->physical, NULL, &count, NULL), "vkEnumerateDeviceExtensionProperties", error));
+  VkExtensionProperties *all = heed_alloc(device->instance.context, (size_t)count + 1, sizeof *all);
+  if (!all) return heed_fail_memory(error, "vulkan: extensions", (size_t)count * sizeof *all);
+  const VkResult result = api->EnumerateDeviceExtensionProperties(device->physical, NULL, &count, all);
+  if (result == VK_SUCCESS && take_extension(extras, all, count, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME)) {
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &extras->half_math};
+    api->GetPhysicalDeviceFeatures2(device->physical, &features);
+    extras->half_math.shaderInt8 = VK_FALSE;
+    device->has_half_math = extras->half_math.shaderFloat16;
+  }
+  heed_free(device->instance.context, all);
+  return heed_vk_result(result == VK_INCOMPLETE ? VK_SUCCESS : result, "vkEnumerateDeviceExtensionProperties", error);
+}
+
 static heed_status make_device(heed_vk_device *device, heed_vulkan_validation validate, heed_error *error) {
   heed_vk_api *api = &device->instance.api;
   device->family = compute_family(&device->instance, device->physical, &device->stamp_bits);
@@ -217,8 +253,15 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
     wants.vertexPipelineStoresAndAtomics = has.vertexPipelineStoresAndAtomics;
     wants.shaderInt64 = has.shaderInt64;
   }
-  const VkDeviceCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue, .pEnabledFeatures = &wants};
+  device_extras extras;
+  HEED_TRY(find_extras(device, &extras, error));
+  const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                   .pNext = device->has_half_math ? &extras.half_math : NULL,
+                                   .queueCreateInfoCount = 1,
+                                   .pQueueCreateInfos = &queue,
+                                   .enabledExtensionCount = extras.count,
+                                   .ppEnabledExtensionNames = extras.names,
+                                   .pEnabledFeatures = &wants};
   HEED_TRY(heed_vk_result(api->CreateDevice(device->physical, &info, NULL, &device->handle), "vkCreateDevice", error));
   HEED_TRY(heed_vk_load_device(api, device->handle, error));
   api->GetDeviceQueue(device->handle, device->family, 0, &device->queue);

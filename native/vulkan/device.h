@@ -35,6 +35,7 @@ typedef struct heed_vk_device {
   heed_vk_fault fault;
   bool force_staging;
   bool lost;
+  bool has_half_math; /* arithmetic in fp16 */
 } heed_vk_device;
 
 /* Leaves *device ready, or destroyed. */

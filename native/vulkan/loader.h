@@ -12,7 +12,8 @@
 #define HEED_VK_GLOBAL_FUNCTIONS(X) \
   X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties)
 #define HEED_VK_INSTANCE_FUNCTIONS(X)                                                                                      \
-  X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures)              \
+  X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures) \
+               \
   X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
   X(CreateDevice) X(GetDeviceProcAddr) X(GetPhysicalDeviceFeatures2)
 #define HEED_VK_DEVICE_FUNCTIONS(X)                                                                                        \

@@ -28,7 +28,7 @@ static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *buil
   return status;
 }
 
-heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, heed_step_time *times, heed_error *error) {
+heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, double *microseconds, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   if (device->stamp_bits == 0) return heed_fail(error, HEED_UNSUPPORTED, "profile: %s has no timestamps", device->info.name);
   const size_t count = builder->dispatch_count + 1;
@@ -39,15 +39,22 @@ heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder 
   VkQueryPool pool = VK_NULL_HANDLE;
   heed_status status = heed_vk_check(device, device->instance.api.CreateQueryPool(device->handle, &info, NULL, &pool), "vkCreateQueryPool", error);
   if (status == HEED_OK) status = run(pipelines, builder, places, pool, stamps, error);
-  if (status == HEED_OK) {
-    memset(times, 0, builder->plan->step_count * sizeof *times);
-    for (size_t i = 0; i + 1 < count; i++) {
-      heed_step_time *time = &times[builder->dispatches[i].step];
-      time->dispatches++;
-      time->microseconds += passed(device, stamps[i], stamps[i + 1]);
-    }
-  }
+  for (size_t i = 0; status == HEED_OK && i + 1 < count; i++) microseconds[i] = passed(device, stamps[i], stamps[i + 1]);
   if (pool) device->instance.api.DestroyQueryPool(device->handle, pool, NULL);
   heed_free(builder->context, stamps);
+  return status;
+}
+
+heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, heed_step_time *times, heed_error *error) {
+  double *microseconds = heed_alloc(builder->context, builder->dispatch_count + 1, sizeof *microseconds);
+  if (!microseconds) return heed_fail_memory(error, "vulkan: times", (builder->dispatch_count + 1) * sizeof *microseconds);
+  const heed_status status = heed_vk_time(pipelines, builder, places, microseconds, error);
+  if (status == HEED_OK) memset(times, 0, builder->plan->step_count * sizeof *times);
+  for (size_t i = 0; status == HEED_OK && i < builder->dispatch_count; i++) {
+    heed_step_time *time = &times[builder->dispatches[i].step];
+    time->dispatches++;
+    time->microseconds += microseconds[i];
+  }
+  heed_free(builder->context, microseconds);
   return status;
 }

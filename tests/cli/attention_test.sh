@@ -13,6 +13,16 @@ expect_stdout_contains "resident, "
 expect_stdout_contains "attention maps would cost: one layer"
 test_end
 
+test_begin inspect_plan_json
+heed inspect "$micro" --plan --json --backend cpu
+expect_exit 0
+expect_stdout_contains '{"plan": [{"op": "patch_embedding", "output": '
+expect_stdout_contains '"dispatches": 1, "flops": '
+expect_stdout_contains '"mode": "resident"'
+heed inspect "$micro" --json
+expect_exit 2
+test_end
+
 bench() { # name, what it says, words
   test_begin "bench_$1"
   says=$2

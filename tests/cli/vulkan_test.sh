@@ -77,6 +77,17 @@ grep -q '"failed"' "$bad/gpu.json" && fail "a command failed"
 [ "$(grep -c '"results": \[{"what"' "$bad/gpu.json")" -eq 7 ] || fail "a result is missing"
 test_end
 
+test_begin profile_with_ceiling
+heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --profile
+expect_exit 0
+expect_stdout_contains "% of ceiling"
+expect_stdout_contains "ceiling, measured: "
+heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --profile --json
+expect_exit 0
+expect_stdout_contains '"ceiling_percent": '
+expect_stdout_contains '"ceiling": {"f32_gflops": '
+test_end
+
 test_begin out_of_device_memory
 HEED_VULKAN_MEMORY_LIMIT=100000
 export HEED_VULKAN_MEMORY_LIMIT

@@ -196,6 +196,31 @@ static void test_profile(void **state) {
   vulkan_program_end(&program);
 }
 
+/* What the device does at best, whatever memory it may take for that; a loss on the way is told. */
+static void test_ceiling(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  heed_vulkan_ceiling ceiling;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  vulkan_program_start(&program, NULL);
+  assert_fails(heed_vulkan_measure_ceiling(NULL, &ceiling, &error), HEED_INVALID_ARGUMENT, "no Vulkan backend");
+  desc.memory_limit = (uint64_t)12 << 20; /* not enough for a copy of the usual size */
+  assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
+  assert_ok(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error));
+  assert_true(ceiling.f32_gflops > 0.01 && ceiling.f32_gflops < 1e7);
+  assert_true(ceiling.f16_gflops == 0.0 || (ceiling.f16_gflops > 0.01 && ceiling.f16_gflops < 1e7));
+  assert_true(ceiling.copy_gbs > 0.01 && ceiling.copy_gbs < 1e5);
+  vulkan_program_close(&program);
+  desc.memory_limit = 0;
+  desc.lose_at_submit = 2;
+  assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
+  assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST, "lost");
+  assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST, "new backend");
+  vulkan_program_end(&program);
+}
+
 /* Lost at submission n: creating or running says so, every later call says so, destroying works; a new backend works. */
 static void test_device_lost(void **state) {
   (void)state;
@@ -343,7 +368,7 @@ int main(void) {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
       cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers),
+      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

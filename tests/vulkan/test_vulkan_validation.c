@@ -37,6 +37,8 @@ static void run_validated(bool staging, heed_vulkan_precision precision) {
   heed_step_time times[4];
   assert_ok(heed_session_profile(program.session, &clock, times, &error));
   vulkan_program_check(&program);
+  heed_vulkan_ceiling ceiling;
+  assert_ok(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error));
   const uint32_t messages = heed_vulkan_message_count(program.backend);
   vulkan_program_end(&program);
   assert_int_equal(messages, 0);

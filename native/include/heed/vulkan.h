@@ -93,6 +93,16 @@ typedef struct heed_vulkan_check {
  * the result is kept beside the pipeline cache, by device, driver and build. A mismatch is no error: check->passed says it. */
 HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
 
+/* What a device does at best, measured on it: multiply-adds in registers alone, a copy's bytes read and written. */
+typedef struct heed_vulkan_ceiling {
+  double f32_gflops, f16_gflops; /* in billions of operations a second, two a multiply-add; f16 0 where the device has no arithmetic in fp16 */
+  double copy_gbs;               /* in billions of bytes a second, read and written together */
+} heed_vulkan_ceiling;
+
+/* Runs kernels of its own for some tens of milliseconds. Statuses: INVALID_ARGUMENT (not a Vulkan backend), UNSUPPORTED (no timestamps),
+ * OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*. */
+HEED_API heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceiling *ceiling, heed_error *error);
+
 #ifdef __cplusplus
 }
 #endif
