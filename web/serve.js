@@ -1,7 +1,8 @@
 /* Serves a folder on this machine alone, with the headers that make a page cross-origin isolated (threads) and a strict policy:
- * node serve.js FOLDER [PORT] [--not-isolated]. Port 0 takes any free one. Prints the address. */
+ * node serve.js FOLDER [PORT] [--not-isolated] [--connect ORIGIN]. Port 0 takes any free one. Prints the address. With --connect the pages may ask
+ * that server too (in the policy of the header and of the pages themselves), so that models can come from there; without, only this one. */
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname, join, normalize, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,15 +27,16 @@ async function find(folder, address) {
   return found?.isFile() ? { file, size: found.size } : undefined
 }
 
-/** Resolves to { address, close() }. */
-export function serve(folder, { port = 0, isolated = true } = {}) {
-  const root = resolve(folder)
+/** Resolves to { address, close() }. connect: origins beside its own that pages may ask, in one text. */
+export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) {
+  const root = resolve(folder), widened = (text) => (connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text)
   const server = createServer(async (request, response) => {
     const found = await find(root, request.url).catch(() => undefined)
-    const headers = { 'Content-Security-Policy': policy, 'Cross-Origin-Resource-Policy': 'same-origin', 'Cache-Control': 'no-cache', ...(isolated ? isolation : {}) }
+    const headers = { 'Content-Security-Policy': widened(policy), 'Cross-Origin-Resource-Policy': 'same-origin', 'Cache-Control': 'no-cache', ...(isolated ? isolation : {}) }
     if (!found) return response.writeHead(404, headers).end()
-    response.writeHead(200, { ...headers, 'Content-Type': types[extname(found.file)] ?? 'application/octet-stream', 'Content-Length': found.size })
-    if (request.method === 'HEAD') return response.end()
+    const page = connect && found.file.endsWith('.html') ? Buffer.from(widened(await readFile(found.file, 'utf8'))) : null
+    response.writeHead(200, { ...headers, 'Content-Type': types[extname(found.file)] ?? 'application/octet-stream', 'Content-Length': page?.length ?? found.size })
+    if (request.method === 'HEAD' || page) return response.end(page ?? undefined)
     createReadStream(found.file).pipe(response)
   })
   return new Promise((done, failed) => {
@@ -45,7 +47,8 @@ export function serve(folder, { port = 0, isolated = true } = {}) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [folder, port = '8080'] = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-  const { address } = await serve(folder, { port: Number(port), isolated: !process.argv.includes('--not-isolated') })
+  const words = process.argv.slice(2), at = words.indexOf('--connect'), [, connect = ''] = at < 0 ? [] : words.splice(at, 2)
+  const [folder, port = '8080'] = words.filter((word) => !word.startsWith('--'))
+  const { address } = await serve(folder, { port: Number(port), isolated: !words.includes('--not-isolated'), connect })
   console.log(address)
 }

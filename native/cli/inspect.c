@@ -27,6 +27,13 @@ static void print_sequence_summary(const cli_pipeline *pipeline) {
          info.tensors_used, info.tensors_unused);
 }
 
+/* A role's pattern: its first name, with the layer's number where it is of one. */
+static void print_part(const char *role, const uint32_t *layer) {
+  for (; *role && *role != '|'; role++)
+    if (*role == '#' && layer) printf("%u", *layer);
+    else putchar(*role);
+}
+
 static void print_tensors(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   const heed_sequence *sequence = pipeline->sequence;
@@ -35,9 +42,19 @@ static void print_tensors(const cli_pipeline *pipeline) {
     heed_tensor_info tensor;
     if (sequence) heed_sequence_tensor(sequence, i, &tensor);
     else heed_model_tensor(pipeline->model, i, &tensor);
-    printf("  %-5s %-20s %10llu  %s%s\n", tensor.dtype_name, tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes,
+    printf("  %-5s %-20s %10llu  %s%s", tensor.dtype_name, tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes,
            tensor.name, tensor.used ? "" : "  (not used)");
+    if (tensor.role) {
+      printf("  = ");
+      print_part(tensor.role, &tensor.layer);
+    }
+    printf("\n");
   }
+  for (uint32_t i = 0; !sequence && heed_model_absent(pipeline->model, i); i++) {
+    printf("%s", i ? ", " : "optional parts that the file does not have: ");
+    print_part(heed_model_absent(pipeline->model, i), NULL);
+  }
+  if (!sequence && heed_model_absent(pipeline->model, 0)) printf("\n");
 }
 
 static void print_plan(const cli_pipeline *pipeline) {

@@ -141,7 +141,7 @@ static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
     return heed_fail_memory(error, heed_checkpoint_name(checkpoint), (size_t)total * sizeof *checkpoint->tensors);
   for (uint32_t f = 0; f < checkpoint->file_count; f++)
     for (uint32_t i = 0; i < heed_safetensors_count(checkpoint->files[f]); i++, at++) {
-      checkpoint->tensors[at] = (heed_checkpoint_tensor){heed_safetensors_get(checkpoint->files[f], i), checkpoint->files[f], false};
+      checkpoint->tensors[at] = (heed_checkpoint_tensor){heed_safetensors_get(checkpoint->files[f], i), checkpoint->files[f], false, NULL, 0};
       checkpoint->by_name[at] = at;
     }
   heed_sort(checkpoint->by_name, checkpoint->count, name_less, checkpoint->tensors);
@@ -247,5 +247,5 @@ void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_to
 
 void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index, heed_tensor_info *info) {
   const heed_checkpoint_tensor *tensor = heed_checkpoint_get(checkpoint, index);
-  *info = (heed_tensor_info){tensor->info->name, tensor->info->dtype_name, tensor->info->unsupported, tensor->info->dtype, tensor->info->shape, tensor->info->bytes, tensor->used};
+  *info = (heed_tensor_info){tensor->info->name, tensor->info->dtype_name, tensor->info->unsupported, tensor->info->dtype, tensor->info->shape, tensor->info->bytes, tensor->used, tensor->role, tensor->layer};
 }

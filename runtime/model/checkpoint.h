@@ -7,7 +7,9 @@
 typedef struct heed_checkpoint_tensor {
   const heed_safetensors_tensor *info;
   const heed_safetensors *file;
-  bool used; /* something asked for it with heed_checkpoint_need */
+  bool used;        /* something asked for it with heed_checkpoint_need */
+  const char *role; /* what it is for (heed_role_pattern), or NULL; a fused tensor has the first of its parts */
+  uint32_t layer;
 } heed_checkpoint_tensor;
 
 typedef struct heed_checkpoint heed_checkpoint;

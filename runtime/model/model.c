@@ -146,3 +146,9 @@ const char *heed_model_label(const heed_model *model, uint32_t index) {
 uint32_t heed_model_tensor_count(const heed_model *model) { return heed_checkpoint_count(model->checkpoint); }
 
 void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) { heed_checkpoint_describe(model->checkpoint, index, info); }
+
+const char *heed_model_absent(const heed_model *model, uint32_t index) {
+  for (int role = 0; role < HEED_ROLE_COUNT; role++)
+    if (!heed_roles_have(&model->roles, (heed_role)role, 0) && index-- == 0) return heed_role_pattern((heed_role)role);
+  return NULL;
+}

@@ -125,6 +125,12 @@ static heed_checkpoint_tensor *lookup(const heed_roles *roles, heed_role role, u
   return NULL;
 }
 
+const char *heed_role_pattern(heed_role role) {
+  const char *const *name = rows[role].name;
+  const char *pattern = name[HEED_STYLE_HF] ? name[HEED_STYLE_HF] : name[HEED_STYLE_DINOV2];
+  return pattern + (pattern[0] == '/');
+}
+
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer) {
   char name[NAME_SIZE];
   return lookup(roles, role, layer, name) != NULL;
@@ -228,6 +234,10 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
   if (fused) whole.dim[0] *= 3;
   HEED_TRY(heed_checkpoint_use(tensor, &whole, error));
   if (fused) ref->first = row->part * ref->count;
+  if (!tensor->role) {
+    tensor->role = heed_role_pattern(role);
+    tensor->layer = layer;
+  }
   ref->tensor = tensor;
   return HEED_OK;
 }

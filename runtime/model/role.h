@@ -76,6 +76,8 @@ typedef struct heed_role_ref {
 
 /* The tensor for a role, not yet used; NULL when it is optional and absent. INVALID_FILE when it is missing. */
 heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t layer, heed_checkpoint_tensor **tensor, heed_error *error);
+/* What a role is called, whatever the file's style: the Hugging Face name without a prefix, with '#' for the layer's number. */
+const char *heed_role_pattern(heed_role role);
 /* Whether the file has a tensor for the role. */
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
 /* Resolves a role (`layer` is ignored where there is none), checks the shape and marks the tensor as used. Statuses: INVALID_FILE

@@ -265,6 +265,29 @@ static void test_progress_and_cancel(void **state) {
   free_files(&files);
 }
 
+static void test_parts_that_the_file_has_and_has_not(void **state) {
+  (void)state;
+  vit_files files;
+  heed_context *context;
+  heed_model *model;
+  heed_error error;
+  bool registers = false;
+  load_files(&files, "micro_32");
+  const heed_model_desc desc = {sizeof desc, files.file, FILES};
+  assert_int_equal(heed_context_create(NULL, &context, &error), HEED_OK);
+  assert_int_equal(heed_model_open(context, &desc, &model, &error), HEED_OK);
+  for (uint32_t i = 0; i < heed_model_tensor_count(model); i++) {
+    heed_tensor_info info;
+    heed_model_tensor(model, i, &info);
+    assert_true(info.used == (info.role != NULL));
+  }
+  for (uint32_t i = 0; heed_model_absent(model, i); i++) registers = registers || strcmp(heed_model_absent(model, i), "embeddings.register_tokens") == 0;
+  assert_true(registers);
+  heed_model_destroy(model);
+  heed_context_destroy(context);
+  free_files(&files);
+}
+
 static void test_no_allocation_in_run(void **state) {
   (void)state;
   vit_files files;
@@ -312,7 +335,7 @@ int main(void) {
       cmocka_unit_test(test_micro_equals_the_oracle),    cmocka_unit_test(test_small_equals_the_oracle),
       cmocka_unit_test(test_rows_on_demand_equal_the_map), cmocka_unit_test(test_chosen_rows_equal_the_map),
       cmocka_unit_test(test_the_number_of_threads_changes_no_bit), cmocka_unit_test(test_progress_and_cancel),
-      cmocka_unit_test(test_no_allocation_in_run),       cmocka_unit_test(test_every_allocation_failed_once),
+      cmocka_unit_test(test_parts_that_the_file_has_and_has_not), cmocka_unit_test(test_no_allocation_in_run),       cmocka_unit_test(test_every_allocation_failed_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,20 @@
 
 /* -------------------------------------------------------------------------------------------------------------------- styles */
 
+/* Each tensor is told by its Hugging Face name and layer, whatever the file calls it. */
+static void check_parts(const loaded *l) {
+  uint32_t norms = 0, queries = 0;
+  for (uint32_t i = 0; i < heed_checkpoint_count(l->checkpoint); i++) {
+    heed_tensor_info info;
+    heed_checkpoint_describe(l->checkpoint, i, &info);
+    assert_non_null(info.role);
+    norms += strcmp(info.role, "encoder.layer.#.layernorm_before.weight") == 0 && info.layer == LAYERS - 1;
+    queries += strcmp(info.role, "encoder.layer.#.attention.attention.query.weight") == 0;
+  }
+  assert_int_equal(norms, 1);
+  assert_int_equal(queries, LAYERS);
+}
+
 static void every_style(void **state) {
   (void)state;
   static const struct {
@@ -42,6 +56,7 @@ static void every_style(void **state) {
       assert_int_equal(l.d.position_prefix, 1);
       assert_true(l.d.epsilon == (cases[i].style == HEED_STYLE_TIMM && !with_config ? 1e-6f : 1e-12f));
       check_all(&l, cases[i].style == HEED_STYLE_TIMM);
+      check_parts(&l);
       heed_checkpoint_total(l.checkpoint, &totals);
       assert_int_equal(totals.used, m.count);
       assert_int_equal(totals.unused, 0);

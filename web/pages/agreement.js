@@ -2,16 +2,18 @@
 import { safetensorsParts } from './arrays.js'
 import { createRuntime } from './heed/index.js'
 
-let runtime = null, turn = 0
+let runtime = null
+const turns = new WeakMap()
 
 export async function showAgreement(element, { tensors, metadata }) {
-  const mine = ++turn
+  const mine = Symbol('turn')
+  turns.set(element, mine)
   try {
     runtime ??= createRuntime({ threads: 1 })
     const bytes = new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer()), made = await runtime
-    if (mine !== turn) return
+    if (mine !== turns.get(element)) return
     const { passed, maxAbs } = await made.check(bytes, { tolerance: 1e-5 })
-    if (mine !== turn) return
+    if (mine !== turns.get(element)) return
     element.textContent = passed ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.` : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`
     element.dataset.passed = passed
   } catch (error) {

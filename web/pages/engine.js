@@ -77,6 +77,12 @@ class Engine {
     return output ? Array.from({ length: tokens }, (_, i) => output.data.subarray((i * output.data.length) / tokens, ((i + 1) * output.data.length) / tokens)) : null
   }
 
+  /** What each tensor of the model's files is for. */
+  tensors() {
+    if (this.saved) throw new Error('Maps from a file have no tensors of a model. Open a model.')
+    return this.#model.tensors()
+  }
+
   get canAblate() { return !this.saved }
 
   /** One run after the other; resolves to the result, which stays until the next. */

@@ -1,5 +1,8 @@
 /* Attention in numbered steps: every number can be changed, every result explains itself. */
 import { showAgreement } from './agreement.js'
+import { formulas } from './formulas.js'
+import { connectHeads, takeTokens } from './heads_lesson.js'
+import { connectRealHead } from './real_head.js'
 import { connectTheme } from './site.js'
 import { showTable } from './table.js'
 import { asCase, attend, normKinds, scoreKinds } from './worked.js'
@@ -17,51 +20,41 @@ const presets = {
 
 let given = null, looked = null, timer
 
-function take(name) {
-  const { query, key, value, words, score } = presets[name], copy = (rows) => rows.map((row) => [...row])
+function take(name, { score, norm = 'softmax', temperature = 1, causal = false } = {}) {
+  const { query, key, value, words, score: own } = presets[name], copy = (rows) => rows.map((row) => [...row])
   given = { query: copy(query), key: copy(key), value: copy(value), words }
   looked = null
-  element('score').value = score
-  element('temperature').value = 1
-  element('norm').value = 'softmax'
-  element('causal').checked = false
+  element('preset').value = name
+  element('score').value = score ?? own
+  element('temperature').value = temperature
+  element('norm').value = norm
+  element('causal').checked = causal
   for (const id of ['query', 'key', 'value', 'scores', 'weights', 'output']) element(id).replaceChildren()
   draw()
+  takeTokens(given.key, words)
+}
+
+/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1; numbers that were typed are not in it. */
+const linkOf = () => {
+  const parts = { x: element('preset').value, s: element('score').value, n: element('norm').value, t: element('temperature').value, c: element('causal').checked ? '1' : '' }
+  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '' }
+  return Object.entries(parts).filter(([key, value]) => value !== usual[key]).map(([key, value]) => `${key}=${value}`).join('&')
+}
+
+function takeLink() {
+  const link = new URLSearchParams(location.hash.slice(1)), oneOf = (options, key) => (Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : undefined)
+  const temperature = Number(link.get('t'))
+  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1' })
+}
+
+function keepLink() {
+  const link = linkOf()
+  if (link !== location.hash.slice(1)) history.replaceState(null, '', link ? `#${link}` : location.pathname + location.search)
 }
 
 function settings() {
   const causal = element('causal').checked, mask = causal ? given.query.map((_, i) => given.key.map((_, j) => j <= i)) : null
   return { ...given, score: element('score').value, norm: element('norm').value, temperature: Number(element('temperature').value), mask, may: (i, j) => !mask || mask[i][j] }
-}
-
-const mn = (value) => `<mn>${Number.isFinite(value) ? Number(value.toFixed(3)) : '−∞'}</mn>`
-const sumOf = (pairs, total, left) => `<math display="block"><mrow>${left}<mo>=</mo>${pairs.map(([a, b]) => `${mn(a)}<mo>·</mo>${mn(b)}`).join('<mo>+</mo>')}<mo>=</mo>${mn(total)}</mrow></math>`
-const sub = (letter, i, j) => `<msub><mi>${letter}</mi><mrow><mn>${i + 1}</mn><mo>,</mo><mn>${j + 1}</mn></mrow></msub>`
-
-function scoreFormula(i, j, set, result) {
-  const q = set.query[i], k = set.key[j], dot = q.reduce((sum, value, d) => sum + value * k[d], 0), left = sub('s', i, j)
-  const after = set.temperature === 1 ? '' : `<math display="block"><mrow>${mn(result.scores[i][j])}<mo>/</mo>${mn(set.temperature)}<mo>=</mo>${mn(result.scores[i][j] / set.temperature)}</mrow></math>`
-  if (set.score === 'dot') return sumOf(q.map((value, d) => [value, k[d]]), dot, left) + after
-  if (set.score === 'scaled')
-    return `${sumOf(q.map((value, d) => [value, k[d]]), dot, '<mrow><mi>q</mi><mo>·</mo><mi>k</mi></mrow>')}<math display="block"><mrow>${left}<mo>=</mo><mfrac>${mn(dot)}<msqrt><mn>${q.length}</mn></msqrt></mfrac><mo>=</mo>${mn(result.scores[i][j])}</mrow></math>${after}`
-  const inner = set.score === 'additive' ? q.map((value, d) => `<mi>tanh</mi><mo>(</mo>${mn(value)}<mo>+</mo>${mn(k[d])}<mo>)</mo>`).join('<mo>+</mo>') : '<mi>q</mi><mi>W</mi><mi>k</mi>'
-  return `<math display="block"><mrow>${left}<mo>=</mo>${inner}<mo>=</mo>${mn(result.scores[i][j])}</mrow></math>${after}`
-}
-
-function weightFormula(i, j, set, { tempered, weights }) {
-  const row = tempered[i], seen = row.filter((score) => score > -Infinity)
-  if (set.norm === 'sparsemax') {
-    const kept = row.filter((_, c) => weights[i][c] > 0), limit = (kept.reduce((a, b) => a + b, 0) - 1) / kept.length
-    return `<math display="block"><mrow>${sub('a', i, j)}<mo>=</mo><mi>max</mi><mo>(</mo><mn>0</mn><mo>,</mo>${mn(row[j])}<mo>−</mo>${mn(limit)}<mo>)</mo><mo>=</mo>${mn(weights[i][j])}</mrow></math>`
-  }
-  const power = (score) => `<msup><mi>e</mi>${mn(score)}</msup>`
-  const cut = set.norm === 'sparse' ? '<p class="hint">Shares under 0.05 are cut to 0, and the rest is divided by what is left.</p>' : ''
-  return `<math display="block"><mrow>${sub('a', i, j)}<mo>=</mo><mfrac>${power(row[j])}<mrow>${seen.map(power).join('<mo>+</mo>')}</mrow></mfrac><mo>→</mo>${mn(weights[i][j])}</mrow></math>${cut}`
-}
-
-const formulas = {
-  scores: scoreFormula, weights: weightFormula,
-  output: (i, d, set, { weights, output }) => sumOf(weights[i].map((weight, j) => [weight, set.value[j][d]]), output[i][d], sub('o', i, d))
 }
 
 /* The cells of the step before that the looked-at one is made from. */
@@ -95,7 +88,10 @@ fill('preset', presets)
 fill('score', scoreKinds)
 fill('norm', normKinds)
 connectTheme(element('theme'))
-element('preset').addEventListener('change', ({ target }) => take(target.value))
-for (const id of ['score', 'norm', 'temperature', 'causal']) element(id).addEventListener('input', () => draw())
-take('pen')
+connectHeads()
+connectRealHead()
+element('preset').addEventListener('change', ({ target }) => { take(target.value); keepLink() })
+for (const id of ['score', 'norm', 'temperature', 'causal']) element(id).addEventListener('input', () => { draw(); keepLink() })
+addEventListener('hashchange', takeLink)
+takeLink()
 document.documentElement.dataset.ready = 'true'

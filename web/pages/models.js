@@ -41,7 +41,31 @@ async function openMaps(page, file, picture) {
   await page.run(picture ? await decode(picture, picture.name) : saved.pixels ? pictureOfPixels(saved.pixels) : page.picture)
 }
 
+let library = null
+
+/* Where to type an address, and what is kept. */
+async function openLibrary(page) {
+  library ??= (await import('./library.js')).createLibrary(element('library'), {
+    showError: page.showError, open: async (files, name) => { if (await page.openModel(files, name)) element('demo-model').hidden = false }
+  })
+  return library
+}
+
+function pickFolder(page) {
+  const input = Object.assign(document.createElement('input'), { type: 'file', webkitdirectory: true })
+  input.addEventListener('change', () => input.files.length && openFiles(page, [...input.files].filter(({ webkitRelativePath: path }) => path.split('/').length <= 2)))
+  input.click()
+}
+
 export function connectModels(page) {
+  const on = (id, act) => element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
+  on('open-folder', () => pickFolder(page))
+  on('open-address', async () => (await openLibrary(page)).focus())
+  on('tensors', async () => {
+    const [{ showReport }, report] = await Promise.all([import('./tensor_report.js'), page.engine.tensors()])
+    showReport(element('model-name').textContent, report)
+  })
+  globalThis.caches?.has('heed-models').then((kept) => kept && openLibrary(page)).catch(() => {})
   element('open-model').addEventListener('click', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
     if (target.files.length) openFiles(page, [...target.files])

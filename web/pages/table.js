@@ -9,9 +9,9 @@ const shade = (cell, share) => cell.style.setProperty('--share', `${Math.round(4
 
 /** values: rows of numbers or of true and false. Editable with onEdit(row, column, value); explained with onLook(row, column). */
 export function showTable(host, { caption, values, rows, columns, digits = 3, largest = 1, onEdit, onLook, chosen = null }) {
-  const same = host.firstElementChild && host.dataset.shape === `${values.length}x${values[0].length}`
-  if (same) return refresh(host, values, { digits, largest, chosen })
-  host.dataset.shape = `${values.length}x${values[0].length}`
+  const names = `${rows.join()}|${columns.join()}`
+  if (host.firstElementChild && host.dataset.names === names) return refresh(host, values, { digits, largest, chosen })
+  host.dataset.names = names
   const head = made('tr', {}, made('td'), ...columns.map((name) => made('th', { scope: 'col', textContent: name })))
   const body = values.map((line, i) => made('tr', {}, made('th', { scope: 'row', textContent: rows[i] }), ...line.map((value, j) => {
     const cell = made('td'), label = `${caption}, row ${rows[i]}, column ${columns[j]}`

@@ -10,6 +10,8 @@ const tapKinds = { none: 0, rows: 1, all: 2 }
 const fusions = { mean: 0, min: 1, max: 2 }
 const colormaps = ['cividis', 'viridis', 'magma', 'inferno', 'grey']
 const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
+/* Of a part's names the first. */
+const partName = (pattern) => pattern.split('|')[0]
 const statisticNames = ['entropyCls', 'entropyPatches', 'distance', 'distanceRenormalised', 'prefixMass', 'selfMass']
 
 export class Engine {
@@ -156,6 +158,17 @@ export class Engine {
     const [imageSize, channels, patch, width, layers, heads, mlpWidth, prefixTokens, classes, parameters, weightBytes] = this.#out(11)
     const labels = Array.from({ length: classes }, (_, i) => this.#string(this.#exports.model_label(model, i)))
     return { family, imageSize, channels, patch, width, layers, heads, mlpWidth, prefixTokens, classes, parameters, weightBytes, labels }
+  }
+
+  tensors({ id }) {
+    if (!this.#models.has(id)) throw closed('model')
+    const { model_tensor: describe, model_absent: absentAt } = this.#exports, found = [], absent = []
+    for (let i = 0; i < describe(this.#web, id, i); i++) {
+      const [name, dtype, role, layer, bytes, used, rank] = this.#out(7), shape = this.#out(7 + rank).slice(7)
+      found.push({ name: this.#string(name), dtype: this.#string(dtype), shape, bytes, used: used === 1, role: role ? partName(this.#string(role)).replace('#', layer) : null })
+    }
+    for (let at; (at = absentAt(id, absent.length)) !== 0;) absent.push(partName(this.#string(at)))
+    return { found, absent }
   }
 
   #closeSources(ids) {

@@ -168,9 +168,24 @@ export interface Region {
   height: number
 }
 
+export interface TensorUse {
+  name: string
+  /** As in the file, also where heed cannot use it. */
+  dtype: string
+  shape: number[]
+  bytes: number
+  used: boolean
+  /** What the model reads from it, by its Hugging Face name whatever the file's own style; null where it reads nothing. In timm's files
+   * query, key and value are one tensor: its role is the query's. */
+  role: string | null
+}
+
 export interface Model {
   readonly info: ModelInfo
   createSession(options?: SessionOptions): Session
+  /** What each tensor of the files is for, and which optional parts they have no tensor for. (A part that is needed and missing is an error
+   * of loadModel, which names it.) */
+  tensors(): Promise<{ found: TensorUse[], absent: string[] }>
   close(): void
   [Symbol.dispose](): void
 }

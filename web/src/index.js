@@ -75,6 +75,8 @@ class Model {
     return new Session(this.#call, this.#call('createSession', { model: this.#id, taps, batch, height, width }, { onProgress, signal }))
   }
 
+  tensors() { return this.#id === undefined ? Promise.reject(closed('model')) : this.#call('tensors', { id: this.#id }) }
+
   close() {
     if (this.#id !== undefined) this.#call('closeModel', { id: this.#id }).catch(() => {})
     this.#id = undefined

@@ -22,7 +22,7 @@ export async function startBrowser({ isolated = true } = {}) {
     page.faults = []
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !message.text().startsWith('Service Worker registration blocked') && page.faults.push(message.text()))
     page.on('pageerror', (error) => page.faults.push(String(error.stack)))
-    page.on('requestfailed', (request) => page.faults.push(`${request.url()}: ${request.failure()?.errorText}`))
+    page.on('requestfailed', (request) => request.method() !== 'HEAD' /* answers without a body count as ended */ && page.faults.push(`${request.url()}: ${request.failure()?.errorText}`))
     await page.goto(server.address + path)
     if (ready) await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     return page

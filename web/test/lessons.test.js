@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { safetensorsParts } from '../pages/arrays.js'
 import { allOf, emptyRows, factors } from '../pages/mask_factors.js'
-import { asCase, attend, normKinds, scoreKinds, softmax, sparsemax } from '../pages/worked.js'
+import { asCase, asHeadsCase, attend, manyHeads, normKinds, positions, scoreKinds, softmax, sparsemax } from '../pages/worked.js'
 import { createRuntime, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
 
@@ -44,4 +44,15 @@ test('masks are ANDed; conventions of an empty row', () => {
   assert.ok(emptyRows.nan.row([1, 2]).every(Number.isNaN))
   assert.ok(Math.abs(emptyRows.unmasked.row([1, 2], softmax)[0] - softmax([1, 2])[0]) < 1e-3)
   assert.deepEqual(sparsemax([0.1, 0.2, -Infinity]).map((weight) => Math.round(weight * 100)), [45, 55, 0])
+})
+
+test('many heads and positions: the runtime gives the same', async () => {
+  const tokens = [[1, 0.5, 0, -1], [0.5, 1, 0, 0.5], [0, 0, 2, 0.5]], projection = [[1, 0.5, 0, 0], [0, 1, 0, -1], [0.25, 0, 1, 0], [0, 0, 0, 2]]
+  const bytes = async ({ tensors, metadata }) => new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer())
+  for (const heads of [1, 2, 4]) {
+    const set = { tokens, heads, projection }, { passed, maxAbs } = await runtime.check(await bytes(asHeadsCase(set, manyHeads(set))), { tolerance: 1e-5 })
+    assert.ok(passed, `${heads}: ${maxAbs}`)
+  }
+  const place = { tensors: { 'expect.y': { shape: [5, 4], data: Float32Array.from(positions(5, 4).flat()) } }, metadata: { op: 'positional_encoding', attrs: JSON.stringify({ length: 5, width: 4 }) } }
+  assert.ok((await runtime.check(await bytes(place), { tolerance: 1e-6 })).passed)
 })

@@ -53,3 +53,17 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
 }
 
 const char *heed_web_model_label(const heed_web_model *model, uint32_t index) { return heed_model_label(model->model, index); }
+
+uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index) {
+  const uint32_t count = heed_model_tensor_count(model->model);
+  if (index >= count) return count;
+  heed_tensor_info info;
+  heed_model_tensor(model->model, index, &info);
+  const uint32_t rank = info.unsupported ? 0 : info.shape.rank;
+  const double numbers[] = {(double)(uintptr_t)info.name, (double)(uintptr_t)info.dtype_name, (double)(uintptr_t)info.role, info.layer, (double)info.bytes, info.used, rank};
+  memcpy(web->out, numbers, sizeof numbers);
+  for (uint32_t i = 0; i < rank; i++) web->out[sizeof numbers / sizeof *numbers + i] = info.shape.dim[i];
+  return count;
+}
+
+const char *heed_web_model_absent(const heed_web_model *model, uint32_t index) { return heed_model_absent(model->model, index); }

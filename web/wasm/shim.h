@@ -90,6 +90,12 @@ HEED_WEB_EXPORT(model_open) heed_status heed_web_model_open(heed_web *web, const
 HEED_WEB_EXPORT(model_info) const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
 HEED_WEB_EXPORT(model_label) const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
 
+/* The number of tensors. Of the one at the index, where there is one, out: addresses of name, dtype and role (0 = none), layer of the role,
+ * bytes, 1 = used, rank, dim... */
+HEED_WEB_EXPORT(model_tensor) uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index);
+/* heed_model_absent */
+HEED_WEB_EXPORT(model_absent) const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
+
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
 /* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED. out: the session, batch, height, width,

@@ -647,9 +647,16 @@ typedef struct heed_tensor_info {
   heed_shape shape;
   uint64_t bytes;
   bool used;
+  /* What the model reads from it: the Hugging Face name of that part, '#' being the layer's number, '|' before other names of it; NULL: nothing,
+   * or a model that knows its tensors by these very names. In timm's files query, key and value are one tensor: its role is the query's. */
+  const char *role;
+  uint32_t layer; /* of the role */
 } heed_tensor_info;
 HEED_API uint32_t heed_model_tensor_count(const heed_model *model);
 HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info);
+/* The index-th optional part that the files have no tensor for, as `role` above; NULL after the last. (A part that is needed and missing is an
+ * error of heed_model_open, which names it.) */
+HEED_API const char *heed_model_absent(const heed_model *model, uint32_t index);
 
 typedef struct heed_build_desc {
   size_t struct_size;

@@ -1,0 +1,101 @@
+/* Models by address: sizes before the download, kept until removed, refused where the policy names no such server; which tensors matched. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { finish, site, startBrowser } from './browser.js'
+import { mayAsk, megabytes } from '../pages/model_store.js'
+import { serve } from '../serve.js'
+
+let browser
+
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+const text = (page, id) => page.textContent(`#${id}`)
+
+async function askFor(page, address) {
+  await page.click('#open-address')
+  await page.fill('#library input', address)
+  await page.keyboard.press('Enter')
+}
+
+test('a policy says who may be asked', () => {
+  assert.equal(mayAsk("default-src 'none'; connect-src 'self'", 'https://a.b', 'https://a.b'), true)
+  assert.equal(mayAsk("default-src 'none'; connect-src 'self'", 'https://c.d', 'https://a.b'), false)
+  assert.equal(mayAsk("connect-src 'self' https://c.d; img-src 'self'", 'https://c.d', 'https://a.b'), true)
+  assert.deepEqual([megabytes(1234), megabytes(1.6e6)], ['1.2 KB', '1.6 MB'])
+})
+
+test('a model by address: its size first, then kept, opened again after a reload, removed', async () => {
+  const page = await browser.open(), caption = await text(page, 'caption')
+  await askFor(page, 'heed/demo/')
+  await page.waitForSelector('#library .kept li')
+  assert.match(await text(page, 'library'), /config\.json: \d.*model\.safetensors: 1\.\d MB.*Download 1\.\d MB/)
+  assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
+  await page.screenshot({ path: join(site, '../screenshots/explorer-address.png') })
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'heed/demo')
+  await page.waitForFunction((caption) => document.getElementById('caption').textContent === caption, caption)
+  await page.click('#tensors')
+  assert.match(await text(page, 'report-title'), /heed\/demo/)
+  assert.match(await page.textContent('dialog.report'), /(\d+) of \1 tensors are used.*distillation/)
+  assert.match(await page.textContent('dialog.report'), /blocks\.3\.attn\.qkv\.weightencoder\.layer\.3\.attention\.attention\.query\.weight|encoder\.layer\.3\.attention/)
+  await page.screenshot({ path: join(site, '../screenshots/explorer-tensors.png') })
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+  await page.click('#library button:text-is("Open")')
+  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'heed/demo')
+  await page.click('#library button:text-is("Remove")')
+  await page.waitForFunction(() => !document.querySelector('#library .kept li'))
+  assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
+  await finish(page)
+})
+
+test('what is not there, and a server that the policy does not name, get a sentence', async () => {
+  const page = await browser.open()
+  for (const [address, sentence] of [['heed/plot/', /no model\.safetensors in it/], ['https://elsewhere.example/model/', /policy names the servers.*--connect https:\/\/elsewhere\.example/]]) {
+    await askFor(page, address)
+    await page.waitForSelector('#error:not([hidden])')
+    assert.match(await text(page, 'error-text'), sentence)
+    await page.click('#error-close')
+  }
+  page.faults = page.faults.filter((fault) => !fault.includes('404'))
+  await finish(page)
+})
+
+test('another server is asked where the page is served with --connect; a download that ends early is not kept', async () => {
+  let cut = true
+  const other = createServer(async ({ url, method }, response) => {
+    const bytes = await readFile(join(site, 'heed/demo', url)).catch(() => null), headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+    if (!bytes) return response.writeHead(404, headers).end()
+    response.writeHead(200, { ...headers, 'Content-Length': bytes.length })
+    if (method === 'HEAD') return response.end()
+    if (!cut || !url.endsWith('.safetensors')) return response.end(bytes)
+    response.write(bytes.subarray(0, 1e5), () => response.destroy())
+  })
+  await new Promise((done) => other.listen(0, 'localhost', done))
+  const address = `http://localhost:${other.address().port}`, server = await serve(site, { connect: address }), page = await browser.open()
+  try {
+    await page.goto(server.address)
+    await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+    page.faults = []
+    await askFor(page, `${address}/`)
+    await page.click('#library button:text-matches("^Download")')
+    await page.waitForSelector('#error:not([hidden])')
+    assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
+    await page.click('#error-close')
+    cut = false
+    page.faults = []
+    await askFor(page, `${address}/model.safetensors`)
+    await page.click('#library button:text-matches("^Download")')
+    await page.waitForFunction(() => document.getElementById('model-name').textContent === 'model.safetensors')
+    await finish(page)
+  } finally {
+    server.close()
+    other.close()
+  }
+})
