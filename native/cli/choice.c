@@ -45,6 +45,8 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char ca
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;
+  const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
+  if (flops && cli_read_number(flops, UINT32_MAX, &number)) desc.submit_flops = number;
   desc.force_staging = getenv("HEED_VULKAN_FORCE_STAGING") != NULL;
   return desc;
 }

@@ -70,7 +70,7 @@ static heed_status fill(heed_program *program, heed_vk_builder *builder, const h
   for (; program->block_count < builder->block_count; program->block_count++)
     HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &blocks[program->block_count], error));
   HEED_TRY(heed_vk_upload(&program->transfer, builder, blocks, hooks, error));
-  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->places, VK_NULL_HANDLE, hooks, &program->commands, error);
+  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->places, VK_NULL_HANDLE, heed_vk_find_budget(&program->backend->pipelines, builder), hooks, &program->commands, error);
 }
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
@@ -194,6 +194,10 @@ heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_
   heed_log(context, HEED_LOG_INFO, "vulkan: %s (%s)", vulkan->base.device, vulkan->device.info.driver);
   *backend = &vulkan->base;
   return HEED_OK;
+}
+
+uint32_t heed_vulkan_submission_count(const heed_backend *backend) {
+  return backend && backend->vtable == &vtable ? ((const heed_vk_backend *)backend)->device.fault.submits : 0;
 }
 
 uint32_t heed_vulkan_message_count(const heed_backend *backend) {

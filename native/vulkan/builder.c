@@ -38,8 +38,13 @@ heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node
 }
 
 heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error) {
-  for (builder->step = 0; builder->step < builder->plan->step_count; builder->step++)
-    HEED_TRY(heed_vk_builder_node(builder, heed_plan_node(builder->plan, builder->step), error));
+  for (builder->step = 0; builder->step < builder->plan->step_count; builder->step++) {
+    const heed_node *node = heed_plan_node(builder->plan, builder->step);
+    const size_t first = builder->dispatch_count;
+    HEED_TRY(heed_vk_builder_node(builder, node, error));
+    const uint64_t flops = heed_ops[node->op]->flops(builder->plan->graph, node);
+    for (size_t i = first; i < builder->dispatch_count; i++) builder->dispatches[i].flops = flops / (builder->dispatch_count - first);
+  }
   return HEED_OK;
 }
 

@@ -53,6 +53,7 @@ typedef struct heed_vk_dispatch {
   uint32_t binding_count;
   uint32_t push[HEED_VK_PUSH_BYTES / 4], push_bytes;
   uint32_t groups[3];
+  uint64_t flops; /* about; 0 in what a single node adds */
 } heed_vk_dispatch;
 
 /* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix [rows, depth] is kept in panels

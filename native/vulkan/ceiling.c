@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "params/ceiling.h"
+#include "vulkan/portion.h"
 #include "vulkan/profile.h"
 
 #define REPEATS 5
@@ -32,7 +33,7 @@ static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch, con
   }
   m->builder.dispatches = m->dispatches;
   m->builder.dispatch_count = REPEATS;
-  HEED_TRY(heed_vk_time(m->pipelines, &m->builder, &m->places, m->microseconds, error));
+  HEED_TRY(heed_vk_time(m->pipelines, &m->builder, &m->places, 0, m->microseconds, error));
   *least = HUGE_VAL;
   for (uint32_t i = 0; i < REPEATS; i++)
     if (m->microseconds[i] < *least) *least = m->microseconds[i];
@@ -98,4 +99,19 @@ heed_status heed_vk_measure_ceiling(heed_vk_pipelines *pipelines, heed_vulkan_ce
   HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply, &ceiling->f32_gflops, error));
   if (device->has_half_math) HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply_half, &ceiling->f16_gflops, error));
   return copy(&m, &ceiling->copy_gbs, error);
+}
+
+#define SUBMIT_SECONDS 0.1
+#define LEAST_SHARE 0.1 /* of the ceiling that a kernel reaches at worst */
+
+uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder) {
+  heed_vk_device *device = pipelines->device;
+  if (device->submit_flops || !device->cuts) return device->submit_flops;
+  const double slow = device->info.type == HEED_VULKAN_DISCRETE ? 200.0 : 20.0; /* GFLOP/s */
+  const uint64_t least = (uint64_t)(slow * 1e9 * SUBMIT_SECONDS);
+  if (heed_vk_count_flops(builder) <= least) return least;
+  meter m = {.pipelines = pipelines, .builder = {.context = device->instance.context, .limits = &device->limits}};
+  if (pipelines->gflops <= 0.0 && multiply(&m, HEED_SHADER_ceiling_multiply, &pipelines->gflops, NULL) != HEED_OK) return least;
+  const uint64_t timed = (uint64_t)(pipelines->gflops * LEAST_SHARE * 1e9 * SUBMIT_SECONDS);
+  return timed > least ? timed : least;
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "vulkan/hazard.h"
+#include "vulkan/portion.h"
 
 typedef struct recorder {
   heed_vk_commands *commands;
@@ -15,13 +16,19 @@ typedef struct recorder {
   const heed_vk_places *places;
   VkQueryPool stamps;
   uint32_t stamp_count;
+  VkDescriptorSet set; /* of the dispatch at hand */
   heed_vk_hazards hazards;
 } recorder;
 
-static uint32_t count_stages(const heed_vk_builder *builder) {
-  uint32_t stages = 1;
-  for (size_t i = 1; i < builder->dispatch_count; i++) stages += builder->dispatches[i].stage != builder->dispatches[i - 1].stage;
-  return stages;
+static heed_vk_portions walk_of(const recorder *r) { return (heed_vk_portions){.builder = r->builder, .budget = r->commands->budget}; }
+
+/* One command buffer for each run of portions that neither a stage nor a submission ends; at least one. */
+static uint32_t count_buffers(const recorder *r) {
+  heed_vk_portions walk = walk_of(r);
+  heed_vk_portion portion;
+  uint32_t count = 1;
+  while (heed_vk_next_portion(&walk, &portion)) count += portion.new_stage || portion.breaks;
+  return count;
 }
 
 static heed_status make_pools(recorder *r, heed_error *error) {
@@ -129,62 +136,84 @@ static void stamp(recorder *r, VkCommandBuffer buffer) {
   if (r->stamps) r->commands->device->instance.api.CmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, r->stamps, r->stamp_count++);
 }
 
-static heed_status record_dispatch(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch, heed_error *error) {
+static heed_status bind(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch, bool first, VkDescriptorSet *set, heed_error *error) {
   const heed_vk_api *api = &r->commands->device->instance.api;
   heed_vk_layout layout;
-  VkDescriptorSet set;
   HEED_TRY(heed_vk_get_layout(r->pipelines, dispatch, &layout, error));
-  HEED_TRY(make_set(r, dispatch, &layout, &set, error));
-  order(r, buffer, dispatch);
+  if (first) HEED_TRY(make_set(r, dispatch, &layout, set, error));
+  if (first) order(r, buffer, dispatch);
   api->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, heed_vk_find_pipeline(r->pipelines, dispatch));
-  api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout.pipeline, 0, 1, &set, 0, NULL);
+  api->CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout.pipeline, 0, 1, set, 0, NULL);
   api->CmdPushConstants(buffer, layout.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, dispatch->push_bytes, dispatch->push);
-  api->CmdDispatch(buffer, dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]);
+  return HEED_OK;
+}
+
+static heed_status record_portion(recorder *r, VkCommandBuffer buffer, const heed_vk_portion *portion, heed_error *error) {
+  const heed_vk_api *api = &r->commands->device->instance.api;
+  const uint32_t *base = portion->base, *groups = portion->groups;
+  HEED_TRY(bind(r, buffer, &r->builder->dispatches[portion->dispatch], portion->begins, &r->set, error));
+  if (portion->begins && portion->ends) api->CmdDispatch(buffer, groups[0], groups[1], groups[2]);
+  else api->CmdDispatchBase(buffer, base[0], base[1], base[2], groups[0], groups[1], groups[2]);
+  if (portion->ends) stamp(r, buffer);
+  return HEED_OK;
+}
+
+/* What the host or a copy wrote before is seen; what is written is seen after. */
+static heed_status begin_buffer(recorder *r, uint32_t index, heed_error *error) {
+  heed_vk_device *device = r->commands->device;
+  const heed_vk_api *api = &device->instance.api;
+  const VkCommandBuffer buffer = r->commands->buffers[index];
+  const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  HEED_VK_TRY(device, api->BeginCommandBuffer(buffer, &info), "vkBeginCommandBuffer");
+  if (index) return HEED_OK;
+  if (r->stamps) api->CmdResetQueryPool(buffer, r->stamps, 0, (uint32_t)r->builder->dispatch_count + 1);
+  barrier(r, buffer, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+          VK_ACCESS_HOST_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
   stamp(r, buffer);
   return HEED_OK;
 }
 
-/* The dispatches [first, end) of one stage. What the host or a copy wrote before is seen; what is written is seen after. */
-static heed_status record_stage(recorder *r, VkCommandBuffer buffer, size_t first, size_t end, bool is_first, bool is_last, heed_error *error) {
+static heed_status end_buffer(recorder *r, uint32_t index, uint8_t ends, heed_error *error) {
   heed_vk_device *device = r->commands->device;
-  const heed_vk_api *api = &device->instance.api;
-  const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  HEED_VK_TRY(device, api->BeginCommandBuffer(buffer, &info), "vkBeginCommandBuffer");
-  if (is_first && r->stamps) api->CmdResetQueryPool(buffer, r->stamps, 0, (uint32_t)r->builder->dispatch_count + 1);
-  if (is_first)
-    barrier(r, buffer, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-            VK_ACCESS_HOST_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-  if (is_first) stamp(r, buffer);
-  for (size_t i = first; i < end; i++) HEED_TRY(record_dispatch(r, buffer, &r->builder->dispatches[i], error));
-  if (is_last)
+  const VkCommandBuffer buffer = r->commands->buffers[index];
+  if (index + 1 == r->commands->count)
     barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
             VK_ACCESS_HOST_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
-  HEED_VK_TRY(device, api->EndCommandBuffer(buffer), "vkEndCommandBuffer");
+  HEED_VK_TRY(device, device->instance.api.EndCommandBuffer(buffer), "vkEndCommandBuffer");
+  r->commands->ends[index] = ends;
   return HEED_OK;
 }
 
 static heed_status record(recorder *r, heed_error *error) {
-  const heed_vk_builder *builder = r->builder;
-  size_t first = 0;
-  for (uint32_t stage = 0; stage < r->commands->count; stage++) {
-    size_t end = first;
-    while (end < builder->dispatch_count && builder->dispatches[end].stage == builder->dispatches[first].stage) end++;
-    HEED_TRY(record_stage(r, r->commands->buffers[stage], first, end, stage == 0, stage + 1 == r->commands->count, error));
-    first = end;
+  heed_vk_portions walk = walk_of(r);
+  heed_vk_portion portion;
+  uint32_t index = 0;
+  r->commands->stages = 1;
+  HEED_TRY(begin_buffer(r, index, error));
+  while (heed_vk_next_portion(&walk, &portion)) {
+    if (portion.new_stage || portion.breaks) {
+      HEED_TRY(end_buffer(r, index, (portion.new_stage ? HEED_VK_ENDS_STAGE : 0) | (portion.breaks ? HEED_VK_ENDS_SUBMISSION : 0), error));
+      HEED_TRY(begin_buffer(r, ++index, error));
+      r->commands->stages += portion.new_stage;
+    }
+    HEED_TRY(record_portion(r, r->commands->buffers[index], &portion, error));
   }
-  return HEED_OK;
+  return end_buffer(r, index, HEED_VK_ENDS_STAGE | HEED_VK_ENDS_SUBMISSION, error);
 }
 
 heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool stamps,
-                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
+                                    uint64_t budget, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
   memset(commands, 0, sizeof *commands);
   commands->device = pipelines->device;
-  commands->count = count_stages(builder);
-  commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
-  if (!commands->buffers) return heed_fail_memory(error, "vulkan: commands", commands->count * sizeof(VkCommandBuffer));
+  commands->budget = budget;
   recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .places = places, .stamps = stamps};
-  heed_status status = heed_vk_make_pipelines(pipelines, builder, hooks, error);
+  commands->count = count_buffers(&r);
+  commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
+  commands->ends = heed_alloc(builder->context, commands->count, sizeof *commands->ends);
+  heed_status status = HEED_OK;
+  if (!commands->buffers || !commands->ends) status = heed_fail_memory(error, "vulkan: commands", commands->count * sizeof(VkCommandBuffer));
+  if (status == HEED_OK) status = heed_vk_make_pipelines(pipelines, builder, hooks, error);
   if (status == HEED_OK) status = make_pools(&r, error);
   if (status == HEED_OK) status = record(&r, error);
   if (status != HEED_OK) heed_vk_commands_destroy(commands, builder->context);
@@ -201,15 +230,29 @@ void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *co
   for (uint32_t i = 0; i < commands->view_count; i++) api->DestroyBufferView(device->handle, commands->views[i], NULL);
   heed_free(context, commands->views);
   heed_free(context, commands->buffers);
+  heed_free(context, commands->ends);
   memset(commands, 0, sizeof *commands);
 }
 
+/* Submits from *index on to the end of the stage or, when `all`, of the program, and waits. */
+static heed_status run_to_end(heed_vk_commands *commands, uint32_t *index, bool all, heed_error *error) {
+  for (bool last = false; !last;) {
+    const uint32_t first = *index;
+    uint8_t ends = 0;
+    while (!(ends & (all ? HEED_VK_ENDS_SUBMISSION : HEED_VK_ENDS_SUBMISSION | HEED_VK_ENDS_STAGE))) ends = commands->ends[(*index)++];
+    last = all ? *index == commands->count : ends & HEED_VK_ENDS_STAGE;
+    HEED_TRY(heed_vk_submit(commands->device, commands->buffers + first, *index - first, last ? commands->fence : VK_NULL_HANDLE, error));
+  }
+  return heed_vk_wait(commands->device, commands->fence, error);
+}
+
 heed_status heed_vk_commands_run(heed_vk_commands *commands, const heed_hooks *hooks, heed_error *error) {
-  if (!hooks || (!hooks->progress && !hooks->cancel)) return heed_vk_submit(commands->device, commands->buffers, commands->count, commands->fence, error);
-  for (uint32_t stage = 0; stage < commands->count; stage++) {
+  uint32_t index = 0;
+  if (!hooks || (!hooks->progress && !hooks->cancel)) return run_to_end(commands, &index, true, error);
+  for (uint32_t stage = 0; stage < commands->stages; stage++) {
     HEED_TRY(heed_ask_cancel(hooks, "run", error));
-    HEED_TRY(heed_vk_submit(commands->device, &commands->buffers[stage], 1, commands->fence, error));
-    heed_tell_progress(hooks, "run", stage + 1, commands->count);
+    HEED_TRY(run_to_end(commands, &index, false, error));
+    heed_tell_progress(hooks, "run", stage + 1, commands->stages);
   }
   return HEED_OK;
 }

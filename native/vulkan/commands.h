@@ -5,12 +5,16 @@
 #include "vulkan/memory.h"
 #include "vulkan/pipeline.h"
 
+enum { HEED_VK_ENDS_STAGE = 1, HEED_VK_ENDS_SUBMISSION = 2 };
+
 typedef struct heed_vk_commands {
   heed_vk_device *device;
   VkDescriptorPool descriptors;
   VkCommandPool pool;
-  VkCommandBuffer *buffers; /* one a stage, in order */
-  uint32_t count;
+  VkCommandBuffer *buffers; /* in order: at least one a stage, one a submission */
+  uint8_t *ends;            /* what ends with each: HEED_VK_ENDS_... */
+  uint32_t count, stages;
+  uint64_t budget;          /* operations a submission; 0: no limit */
   VkBufferView *views; /* of the slots that hold texels */
   uint32_t view_count;
   VkFence fence;
@@ -22,12 +26,13 @@ typedef struct heed_vk_places {
 } heed_vk_places;
 
 /* Records all dispatches of the builder. Barriers stand only where a dispatch meets what an earlier one wrote or reads. With stamps,
- * one query more than dispatches, each waits for the one before it, and a timestamp stands before the first and after each. */
+ * one query more than dispatches, each waits for the one before it, and a timestamp stands before the first and after each.
+ * budget: most operations of one submission (portion.h). */
 heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool stamps,
-                                    const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
+                                    uint64_t budget, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error);
 void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *context);
 
-/* One submission for everything; stage by stage, with a wait after each, when the caller wants to hear of progress or to cancel. */
+/* One submission for everything within the budget; stage by stage, with a wait after each, when the caller wants to hear of progress or to cancel. */
 heed_status heed_vk_commands_run(heed_vk_commands *commands, const heed_hooks *hooks, heed_error *error);
 
 #endif

@@ -311,6 +311,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
   HEED_TRY(choose_tier(device, desc, error));
   set_limits(device, &properties.limits, desc);
+  device->cuts = desc->submit_flops || device->info.type != HEED_VULKAN_CPU; /* no watchdog looks at software devices */
   return make_device(device, desc->validate, error);
 }
 
@@ -319,6 +320,7 @@ heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan
   HEED_TRY(heed_vk_instance_create(context, desc->validate, &device->instance, error));
   device->fault = (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
   device->force_staging = desc->force_staging;
+  device->submit_flops = desc->submit_flops;
   const heed_status status = set_up(device, desc, error);
   if (status != HEED_OK) heed_vk_device_destroy(device);
   return status;
@@ -338,8 +340,17 @@ heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *c
 heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count, VkFence fence, heed_error *error) {
   const heed_vk_api *api = &device->instance.api;
   const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = count, .pCommandBuffers = buffers};
-  if (device->lost || heed_vk_fault_loses(&device->fault)) return heed_vk_check(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit", error);
-  HEED_VK_TRY(device, api->QueueSubmit(device->queue, 1, &info, fence), "vkQueueSubmit");
+  if (device->lost || heed_vk_fault_loses(&device->fault)) {
+    api->DeviceWaitIdle(device->handle);
+    return heed_vk_check(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit", error);
+  }
+  const VkResult result = api->QueueSubmit(device->queue, 1, &info, fence);
+  if (result != VK_SUCCESS) api->DeviceWaitIdle(device->handle);
+  return heed_vk_check(device, result, "vkQueueSubmit", error);
+}
+
+heed_status heed_vk_wait(heed_vk_device *device, VkFence fence, heed_error *error) {
+  const heed_vk_api *api = &device->instance.api;
   HEED_VK_TRY(device, api->WaitForFences(device->handle, 1, &fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
   HEED_VK_TRY(device, api->ResetFences(device->handle, 1, &fence), "vkResetFences");
   return HEED_OK;

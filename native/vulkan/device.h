@@ -34,6 +34,8 @@ typedef struct heed_vk_device {
   heed_vk_limits limits;
   heed_vk_fault fault;
   bool force_staging;
+  bool cuts;             /* pipelines may be dispatched from a base */
+  uint64_t submit_flops; /* as desc has it */
   bool lost;
   bool has_half_math; /* arithmetic in fp16 */
 } heed_vk_device;
@@ -44,8 +46,10 @@ void heed_vk_device_destroy(heed_vk_device *device);
 
 /* heed_vk_result, and remembers when the device is lost. */
 heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call, heed_error *error);
-/* Submits command buffers and waits for them. */
+/* Submits command buffers; fence may be none. A failure leaves nothing running. */
 heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count, VkFence fence, heed_error *error);
+/* Waits for the fence of what was submitted, and resets it. */
+heed_status heed_vk_wait(heed_vk_device *device, VkFence fence, heed_error *error);
 
 #define HEED_VK_TRY(device, call, name) HEED_TRY(heed_vk_check((device), (call), (name), error))
 

@@ -13,7 +13,6 @@
   X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties)
 #define HEED_VK_INSTANCE_FUNCTIONS(X)                                                                                      \
   X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures) \
-               \
   X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
   X(CreateDevice) X(GetDeviceProcAddr) X(GetPhysicalDeviceFeatures2)
 #define HEED_VK_DEVICE_FUNCTIONS(X)                                                                                        \
@@ -24,6 +23,7 @@
   X(GetPipelineCacheData) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets)                       \
   X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)       \
   X(EndCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdPushConstants) X(CmdDispatch) X(CmdPipelineBarrier) \
+  X(CmdDispatchBase)                                                                                                       \
   X(CmdCopyBuffer) X(CmdFillBuffer) X(DestroyBufferView) X(CreateFence) X(DestroyFence) X(WaitForFences) X(ResetFences)   \
   X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdWriteTimestamp) X(GetQueryPoolResults)
 

@@ -132,7 +132,8 @@ static heed_status end(heed_vk_transfer *transfer, heed_error *error) {
   api->CmdPipelineBarrier(transfer->commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
                           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
   HEED_VK_TRY(transfer->device, api->EndCommandBuffer(transfer->commands), "vkEndCommandBuffer");
-  return heed_vk_submit(transfer->device, &transfer->commands, 1, transfer->fence, error);
+  HEED_TRY(heed_vk_submit(transfer->device, &transfer->commands, 1, transfer->fence, error));
+  return heed_vk_wait(transfer->device, transfer->fence, error);
 }
 
 static heed_status copy(heed_vk_transfer *transfer, VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset, uint64_t bytes, heed_error *error) {

@@ -141,6 +141,7 @@ static void make(uint64_t task, uint32_t worker, void *user) {
   for (uint32_t i = 0; i < pipeline->constant_count; i++) entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
   const VkSpecializationInfo constants = {pipeline->constant_count, entries, pipeline->constant_count * sizeof(uint32_t), pipeline->constants};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                            .flags = w->device->cuts ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
                                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                       .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                       .module = pipeline->module,

@@ -28,6 +28,7 @@ typedef struct heed_vk_pipelines {
   size_t layout_count, layout_capacity;
   heed_vk_pipeline *table;
   size_t count, capacity;
+  double gflops; /* what the device does at best; 0: not timed yet */
 } heed_vk_pipelines;
 
 /* cache_bytes: what an earlier vkGetPipelineCacheData gave, or NULL. */

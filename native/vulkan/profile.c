@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "vulkan/ceiling.h"
 
 /* Stamps wrap around at the queue's number of bits. */
 static double passed(const heed_vk_device *device, uint64_t from, uint64_t to) {
@@ -12,11 +13,11 @@ static double passed(const heed_vk_device *device, uint64_t from, uint64_t to) {
   return (double)((to - from) & mask) * device->stamp_period;
 }
 
-static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool pool, uint64_t *stamps,
-                       heed_error *error) {
+static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool pool, uint64_t budget,
+                       uint64_t *stamps, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   heed_vk_commands commands;
-  HEED_TRY(heed_vk_commands_create(pipelines, builder, places, pool, NULL, &commands, error));
+  HEED_TRY(heed_vk_commands_create(pipelines, builder, places, pool, budget, NULL, &commands, error));
   heed_status status = heed_vk_commands_run(&commands, NULL, error);
   const uint32_t count = (uint32_t)builder->dispatch_count + 1;
   if (status == HEED_OK)
@@ -28,7 +29,7 @@ static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *buil
   return status;
 }
 
-heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, double *microseconds, heed_error *error) {
+heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, uint64_t budget, double *microseconds, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   if (device->stamp_bits == 0) return heed_fail(error, HEED_UNSUPPORTED, "profile: %s has no timestamps", device->info.name);
   const size_t count = builder->dispatch_count + 1;
@@ -38,7 +39,7 @@ heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *bu
       .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = (uint32_t)count};
   VkQueryPool pool = VK_NULL_HANDLE;
   heed_status status = heed_vk_check(device, device->instance.api.CreateQueryPool(device->handle, &info, NULL, &pool), "vkCreateQueryPool", error);
-  if (status == HEED_OK) status = run(pipelines, builder, places, pool, stamps, error);
+  if (status == HEED_OK) status = run(pipelines, builder, places, pool, budget, stamps, error);
   for (size_t i = 0; status == HEED_OK && i + 1 < count; i++) microseconds[i] = passed(device, stamps[i], stamps[i + 1]);
   if (pool) device->instance.api.DestroyQueryPool(device->handle, pool, NULL);
   heed_free(builder->context, stamps);
@@ -48,7 +49,7 @@ heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *bu
 heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, heed_step_time *times, heed_error *error) {
   double *microseconds = heed_alloc(builder->context, builder->dispatch_count + 1, sizeof *microseconds);
   if (!microseconds) return heed_fail_memory(error, "vulkan: times", (builder->dispatch_count + 1) * sizeof *microseconds);
-  const heed_status status = heed_vk_time(pipelines, builder, places, microseconds, error);
+  const heed_status status = heed_vk_time(pipelines, builder, places, heed_vk_find_budget(pipelines, builder), microseconds, error);
   if (status == HEED_OK) memset(times, 0, builder->plan->step_count * sizeof *times);
   for (size_t i = 0; status == HEED_OK && i < builder->dispatch_count; i++) {
     heed_step_time *time = &times[builder->dispatches[i].step];

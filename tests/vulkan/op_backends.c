@@ -1,6 +1,7 @@
 /* Brings Vulkan to the op tests: linked beside one, it runs on the first device instead of the CPU. With HEED_VULKAN_VALIDATE set in
  * the environment all of it runs under validation, and a message fails the program; with HEED_VULKAN_GPU_KERNELS it runs the kernels
- * that a GPU would, with HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier by its name. */
+ * that a GPU would, with HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier by its name, with
+ * HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;
+  const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
+  if (flops) desc.submit_flops = strtoull(flops, NULL, 10);
   desc.floor = getenv("HEED_VULKAN_FLOOR") != NULL;
   return heed_vulkan_backend_create(context, &desc, backend, error);
 }

@@ -221,6 +221,51 @@ static void test_ceiling(void **state) {
   vulkan_program_end(&program);
 }
 
+typedef struct waited {
+  uint32_t calls, total;
+} waited;
+
+static void count_stages(const char *phase, uint64_t done, uint64_t total, void *user) {
+  waited *w = user;
+  if (strcmp(phase, "run") != 0) return;
+  w->calls++;
+  w->total = (uint32_t)total;
+  assert_int_equal(done, w->calls);
+}
+
+/* A run cut into submissions gives the same numbers, with hooks and under a clock too, and a loss in the midst of it is told. */
+static void test_submissions(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.submit_flops = 500;
+  run_right(&desc);
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, &desc, &error));
+  uint32_t before = heed_vulkan_submission_count(program.backend);
+  assert_ok(heed_session_run(program.session, NULL, &error));
+  const uint32_t submissions = heed_vulkan_submission_count(program.backend) - before;
+  assert_true(submissions > 4);
+  waited w = {0, 0};
+  const heed_hooks hooks = {sizeof hooks, count_stages, NULL, &w};
+  assert_ok(vulkan_program_run(&program, &hooks, &error));
+  assert_int_equal(w.calls, 3);
+  assert_int_equal(w.total, 3);
+  vulkan_program_check(&program);
+  heed_step_time times[8];
+  const heed_clock clock = {no_time, NULL};
+  assert_ok(heed_session_profile(program.session, &clock, times, &error));
+  before = heed_vulkan_submission_count(program.backend);
+  vulkan_program_close(&program);
+  desc.lose_at_submit = before - submissions / 2;
+  heed_status status = vulkan_program_open(&program, &desc, &error);
+  for (int i = 0; status == HEED_OK && i < 4; i++) status = vulkan_program_run(&program, NULL, &error);
+  assert_int_equal(status, HEED_DEVICE_LOST);
+  vulkan_program_end(&program);
+}
+
 /* Lost at submission n: creating or running says so, every later call says so, destroying works; a new backend works. */
 static void test_device_lost(void **state) {
   (void)state;
@@ -368,7 +413,7 @@ int main(void) {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
       cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling),
+      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_submissions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

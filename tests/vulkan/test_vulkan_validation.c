@@ -23,6 +23,7 @@ static void run_validated(bool staging, heed_vulkan_precision precision) {
   context.log = print_line;
   desc.validate = HEED_VULKAN_VALIDATE_GPU;
   desc.force_staging = staging;
+  if (staging) desc.submit_flops = 500; /* in many submissions */
   desc.precision = precision;
   vulkan_program_start(&program, &context);
   const heed_status status = vulkan_program_open(&program, &desc, &error);

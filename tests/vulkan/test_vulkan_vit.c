@@ -106,7 +106,32 @@ static void test_small(void **state) {
   assert_true(check("small_224", HEED_VULKAN_PRECISION_F16, 2e-3) < whole * 7 / 10);
 }
 
+/* One submission a run; cut into many by a budget, the same bits. */
+static void test_submissions(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vit v;
+  float whole[MOST_LOGITS], cut[MOST_LOGITS];
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  load(&v, "micro_32");
+  const uint64_t count = heed_safetensors_find(v.io, "expect.logits")->count;
+  run(&v, &desc, whole, count);
+  uint32_t before = heed_vulkan_submission_count(v.backend);
+  assert_ok(heed_session_run(v.session, NULL, &error));
+  assert_int_equal(heed_vulkan_submission_count(v.backend), before + 1);
+  release(&v);
+  desc.submit_flops = 20000;
+  load(&v, "micro_32");
+  run(&v, &desc, cut, count);
+  before = heed_vulkan_submission_count(v.backend);
+  assert_ok(heed_session_run(v.session, NULL, &error));
+  assert_true(heed_vulkan_submission_count(v.backend) > before + 5);
+  assert_memory_equal(whole, cut, count * sizeof *cut);
+  release(&v);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small), cmocka_unit_test(test_submissions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

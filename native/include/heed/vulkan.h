@@ -46,12 +46,15 @@ typedef struct heed_vulkan_desc {
   bool floor;                  /* behave as a device that has no more than heed needs: 128 invocations, 8 storage buffers */
   uint64_t range_limit;        /* most bytes of one tensor; 0: the device's own */
   heed_vulkan_tier tier;       /* kernels of this tier and none above it; UNSUPPORTED where the device has less */
+  uint64_t submit_flops;       /* most operations of one submission; 0: as many as this device does in about 100 ms, all on a software device */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO, 0}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
 HEED_API heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error);
+/* Submissions to the device's queue so far. A run is one, unless it would take so long that a watchdog could end it. */
+HEED_API uint32_t heed_vulkan_submission_count(const heed_backend *backend);
 /* Messages that validation has given so far; 0 without it. They also go to the log. */
 HEED_API uint32_t heed_vulkan_message_count(const heed_backend *backend);
 
