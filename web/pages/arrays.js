@@ -13,7 +13,7 @@ function half(bits) {
 /* Element i of a view, little endian. */
 const readers = {
   f4: [4, (view, i) => view.getFloat32(i * 4, true)], f8: [8, (view, i) => view.getFloat64(i * 8, true)], f2: [2, (view, i) => half(view.getUint16(i * 2, true))],
-  bf2: [2, (view, i) => { scratch.setUint16(2, view.getUint16(i * 2, true), true); return scratch.getFloat32(0, true) }]
+  u1: [1, (view, i) => view.getUint8(i)], bf2: [2, (view, i) => { scratch.setUint16(2, view.getUint16(i * 2, true), true); return scratch.getFloat32(0, true) }]
 }
 const scratch = new DataView(new ArrayBuffer(4))
 
@@ -70,7 +70,7 @@ export async function readSafetensorsHeader(file) {
   }
 }
 
-const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2' }
+const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2', U8: 'u1' }
 
 async function readSafetensors(file) {
   const { header, start } = await readSafetensorsHeader(file), arrays = {}

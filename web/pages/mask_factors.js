@@ -22,3 +22,15 @@ export const emptyRows = {
   nan: { name: 'not a number', who: '−∞ added (PyTorch’s plain softmax)', row: (scores) => scores.map(() => NaN) },
   unmasked: { name: 'nearly unmasked', who: '−10 000 added (old BERT code)', row: (scores, softmax) => softmax(scores.map((score) => Math.fround(Math.fround(score) - 10000))) }
 }
+
+/** Patches of a picture that no query sees when the keys stand for equal runs of them in raster order: [first, last] of each run that is
+ * hidden. mask: rows of true and false. */
+export function hiddenPatches(mask, patches) {
+  const keys = mask[0].length, runs = [], start = (key) => Math.round((key * patches) / keys)
+  for (let key = 0; key < keys; key++) {
+    if (mask.some((row) => row[key])) continue
+    if (runs.at(-1)?.[1] === start(key) - 1) runs.at(-1)[1] = start(key + 1) - 1
+    else runs.push([start(key), start(key + 1) - 1])
+  }
+  return runs
+}

@@ -1,6 +1,6 @@
 /* Masks: each factor, their AND, the weights that it leaves, and what a row without keys becomes. */
 import { showAgreement } from './agreement.js'
-import { allOf, emptyRows, factorNames, factors } from './mask_factors.js'
+import { allOf, emptyRows, factorNames, factors, hiddenPatches } from './mask_factors.js'
 import { connectTheme } from './site.js'
 import { showTable } from './table.js'
 import { asCase, attend, softmax } from './worked.js'
@@ -37,6 +37,15 @@ function showFactors(parts, rows, columns) {
   }
 }
 
+/* What no query sees is hidden from the demo model too. The default picture has 14 x 14 patches. */
+function showPicture(mask) {
+  const runs = hiddenPatches(mask, 196), count = runs.reduce((sum, [first, last]) => sum + last - first + 1, 0), link = element('on-picture')
+  link.hidden = count === 0 || count === 196
+  link.href = `./#v=intervene&z=${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')}`
+  element('on-picture-said').textContent = count === 0 ? 'Every key is seen by some query: there is nothing to hide. Take away a real key, or close a whole column of “Painted”.'
+    : count === 196 ? 'No key is seen at all: open one.' : `${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length} keys are seen by no query: that share of the picture’s patches, in raster order, is ${count} of 196. As key padding they are hidden from every head:`
+}
+
 function draw() {
   const set = setting(), parts = factors(set), mask = allOf(parts, set.queries, set.keys), rows = names(set.queries.length, 'q'), columns = names(set.keys.length, 'k')
   const given = { query: vectors(rows.length, 0.7), key: vectors(columns.length, 0.9), value: vectors(columns.length, 1.1), mask, may: (i, j) => mask[i][j] }, result = attend(given)
@@ -46,6 +55,8 @@ function draw() {
   const empty = Math.max(0, mask.findIndex((row) => !row.includes(true))), conventions = Object.values(emptyRows)
   showTable(element('empty'), { caption: `Weights of ${rows[empty]}`, values: conventions.map(({ row }) => row(result.scores[empty], softmax)), rows: conventions.map(({ name, who }) => `${name}: ${who}`), columns })
   element('empty').querySelector('caption').textContent = `Weights of ${rows[empty]}`
+  element('cross').textContent = rows.length === columns.length ? 'Self-attention: as many queries as keys.' : `Cross-attention: ${rows.length} queries over ${columns.length} keys of another sequence. Causal and window count from the first of both.`
+  showPicture(mask)
   clearTimeout(timer)
   timer = setTimeout(() => showAgreement(element('agreement'), asCase(given, result)), 150)
 }

@@ -31,14 +31,21 @@ export async function openFiles(page, files) {
   }
 }
 
+/* What the page saved beside the maps: RGB [height, width, 3]. */
+function pictureOfBytes({ shape: [height, width], data }) {
+  const image = new ImageData(width, height)
+  for (let i = 0; i < image.data.length; i++) image.data[i] = i % 4 === 3 ? 255 : data[(i >> 2) * 3 + (i % 4)]
+  return { source: image, width, height, name: 'picture' }
+}
+
 async function openMaps(page, file, picture) {
   const [{ readArrays }, { pictureOfPixels, savedMaps }] = await Promise.all([import('./arrays.js'), import('./saved.js')])
-  const saved = savedMaps(await readArrays(file), file.name), { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+  const arrays = await readArrays(file), saved = savedMaps(arrays, file.name), { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
   page.engine.openMaps(saved)
   element('model-name').textContent = file.name
   element('model-facts').textContent = `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.`
   element('demo-model').hidden = false
-  await page.run(picture ? await decode(picture, picture.name) : saved.pixels ? pictureOfPixels(saved.pixels) : page.picture)
+  await page.run(picture ? await decode(picture, picture.name) : arrays.picture?.shape.at(-1) === 3 ? pictureOfBytes(arrays.picture) : saved.pixels ? pictureOfPixels(saved.pixels) : page.picture)
 }
 
 let library = null

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { safetensorsParts } from '../pages/arrays.js'
-import { allOf, emptyRows, factors } from '../pages/mask_factors.js'
+import { allOf, emptyRows, factors, hiddenPatches } from '../pages/mask_factors.js'
 import { asCase, asHeadsCase, attend, manyHeads, normKinds, positions, scoreKinds, softmax, sparsemax } from '../pages/worked.js'
 import { createRuntime, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
@@ -43,6 +43,7 @@ test('masks are ANDed; conventions of an empty row', () => {
   assert.deepEqual(emptyRows.uniform.row([1, 2]), [0.5, 0.5])
   assert.ok(emptyRows.nan.row([1, 2]).every(Number.isNaN))
   assert.ok(Math.abs(emptyRows.unmasked.row([1, 2], softmax)[0] - softmax([1, 2])[0]) < 1e-3)
+  assert.deepEqual(hiddenPatches([[true, false, false, true, false], [true, false, false, false, false]], 196), [[39, 117], [157, 195]])
   assert.deepEqual(sparsemax([0.1, 0.2, -Infinity]).map((weight) => Math.round(weight * 100)), [45, 55, 0])
 })
 

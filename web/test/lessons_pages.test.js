@@ -74,6 +74,8 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   assert.deepEqual((await page.locator('#empty td span').allTextContents()).slice(0, 6), ['0.000', '0.000', '0.000', '0.000', '0.000', '0.200'])
   await page.fill('#tk', '7')
   assert.equal(await page.locator('#joined tbody tr').first().locator('td').count(), 7)
+  assert.match(await page.textContent('#cross'), /^Cross-attention: 5 queries over 7 keys/)
+  assert.match(await page.getAttribute('#on-picture', 'href'), /^\.\/#v=intervene&z=112-195$/)
   await page.evaluate(() => delete document.getElementById('agreement').dataset.passed)
   await page.check('#window')
   await agrees(page)

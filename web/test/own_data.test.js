@@ -1,10 +1,16 @@
-/* Models by address: sizes before the download, kept until removed, refused where the policy names no such server; which tensors matched. */
+/* Models by address: sizes before the download, kept until removed, refused where the policy names no such server; which tensors matched.
+ * What is saved says where it is from, and the code that is copied gives the same numbers. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, symlinkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, site, startBrowser } from './browser.js'
+import { native, packageFolder, repository } from './package.js'
 import { mayAsk, megabytes } from '../pages/model_store.js'
 import { serve } from '../serve.js'
 
@@ -98,4 +104,60 @@ test('another server is asked where the page is served with --connect; a downloa
     server.close()
     other.close()
   }
+})
+
+async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
+  return readFile(await download.path())
+}
+
+const weights = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')), sum = createHash('sha256').update(weights).digest('hex')
+
+test('every view is saved with its numbers, caption and the hash of the weights', async () => {
+  const page = await browser.open(), caption = await text(page, 'caption')
+  for (const [view, lines] of Object.entries({ heads: 198, matrix: 198, rollout: 198, statistics: 21, compare: 198, tokens: 198 })) {
+    await page.click(`#tab-${view}`)
+    await page.waitForTimeout(100) // views draw in a turn of their own
+    if (view === 'compare') await page.click('#view [name=pin]')
+    const csv = (await saved(page, '#save-csv')).toString().trim().split('\n'), svg = (await saved(page, '#save-svg')).toString()
+    assert.match(csv[0], new RegExp(`^# heed .*sha256 ${sum.slice(0, 16)}, .*#`))
+    assert.equal(csv[1], `# ${await text(page, 'caption')}`)
+    assert.equal(csv.length - 2, lines, view)
+    assert.ok(svg.includes(`sha256 ${sum.slice(0, 16)}`), view)
+    if (!['rollout'].includes(view)) assert.equal(svg.match(/<image/g).length, 4, view)
+  }
+  await page.click('#tab-heads')
+  const json = JSON.parse(await saved(page, '#save-json'))
+  assert.equal(json.provenance.weights_sha256['model.safetensors'], sum)
+  const tensors = await saved(page, '#save-safetensors'), header = JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0))))
+  assert.equal(JSON.parse(header.__metadata__.provenance).weights_sha256['model.safetensors'], sum)
+  await page.setInputFiles('#model-files', { name: 'own.safetensors', mimeType: '', buffer: tensors })
+  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'own.safetensors')
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('picture'))
+  assert.equal(await text(page, 'caption'), caption)
+  const [png] = await Promise.all([saved(page, '#save-png')])
+  writeFileSync(join(site, '../screenshots/saved.png'), png)
+  await finish(page)
+})
+
+test('the code that is copied gives the page’s row, by the command line and in JavaScript', async () => {
+  const page = await browser.open('#s=7&l=2&h=1&q=3.4'), folder = mkdtempSync(join(tmpdir(), 'heed-code-'))
+  const { row } = JSON.parse(await saved(page, '#save-json')).results[0].heads.find(({ layer, head }) => layer === 2 && head === 1)
+  const [command, script] = await page.evaluate(async () => {
+    let copied
+    navigator.clipboard.writeText = async (text) => { copied = text }
+    document.getElementById('code').click()
+    while (!copied) await new Promise((done) => setTimeout(done, 10))
+    return copied.split('\n\n')
+  })
+  execFileSync('sh', ['-c', command.replace(/^heed/, `'${native}'`)], { cwd: folder })
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(packageFolder, join(folder, 'node_modules/heed'))
+  writeFileSync(join(folder, 'code.mjs'), `${script}\nconsole.log(JSON.stringify([...row]))\nruntime.close()\n`)
+  const rows = { command: JSON.parse(readFileSync(join(folder, 'heed.json'))).results[0].heads.find(({ layer, head }) => layer === 2 && head === 1).row, script: JSON.parse(execFileSync(process.execPath, ['code.mjs'], { cwd: folder })) }
+  for (const [name, found] of Object.entries(rows)) {
+    assert.equal(found.length, row.length)
+    found.forEach((weight, i) => assert.ok(Math.abs(weight - row[i]) < 1e-5, `${name} ${i}: ${weight}, expected ${row[i]}`))
+  }
+  await finish(page)
 })

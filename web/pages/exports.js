@@ -1,0 +1,163 @@
+/* What can be taken along: PNG and SVG of the view, CSV and JSON of its numbers (the JSON as `heed run --json` writes it), tensors as
+ * `heed run --save`, code for the same numbers. Each says where it is from. Loaded when asked for. */
+import { figure } from './plot/figure.js'
+import { tokenName } from './plot/caption.js'
+import { entropy, softmax } from './maps.js'
+import { npyParts, safetensorsParts } from './arrays.js'
+import { provenanceOf, provenanceText } from './provenance.js'
+
+const element = (id) => document.getElementById(id)
+const shot = (id) => { const canvas = element(id); return canvas.width ? enlarged(canvas).toDataURL() : null }
+
+/* Enlarged without smoothing, so that viewers that smooth pictures keep the patches' edges. */
+function enlarged(canvas) {
+  const times = Math.max(1, Math.floor(896 / Math.max(canvas.width, canvas.height)))
+  const copy = Object.assign(document.createElement('canvas'), { width: canvas.width * times, height: canvas.height * times })
+  const context = copy.getContext('2d')
+  context.imageSmoothingEnabled = false
+  context.drawImage(canvas, 0, 0, copy.width, copy.height)
+  return copy
+}
+
+/* What the view beside the picture shows, as one picture: its canvases side by side, or its plot. */
+async function viewPicture() {
+  const canvases = [...document.querySelectorAll('#view canvas')].filter(({ width, offsetParent }) => width && offsetParent), plot = document.querySelector('#view svg.plot')
+  if (plot && !canvases.length) return plotPicture(plot)
+  if (!canvases.length) return null
+  if (canvases.length === 1) return { href: enlarged(canvases[0]).toDataURL(), aspect: canvases[0].width / canvases[0].height }
+  const parts = canvases.map(enlarged), height = Math.max(...parts.map((part) => part.height)), gap = Math.round(height / 20)
+  const copy = Object.assign(document.createElement('canvas'), { width: parts.reduce((sum, part) => sum + part.width + gap, -gap), height }), context = copy.getContext('2d')
+  parts.reduce((x, part) => { context.drawImage(part, x, 0); return x + part.width + gap }, 0)
+  return { href: copy.toDataURL(), aspect: copy.width / copy.height }
+}
+
+/* A plot stands alone once the styles it has from the page are written into it. */
+function plotPicture(plot) {
+  const copy = plot.cloneNode(true), from = [plot, ...plot.querySelectorAll('*')]
+  for (const [i, element] of [copy, ...copy.querySelectorAll('*')].entries()) {
+    const style = getComputedStyle(from[i])
+    for (const name of ['fill', 'stroke', 'stroke-width', 'font-size', 'font-family']) element.style.setProperty(name, style.getPropertyValue(name))
+  }
+  const { width, height } = plot.viewBox.baseVal
+  for (const [name, value] of Object.entries({ xmlns: 'http://www.w3.org/2000/svg', width: 2 * width, height: 2 * height })) copy.setAttribute(name, value)
+  return { href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`, aspect: width / height }
+}
+
+export async function currentFigure(page) {
+  const { store, engine, drawn } = page, { query } = store.get(), view = await viewPicture()
+  return figure({
+    pictures: { picture: element('picture').toDataURL(), map: shot('map'), bar: element('bar').toDataURL(), heads: view?.href ?? null }, headsAspect: view?.aspect ?? 1, rows: engine.shape.rows, columns: engine.shape.columns, path: drawn.path,
+    cell: query === 'cls' ? null : query, scale: drawn.scale, caption: drawn.caption, provenance: provenanceText(await provenanceOf(page)),
+    dark: getComputedStyle(document.body).color.match(/\d+/)[0] > 128
+  })
+}
+
+/** Resolves to a Blob. */
+export async function pngOf(page, times) {
+  const svg = await currentFigure(page), image = new Image()
+  image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
+  await image.decode()
+  const canvas = Object.assign(document.createElement('canvas'), { width: image.naturalWidth * times, height: image.naturalHeight * times })
+  canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height)
+  URL.revokeObjectURL(image.src)
+  return new Promise((done) => canvas.toBlob(done))
+}
+
+const lines = (names, rows) => [names, ...rows].map((row) => row.join(',')).join('\n')
+const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`
+
+/* A line a token, a column a row of weights. */
+function tokenTable({ engine, drawn }, columns) {
+  const { prefixTokens, columns: across } = engine.shape, names = Object.keys(columns)
+  return lines(['token', 'name', ...names.map(quoted)], Array.from(drawn.row, (_, token) => [token, quoted(tokenName(token, prefixTokens, across)), ...names.map((name) => columns[name][token])]))
+}
+
+/* What each view's numbers are. */
+const tables = {
+  heads: async (page) => {
+    const rows = await page.engine.rows({ query: page.store.get().query, reverse: page.store.get().reverse })
+    return tokenTable(page, { weight: page.drawn.row, times_uniform: page.drawn.row.map((weight, _, { length }) => weight * length), ...Object.fromEntries(rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}`, row]))) })
+  },
+  matrix: async ({ engine, store }) => {
+    const { layer, head } = store.get(), { tokens, prefixTokens, columns } = engine.shape, matrix = await engine.matrix(layer, head), names = Array.from({ length: tokens }, (_, token) => quoted(tokenName(token, prefixTokens, columns)))
+    return lines(['query', ...names], names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)]))
+  },
+  statistics: async ({ engine }) => {
+    const statistics = await engine.statistics(), names = Object.keys(statistics[0][0])
+    return lines(['layer', 'head', ...names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))], statistics.flatMap((heads, l) => heads.map((s, h) => [l, h, ...names.map((name) => s[name])])))
+  },
+  compare: async (page) => {
+    const { pinned } = page.store.get(), fits = pinned?.row.length === page.drawn.row.length
+    return tokenTable(page, { [`A: ${page.drawn.title}`]: page.drawn.row, ...(fits ? { [`B: ${pinned.title}`]: pinned.row } : {}) })
+  }
+}
+
+/** The numbers of the view; lines that begin with # say where they are from. */
+export async function csv(page) {
+  const { drawn, store } = page, table = tables[store.get().view] ?? (async () => tokenTable(page, { weight: drawn.row, times_uniform: drawn.row.map((weight) => weight * drawn.row.length) }))
+  return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${await table(page)}\n`
+}
+
+export async function numbers(page) {
+  const { engine, picture, store } = page, { result, shape, model } = engine, { query } = store.get()
+  const rows = await engine.rows({ query }), statistics = await engine.statistics()
+  const probabilities = result.logits ? softmax(result.logits) : []
+  const top = probabilities.map((probability, index) => ({ class: index, label: model.labels[index], probability, logit: result.logits[index] }))
+    .sort((a, b) => b.probability - a.probability).slice(0, 5)
+  const heads = rows.flatMap((layer, l) => layer.map((row, h) => {
+    const s = statistics[l][h]
+    return {
+      layer: l, head: h, entropy: entropy(row), entropy_cls: s.entropyCls, entropy_patches: s.entropyPatches, distance: s.distance,
+      distance_renormalised: s.distanceRenormalised, prefix_mass: s.prefixMass, self_mass: s.selfMass, row: Array.from(row)
+    }
+  }))
+  const token = engine.token(query)
+  return {
+    heed: engine.info.version, provenance: await provenanceOf(page), family: model.family, layers: shape.layers, heads: shape.heads, backend: 'cpu', device: engine.info.device,
+    results: [{
+      image: { path: picture.name, width: picture.width, height: picture.height, seen: result.region }, milliseconds: result.milliseconds, top,
+      logits: result.logits && Array.from(result.logits), grid: [shape.rows, shape.columns], prefix_tokens: shape.prefixTokens, tokens: shape.tokens,
+      query: tokenName(token, shape.prefixTokens, shape.columns), query_token: token, heads,
+      rollout: result.kept ? Array.from(await engine.rollout({ query, fusion: 'mean', residual: 0.5, first: 0, last: -1 })) : null
+    }]
+  }
+}
+
+function keptMaps({ engine }) {
+  if (!engine.result.kept) throw new Error('This model is too large to keep all maps. Save the row as CSV, or run `heed run --save`.')
+  return engine.result.attention
+}
+
+export function npyOf({ engine }) {
+  const { layers, heads, tokens } = engine.shape
+  return npyParts([layers, heads, tokens, tokens], keptMaps({ engine }))
+}
+
+/* The part of the picture that the model saw, RGB from the top left. */
+function seenPixels({ picture, engine }) {
+  const { x, y, width, height } = engine.result.region, scale = Math.min(1, 1024 / Math.max(width, height))
+  const canvas = Object.assign(document.createElement('canvas'), { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }), context = canvas.getContext('2d')
+  if (picture.source instanceof ImageData) context.putImageData(picture.source, -x, -y)
+  else context.drawImage(picture.source, x, y, width, height, 0, 0, canvas.width, canvas.height)
+  const { data } = context.getImageData(0, 0, canvas.width, canvas.height), rgb = new Uint8Array((data.length / 4) * 3)
+  for (let i = 0; i < rgb.length; i++) rgb[i] = data[Math.floor(i / 3) * 4 + (i % 3)]
+  return { shape: [canvas.height, canvas.width, 3], data: rgb }
+}
+
+/** As `heed run --save`, and the picture as the model saw it; `heed maps` opens it. The metadata says where it is from. */
+export async function safetensorsOf(page) {
+  const { shape: { heads, tokens, prefixTokens, rows, columns }, result } = page.engine, from = await provenanceOf(page)
+  const maps = keptMaps(page).map((data, layer) => [`attention.${layer}`, { shape: [1, heads, tokens, tokens], data }])
+  const tensors = { ...Object.fromEntries(maps), ...(result.logits ? { logits: { shape: [1, result.logits.length], data: result.logits } } : {}), picture: seenPixels(page) }
+  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}` })
+}
+
+/** The same numbers from the command line and from JavaScript. */
+export function code({ store, picture }) {
+  const { layer, head, query, scene } = store.get(), token = query === 'cls' ? 'cls' : query.join(','), own = scene === null || scene === undefined
+  const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`
+  return [`heed run ${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`, '',
+    "import { createRuntime } from 'heed'", "import { demoModel } from 'heed/demo'", 'const runtime = await createRuntime()',
+    "const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' })", shown, 'await session.run(picture)',
+    `const row = await session.attention(${JSON.stringify({ layer, head, query })})`, ''].join('\n')
+}

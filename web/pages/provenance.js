@@ -1,0 +1,41 @@
+/* Where numbers are from: heed's version, the model with the SHA-256 of its weights (as `sha256sum model.safetensors` gives it), the picture,
+ * and the settings as in a link. */
+import { toHash } from './address.js'
+
+/* What is larger is not hashed: the browser wants the whole file in memory for it. */
+const hashAtMost = 1 << 30
+const hashes = new WeakMap()
+
+async function digest(value) {
+  const blob = value instanceof Blob ? value : await (await fetch(value)).blob()
+  if (blob.size > hashAtMost || !globalThis.crypto?.subtle) return null
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/* The weight files of a model's source by name: { weights }, files, or blobs by name. */
+function weightsOf(source) {
+  if (source.weights) return [['model.safetensors', source.weights]]
+  const entries = typeof source[Symbol.iterator] === 'function' ? [...source].map((file) => [file.name, file]) : Object.entries(source)
+  return entries.filter(([name]) => name.endsWith('.safetensors'))
+}
+
+/** { name: SHA-256 } of a model's weight files; null for a file that is too large. */
+export function hashesOf(source) {
+  if (!hashes.has(source)) hashes.set(source, Promise.all(weightsOf(source).map(async ([name, value]) => [name, await digest(value)])).then(Object.fromEntries))
+  return hashes.get(source)
+}
+
+export async function provenanceOf({ engine, store, source, picture }) {
+  const { family, parameters } = engine.model, { layers, heads } = engine.shape
+  return {
+    heed: engine.info.version, model: engine.saved ? 'maps from a file' : family, layers, heads, parameters: parameters ?? null, weights_sha256: engine.saved ? null : await hashesOf(source),
+    picture: picture.name, settings: toHash(store.get()) || '#', device: engine.info.device
+  }
+}
+
+/** One line. */
+export function provenanceText({ heed, model, layers, heads, weights_sha256: sums, picture, settings }) {
+  const sum = Object.values(sums ?? {}).map((text) => text?.slice(0, 16)).join('+')
+  return `heed ${heed}, ${model} ${layers} x ${heads}${sum ? `, weights sha256 ${sum}` : ''}, ${picture}, ${settings}`
+}
