@@ -26,6 +26,9 @@ extern const heed_cpu_level_table heed_cpu_level_sse2;
 #if defined(HEED_CPU_HAS_NEON)
 extern const heed_cpu_level_table heed_cpu_level_neon;
 #endif
+#if defined(HEED_CPU_HAS_RELAXED)
+extern const heed_cpu_level_table heed_cpu_level_relaxed;
+#endif
 #if defined(HEED_CPU_HAS_WASM128)
 extern const heed_cpu_level_table heed_cpu_level_wasm128;
 #endif
@@ -50,6 +53,9 @@ static const struct {
 #endif
 #if defined(HEED_CPU_HAS_NEON)
     {&heed_cpu_level_neon, always},
+#endif
+#if defined(HEED_CPU_HAS_RELAXED)
+    {&heed_cpu_level_relaxed, always},
 #endif
 #if defined(HEED_CPU_HAS_WASM128)
     {&heed_cpu_level_wasm128, always},

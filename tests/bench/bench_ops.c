@@ -83,6 +83,8 @@ static const bench_ceiling_level *const ceilings[] = {
     &bench_ceiling_level_sse2, &bench_ceiling_level_avx2, &bench_ceiling_level_avx512,
 #elif defined(HEED_CPU_HAS_NEON)
     &bench_ceiling_level_neon,
+#elif defined(HEED_CPU_HAS_RELAXED)
+    &bench_ceiling_level_relaxed,
 #elif defined(HEED_CPU_HAS_WASM128)
     &bench_ceiling_level_wasm128,
 #endif

@@ -36,8 +36,9 @@ export interface CallOptions {
 export interface RuntimeOptions {
   /** 'auto' = one a core where threads are possible; 1 = none beside the caller. Results are the same bits for every number. */
   threads?: 'auto' | number
-  /** 'auto' = the best that this engine validates; 'none' = the scalar module. */
-  simd?: 'auto' | 'none'
+  /** 'auto' = the best that this engine validates: relaxed SIMD, whose multiply-add rounds once, or SIMD; 'simd' = without the former;
+   * 'none' = the scalar module. */
+  simd?: 'auto' | 'simd' | 'none'
   /** Work in a module worker, off the calling thread. Default: true in a browser's window, false elsewhere (Node, workers). */
   worker?: boolean
   /** Where the package's own files lie, when not beside index.js: the .wasm files, worker.js and thread.js. */

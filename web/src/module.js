@@ -4,6 +4,8 @@ import { compile, countCores, inNode, mayWait, wrapBrowserWorker, wrapNodeWorker
 
 /* (module (func (result v128) (i8x16.popcnt (i8x16.splat (i32.const 0))))) */
 const simdProbe = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11])
+/* The same of f32x4.relaxed_madd of three zeros. */
+const relaxedProbe = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, ...[1, 2, 3].flatMap(() => [65, 0, 253, 15]), 253, 133, 2, 11])
 const threadsMost = 16
 const pageBytes = 65536
 const stackBytes = 262144
@@ -12,6 +14,8 @@ const stackBytes = 262144
 const own = {
   'heed.wasm': () => new URL('./heed.wasm', import.meta.url),
   'heed-threads.wasm': () => new URL('./heed-threads.wasm', import.meta.url),
+  'heed-relaxed.wasm': () => new URL('./heed-relaxed.wasm', import.meta.url),
+  'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
   'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url)
 }
 const address = (name, base) => (base ? new URL(name, base) : own[name]())
@@ -39,23 +43,31 @@ async function startThread(base) {
   return { worker, joined }
 }
 
+/** Which instructions: { simd, why }, the latter for what was not taken. */
+function chooseSimd(wanted) {
+  const without = (simd, what, why) => ({ simd, why: `; no ${what}: ${why}` })
+  if (wanted === 'none') return without('none', 'SIMD', 'asked for')
+  if (!WebAssembly.validate(simdProbe)) return without('none', 'SIMD', 'this engine has none')
+  if (wanted === 'simd') return without('simd', 'relaxed SIMD', 'asked for')
+  if (!own['heed-relaxed.wasm']) return without('simd', 'relaxed SIMD', 'this package has none')
+  return WebAssembly.validate(relaxedProbe) ? { simd: 'relaxed', why: '' } : without('simd', 'relaxed SIMD', 'this engine has none')
+}
+
 /** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports. Work
  * for threads waits for `joined`, as does the module's own end. */
 export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
-  const hasSimd = WebAssembly.validate(simdProbe)
-  const useSimd = simd !== 'none' && hasSimd
-  const choice = await chooseThreads(threads, useSimd)
-  const simdWhy = useSimd ? '' : hasSimd ? '; no SIMD: asked for' : '; no SIMD: this engine has none'
+  const instructions = chooseSimd(simd), choice = await chooseThreads(threads, instructions.simd !== 'none')
+  const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd]
   if (choice.threads > 1) {
     try {
-      return await start('heed-threads.wasm', choice)
+      return await start(`${name}-threads.wasm`, choice)
     } catch (error) {
       if (error instanceof HeedError) throw error
       choice.threads = 1
       choice.why = `one thread: the others could not start (${error.message})`
     }
   }
-  return start(useSimd ? 'heed.wasm' : 'heed-scalar.wasm', choice)
+  return start(`${name}.wasm`, choice)
 
   /* Threads take longer to start than the module to compile, so they start meanwhile. */
   async function start(file, { threads, why }) {
@@ -73,7 +85,7 @@ export async function startModule({ threads = 'auto', simd = 'auto', base }, hos
       started.forEach(({ worker }, i) => worker.postMessage({ module, memory, pool: exports.pool(web), index: i + 1, stack: stacks[i] }))
       const joined = Promise.all(started.map(({ joined }) => joined))
       if (!inNode) await joined // a browser's policy may forbid them
-      const info = { simd: useSimd ? 'simd' : 'none', threads, why: why + simdWhy }
+      const info = { simd: instructions.simd, threads, why: why + instructions.why }
       return { exports, memory: memory ?? exports.memory, web, threads: started.map(({ worker }) => worker), joined, info }
     } catch (error) {
       for (const { value } of await Promise.allSettled(starting)) value?.worker.terminate()

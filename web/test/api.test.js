@@ -1,6 +1,6 @@
 /* The JavaScript API in Node: sources, errors, progress, cancelling, closing, memory. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -271,8 +271,12 @@ test('the module imports and exports what it should and nothing else', () => {
   const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
   const listed = (word) => [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map((match) => match[1]).sort()
   const emscripten = ['_initialize', '__errno_location', '__indirect_function_table', 'stackSave', 'stackRestore', 'stackAlloc', 'memory']
-  for (const [name, threads] of [['heed.wasm', false], ['heed-scalar.wasm', false], ['heed-threads.wasm', true]]) {
-    const module = new WebAssembly.Module(readFileSync(new URL(`./${name}`, new URL('../', demoModel.config))))
+  const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
+  assert.ok(names.length === 3 || names.length === 5, names.join())
+  for (const name of names) {
+    const threads = name.includes('threads'), bytes = readFileSync(join(packageFolder, name))
+    if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
+    const module = new WebAssembly.Module(bytes)
     const exported = WebAssembly.Module.exports(module).map((e) => e.name).filter((e) => !emscripten.includes(e)).sort()
     assert.deepEqual(exported, listed('EXPORT').filter((e) => threads || !['pool', 'thread'].includes(e)))
     assert.deepEqual(WebAssembly.Module.imports(module).filter((i) => i.module === 'heed').map((i) => i.name).sort(), listed('IMPORT'))

@@ -85,8 +85,8 @@ test('Node: npm pack, npm install, the example', () => {
 const withChromium = chromiumPath ? {} : { skip: 'no Chromium here' }
 
 const alone = availableParallelism() === 1
-const whys = new Map([[true, alone ? /WASM SIMD, 1 thread - one thread: this machine has one core/ : /WASM SIMD, (\d+) threads - \1 threads: one a core/],
-  [false, /WASM SIMD, 1 thread - one thread: the page is not cross-origin isolated/]])
+const whys = new Map([[true, alone ? /WASM (?:relaxed )?SIMD, 1 thread - one thread: this machine has one core/ : /WASM (?:relaxed )?SIMD, (\d+) threads - \1 threads: one a core/],
+  [false, /WASM (?:relaxed )?SIMD, 1 thread - one thread: the page is not cross-origin isolated/]])
 
 for (const [isolated, why] of whys)
   test(`a script tag in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, () =>

@@ -1,22 +1,27 @@
 /* Every case of tests/vectors in every module: it passes, its results are the same bits for 1 and 2 threads, and they are the native
- * program's within 1e-6 where that works in vectors of the same width (SSE2). */
+ * program's within 1e-6 where that works in vectors of the same width and rounds alike (SSE2). Relaxed SIMD is what Node 20 has behind a flag. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createRuntime, native, vectors } from './package.js'
+import v8 from 'node:v8'
+import { createRuntime, native, packageFolder, vectors } from './package.js'
 import { distance, readSafetensors, sameBits } from './safetensors.js'
 
 const folders = ['attention', 'blocks', 'convolution', 'layers', 'linear', 'luong', 'masks', 'mha', 'recurrent']
 const cases = folders.flatMap((folder) => readdirSync(join(vectors, folder)).filter((name) => name.endsWith('.safetensors')).map((name) => `${folder}/${name}`))
-const runtimes = {}
+const runtimes = {}, node = Number(process.versions.node.split('.')[0])
 let scratch
 
 before(async () => {
-  runtimes.one = await createRuntime({ threads: 1 })
-  runtimes.two = await createRuntime({ threads: 2 })
+  if (node === 20) v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
+  runtimes.one = await createRuntime({ threads: 1, simd: 'simd' })
+  runtimes.two = await createRuntime({ threads: 2, simd: 'simd' })
+  const [one, two] = [await createRuntime({ threads: 1 }), await createRuntime({ threads: 2 })]
+  if (one.info.simd === 'relaxed') Object.assign(runtimes, { relaxed: one, relaxedTwo: two })
+  else for (const runtime of [one, two]) runtime.close()
   runtimes.scalar = await createRuntime({ simd: 'none' })
   scratch = mkdtempSync(join(tmpdir(), 'heed-vectors-'))
 })
@@ -34,6 +39,12 @@ function checkNatively(path) {
 
 test('there are cases', () => assert.ok(cases.length > 60, `found ${cases.length}`))
 
+test('relaxed SIMD is among the modules', (t) => {
+  if (!existsSync(join(packageFolder, 'heed-relaxed.wasm'))) return t.skip('this package has no modules with relaxed SIMD')
+  if (node < 20) return t.skip(`Node ${process.versions.node} has relaxed SIMD in an older form`)
+  assert.ok(runtimes.relaxed && runtimes.relaxedTwo)
+})
+
 for (const name of cases)
   test(name, async () => {
     const path = join(vectors, name), bytes = readFileSync(path), results = {}
@@ -46,6 +57,7 @@ for (const name of cases)
     assert.deepEqual(Object.keys(results.one).sort(), Object.keys(expected).sort())
     for (const [tensor, { data }] of Object.entries(expected)) {
       assert.ok(sameBits(results.one[tensor].data, results.two[tensor].data), `${tensor}: 1 and 2 threads differ`)
+      if (results.relaxed) assert.ok(sameBits(results.relaxed[tensor].data, results.relaxedTwo[tensor].data), `${tensor}: relaxed, 1 and 2 threads differ`)
       const off = distance(results.one[tensor].data, data)
       assert.ok(off <= 1e-6, `${tensor}: ${off} from the native result`)
     }

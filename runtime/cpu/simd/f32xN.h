@@ -28,7 +28,7 @@
 #include "cpu/simd/sse2.h"
 #elif defined(HEED_SIMD_NEON)
 #include "cpu/simd/neon.h"
-#elif defined(HEED_SIMD_WASM128)
+#elif defined(HEED_SIMD_WASM128) || defined(HEED_SIMD_RELAXED)
 #include "cpu/simd/wasm128.h"
 #elif defined(HEED_SIMD_SCALAR)
 #include "cpu/simd/scalar.h"

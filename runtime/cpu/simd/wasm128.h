@@ -1,14 +1,22 @@
-/* WebAssembly SIMD128: four floats, no fused multiply-add. The tile of 4 x 8 is the largest that engines keep in registers. */
+/* WebAssembly SIMD128: four floats, no fused multiply-add; with relaxed SIMD fused where the machine has it. The tile of 4 x 8 is the largest that engines keep in registers. */
 #ifndef HEED_CPU_SIMD_WASM128_H
 #define HEED_CPU_SIMD_WASM128_H
 
 #include <wasm_simd128.h>
 
+#if defined(HEED_SIMD_RELAXED)
+#define HEED_CPU_SYMBOL(name) name##_relaxed
+#define HEED_SIMD_NAME "relaxed"
+#define HEED_SIMD_LABEL "WASM relaxed SIMD"
+#else
 #define HEED_CPU_SYMBOL(name) name##_wasm128
 #define HEED_SIMD_NAME "wasm128"
 #define HEED_SIMD_LABEL "WASM SIMD"
+#endif
 #define HEED_SIMD_WIDTH 4
+#ifndef HEED_TILE_ROWS
 #define HEED_TILE_ROWS 4
+#endif
 
 typedef v128_t f32xN;
 
@@ -40,7 +48,11 @@ WORD f32xN f32_sqrt(f32xN a) { return wasm_f32x4_sqrt(a); }
 WORD f32xN f32_abs(f32xN a) { return wasm_f32x4_abs(a); }
 WORD f32xN f32_max(f32xN a, f32xN b) { return wasm_f32x4_pmax(a, b); }
 WORD f32xN f32_min(f32xN a, f32xN b) { return wasm_f32x4_pmin(a, b); }
+#if defined(HEED_SIMD_RELAXED)
+WORD f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return wasm_f32x4_relaxed_madd(a, b, c); }
+#else
 WORD f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return wasm_f32x4_add(wasm_f32x4_mul(a, b), c); }
+#endif
 WORD f32xN f32_copysign(f32xN magnitude, f32xN sign) { return wasm_v128_bitselect(sign, magnitude, wasm_i32x4_splat(INT32_MIN)); }
 WORD f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) { return wasm_v128_bitselect(yes, no, wasm_f32x4_lt(a, b)); }
 WORD f32xN f32_pow2(f32xN t) { return wasm_i32x4_add(wasm_i32x4_shl(t, 23), wasm_i32x4_splat(0x3F800000)); }

@@ -1,0 +1,79 @@
+# Modules with relaxed SIMD, whose multiply-add is fused: heed-relaxed.wasm and heed-relaxed-threads.wasm. Their kernels are compiled by a
+# clang of its own, since emcc 3.1.6 knows no relaxed SIMD; against emcc's headers, with emcc's objects and libraries around them, linked as
+# emcc links and optimised by npm's binaryen (web/wasm/package.json). Where a part is missing, the package goes without and this says so.
+find_program(HEED_CLANG NAMES clang-19 clang-20 clang-21 clang-18 clang-17 DOC "A clang with relaxed SIMD for wasm32")
+find_program(HEED_WASM_LD NAMES wasm-ld-19 wasm-ld-20 wasm-ld-21 wasm-ld-18 wasm-ld-17 DOC "The linker that comes with it")
+set(wasm_opt ${CMAKE_CURRENT_SOURCE_DIR}/node_modules/binaryen/bin/wasm-opt)
+set(relaxed_modules "")
+set(relaxed_modules "" PARENT_SCOPE)
+if(NOT HEED_CLANG OR NOT HEED_WASM_LD)
+  message(STATUS "No modules with relaxed SIMD: no clang and wasm-ld of LLVM 17 or newer (Debian: clang-19 lld-19)")
+  return()
+elseif(NOT EXISTS ${wasm_opt})
+  message(STATUS "No modules with relaxed SIMD: no binaryen (npm ci --prefix web/wasm)")
+  return()
+endif()
+message(STATUS "Modules with relaxed SIMD: by ${HEED_CLANG}")
+
+get_filename_component(tools ${HEED_EMCC} DIRECTORY)
+execute_process(COMMAND ${tools}/em-config CACHE OUTPUT_VARIABLE cache OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(sysroot ${cache}/sysroot)
+set(libraries ${sysroot}/lib/wasm32-emscripten)
+# Features by name: those of the objects around them, and relaxed SIMD.
+set(flags --target=wasm32-unknown-emscripten --sysroot=${sysroot} -mcpu=mvp -mmutable-globals -msign-ext -msimd128 -mrelaxed-simd
+          -DHEED_SIMD_RELAXED -DNDEBUG -I${PROJECT_SOURCE_DIR}/runtime -I${PROJECT_SOURCE_DIR}/runtime/include -std=c11 -fvisibility=hidden
+          -ffp-contract=off)
+get_property(kernels GLOBAL PROPERTY HEED_CPU_KERNELS)
+get_property(fast GLOBAL PROPERTY HEED_CPU_FAST_KERNELS)
+get_property(fast_flags GLOBAL PROPERTY HEED_CPU_FAST_FLAGS)
+set(relaxed_objects "")
+foreach(kernel IN LISTS kernels)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/relaxed/${kernel}.o)
+  set(optimise -Oz -fno-inline-functions)
+  if(kernel IN_LIST fast)
+    set(optimise ${fast_flags})
+  endif()
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEED_CLANG} ${flags} ${optimise} -MD -MT ${object} -MF ${object}.d -c ${cpu}/${kernel} -o ${object}
+    DEPENDS ${cpu}/${kernel}
+    DEPFILE ${object}.d
+    COMMENT "Building relaxed ${kernel}" VERBATIM)
+  list(APPEND relaxed_objects ${object})
+endforeach()
+
+# heed_relaxed_module(NAME LIKE): the module LIKE with these kernels, and the objects of its own that know the level.
+function(heed_relaxed_module name like)
+  get_target_property(sources ${like} SOURCES)
+  get_target_property(options ${like} COMPILE_OPTIONS)
+  get_target_property(definitions ${like} COMPILE_DEFINITIONS)
+  list(TRANSFORM definitions REPLACE "HEED_CPU_HAS_WASM128" "HEED_CPU_HAS_RELAXED")
+  add_library(${name} OBJECT ${sources})
+  target_compile_definitions(${name} PRIVATE ${definitions})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime)
+  target_link_libraries(${name} PRIVATE heed_demo heed heed_flags)
+  set(features --mvp-features --enable-simd --enable-relaxed-simd --enable-sign-ext --enable-mutable-globals)
+  set(memory "")
+  if(options)
+    target_compile_options(${name} PRIVATE ${options})
+    set(memory --shared-memory --import-memory --no-check-features)
+    list(APPEND features --enable-threads --enable-bulk-memory)
+  endif()
+  set(module ${PROJECT_BINARY_DIR}/modules/${name}.wasm)
+  add_custom_command(
+    OUTPUT ${module}
+    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${relaxed_objects} $<TARGET_FILE:heed_demo> $<TARGET_FILE:heed>
+            -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
+            --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
+            --entry=_initialize --global-base=1024
+    COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten -Oz --low-memory-unused --zero-filled-memory --strip-debug
+            --strip-producers --strip-target-features ${features}
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${relaxed_objects} heed_demo heed
+    COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(${name}-module ALL DEPENDS ${module})
+  set(relaxed_modules ${relaxed_modules} ${module} PARENT_SCOPE)
+endfunction()
+
+heed_relaxed_module(heed-relaxed heed-web)
+heed_relaxed_module(heed-relaxed-threads heed-threads)
+set(relaxed_modules ${relaxed_modules} PARENT_SCOPE)
