@@ -57,18 +57,26 @@ static void program_destroy(heed_program *program) {
   heed_free(context, program);
 }
 
+/* Of the buffers below; those of a transfer can shrink. */
+static uint64_t all_bytes(const heed_vk_builder *builder) {
+  uint64_t bytes = builder->plan->memory.arena + builder->scratch_bytes;
+  for (size_t i = 0; i < builder->block_count; i++) bytes += builder->blocks[i];
+  return bytes;
+}
+
 /* Buffers, zeroed arena, weights, command buffers. */
 static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
   heed_vk_device *device = &program->backend->device;
   HEED_TRY(heed_vk_builder_plan(builder, error));
-  HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error));
+  HEED_TRY(heed_vk_want_memory(device, all_bytes(builder), error));
   HEED_TRY(heed_vk_buffer_create(device, builder->plan->memory.arena, &program->places.arena, error));
-  HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
   if (builder->scratch_bytes) HEED_TRY(heed_vk_buffer_create(device, builder->scratch_bytes, &program->places.scratch, error));
   heed_vk_buffer *blocks = program->places.blocks = heed_alloc(builder->context, builder->block_count + 1, sizeof *blocks);
   if (!blocks) return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *blocks);
   for (; program->block_count < builder->block_count; program->block_count++)
     HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &blocks[program->block_count], error));
+  HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error)); /* takes what is left */
+  HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
   HEED_TRY(heed_vk_upload(&program->transfer, builder, blocks, hooks, error));
   return heed_vk_commands_create(&program->backend->pipelines, builder, &program->places, VK_NULL_HANDLE, heed_vk_find_budget(&program->backend->pipelines, builder), hooks, &program->commands, error);
 }

@@ -235,6 +235,7 @@ static heed_status find_extras(heed_vk_device *device, device_extras *extras, he
     extras->half_math.shaderInt8 = VK_FALSE;
     device->has_half_math = extras->half_math.shaderFloat16;
   }
+  device->has_memory_budget = result == VK_SUCCESS && take_extension(extras, all, count, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   heed_free(device->instance.context, all);
   return heed_vk_result(result == VK_INCOMPLETE ? VK_SUCCESS : result, "vkEnumerateDeviceExtensionProperties", error);
 }
@@ -321,6 +322,7 @@ heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan
   device->fault = (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
   device->force_staging = desc->force_staging;
   device->submit_flops = desc->submit_flops;
+  device->memory_budget = desc->memory_budget;
   const heed_status status = set_up(device, desc, error);
   if (status != HEED_OK) heed_vk_device_destroy(device);
   return status;

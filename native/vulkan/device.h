@@ -31,6 +31,9 @@ typedef struct heed_vk_device {
   uint32_t stamp_bits;  /* of a timestamp of the queue; 0: it has none */
   double stamp_period;  /* microseconds a tick */
   VkPhysicalDeviceMemoryProperties memory;
+  bool has_memory_budget;                /* the driver says what is left of each heap */
+  uint64_t memory_budget;                /* as desc has it */
+  uint64_t heap_used[VK_MAX_MEMORY_HEAPS]; /* by heed */
   heed_vk_limits limits;
   heed_vk_fault fault;
   bool force_staging;

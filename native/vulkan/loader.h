@@ -13,7 +13,7 @@
   X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties)
 #define HEED_VK_INSTANCE_FUNCTIONS(X)                                                                                      \
   X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures) \
-  X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
+  X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
   X(CreateDevice) X(GetDeviceProcAddr) X(GetPhysicalDeviceFeatures2)
 #define HEED_VK_DEVICE_FUNCTIONS(X)                                                                                        \
   X(DestroyDevice) X(GetDeviceQueue) X(QueueSubmit) X(DeviceWaitIdle) X(CreateBuffer) X(DestroyBuffer) X(CreateBufferView)  \

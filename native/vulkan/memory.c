@@ -9,19 +9,63 @@
 #define SHARED_FLAGS                                                                                                     \
   (VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | \
    VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
+#define LEAST_STAGING ((uint64_t)64 << 10)
 #define VISIBLE_FLAGS (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
-/* The first memory type of those allowed that has all flags, or UINT32_MAX. */
-static uint32_t find_type(const heed_vk_device *device, uint32_t allowed, VkMemoryPropertyFlags flags) {
-  for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++)
-    if ((allowed >> i & 1u) && (device->memory.memoryTypes[i].propertyFlags & flags) == flags) return i;
+static bool has_flags(const heed_vk_device *device, uint32_t type, VkMemoryPropertyFlags flags) {
+  return (device->memory.memoryTypes[type].propertyFlags & flags) == flags;
+}
+
+/* The first memory type of those allowed, from `first` on, that has all flags, or UINT32_MAX. */
+static uint32_t find_type(const heed_vk_device *device, uint32_t first, uint32_t allowed, VkMemoryPropertyFlags flags) {
+  for (uint32_t i = first; i < device->memory.memoryTypeCount; i++)
+    if ((allowed >> i & 1u) && has_flags(device, i, flags)) return i;
   return UINT32_MAX;
 }
 
-bool heed_vk_memory_is_shared(const heed_vk_device *device) { return !device->force_staging && find_type(device, UINT32_MAX, SHARED_FLAGS) != UINT32_MAX; }
+static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+/* What heed may still take of each heap: what the driver says is left, which other programs share, or else most of the heap. */
+static void find_left(const heed_vk_device *device, uint64_t left[VK_MAX_MEMORY_HEAPS]) {
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, .pNext = &budget};
+  if (device->has_memory_budget) device->instance.api.GetPhysicalDeviceMemoryProperties2(device->physical, &memory);
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++) used += device->heap_used[i];
+  for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++) {
+    left[i] = device->has_memory_budget ? minus(budget.heapBudget[i], budget.heapUsage[i]) : minus(device->memory.memoryHeaps[i].size / 10 * 9, device->heap_used[i]);
+    if (device->memory_budget && left[i] > minus(device->memory_budget, used)) left[i] = minus(device->memory_budget, used);
+  }
+}
+
+static heed_status say_short(const heed_vk_device *device, uint64_t found, uint64_t expected, heed_error *error) {
+  return heed_fail(error, HEED_OUT_OF_DEVICE_MEMORY, "vulkan: too little memory is left on %.200s (found %llu bytes, expected %llu)", device->info.name,
+                   (unsigned long long)found, (unsigned long long)expected);
+}
+
+heed_status heed_vk_want_memory(const heed_vk_device *device, uint64_t bytes, heed_error *error) {
+  uint64_t left[VK_MAX_MEMORY_HEAPS], sum = 0;
+  const VkMemoryPropertyFlags flags = heed_vk_memory_is_shared(device) ? SHARED_FLAGS : 0;
+  find_left(device, left);
+  for (uint32_t type = 0; type < device->memory.memoryTypeCount; type++) {
+    const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
+    if (!has_flags(device, type, flags)) continue;
+    if (left[heap] > UINT64_MAX - sum) return HEED_OK;
+    sum += left[heap];
+    left[heap] = 0; /* counted once */
+  }
+  if (device->memory_budget && sum > device->memory_budget) sum = device->memory_budget;
+  return bytes <= sum ? HEED_OK : say_short(device, sum, bytes, error);
+}
+
+bool heed_vk_memory_is_shared(const heed_vk_device *device) { return !device->force_staging && find_type(device, 0, UINT32_MAX, SHARED_FLAGS) != UINT32_MAX; }
 
 static heed_status allocate(heed_vk_device *device, heed_vk_buffer *buffer, const VkMemoryRequirements *needs, uint32_t type, heed_error *error) {
+  uint64_t left[VK_MAX_MEMORY_HEAPS];
+  const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
   const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = needs->size, .memoryTypeIndex = type};
+  find_left(device, left);
+  if (needs->size > left[heap]) return say_short(device, left[heap], needs->size, error);
   if (!heed_vk_fault_allows(&device->fault, needs->size)) return heed_vk_check(device, VK_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory", error);
   const VkResult result = device->instance.api.AllocateMemory(device->handle, &info, NULL, &buffer->memory);
   if (result != VK_SUCCESS) {
@@ -29,7 +73,24 @@ static heed_status allocate(heed_vk_device *device, heed_vk_buffer *buffer, cons
     return heed_vk_check(device, result, "vkAllocateMemory", error);
   }
   buffer->allocated = needs->size;
+  buffer->heap = heap;
+  device->heap_used[heap] += needs->size;
   return HEED_OK;
+}
+
+/* In the first memory type that has what a wish asks for and as many bytes left; the wishes in falling order. */
+static heed_status allocate_by_wish(heed_vk_device *device, heed_vk_buffer *buffer, const VkMemoryRequirements *needs, const VkMemoryPropertyFlags *flags,
+                                    uint32_t flag_count, heed_error *error) {
+  heed_status status = HEED_UNSUPPORTED;
+  heed_error latest;
+  for (uint32_t i = 0; i < flag_count; i++)
+    for (uint32_t type = find_type(device, 0, needs->memoryTypeBits, flags[i]); type != UINT32_MAX; type = find_type(device, type + 1, needs->memoryTypeBits, flags[i])) {
+      heed_error *to = status == HEED_UNSUPPORTED ? error : &latest; /* the first wish's sentence says most */
+      status = allocate(device, buffer, needs, type, to);
+      if (status != HEED_OUT_OF_DEVICE_MEMORY) return status;
+    }
+  if (status != HEED_UNSUPPORTED) return status;
+  return heed_fail(error, HEED_UNSUPPORTED, "vulkan: no memory type for a storage buffer on %s", device->info.name);
 }
 
 /* flags: the wishes in falling order; the first that a type meets is taken. */
@@ -43,10 +104,7 @@ static heed_status make_buffer(heed_vk_device *device, uint64_t bytes, const VkM
   HEED_VK_TRY(device, api->CreateBuffer(device->handle, &info, NULL, &buffer->handle), "vkCreateBuffer");
   VkMemoryRequirements needs;
   api->GetBufferMemoryRequirements(device->handle, buffer->handle, &needs);
-  uint32_t type = UINT32_MAX;
-  for (uint32_t i = 0; i < flag_count && type == UINT32_MAX; i++) type = find_type(device, needs.memoryTypeBits, flags[i]);
-  if (type == UINT32_MAX) return heed_fail(error, HEED_UNSUPPORTED, "vulkan: no memory type for a storage buffer on %s", device->info.name);
-  HEED_TRY(allocate(device, buffer, &needs, type, error));
+  HEED_TRY(allocate_by_wish(device, buffer, &needs, flags, flag_count, error));
   HEED_VK_TRY(device, api->BindBufferMemory(device->handle, buffer->handle, buffer->memory, 0), "vkBindBufferMemory");
   if (!map) return HEED_OK;
   void *mapped;
@@ -71,7 +129,9 @@ heed_status heed_vk_buffer_create(heed_vk_device *device, uint64_t bytes, heed_v
 
 heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error) {
   const VkMemoryPropertyFlags flags[] = {VISIBLE_FLAGS | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, VISIBLE_FLAGS};
-  return make_or_clean(device, bytes, flags, 2, true, buffer, error);
+  heed_status status = make_or_clean(device, bytes, flags, 2, true, buffer, error);
+  for (; status == HEED_OUT_OF_DEVICE_MEMORY && bytes > LEAST_STAGING; bytes /= 2) status = make_or_clean(device, bytes / 2, flags, 2, true, buffer, error);
+  return status;
 }
 
 void heed_vk_buffer_destroy(heed_vk_device *device, heed_vk_buffer *buffer) {
@@ -80,6 +140,7 @@ void heed_vk_buffer_destroy(heed_vk_device *device, heed_vk_buffer *buffer) {
   if (buffer->memory) {
     api->FreeMemory(device->handle, buffer->memory, NULL);
     heed_vk_fault_returned(&device->fault, buffer->allocated);
+    device->heap_used[buffer->heap] -= buffer->allocated;
   }
   memset(buffer, 0, sizeof *buffer);
 }

@@ -8,15 +8,18 @@ typedef struct heed_vk_buffer {
   VkBuffer handle;
   VkDeviceMemory memory;
   uint64_t bytes, allocated;
+  uint32_t heap;
   unsigned char *mapped; /* NULL when the host does not see it */
 } heed_vk_buffer;
 
 /* A storage buffer where the device likes it best; mapped when that is also cached memory of the host (one memory for both). */
 heed_status heed_vk_buffer_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error);
-/* A mapped buffer for copies. */
+/* A mapped buffer for copies; smaller than asked for where memory is short. */
 heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error);
 void heed_vk_buffer_destroy(heed_vk_device *device, heed_vk_buffer *buffer);
 
+/* Fails with a sentence when storage buffers of so many bytes together are more than what is left. */
+heed_status heed_vk_want_memory(const heed_vk_device *device, uint64_t bytes, heed_error *error);
 /* Whether storage buffers of this device are mapped, so that no staging buffer is needed. */
 bool heed_vk_memory_is_shared(const heed_vk_device *device);
 

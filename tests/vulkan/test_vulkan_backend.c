@@ -322,6 +322,30 @@ static void test_device_memory(void **state) {
   assert_true(failed && worked);
 }
 
+/* A budget of memory: past it a sentence with both numbers before anything is allocated; staging gets by with less. */
+static void test_memory_budget(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.memory_budget = 10000;
+  desc.memory_limit = 1; /* the driver is not even asked */
+  vulkan_program_start(&program, NULL);
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY, "too little memory is left on");
+  assert_non_null(strstr(error.message, "(found 10000 bytes, expected "));
+  vulkan_program_end(&program);
+  desc.memory_limit = 0;
+  desc.memory_budget = (uint64_t)1 << 20; /* less than staging likes */
+  run_right(&desc);
+  desc.force_staging = true;
+  run_right(&desc);
+  desc.memory_budget = 60000; /* room for the program and not for staging */
+  vulkan_program_start(&program, NULL);
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY, "too little memory is left on");
+  vulkan_program_end(&program);
+}
+
 /* Each allocation of the host fails once: a status, no leak. */
 static void test_host_memory(void **state) {
   (void)state;
@@ -413,7 +437,7 @@ int main(void) {
       cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
       cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_submissions),
+      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_submissions), cmocka_unit_test(test_memory_budget),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
