@@ -1,60 +1,104 @@
-/* How fast the runtime is here: the demo model with the scalar module, SIMD, and SIMD with threads. Runs of the kinds alternate, so that
- * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
+/* How fast the runtime is here: ops and the demo model with the scalar module, SIMD, relaxed SIMD where the package and the engine have it, and
+ * with threads, beside what the registers of one thread can do. Runs of the kinds alternate, so that what else the machine does falls on all
+ * of them; medians and quartiles. Nothing is sent. */
+import { benchCases } from './bench_cases.js'
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
+import { registerCeiling } from './register_ceiling.js'
 import { connectTheme } from './site.js'
 
 const element = (id) => document.getElementById(id)
-const kinds = { scalar: { simd: 'none', threads: 1 }, SIMD: { threads: 1 }, 'SIMD, threads': { threads: 'auto' } }
-const warmUp = 2
+const kinds = { scalar: { simd: 'none', threads: 1 }, SIMD: { simd: 'simd', threads: 1 }, 'relaxed SIMD': { threads: 1 }, threads: { threads: 'auto' } }
+const warmUp = 2, opRuns = 5
 /* Multiplications and additions of one run, twice each product: projections, scores, mixing, MLP and patches; from the model's shape. */
 const flopsOf = ({ width: c, mlpWidth, layers, patch, channels }, { tokens: n }) => 2 * n * (layers * (4 * c * c + 2 * n * c + 2 * c * mlpWidth) + patch * patch * channels * c)
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+const say = (text) => (element('said').textContent = text)
 let measured = null
 
-async function open([name, options]) {
-  const runtime = await createRuntime(options), model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'none' }), shape = await session.ready
-  return { name, runtime, model, session, shape, times: [] }
+/* A kind that this page has, or null. */
+async function open(name) {
+  if (name === 'threads' && !crossOriginIsolated) return null
+  const runtime = await createRuntime(kinds[name])
+  if ((name === 'relaxed SIMD' && runtime.info.simd !== 'relaxed') || (name === 'threads' && runtime.info.threads === 1)) return runtime.close() ?? null
+  const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'none' }), shape = await session.ready
+  return { name, runtime, model, session, shape, times: [], ops: [] }
 }
 
-async function measure(runs) {
-  const started = []
-  try {
-    for (const kind of Object.entries(kinds).filter(([name]) => crossOriginIsolated || name !== 'SIMD, threads')) started.push(await open(kind))
-    const { image } = await started[0].runtime.scene(159)
-    for (let run = -warmUp; run < runs; run++)
-      for (const { session, times } of started) {
-        const { milliseconds } = await session.run(image)
-        if (run >= 0) times.push(milliseconds)
-        element('said').textContent = `Run ${Math.max(0, run + 1)} of ${runs}`
+const summary = (times) => {
+  const sorted = [...times].sort((a, b) => a - b)
+  return { median: quantile(sorted, 0.5), quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)], runs: times.length }
+}
+
+async function measureModel(started, runs) {
+  const { image } = await started[0].runtime.scene(159)
+  for (let run = -warmUp; run < runs; run++)
+    for (const { session, times } of started) {
+      const { milliseconds } = await session.run(image)
+      if (run >= 0) times.push(milliseconds)
+      say(`Model: run ${Math.max(0, run + 1)} of ${runs}`)
+    }
+}
+
+async function measureOps(started) {
+  const cases = await benchCases()
+  for (const [i, { name, bytes }] of cases.entries()) {
+    const times = started.map(() => [])
+    for (let run = -1; run < opRuns; run++)
+      for (const [k, { runtime }] of started.entries()) {
+        const before = performance.now()
+        await runtime.check(bytes, { results: true })
+        if (run >= 0) times[k].push(performance.now() - before)
       }
-    return started.map(({ name, runtime, model, shape, times }) => {
-      const sorted = [...times].sort((a, b) => a - b), median = quantile(sorted, 0.5)
-      return { kind: name, device: runtime.info.device, median, quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)], runs, gflops: flopsOf(model.info, shape) / median / 1e6, version: runtime.info.version }
-    })
-  } finally {
-    for (const { runtime } of started) runtime.close()
+    for (const [k, { ops }] of started.entries()) ops.push({ op: name, ...summary(times[k]), gflops: cases[i].flops ? cases[i].flops / summary(times[k]).median / 1e6 : null })
+    say(`Ops: ${name}`)
   }
 }
 
+async function measure(runs) {
+  say('What the registers can do …')
+  const ceilings = Object.fromEntries(await (async () => { const found = []; for (const kind of ['scalar', 'simd', 'relaxed']) found.push([kind, await registerCeiling(kind)]); return found })())
+  const started = []
+  try {
+    for (const name of Object.keys(kinds)) started.push(await open(name))
+    const able = started.filter(Boolean)
+    await measureModel(able, runs)
+    await measureOps(able)
+    return able.map(({ name, runtime: { info }, model, shape, times, ops }) => {
+      const ceiling = ceilings[{ none: 'scalar' }[info.simd] ?? info.simd] * info.threads, timing = summary(times), gflops = flopsOf(model.info, shape) / timing.median / 1e6
+      return { kind: name, device: info.device, simd: info.simd, threads: info.threads, version: info.version, ceiling, model: { ...timing, gflops, share: gflops / ceiling }, ops }
+    })
+  } finally {
+    for (const one of started) one?.runtime.close()
+  }
+}
+
+function line(texts) {
+  const row = document.createElement('tr')
+  row.append(...texts.map((textContent) => Object.assign(document.createElement('td'), { textContent })))
+  return row
+}
+
 function show(rows) {
-  element('times').replaceChildren(...rows.map(({ device, median, quartiles, gflops }) => {
-    const line = document.createElement('tr'), texts = [device, median.toFixed(1), `${quartiles[0].toFixed(1)} – ${quartiles[1].toFixed(1)}`, gflops.toFixed(1), `${(rows[0].median / median).toFixed(1)} ×`]
-    line.append(...texts.map((textContent) => Object.assign(document.createElement('td'), { textContent })))
-    return line
-  }))
+  element('times').replaceChildren(...rows.map(({ device, ceiling, model: { median, quartiles, gflops, share } }) =>
+    line([device, median.toFixed(1), `${quartiles[0].toFixed(1)} – ${quartiles[1].toFixed(1)}`, gflops.toFixed(1), `${ceiling.toFixed(1)}`, `${(100 * share).toFixed(0)} %`, `${(rows[0].model.median / median).toFixed(1)} ×`])))
+  element('op-kinds').replaceChildren(...['op', ...rows.map(({ device }) => device.replace(/^WASM /, ''))].map((textContent) => Object.assign(document.createElement('th'), { scope: 'col', textContent })))
+  element('op-times').replaceChildren(...rows[0].ops.map(({ op }, i) => line([op, ...rows.map(({ ops }) => `${ops[i].median.toFixed(1)}${ops[i].gflops ? ` (${ops[i].gflops.toFixed(1)})` : ''}`)])))
 }
 
 async function start() {
   element('start').disabled = true
   try {
     const rows = await measure(Number(element('runs').value))
-    measured = { what: 'demo model, 224 x 224, one picture, milliseconds of the forward pass', rows, agent: navigator.userAgent, cores: navigator.hardwareConcurrency, isolated: crossOriginIsolated, when: new Date().toISOString() }
+    measured = {
+      what: 'milliseconds: the demo model, 224 x 224, one picture, forward pass alone; ops with the copies around them. ceiling: GFLOP/s of multiply-add in registers, times threads', rows,
+      environment: { agent: navigator.userAgent, cores: navigator.hardwareConcurrency, memory: navigator.deviceMemory ?? null, isolated: crossOriginIsolated }, when: new Date().toISOString()
+    }
     show(rows)
-    element('said').textContent = `${rows[0].runs} runs of each after ${warmUp} to warm up, in turn.`
+    say(`${rows[0].model.runs} runs of the model and ${opRuns} of each op, after some to warm up, in turn.${rows.some(({ kind }) => kind === 'relaxed SIMD') ? '' : ' No relaxed SIMD: this engine or package has none.'}${rows.some(({ kind }) => kind === 'threads') ? '' : ' No threads: see below.'}`)
     element('copy').disabled = false
   } catch (error) {
-    element('said').textContent = error.message
+    say(error.message)
   }
   element('start').disabled = false
 }
@@ -84,9 +128,9 @@ connectTheme(element('theme'))
 element('start').addEventListener('click', start)
 element('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(JSON.stringify(measured, null, 2))
-  element('said').textContent = 'Copied.'
+  say('Copied.')
 })
-element('threads').addEventListener('click', () => switchThreads().catch((error) => (element('said').textContent = error.message)))
+element('threads').addEventListener('click', () => switchThreads().catch((error) => say(error.message)))
 element('environment').textContent = `${navigator.hardwareConcurrency} cores, ${navigator.userAgent}`
 await showIsolation()
 document.documentElement.dataset.ready = 'true'

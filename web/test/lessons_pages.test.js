@@ -86,8 +86,20 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   const page = await browser.open('bench.html')
   await page.fill('#runs', '3')
   await page.click('#start')
-  await page.waitForFunction(() => document.querySelectorAll('#times tr').length === 3, null, { timeout: 60000 })
+  await page.waitForFunction(() => document.querySelectorAll('#op-times tr').length === 6, null, { timeout: 120000 })
   assert.match(await page.locator('#times').innerText(), /scalar[^]*SIMD[^]*threads/i)
+  const measured = await page.evaluate(async () => {
+    let copied
+    navigator.clipboard.writeText = async (text) => { copied = JSON.parse(text) }
+    document.getElementById('copy').click()
+    while (!copied) await new Promise((done) => setTimeout(done, 10))
+    return copied
+  })
+  for (const { kind, ceiling, model, ops } of measured.rows) {
+    assert.ok(ceiling > 0.1 && model.gflops > 0, kind)
+    assert.deepEqual(ops.map(({ median }) => median > 0), ops.map(() => true))
+  }
+  assert.equal(measured.environment.isolated, true)
   await finish(page, 'bench')
 })
 
