@@ -2,6 +2,9 @@
 // y = activation(x W^T + bias) + residual; y [rows, columns], or head-major [parts, B, H, T, D] where column n belongs to part
 // n / (H D), head n / D % H. Bindings: 0 x, 1 weight in panels, 2 bias, 3 residual, 4 y.
 #extension GL_GOOGLE_include_directive : require
+#ifdef HEED_MATRIX
+#include "include/matrix.glsl"
+#endif
 #include "include/base.glsl"
 #include "params/linear.h"
 #include "include/tile.glsl"
@@ -17,6 +20,7 @@ layout(std430, binding = 4) writeonly buffer Y4 { vec4 y4[]; };
 uint tile_base(uint row) { return params.x_origin + row * params.depth; }
 void tile_start() { tile_at = 0; }
 void tile_next(uint step) { tile_at += step; }
+uint tile_element(uint k) { return k; }
 
 uint heed_where(uint row, uint column) {
   if (HEAD_MAJOR == 0) return row * params.columns + column;

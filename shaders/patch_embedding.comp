@@ -2,6 +2,9 @@
 // Patches of an image times a weight: a convolution whose stride is its kernel's side P. Row m of the product is patch m % patches
 // of image m / patches; k runs over channel, row, column of the patch. Bindings: 0 image, 1 weight in panels, 2 bias, 3 y.
 #extension GL_GOOGLE_include_directive : require
+#ifdef HEED_MATRIX
+#include "include/matrix.glsl"
+#endif
 #include "include/base.glsl"
 #include "params/patch_embedding.h"
 #include "include/tile.glsl"
@@ -30,6 +33,11 @@ void tile_next(uint step) {
   const bool channel_ends = patch_y == params.side;
   tile_at += channel_ends ? (params.height - params.side) * params.width : 0;
   patch_y = channel_ends ? 0 : patch_y;
+}
+
+uint tile_element(uint k) {
+  const uint row = k / params.side, channel = row / params.side;
+  return (channel * params.height + row % params.side) * params.width + k % params.side;
 }
 
 void tile_store(uint row, uint column, vec4 v) {

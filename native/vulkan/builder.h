@@ -15,21 +15,29 @@ typedef enum heed_vk_shader {
 } heed_vk_shader;
 
 #define HEED_VK_BINDINGS 12
-#define HEED_VK_CONSTANTS 12 /* specialisation constants; number 0 is the workgroup's width */
+#define HEED_VK_CONSTANTS 16 /* specialisation constants; number 0 is the workgroup's width */
 #define HEED_VK_PUSH_BYTES 128
+
+/* Shape of a product of cooperative matrices, M x K by K x N, and the size of the subgroup that makes it; rows 0: the device has none. */
+typedef struct heed_vk_matrix {
+  uint32_t rows, columns, depth, lanes;
+} heed_vk_matrix;
 
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
   bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
+  bool software;          /* a software device, whatever it plays */
   heed_vulkan_tier tier;  /* of the kernels to be chosen; never AUTO */
   uint32_t lanes;         /* subgroup size */
   uint32_t invocations;   /* of a workgroup */
+  uint32_t shared;        /* bytes of a workgroup's shared memory */
   uint32_t groups;        /* along one axis of the grid */
   uint32_t bindings;      /* storage buffers a stage */
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */
   bool half;              /* weights of products are kept in fp16 */
   uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
+  heed_vk_matrix matrix;  /* what products of fp16 are made with */
 } heed_vk_limits;
 
 typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;
@@ -47,6 +55,7 @@ typedef struct heed_vk_range {
 
 typedef struct heed_vk_dispatch {
   heed_vk_shader shader;
+  uint32_t lanes;       /* the subgroup size it requires, all of each subgroup in use; 0: any */
   uint32_t step, stage; /* of the plan */
   uint32_t constants[HEED_VK_CONSTANTS], constant_count;
   heed_vk_range binding[HEED_VK_BINDINGS];

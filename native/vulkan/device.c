@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "vulkan/matrix.h"
 #include "vulkan/tier.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
@@ -256,6 +257,11 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
   }
   device_extras extras;
   HEED_TRY(find_extras(device, &extras, error));
+  heed_vk_matrix_wants matrix;
+  heed_vk_want_matrix(&matrix);
+  const bool matrices = device->limits.matrix.rows != 0;
+  for (uint32_t i = 0; matrices && i < HEED_VK_MATRIX_EXTENSIONS; i++) extras.names[extras.count++] = matrix.extensions[i];
+  extras.half_math.pNext = matrices ? &matrix.matrix : NULL; /* a device with matrices has fp16 arithmetic */
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = device->has_half_math ? &extras.half_math : NULL,
                                    .queueCreateInfoCount = 1,
@@ -286,9 +292,11 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
       .cpu = cpu,
+      .software = device->info.type == HEED_VULKAN_CPU,
       .tier = device->limits.tier,
       .lanes = device->info.subgroup_size,
       .invocations = device->info.max_invocations,
+      .shared = device->info.max_shared_bytes,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
@@ -297,6 +305,8 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
+  if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE)
+    device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);
   if (!desc->floor) return;
   device->limits.invocations = FEWEST_INVOCATIONS;
   device->limits.bindings = FEWEST_BINDINGS;

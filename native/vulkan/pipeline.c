@@ -25,6 +25,8 @@ static const module_code modules[HEED_SHADER_COUNT] = {
 #undef HEED_SHADER
 };
 
+bool heed_vk_has_shader(heed_vk_shader shader) { return *modules[shader].bytes != 0; }
+
 heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error) {
   memset(pipelines, 0, sizeof *pipelines);
   pipelines->device = device;
@@ -100,7 +102,7 @@ static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shade
 }
 
 static bool same(const heed_vk_pipeline *pipeline, const heed_vk_dispatch *dispatch) {
-  return pipeline->shader == dispatch->shader && pipeline->constant_count == dispatch->constant_count &&
+  return pipeline->shader == dispatch->shader && pipeline->lanes == dispatch->lanes && pipeline->constant_count == dispatch->constant_count &&
          memcmp(pipeline->constants, dispatch->constants, dispatch->constant_count * sizeof(uint32_t)) == 0;
 }
 
@@ -115,7 +117,7 @@ VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines, const heed_
 /* An entry that only lacks its handle. */
 static heed_status add(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_error *error) {
   heed_vk_layout layout;
-  heed_vk_pipeline made = {.shader = dispatch->shader, .constant_count = dispatch->constant_count};
+  heed_vk_pipeline made = {.shader = dispatch->shader, .constant_count = dispatch->constant_count, .lanes = dispatch->lanes};
   memcpy(made.constants, dispatch->constants, sizeof made.constants);
   HEED_TRY(heed_vk_get_layout(pipelines, dispatch, &layout, error));
   HEED_TRY(get_module(pipelines, dispatch->shader, &made.module, error));
@@ -140,9 +142,13 @@ static void make(uint64_t task, uint32_t worker, void *user) {
   (void)worker;
   for (uint32_t i = 0; i < pipeline->constant_count; i++) entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
   const VkSpecializationInfo constants = {pipeline->constant_count, entries, pipeline->constant_count * sizeof(uint32_t), pipeline->constants};
+  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+                                                                    .requiredSubgroupSize = pipeline->lanes};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                             .flags = w->device->cuts ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
                                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                      .pNext = pipeline->lanes ? &size : NULL,
+                                                      .flags = pipeline->lanes ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
                                                       .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                       .module = pipeline->module,
                                                       .pName = "main",

@@ -1,5 +1,8 @@
-/* Tiers by probed features: a tier is there when all below it are. */
+/* Tiers by probed features: a tier is there when all below it are, and when this build has its shaders. */
 #include "vulkan/tier.h"
+
+#include "vulkan/matrix.h"
+#include "vulkan/pipeline.h"
 
 const char *heed_vulkan_tier_name(heed_vulkan_tier tier) {
   static const char *const names[] = {"auto", "floor", "subgroup", "half", "cooperative", "cooperative2"};
@@ -24,5 +27,7 @@ static bool has_half_storage(const heed_vk_instance *instance, VkPhysicalDevice 
 
 heed_vulkan_tier heed_vk_find_tier(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   if (!has_subgroups(instance, physical)) return HEED_VULKAN_TIER_FLOOR;
-  return has_half_storage(instance, physical) ? HEED_VULKAN_TIER_HALF : HEED_VULKAN_TIER_SUBGROUP;
+  if (!has_half_storage(instance, physical)) return HEED_VULKAN_TIER_SUBGROUP;
+  const bool matrix = heed_vk_has_shader(HEED_SHADER_linear_matrix) && heed_vk_find_matrix(instance, physical).rows != 0;
+  return matrix ? HEED_VULKAN_TIER_COOPERATIVE : HEED_VULKAN_TIER_HALF;
 }

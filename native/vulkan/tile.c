@@ -1,6 +1,8 @@
 /* The choice of register tile. The panel's width depends on the columns alone, so a weight is packed once whatever the rows. */
 #include "vulkan/tile.h"
 
+#include <string.h>
+
 /* vec4 of columns an invocation on a software device: wide tiles fetch less (on lavapipe 2, 3, 4 reach 12.4, 14.8, 16.8 GFLOP/s a core), but a
  * panel that the columns do not fill is work for nothing. */
 static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
@@ -17,9 +19,47 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
   return best;
 }
 
+#define PAD 16 /* bytes that rows in shared memory are longer, as in tile_matrix.glsl */
+
+static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
+  const uint64_t rows = (uint64_t)tile->groups * tile->rows * m->rows, columns = (uint64_t)tile->lanes * tile->columns * m->columns;
+  return rows * (tile->step * 2 + PAD) + tile->step * (columns * 2 + PAD) + (uint64_t)tile->lanes * tile->groups * m->rows * m->columns * sizeof(float);
+}
+
+/* Subgroups down and across, and the rows and columns that each makes; matrices no larger than its part. */
+static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t down, uint32_t across, uint32_t rows, uint32_t columns) {
+  const heed_vk_matrix *m = &limits->matrix;
+  tile->groups = down;
+  tile->lanes = across;
+  tile->rows = rows > m->rows ? rows / m->rows : 1;
+  tile->columns = columns > m->columns ? columns / m->columns : 1;
+  return down * across * m->lanes <= limits->invocations && shared_bytes(m, tile) <= limits->shared;
+}
+
+/* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows; sums of 64 registers a lane at most. */
+static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows, uint32_t columns) {
+  tile->step = 32;
+  if (limits->software) { /* whose compiler takes a second for each matrix: the smallest that still has more than one of all */
+    tile->step = limits->matrix.depth;
+    return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * limits->matrix.rows : 1, 1);
+  }
+  const bool wide = limits->matrix.lanes > 32;
+  const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
+  if (rows <= 32) return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) || try_matrices(limits, tile, 1, 2, 16, 16);
+  if (many && (wide ? try_matrices(limits, tile, 2, 2, 64, 64) : try_matrices(limits, tile, 4, 2, 32, 64))) return true;
+  return try_matrices(limits, tile, 2, 2, 32, 32) || try_matrices(limits, tile, 1, 2, 32, 32);
+}
+
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
   heed_vk_tile tile = {.groups = 1, .half = limits->half};
+  if (limits->half && limits->matrix.rows && choose_matrices(limits, &tile, rows, columns)) {
+    tile.matrix = true;
+    tile.panel = tile.lanes * tile.columns * limits->matrix.columns;
+    tile.x = heed_vk_divide(rows, tile.rows * tile.groups * limits->matrix.rows);
+    tile.y = heed_vk_divide(columns, tile.panel);
+    return tile;
+  }
   if (limits->cpu) { /* one subgroup a workgroup, large tiles */
     tile.rows = rows >= 12 ? 16 : rows >= 3 ? 4 : 1;
     tile.lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
@@ -35,4 +75,17 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
   tile.y = heed_vk_divide(columns, tile.panel);
   tile.texels = vector && heed_vk_can_texel(builder, x_bytes) && heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
   return tile;
+}
+
+void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
+                         size_t push_bytes) {
+  const heed_vk_matrix *m = &builder->limits->matrix;
+  uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes, tile->groups};
+  memcpy(all + 5, constants, 6 * sizeof *constants);
+  if (tile->matrix) {
+    all[0] *= m->lanes;
+    memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step}, 5 * sizeof *all);
+    dispatch->lanes = m->lanes;
+  }
+  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 11, push, push_bytes, tile->x, y, 1);
 }

@@ -1,4 +1,5 @@
-/* The choice of register tile for a matrix product (shaders/include/tile.glsl). */
+/* The choice of register tile for a matrix product (shaders/include/tile.glsl), or of cooperative matrices
+ * (shaders/include/tile_matrix.glsl). */
 #ifndef HEED_VULKAN_TILE_H
 #define HEED_VULKAN_TILE_H
 
@@ -9,10 +10,15 @@ typedef struct heed_vk_tile {
   bool half;                             /* the weight is in fp16 */
   bool texels;                           /* x and the weight are to be read as texels */
   uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
+  uint32_t step;                         /* of k in shared memory at a time, with matrices */
   uint32_t x, y;                         /* workgroups over rows and panels */
+  bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
 } heed_vk_tile;
 
 /* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);
+/* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to 10), then the matrix's. */
+void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
+                         size_t push_bytes);
 
 #endif

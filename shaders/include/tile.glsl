@@ -44,8 +44,6 @@ layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 
 uint tile_at;
 
-const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
-
 void tile_start();
 void tile_next(uint step);
 uint tile_base(uint row);
@@ -56,6 +54,11 @@ vec4 tile_bias(uint column) {
   for (uint c = 0; c < 4; c++) v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
   return v;
 }
+
+#ifdef HEED_MATRIX
+#include "include/tile_matrix.glsl"
+#else
+const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
 
 // Workgroup x is the tile of rows, y the panel. One function with its own arrays, and rows addressed from a table: other forms of the
 // same loops took lavapipe's compiler ten times as long.
@@ -105,5 +108,6 @@ void tile_run() {
       if (row0 + i < params.rows && column < params.columns) tile_store(row0 + i, column, heed_activate(KIND, sum[i][j] + b));
   }
 }
+#endif
 
 #endif

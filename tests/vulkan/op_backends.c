@@ -1,7 +1,7 @@
 /* Brings Vulkan to the op tests: linked beside one, it runs on the first device instead of the CPU. With HEED_VULKAN_VALIDATE set in
  * the environment all of it runs under validation, and a message fails the program; with HEED_VULKAN_GPU_KERNELS it runs the kernels
  * that a GPU would, with HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier by its name, with
- * HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission. */
+ * HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission, with HEED_VULKAN_HALF factors of products are fp16. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,14 @@
 
 /* Sums in another order than the oracle's, and exp of the shader's own. */
 #define TOLERANCE 1e-4
+#define TOLERANCE_HALF 2e-3 /* factors of products in fp16 */
 
 static heed_vulkan_validation validation(void) {
   const char *wanted = getenv("HEED_VULKAN_VALIDATE");
   if (!wanted) return HEED_VULKAN_VALIDATE_OFF;
   return strcmp(wanted, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
 }
+static bool is_half(void) { return getenv("HEED_VULKAN_HALF") != NULL; }
 static bool plays_gpu(void) { return getenv("HEED_VULKAN_GPU_KERNELS") != NULL; }
 
 static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error) {
@@ -24,6 +26,7 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   (void)index;
   desc.validate = validation();
   desc.gpu_kernels = plays_gpu();
+  desc.precision = is_half() ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;
@@ -40,7 +43,7 @@ void test_backend_add_more(void) {
     printf("skipped: %s\n", error.message);
     exit(77); /* ctest's SKIP_RETURN_CODE */
   }
-  test_backend_add("vulkan", open_vulkan, 0, TOLERANCE);
+  test_backend_add("vulkan", open_vulkan, 0, is_half() ? TOLERANCE_HALF : TOLERANCE);
 }
 
 bool test_backend_is_clean(const heed_backend *backend) {

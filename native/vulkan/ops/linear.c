@@ -29,7 +29,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
   const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
-  if (tile.half) dispatch.shader = HEED_SHADER_linear_half;
+  if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_linear_texel;
     heed_vk_as_texels(&dispatch, 0);
@@ -39,6 +39,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.y_origin = heed_vk_write(builder, &dispatch, 4, node->output[0]);
   const uint32_t run = desc->heads ? params.head_size : params.columns; /* columns that lie side by side in y */
   const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
+  const uint32_t constants[6] = {vector, (uint32_t)desc->activation, desc->bias.id != 0, vector_out, desc->residual.id != 0, desc->heads != 0};
   heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0};
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile.y && builder->status == HEED_OK; panels.first += panels.count) {
@@ -47,8 +48,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
     params.first_panel = panels.first;
     heed_vk_read_panels(builder, &part, 1, desc->weight.id, &panels);
     if (tile.texels) heed_vk_as_texels(&part, 1);
-    HEED_VK_DISPATCH(builder, &part, &params, tile.x, panels.count, 1, tile.lanes * tile.groups, tile.rows, tile.columns, tile.lanes, tile.groups, vector,
-                     (uint32_t)desc->activation, desc->bias.id != 0, vector_out, desc->residual.id != 0, desc->heads != 0);
+    heed_vk_append_tile(builder, &part, &tile, panels.count, constants, &params, sizeof params);
   }
 }
 

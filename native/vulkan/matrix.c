@@ -1,0 +1,103 @@
+/* Asks a device for cooperative matrices: extensions, features, shapes. Whatever is missing, the answer is "none". */
+#include "vulkan/matrix.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define STRUCTURE_FEATURES ((VkStructureType)1000506000)
+#define STRUCTURE_PROPERTIES ((VkStructureType)1000506001)
+#define MOST_SHAPES 64
+
+enum { COMPONENT_F16 = 0, COMPONENT_F32 = 1, SCOPE_SUBGROUP = 3 };
+
+typedef struct shape_record {
+  VkStructureType type;
+  void *next;
+  uint32_t rows, columns, depth; /* M N K */
+  int32_t a, b, c, result;       /* component types */
+  VkBool32 saturates;
+  int32_t scope;
+} shape_record;
+
+typedef VkResult(VKAPI_PTR *shapes_function)(VkPhysicalDevice, uint32_t *, shape_record *);
+
+static const char *const extensions[HEED_VK_MATRIX_EXTENSIONS] = {"VK_KHR_cooperative_matrix", "VK_KHR_vulkan_memory_model", "VK_EXT_subgroup_size_control"};
+
+/* Best first. */
+static const heed_vk_matrix known[] = {{16, 16, 16, 0}, {16, 8, 16, 0}, {8, 16, 16, 0}, {8, 8, 8, 0}};
+
+static void chain(heed_vk_matrix_wants *wants) {
+  memset(wants, 0, sizeof *wants);
+  wants->subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+  wants->memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
+  wants->memory_model.pNext = &wants->subgroups;
+  wants->matrix.type = STRUCTURE_FEATURES;
+  wants->matrix.next = &wants->memory_model;
+}
+
+void heed_vk_want_matrix(heed_vk_matrix_wants *wants) {
+  chain(wants);
+  wants->matrix.matrix = wants->memory_model.vulkanMemoryModel = VK_TRUE;
+  wants->subgroups.subgroupSizeControl = wants->subgroups.computeFullSubgroups = VK_TRUE;
+  memcpy(wants->extensions, extensions, sizeof extensions);
+}
+
+static bool has_extensions(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  uint32_t count = 0, found = 0;
+  if (instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) != VK_SUCCESS) return false;
+  VkExtensionProperties *all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
+  if (!all) return false;
+  if (instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, all) != VK_SUCCESS) count = 0;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < HEED_VK_MATRIX_EXTENSIONS; k++) found += strcmp(all[i].extensionName, extensions[k]) == 0;
+  heed_free(instance->context, all);
+  return found == HEED_VK_MATRIX_EXTENSIONS;
+}
+
+static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  heed_vk_matrix_wants has;
+  chain(&has);
+  VkPhysicalDeviceShaderFloat16Int8Features half = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES, .pNext = &has.matrix};
+  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &half};
+  instance->api.GetPhysicalDeviceFeatures2(physical, &all);
+  return has.matrix.matrix && half.shaderFloat16 && has.memory_model.vulkanMemoryModel && has.subgroups.subgroupSizeControl &&
+         has.subgroups.computeFullSubgroups;
+}
+
+/* The subgroup size that the kernels are to have, or 0: the device's usual one, where compute shaders may require it and shuffle in it. */
+static uint32_t find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  VkPhysicalDeviceSubgroupSizeControlProperties size = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &size};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
+  instance->api.GetPhysicalDeviceProperties2(physical, &all);
+  const uint32_t lanes = subgroup.subgroupSize;
+  const bool usable =
+      (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) &&
+      (size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) && lanes >= size.minSubgroupSize && lanes <= size.maxSubgroupSize;
+  return usable && lanes >= 4 ? lanes : 0;
+}
+
+static bool fits(const shape_record *shape, const heed_vk_matrix *wanted) {
+  return shape->rows == wanted->rows && shape->columns == wanted->columns && shape->depth == wanted->depth && shape->a == COMPONENT_F16 &&
+         shape->b == COMPONENT_F16 && shape->c == COMPONENT_F32 && shape->result == COMPONENT_F32 && shape->scope == SCOPE_SUBGROUP;
+}
+
+heed_vk_matrix heed_vk_find_matrix(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  static const heed_vk_matrix none;
+  shape_record shapes[MOST_SHAPES];
+  uint32_t count = MOST_SHAPES;
+  memset(shapes, 0, sizeof shapes);
+  if (!has_extensions(instance, physical) || !has_features(instance, physical)) return none;
+  const uint32_t lanes = find_lanes(instance, physical);
+  const shapes_function list =
+      (shapes_function)instance->api.GetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+  if (!lanes || !list) return none;
+  for (uint32_t i = 0; i < MOST_SHAPES; i++) shapes[i].type = STRUCTURE_PROPERTIES;
+  const VkResult result = list(physical, &count, shapes);
+  if (result != VK_SUCCESS && result != VK_INCOMPLETE) return none;
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+    for (uint32_t i = 0; i < count; i++)
+      if (fits(&shapes[i], &known[k])) return (heed_vk_matrix){known[k].rows, known[k].columns, known[k].depth, lanes};
+  return none;
+}
