@@ -1,16 +1,17 @@
 #version 450
-// Attention, second of three dispatches: a row of scores an invocation -> its weights, zeros past the last key; and copies of both
+// Attention, second of three dispatches: a row of scores, shared by LANES invocations -> its weights, zeros past the last key; and copies of both
 // where they are wanted. Passes 3 maximum 4 sum of exponentials, or what sparse_softmax and sparsemax need, then the weights.
 // Bindings: 0 scores, 1 weights for the next dispatch, 2 weights [slices, all rows, keys], 3 logits likewise.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/math.glsl"
+#include "include/row.glsl"
 #include "params/attention_flags.h"
 #include "params/attention_norm.h"
 
-layout(constant_id = 1) const uint FLAGS = 0;
-layout(constant_id = 2) const uint NORM = 0;      // heed_norm
-layout(constant_id = 3) const uint EMPTY_ROW = 0; // heed_empty_row
+layout(constant_id = 2) const uint FLAGS = 0;
+layout(constant_id = 3) const uint NORM = 0;      // heed_norm; with sparsemax a workgroup has one row, since its rounds have barriers
+layout(constant_id = 4) const uint EMPTY_ROW = 0; // heed_empty_row
 
 #ifdef HEED_TEXEL
 layout(binding = 0) uniform samplerBuffer score_texels;
@@ -25,11 +26,11 @@ layout(std430, binding = 3) writeonly buffer Logits { float logits[]; };
 
 const float LOWEST = -3.0e38; // a logit under this has weight 0
 
-uint from, count4; // the row in vec4
+uint from, lane, count4; // the row in vec4
 float largest, total;
 bool broken;
 
-float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
+float sum4(vec4 v) { return heed_row_sum((v.x + v.y) + (v.z + v.w)); }
 
 vec4 relative(vec4 s) { return mix(heed_exp(s - largest), vec4(0.0), lessThan(s, vec4(LOWEST))); }
 
@@ -42,19 +43,19 @@ vec4 keep(vec4 s, vec4 weight) {
 void take_maximum() {
   vec4 top = vec4(uintBitsToFloat(0xFF800000u));
   bvec4 odd = bvec4(false);
-  for (uint j = 0; j < count4; j++) {
+  for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     const uvec4 bits = floatBitsToUint(s);
     odd = bvec4(uvec4(odd) | (uvec4(greaterThanEqual(bits & 0x7FFFFFFFu, uvec4(0x7F800000u))) & uvec4(notEqual(bits, uvec4(0xFF800000u)))));
     top = max(top, s);
   }
-  broken = any(odd);
-  largest = max(max(top.x, top.y), max(top.z, top.w));
+  broken = heed_row_max(any(odd) ? 1.0 : 0.0) > 0.0;
+  largest = heed_row_max(max(max(top.x, top.y), max(top.z, top.w)));
 }
 
 float kept_sum() {
   vec4 sum = vec4(0.0);
-  for (uint j = 0; j < count4; j++) {
+  for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     sum += keep(s, relative(s) / total);
   }
@@ -68,7 +69,7 @@ float sparsemax_threshold() {
   float tau = -1.0, before = -1.0;
   for (uint round = 0; round <= params.keys; round++) {
     vec4 sum = vec4(0.0), number = vec4(0.0);
-    for (uint j = 0; j < count4; j++) {
+    for (uint j = lane; j < count4; j += LANES) {
       const vec4 s = max(HEED_S4(from + j), vec4(LOWEST)) - largest; // finite, also where a key is masked
       const bvec4 above = greaterThan(s, vec4(tau));
       sum += mix(vec4(0.0), s, above);
@@ -92,22 +93,23 @@ void store(uint row, uint j, vec4 s, vec4 weight) {
 }
 
 void main() {
-  const uint item = heed_item();
-  if (item >= params.slices * params.rows) return;
+  const uint item = min(heed_row(), params.slices * params.rows - 1);
+  lane = heed_lane();
   count4 = params.stride / 4;
   from = item * count4;
   take_maximum();
   total = 0.0;
   if (NORM != 2) {
     vec4 sum = vec4(0.0);
-    for (uint j = 0; j < count4; j++) sum += relative(HEED_S4(from + j));
+    for (uint j = lane; j < count4; j += LANES) sum += relative(HEED_S4(from + j));
     total = sum4(sum);
   }
   const float aside = NORM == 1 ? kept_sum() : NORM == 2 ? sparsemax_threshold() : 0.0;
+  if (heed_row() >= params.slices * params.rows) return;
   const bool empty = largest < LOWEST;
   const float fill = broken || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
   const uint row = (params.first_slice + item / params.rows) * params.all_rows + params.first_row + item % params.rows;
-  for (uint j = 0; j < count4; j++) {
+  for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     vec4 weight;
     if (NORM == 2) {

@@ -27,3 +27,7 @@ heed_shader(ceiling_multiply)
 heed_shader(ceiling_multiply_half SOURCE ceiling_multiply.comp DEFINES HEED_F16)
 heed_shader(ceiling_copy)
 heed_shader(ceiling_copy_texel SOURCE ceiling_copy.comp DEFINES HEED_TEXEL)
+# Row sums by subgroup shuffles.
+foreach(name layer_norm softmax attention_norm)
+  heed_shader(${name}_subgroup SOURCE ${name}.comp DEFINES HEED_SUBGROUP)
+endforeach()

@@ -205,11 +205,18 @@ void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per
 
 uint32_t heed_vk_width(const heed_vk_builder *builder) { return builder->limits->cpu ? 32 : 128; }
 
-uint32_t heed_vk_row_lanes(const heed_vk_builder *builder, uint32_t width) {
-  if (builder->limits->cpu) return 1;
+/* At least eight elements a lane. Where so many rows fill a device anyway, a row has one subgroup, and no barrier. */
+#define MANY_LANES 65536u
+
+heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, uint32_t length) {
+  const heed_vk_limits *limits = builder->limits;
+  if (limits->cpu) return (heed_vk_rows){limits->lanes, 1, false};
+  const bool subgroups = limits->tier >= HEED_VULKAN_TIER_SUBGROUP;
+  const bool many = subgroups && limits->lanes >= 16 && (uint64_t)rows * limits->lanes >= MANY_LANES;
+  const uint32_t most = many && limits->lanes < 128 ? limits->lanes : 128;
   uint32_t lanes = 1;
-  while (lanes < 128 && lanes * 8 < width) lanes *= 2;
-  return lanes;
+  while (lanes < most && lanes * 8 < length) lanes *= 2;
+  return (heed_vk_rows){128, lanes, subgroups && lanes > 1};
 }
 
 uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value) { return (uint32_t)heed_shape_count(heed_vk_shape(builder, value)); }

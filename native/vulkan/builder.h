@@ -136,8 +136,13 @@ void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const 
 void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group, uint32_t groups[2]);
 /* Width of a workgroup for element-wise work. */
 uint32_t heed_vk_width(const heed_vk_builder *builder);
-/* Invocations that share a row of `width` elements: 1 on a CPU, whose barriers are slow. */
-uint32_t heed_vk_row_lanes(const heed_vk_builder *builder, uint32_t width);
+/* How rows are spread: a workgroup's width, the invocations that share a row (1 on a CPU, whose barriers are slow), and whether they do
+ * so by subgroup operations (shaders/include/row.glsl). */
+typedef struct heed_vk_rows {
+  uint32_t width, lanes;
+  bool subgroups;
+} heed_vk_rows;
+heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, uint32_t length);
 
 static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {

@@ -3,6 +3,11 @@
 #ifndef HEED_BASE_GLSL
 #define HEED_BASE_GLSL
 
+#ifdef HEED_SUBGROUP
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+
 layout(local_size_x_id = 0, local_size_y = 1, local_size_z = 1) in;
 
 uint heed_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }

@@ -1,5 +1,6 @@
 // Sums and maxima over the LANES invocations that share a row. Lanes of a row are neighbours; with one lane nothing is shared.
-// The tree has a fixed shape, so a device gives the same bits every time.
+// With HEED_SUBGROUP by shuffles, through shared memory only between the subgroups of a row; subgroups of any size. The order is fixed
+// by LANES and the subgroup's size, so a device gives the same bits every time.
 #ifndef HEED_ROW_GLSL
 #define HEED_ROW_GLSL
 
@@ -7,35 +8,51 @@ layout(constant_id = 1) const uint LANES = 1; // a power of two that divides the
 
 shared float heed_partial[gl_WorkGroupSize.x];
 
-uint heed_lane() { return LANES == 1 ? 0 : gl_LocalInvocationID.x % LANES; }
-uint heed_row() { return heed_group() * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationID.x / LANES; }
+#ifdef HEED_SUBGROUP
+// A driver may leave subgroups partly empty; then their lanes are not those of the workgroup in order.
+bool heed_full() { return gl_NumSubgroups * gl_SubgroupSize == gl_WorkGroupSize.x; }
+uint heed_index() { return heed_full() ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID : gl_LocalInvocationID.x; }
+#else
+uint heed_index() { return gl_LocalInvocationID.x; }
+#endif
 
-float heed_row_sum(float x) {
-  if (LANES == 1) return x;
-  const uint at = gl_LocalInvocationID.x, lane = heed_lane();
+uint heed_lane() { return LANES == 1 ? 0 : heed_index() % LANES; }
+uint heed_row() { return heed_group() * (gl_WorkGroupSize.x / LANES) + heed_index() / LANES; }
+
+float heed_join(float a, float b, bool sums) { return sums ? a + b : max(a, b); }
+
+float heed_row_tree(float x, bool sums) {
+  const uint at = heed_index(), lane = heed_lane();
   heed_partial[at] = x;
   barrier();
   for (uint half_width = LANES / 2; half_width > 0; half_width /= 2) {
-    if (lane < half_width) heed_partial[at] += heed_partial[at + half_width];
+    if (lane < half_width) heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
     barrier();
   }
-  const float sum = heed_partial[at - lane];
+  const float all = heed_partial[at - lane];
   barrier();
-  return sum;
+  return all;
 }
 
-float heed_row_max(float x) {
+#ifdef HEED_SUBGROUP
+float heed_row_all(float x, bool sums) {
   if (LANES == 1) return x;
-  const uint at = gl_LocalInvocationID.x, lane = heed_lane();
-  heed_partial[at] = x;
+  if (!heed_full()) return heed_row_tree(x, sums);
+  for (uint step = 1; step < min(LANES, gl_SubgroupSize); step *= 2) x = heed_join(x, subgroupShuffleXor(x, step), sums);
+  if (LANES <= gl_SubgroupSize) return x;
+  if (gl_SubgroupInvocationID == 0) heed_partial[gl_SubgroupID] = x;
   barrier();
-  for (uint half_width = LANES / 2; half_width > 0; half_width /= 2) {
-    if (lane < half_width) heed_partial[at] = max(heed_partial[at], heed_partial[at + half_width]);
-    barrier();
-  }
-  const float largest = heed_partial[at - lane];
+  const uint parts = LANES / gl_SubgroupSize, first = gl_SubgroupID / parts * parts;
+  x = heed_partial[first];
+  for (uint i = 1; i < parts; i++) x = heed_join(x, heed_partial[first + i], sums);
   barrier();
-  return largest;
+  return x;
 }
+#else
+float heed_row_all(float x, bool sums) { return LANES == 1 ? x : heed_row_tree(x, sums); }
+#endif
+
+float heed_row_sum(float x) { return heed_row_all(x, true); }
+float heed_row_max(float x) { return heed_row_all(x, false); }
 
 #endif

@@ -12,10 +12,11 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
       .y_origin = heed_vk_write(builder, &dispatch, 1, node->output[0]),
   };
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
-  const uint32_t lanes = heed_vk_row_lanes(builder, params.width), width = builder->limits->cpu ? builder->limits->lanes : 128;
+  const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
+  if (rows.subgroups) dispatch.shader = HEED_SHADER_softmax_subgroup;
   uint32_t groups[2];
-  heed_vk_spread(builder, params.rows, width / lanes, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, lanes);
+  heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
 const heed_vk_op heed_vk_softmax = {"softmax", build};
