@@ -1,6 +1,8 @@
 #version 450
-// Attention, one query row an invocation; a workgroup holds neighbouring rows of one head, so that keys and values are read at the
-// same address by all of it. No Tq x Tk buffer unless weights are asked for.
+// Attention, one query row in the registers of an invocation; a workgroup holds neighbouring rows of one head, so that keys and values are
+// read at the same address by all of it. No Tq x Tk buffer unless weights are asked for.
+// Where rows are few, LANES invocations share one: each takes every LANES-th block of keys, then maximum, sum and output are joined. Where
+// that is still too few, PARTS workgroups share the keys; each leaves its output, maximum and sum unfinished for attention_join.comp.
 // Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of exponentials 5 weighted sum of values.
 //   softmax, no weights wanted: one pass with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022)
 //   else: maximum and sum first; the last pass computes the scores again (same expression, marked precise: same bits) and has the
@@ -10,13 +12,15 @@
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/math.glsl"
+#include "include/row.glsl"
 #include "params/attention.h"
 
-layout(constant_id = 1) const int DEPTH = 64;
-layout(constant_id = 2) const int VALUE_DEPTH = 64;
-layout(constant_id = 3) const int KEYS = 4;
-layout(constant_id = 4) const uint FLAGS = 0;
-layout(constant_id = 5) const uint EMPTY_ROW = 0; // heed_empty_row
+layout(constant_id = 2) const int DEPTH = 64;
+layout(constant_id = 3) const int VALUE_DEPTH = 64;
+layout(constant_id = 4) const int KEYS = 4;
+layout(constant_id = 5) const uint FLAGS = 0;
+layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
+layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 with one pass only
 
 #include "include/attention_range.glsl"
 
@@ -210,6 +214,35 @@ void write_output() {
       if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
 }
 
+// What the lanes of a row have gathered, joined; all of them get it.
+void join_statistics() {
+  if (LANES == 1) return;
+  const float all = heed_row_max(largest), factor = largest < LOWEST ? 0.0 : heed_exp(largest - all);
+  total = heed_row_sum(total * factor);
+  broken = heed_row_max(broken ? 1.0 : 0.0) > 0.0;
+  if (ONE_PASS)
+    for (int d = 0; d < VALUE4; d++) o[d] *= factor;
+  largest = all;
+}
+
+void join_output() {
+  if (LANES == 1 || has(HEED_ATTENTION_NO_OUTPUT)) return;
+  for (int d = 0; d < VALUE4; d++)
+    for (int c = 0; c < 4; c++) o[d][c] = heed_row_sum(o[d][c]);
+}
+
+// One of PARTS: [part][batch, head, row][VALUE_DEPTH, maximum, sum, broken, unused].
+void write_part(uint part) {
+  const uint rows = params.batch * params.heads * params.queries;
+  const uint at = (part * rows + (batch * params.heads + head) * params.queries + row) * (VALUE_DEPTH + 4);
+  for (int d = 0; d < VALUE4; d++)
+    for (int c = 0; c < 4; c++)
+      if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
+  result[at + VALUE_DEPTH] = max(largest, LOWEST); // finite
+  result[at + VALUE_DEPTH + 1] = total;
+  result[at + VALUE_DEPTH + 2] = broken ? 1.0 : 0.0;
+}
+
 // Normalises what one pass gathered.
 void finish_one_pass() {
   const float empty = EMPTY_ROW == 1 ? not_a_number() : 0.0;
@@ -222,7 +255,7 @@ void finish_one_pass() {
 void main() {
   batch = gl_WorkGroupID.z;
   head = gl_WorkGroupID.y;
-  const uint first_row = gl_WorkGroupID.x * gl_WorkGroupSize.x, at_row = first_row + gl_LocalInvocationID.x;
+  const uint rows_once = gl_WorkGroupSize.x / LANES, first_row = gl_WorkGroupID.x / PARTS * rows_once, at_row = first_row + heed_index() / LANES;
   const uint last_row = (has(HEED_ATTENTION_ROWS) ? params.rows : params.queries) - 1;
   const bool inside = at_row <= last_row;
   row = min(at_row, last_row);
@@ -236,23 +269,36 @@ void main() {
     int a, b;
     row_range(first_row, a, b);
     low = uint(a);
-    row_range(min(first_row + gl_WorkGroupSize.x - 1, last_row), a, b);
+    row_range(min(first_row + rows_once - 1, last_row), a, b);
     high = uint(b);
   }
+  const uint part = gl_WorkGroupID.x % PARTS, step = KEYS * LANES;
+  if (PARTS > 1) {
+    const uint piece = (high - min(low, high) + PARTS - 1) / PARTS + step - 1, from = low + part * (piece - piece % step);
+    high = min(high, from + piece - piece % step);
+    low = min(from, high);
+  }
+  low += heed_lane() * KEYS;
   broken = false;
   largest = minus_infinity();
   total = 0.0;
   uint j = low;
   if (ONE_PASS) {
-    for (; j + KEYS <= high; j += KEYS) one_pass_block(j, GUARD);
-    for (; j < high; j += KEYS) one_pass_block(j, true);
-    finish_one_pass();
+    for (; j + KEYS <= high; j += step) one_pass_block(j, GUARD);
+    for (; j < high; j += step) one_pass_block(j, true);
+    join_statistics();
+    join_output();
+    if (PARTS == 1) finish_one_pass();
   } else {
-    for (; j + KEYS <= high; j += KEYS) statistics_block(j, GUARD);
-    for (; j < high; j += KEYS) statistics_block(j, true);
+    for (; j + KEYS <= high; j += step) statistics_block(j, GUARD);
+    for (; j < high; j += step) statistics_block(j, true);
+    join_statistics();
     const uint store_at = ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
-    for (j = low; j + KEYS <= high; j += KEYS) last_block(j, GUARD, store_at, inside);
-    for (; j < high; j += KEYS) last_block(j, true, store_at, inside);
+    for (j = low; j + KEYS <= high; j += step) last_block(j, GUARD, store_at, inside);
+    for (; j < high; j += step) last_block(j, true, store_at, inside);
+    join_output();
   }
-  if (inside && !has(HEED_ATTENTION_NO_OUTPUT)) write_output();
+  if (!inside || has(HEED_ATTENTION_NO_OUTPUT) || heed_lane() != 0) return;
+  if (PARTS > 1) write_part(part);
+  else write_output();
 }

@@ -1,12 +1,16 @@
 #version 450
 // y = activation(x W^T + bias) + residual; y [rows, columns], or head-major [parts, B, H, T, D] where column n belongs to part
 // n / (H D), head n / D % H. Bindings: 0 x, 1 weight in panels, 2 bias, 3 residual, 4 y.
+// Where rows and columns make too few workgroups the depth is cut too: workgroup z sums values of k from z * params.slice on and stores that
+// alone, [slices, rows, columns] into y. linear_sum.comp adds the slices in their order and does the rest.
 #extension GL_GOOGLE_include_directive : require
 #ifdef HEED_MATRIX
 #include "include/matrix.glsl"
 #endif
 #include "include/base.glsl"
 #include "params/linear.h"
+#define TILE_FIRST (gl_WorkGroupID.z * params.slice)
+#define TILE_END min(params.depth, TILE_FIRST + params.slice)
 #include "include/tile.glsl"
 
 layout(constant_id = 9) const uint HAS_RESIDUAL = 0;
@@ -18,16 +22,11 @@ layout(std430, binding = 4) writeonly buffer Y { float y[]; };
 layout(std430, binding = 4) writeonly buffer Y4 { vec4 y4[]; };
 
 uint tile_base(uint row) { return params.x_origin + row * params.depth; }
-void tile_start() { tile_at = 0; }
+void tile_start() { tile_at = TILE_FIRST; }
 void tile_next(uint step) { tile_at += step; }
 uint tile_element(uint k) { return k; }
 
-uint heed_where(uint row, uint column) {
-  if (HEAD_MAJOR == 0) return row * params.columns + column;
-  const uint head = column / params.head_size, part = head / params.heads, b = row / params.tokens;
-  const uint slice = (part * params.batch + b) * params.heads + head % params.heads;
-  return (slice * params.tokens + row % params.tokens) * params.head_size + column % params.head_size;
-}
+#include "include/linear_place.glsl"
 
 void tile_store(uint row, uint column, vec4 v) {
   if (VECTOR_OUT != 0) {

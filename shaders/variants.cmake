@@ -28,6 +28,10 @@ heed_shader(ceiling_multiply_half SOURCE ceiling_multiply.comp DEFINES HEED_F16)
 heed_shader(ceiling_copy)
 heed_shader(ceiling_copy_texel SOURCE ceiling_copy.comp DEFINES HEED_TEXEL)
 # Row sums by subgroup shuffles.
-foreach(name layer_norm softmax attention_norm)
+foreach(name layer_norm softmax attention_norm attention)
   heed_shader(${name}_subgroup SOURCE ${name}.comp DEFINES HEED_SUBGROUP)
 endforeach()
+heed_shader(attention_weights_subgroup SOURCE attention.comp DEFINES HEED_WEIGHTS HEED_SUBGROUP)
+# What joins the parts of work that was cut for want of workgroups.
+heed_shader(linear_sum)
+heed_shader(attention_join)

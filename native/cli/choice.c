@@ -42,6 +42,8 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char ca
   if (limit && cli_read_number(limit, UINT32_MAX, &number)) desc.memory_limit = number;
   const char *validate = getenv("HEED_VULKAN_VALIDATE");
   if (validate) desc.validate = strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
+  const char *fill = getenv("HEED_VULKAN_FILL");
+  if (fill && cli_read_number(fill, UINT32_MAX, &number)) desc.fill = number;
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;

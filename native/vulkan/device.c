@@ -287,6 +287,13 @@ static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *d
   return HEED_OK;
 }
 
+/* A guess that is right within a factor of two or so, since Vulkan does not tell how many processors a device has: discrete ones have 30 to
+ * 150 with room for several groups each, integrated and mobile ones 4 to 40. A software device has as many as cores and no use for more. */
+static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
+  if (cpu) return 0;
+  return device->info.type == HEED_VULKAN_DISCRETE || device->info.type == HEED_VULKAN_VIRTUAL ? 256 : 48;
+}
+
 static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits, const heed_vulkan_desc *desc) {
   const bool cpu = device->info.type == HEED_VULKAN_CPU && !desc->gpu_kernels;
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
@@ -298,6 +305,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .invocations = device->info.max_invocations,
       .shared = device->info.max_shared_bytes,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
+      .fill = desc->fill ? desc->fill : guess_fill(device, cpu),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
       .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),

@@ -52,7 +52,7 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, ui
 
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
-  heed_vk_tile tile = {.groups = 1, .half = limits->half};
+  heed_vk_tile tile = {.groups = 1, .slices = 1, .half = limits->half};
   if (limits->half && limits->matrix.rows && choose_matrices(limits, &tile, rows, columns)) {
     tile.matrix = true;
     tile.panel = tile.lanes * tile.columns * limits->matrix.columns;
@@ -87,5 +87,5 @@ void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, c
     memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step}, 5 * sizeof *all);
     dispatch->lanes = m->lanes;
   }
-  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 11, push, push_bytes, tile->x, y, 1);
+  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 11, push, push_bytes, tile->x, y, tile->slices);
 }

@@ -12,6 +12,7 @@ typedef struct heed_vk_tile {
   uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
   uint32_t step;                         /* of k in shared memory at a time, with matrices */
   uint32_t x, y;                         /* workgroups over rows and panels */
+  uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op cuts it */
   bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
 } heed_vk_tile;
 

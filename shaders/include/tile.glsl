@@ -3,7 +3,7 @@
 // W comes in panels of LANES * COLUMNS * 4 columns: panel [K][columns], zeros past N; a workgroup reads one panel straight through.
 // The includer declares params (rows, columns, depth, bias_origin, first_panel) and
 //   uint tile_base(uint row)    where row `row` of x begins, in elements of x
-//   void tile_start()           sets tile_at = 0, the element of a row at k = 0
+//   void tile_start()           sets tile_at, the element of a row at the first k: 0 unless the includer defines TILE_FIRST and TILE_END
 //   void tile_next(uint step)   moves tile_at on by `step` values of k
 //   void tile_store(uint row, uint column, vec4 v)   v beyond the last column is to be left out
 #ifndef HEED_TILE_GLSL
@@ -42,6 +42,11 @@ layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 #endif
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 
+#ifndef TILE_FIRST // values of k of this workgroup; TILE_FIRST is a multiple of 4
+#define TILE_FIRST 0
+#define TILE_END params.depth
+#endif
+
 uint tile_at;
 
 void tile_start();
@@ -66,7 +71,7 @@ void tile_run() {
   const uint lane = GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES;
   const uint group = GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES;
   const uint row0 = (gl_WorkGroupID.x * GROUPS + group) * ROWS;
-  uint at_w = gl_WorkGroupID.y * params.depth * TILE_PANEL + lane;
+  uint at_w = (gl_WorkGroupID.y * params.depth + TILE_FIRST) * TILE_PANEL + lane;
   vec4 sum[ROWS][COLUMNS];
   uint base[ROWS];
   for (uint i = 0; i < ROWS; i++) {
@@ -76,7 +81,7 @@ void tile_run() {
   tile_start();
   if (VECTOR != 0) {
     for (uint i = 0; i < ROWS; i++) base[i] >>= 2;
-    for (uint k = 0; k < params.depth; k += 4) {
+    for (uint k = TILE_FIRST; k < TILE_END; k += 4) {
       vec4 w[4][COLUMNS];
       for (uint q = 0; q < 4; q++)
         for (uint j = 0; j < COLUMNS; j++) w[q][j] = HEED_W4(at_w + q * TILE_PANEL + j * LANES);
@@ -91,7 +96,7 @@ void tile_run() {
   }
 #ifndef HEED_TEXEL
   else {
-    for (uint k = 0; k < params.depth; k++) {
+    for (uint k = TILE_FIRST; k < TILE_END; k++) {
       for (uint j = 0; j < COLUMNS; j++) {
         const vec4 w = HEED_W4(at_w + j * LANES);
         for (uint i = 0; i < ROWS; i++) sum[i][j] += x[base[i] + tile_at] * w;

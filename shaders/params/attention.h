@@ -2,7 +2,7 @@
 #include "params/types.h"
 
 HEED_PARAMS_BEGIN(heed_attention_params)
-  u32 heads, key_heads, queries, keys; /* H Hk Tq Tk */
+  u32 batch, heads, key_heads, queries, keys; /* B H Hk Tq Tk */
   u32 rows;                            /* of weights and logits */
   f32 scale, softcap;
   i32 offset, window_left, window_right; /* key position of query i is i + offset */

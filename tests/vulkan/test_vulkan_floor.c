@@ -56,7 +56,7 @@ static void take(module_facts *m, const uint32_t *at, const char *name) {
   }
 }
 
-static bool above_the_floor(const char *name) { return strstr(name, "_subgroup") || strstr(name, "matrix") || strstr(name, "tensor"); }
+static bool above_the_floor(const char *name) { return strstr(name, "_subgroup") || strstr(name, "matrix") || strstr(name, "tensor") || strstr(name, "ceiling_"); }
 
 /* Returns whether the module was looked at. */
 static bool check(const char *name, const uint32_t *words, size_t bytes) {

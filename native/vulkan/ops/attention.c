@@ -3,10 +3,15 @@
 #include <string.h>
 
 #include "params/attention.h"
+#include "params/attention_join.h"
 #include "vulkan/ops/attention_parts.h"
 
 #define LARGEST_DEPTH 128 /* of a query row in registers */
 #define BINDINGS_WITH_WEIGHTS 11
+#define KEYS 4   /* of a block */
+#define WIDTH 64 /* of a workgroup */
+#define MOST_PARTS 16
+#define LEAST_BLOCKS 4 /* of keys for a lane: fewer cost more in joining than they gain */
 
 static uint32_t find_flags(const heed_attention_desc *desc) {
   uint32_t flags = 0;
@@ -33,6 +38,7 @@ static int32_t clip_side(const heed_attention_sizes *sizes, int32_t side) {
 static heed_attention_params make_params(const heed_vk_attention_job *job) {
   const heed_attention_sizes *s = &job->sizes;
   heed_attention_params params = {
+      .batch = s->batch,
       .heads = s->heads,
       .key_heads = s->key_heads,
       .queries = s->queries,
@@ -63,6 +69,47 @@ static bool bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *disp
   return (job->sizes.depth | job->sizes.value_depth | params->key_origin | params->value_origin) % 4 == 0;
 }
 
+/* Invocations that share a row and workgroups that share the keys: 1 and 1 where rows alone fill the device. */
+typedef struct share {
+  uint32_t lanes, parts;
+} share;
+
+static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
+  const heed_attention_sizes *s = &job->sizes;
+  const uint64_t fill = job->builder->limits->fill, slices = (uint64_t)s->batch * s->heads;
+  share all = {1, 1};
+  while (all.lanes < WIDTH && heed_vk_divide(rows, WIDTH / all.lanes) * slices * 2 <= fill && s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS) all.lanes *= 2;
+  const uint64_t groups = heed_vk_divide(rows, WIDTH / all.lanes) * slices;
+  if (!(flags & HEED_ATTENTION_ONE_PASS) || groups * 2 > fill) return all;
+  const uint64_t most = s->keys / (all.lanes * KEYS * LEAST_BLOCKS), wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
+  all.parts = (uint32_t)(wants < most ? wants : most);
+  if (all.parts < 1) all.parts = 1;
+  return all;
+}
+
+static uint64_t part_bytes(const heed_attention_sizes *s, uint32_t parts) {
+  return (uint64_t)parts * s->batch * s->heads * s->queries * (s->value_depth + 4) * sizeof(float);
+}
+
+static void add_join(const heed_vk_attention_job *job, uint32_t parts) {
+  heed_vk_builder *builder = job->builder;
+  const heed_attention_sizes *s = &job->sizes;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_join};
+  heed_vk_scratch(builder, &dispatch, 0, 0, part_bytes(s, parts), false);
+  const heed_attention_join_params params = {
+      .batch = s->batch,
+      .heads = s->heads,
+      .queries = s->queries,
+      .depth = s->value_depth,
+      .parts = parts,
+      .output_origin = heed_vk_write(builder, &dispatch, 1, job->node->output[0]),
+  };
+  const uint32_t width = heed_vk_width(builder);
+  uint32_t groups[2];
+  heed_vk_spread(builder, (uint64_t)s->batch * s->heads * s->queries * heed_vk_divide(s->value_depth, 4), width, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, job->desc->merge_heads, (uint32_t)job->desc->empty_row);
+}
+
 /* listed: only the wanted rows, and no output. */
 static void add_fused(const heed_vk_attention_job *job, bool weights, bool listed) {
   heed_vk_builder *builder = job->builder;
@@ -83,9 +130,14 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
     flags |= HEED_ATTENTION_ROWS | HEED_ATTENTION_NO_OUTPUT;
   }
   if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
-  const uint32_t width = builder->limits->cpu ? builder->limits->lanes : 64, keys = 4;
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(listed ? s->rows : s->queries, width), s->heads, s->batch, width, s->depth,
-                   s->value_depth, keys, flags, (uint32_t)job->desc->empty_row);
+  const uint32_t rows = listed ? s->rows : s->queries;
+  const share all = choose_share(job, rows, flags);
+  if (all.lanes > 1 && builder->limits->tier >= HEED_VULKAN_TIER_SUBGROUP)
+    dispatch.shader = weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup;
+  if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
+                   s->value_depth, KEYS, flags, (uint32_t)job->desc->empty_row, all.parts);
+  if (all.parts > 1) add_join(job, all.parts);
 }
 
 heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node) {

@@ -13,6 +13,40 @@ static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels
   return (uint32_t)all;
 }
 
+#define MOST_SLICES 16
+#define LEAST_SLICE 64 /* values of k: less costs more in adding up than it gains */
+
+/* Values of k a workgroup sums: all, or so few that slices of the depth make up for workgroups that are missing. */
+static uint32_t choose_slice(const heed_vk_builder *builder, const heed_linear_params *params, const heed_vk_tile *tile) {
+  const uint64_t groups = (uint64_t)tile->x * tile->y, fill = builder->limits->fill;
+  if (tile->matrix || groups * 2 > fill || params->depth < 2 * LEAST_SLICE) return params->depth;
+  uint64_t slices = fill / groups;
+  if (slices > MOST_SLICES) slices = MOST_SLICES;
+  if (slices > params->depth / LEAST_SLICE) slices = params->depth / LEAST_SLICE;
+  return heed_vk_divide(heed_vk_divide(params->depth, (uint32_t)slices), 4) * 4;
+}
+
+static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch, heed_linear_params *params) {
+  const heed_linear_desc *desc = node->desc;
+  params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias.id);
+  params->residual_origin = heed_vk_read(builder, dispatch, 3, desc->residual.id);
+  params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
+}
+
+/* Adds the slices up and does the rest of the node. */
+static void add_sum(heed_vk_builder *builder, const heed_node *node, heed_linear_params params) {
+  const heed_linear_desc *desc = node->desc;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear_sum};
+  const uint64_t slices = heed_vk_divide(params.depth, params.slice);
+  heed_vk_scratch(builder, &dispatch, 0, 0, slices * params.rows * params.columns * sizeof(float), false);
+  bind_result(builder, node, &dispatch, &params);
+  const uint32_t width = heed_vk_width(builder);
+  uint32_t groups[2];
+  heed_vk_spread(builder, (uint64_t)params.rows * heed_vk_divide(params.columns, 4), width, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, (uint32_t)desc->activation, desc->bias.id != 0, desc->residual.id != 0,
+                   desc->heads != 0);
+}
+
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
   const heed_shape *x = heed_vk_shape(builder, desc->x.id), *w = heed_vk_shape(builder, desc->weight.id);
@@ -28,18 +62,21 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear};
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
-  const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
+  heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
   if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_linear_texel;
     heed_vk_as_texels(&dispatch, 0);
   }
-  params.bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id);
-  params.residual_origin = heed_vk_read(builder, &dispatch, 3, desc->residual.id);
-  params.y_origin = heed_vk_write(builder, &dispatch, 4, node->output[0]);
-  const uint32_t run = desc->heads ? params.head_size : params.columns; /* columns that lie side by side in y */
+  params.slice = choose_slice(builder, &params, &tile);
+  const bool cut = params.slice < params.depth;
+  tile.slices = heed_vk_divide(params.depth, params.slice);
+  if (cut) heed_vk_scratch(builder, &dispatch, 4, 0, (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
+  else bind_result(builder, node, &dispatch, &params);
+  const uint32_t run = desc->heads && !cut ? params.head_size : params.columns; /* columns that lie side by side in y */
   const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
-  const uint32_t constants[6] = {vector, (uint32_t)desc->activation, desc->bias.id != 0, vector_out, desc->residual.id != 0, desc->heads != 0};
+  const uint32_t constants[6] = {vector, cut ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation, desc->bias.id != 0 && !cut, vector_out,
+                                 desc->residual.id != 0 && !cut, desc->heads != 0 && !cut};
   heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0};
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile.y && builder->status == HEED_OK; panels.first += panels.count) {
@@ -50,6 +87,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
     if (tile.texels) heed_vk_as_texels(&part, 1);
     heed_vk_append_tile(builder, &part, &tile, panels.count, constants, &params, sizeof params);
   }
+  if (cut) add_sum(builder, node, params);
 }
 
 const heed_vk_op heed_vk_linear = {"linear", build};
