@@ -11,6 +11,7 @@
 // Bindings: 0 query, 1 key, 2 value, 3 output, 4 mask, 5 key padding, 6 query padding, 7 bias, 8 weights, 9 logits, 10 rows.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
+#include "include/half.glsl"
 #include "include/math.glsl"
 #include "include/row.glsl"
 #include "params/attention.h"
@@ -25,6 +26,10 @@ layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 wi
 #include "include/attention_range.glsl"
 
 layout(std430, binding = 0) readonly buffer Query { float query[]; };
+layout(std430, binding = 0) readonly buffer QueryHalf { uvec2 query_half[]; };
+layout(std430, binding = 1) readonly buffer KeyHalf { uvec2 key_half[]; };
+layout(std430, binding = 2) readonly buffer ValueHalf { uvec2 value_half[]; };
+layout(std430, binding = 3) writeonly buffer OutputHalf { uvec2 result_half[]; };
 layout(std430, binding = 1) readonly buffer Key { float key[]; };
 layout(std430, binding = 1) readonly buffer Key4 { vec4 key4[]; };
 layout(std430, binding = 2) readonly buffer Value { float value[]; };
@@ -56,6 +61,7 @@ bool broken;                // a NaN or +Inf among the logits: the whole row is 
 float largest, total;       // running maximum, sum of exponentials relative to it
 
 vec4 load_key(uint j, int d) {
+  if (has(HEED_ATTENTION_KEY_HALF)) return heed_unpack(key_half[key_base + j * DEPTH4 + d]);
   if (has(HEED_ATTENTION_VECTOR)) return key4[key_base + j * DEPTH4 + d];
   vec4 v = vec4(0.0);
   for (int c = 0; c < 4; c++)
@@ -64,6 +70,7 @@ vec4 load_key(uint j, int d) {
 }
 
 vec4 load_value(uint j, int d) {
+  if (has(HEED_ATTENTION_VALUE_HALF)) return heed_unpack(value_half[value_base + j * VALUE4 + d]);
   if (has(HEED_ATTENTION_VECTOR)) return value4[value_base + j * VALUE4 + d];
   vec4 v = vec4(0.0);
   for (int c = 0; c < 4; c++)
@@ -185,6 +192,10 @@ void load_row() {
   const uint at = params.query_origin + slice * DEPTH;
   for (int d = 0; d < DEPTH4; d++) {
     q[d] = vec4(0.0);
+    if (has(HEED_ATTENTION_QUERY_HALF)) {
+      q[d] = heed_unpack(query_half[(at >> 2) + d]);
+      continue;
+    }
     for (int c = 0; c < 4; c++)
       if (d * 4 + c < DEPTH) q[d][c] = query[at + d * 4 + c];
   }
@@ -209,9 +220,14 @@ void load_row() {
 void write_output() {
   const uint at = params.output_origin + (has(HEED_ATTENTION_MERGE) ? ((batch * params.queries + row) * params.heads + head) * VALUE_DEPTH
                                                                     : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
-  for (int d = 0; d < VALUE4; d++)
+  for (int d = 0; d < VALUE4; d++) {
+    if (has(HEED_ATTENTION_OUTPUT_HALF)) {
+      result_half[(at >> 2) + d] = heed_pack(o[d]);
+      continue;
+    }
     for (int c = 0; c < 4; c++)
       if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
+  }
 }
 
 // What the lanes of a row have gathered, joined; all of them get it.

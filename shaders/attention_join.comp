@@ -3,14 +3,17 @@
 // value's depth. Bindings: 0 parts [parts, rows, depth + 4]: output, maximum, sum, broken; 1 output.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
+#include "include/half.glsl"
 #include "include/math.glsl"
 #include "params/attention_join.h"
 
 layout(constant_id = 1) const uint MERGE = 0;     // output [B, Tq, H Dv]
 layout(constant_id = 2) const uint EMPTY_ROW = 0; // heed_empty_row: 0 zeros, 1 NaN
+layout(constant_id = 3) const uint HALF_OUT = 0;  // output is fp16, its depth in fours
 
 layout(std430, binding = 0) readonly buffer Parts { float x[]; };
 layout(std430, binding = 1) writeonly buffer Output { float result[]; };
+layout(std430, binding = 1) writeonly buffer OutputHalf { uvec2 result_half[]; };
 
 const float LOWEST = -3.0e38; // the maximum of a part without a key
 
@@ -32,6 +35,10 @@ void main() {
   o = broken > 0.0 || largest <= LOWEST ? vec4(none) : o / total;
   const uint query = row % params.queries, slice = row / params.queries, head = slice % params.heads, batch = slice / params.heads;
   const uint to = params.output_origin + (MERGE != 0 ? (batch * params.queries + query) * params.heads + head : row) * params.depth;
+  if (HALF_OUT != 0) {
+    result_half[(to + first) >> 2] = heed_pack(o);
+    return;
+  }
   for (uint c = 0; c < 4; c++)
     if (first + c <= last) result[to + first + c] = o[c];
 }

@@ -7,6 +7,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "include/base.glsl"
+#include "include/half.glsl"
 #include "include/math.glsl"
 #include "params/attention_scores.h"
 
@@ -26,8 +27,10 @@ layout(std430, binding = 0) readonly buffer Query { float query[]; };
 layout(std430, binding = 1) readonly buffer Key { float key[]; };
 layout(std430, binding = 0) readonly buffer Query4 { vec4 query4[]; };
 layout(std430, binding = 1) readonly buffer Key4 { vec4 key4[]; };
-#define HEED_Q4(i) query4[i]
-#define HEED_K4(i) key4[i]
+layout(std430, binding = 0) readonly buffer QueryHalf { uvec2 query_half[]; };
+layout(std430, binding = 1) readonly buffer KeyHalf { uvec2 key_half[]; };
+#define HEED_Q4(i) (has(HEED_ATTENTION_QUERY_HALF) ? heed_unpack(query_half[i]) : query4[i])
+#define HEED_K4(i) (has(HEED_ATTENTION_KEY_HALF) ? heed_unpack(key_half[i]) : key4[i])
 #endif
 layout(std430, binding = 2) readonly buffer Mask { uint mask[]; };
 layout(std430, binding = 3) readonly buffer KeyPadding { uint key_padding[]; };

@@ -4,6 +4,7 @@
 // Bindings: 0 weights [slices, rows, stride], 1 value, 2 output.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
+#include "include/half.glsl"
 #include "include/math.glsl"
 #include "params/attention_values.h"
 
@@ -21,10 +22,12 @@ layout(binding = 1) uniform samplerBuffer value_texels;
 layout(std430, binding = 0) readonly buffer Weights { vec4 weights[]; };
 layout(std430, binding = 1) readonly buffer Value { float value[]; };
 layout(std430, binding = 1) readonly buffer Value4 { vec4 value4[]; };
+layout(std430, binding = 1) readonly buffer ValueHalf { uvec2 value_half[]; };
 #define HEED_P4(i) weights[i]
 #endif
 layout(std430, binding = 2) writeonly buffer Output { float result[]; };
 layout(std430, binding = 2) writeonly buffer Output4 { vec4 result4[]; };
+layout(std430, binding = 2) writeonly buffer OutputHalf { uvec2 result_half[]; };
 
 // A key without weight is not multiplied: its value could be NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
@@ -34,6 +37,7 @@ vec4 load_value(uint key, uint base, uint at_column) {
 #ifdef HEED_TEXEL
   return texelFetch(value_texels, int((at + key * params.depth) >> 2));
 #else
+  if (has(HEED_ATTENTION_VALUE_HALF)) return heed_unpack(value_half[(at + key * params.depth) >> 2]);
   if (has(HEED_ATTENTION_VECTOR)) return value4[(at + key * params.depth) >> 2];
   // Without alignment the depth may end inside the four: those past it are read from the last element of the depth.
   const uint row = base + key * params.depth;
@@ -50,6 +54,10 @@ vec4 weighted(float p, vec4 v) {
 }
 
 void store(uint at, uint first, vec4 v) {
+  if (has(HEED_ATTENTION_OUTPUT_HALF)) {
+    result_half[(at + first) >> 2] = heed_pack(v);
+    return;
+  }
   if (has(HEED_ATTENTION_VECTOR_OUT)) {
     result4[(at + first) >> 2] = v;
     return;

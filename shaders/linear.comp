@@ -20,6 +20,7 @@ layout(std430, binding = 3) readonly buffer R { float residual[]; };
 layout(std430, binding = 3) readonly buffer R4 { vec4 residual4[]; };
 layout(std430, binding = 4) writeonly buffer Y { float y[]; };
 layout(std430, binding = 4) writeonly buffer Y4 { vec4 y4[]; };
+layout(std430, binding = 4) writeonly buffer YHalf { uvec2 y_half[]; };
 
 uint tile_base(uint row) { return params.x_origin + row * params.depth; }
 void tile_start() { tile_at = TILE_FIRST; }
@@ -32,7 +33,8 @@ void tile_store(uint row, uint column, vec4 v) {
   if (VECTOR_OUT != 0) {
     const uint at = heed_where(row, column);
     if (HAS_RESIDUAL != 0) v += residual4[(params.residual_origin + at) >> 2];
-    y4[(params.y_origin + at) >> 2] = v;
+    if (VECTOR_OUT == 2) y_half[(params.y_origin + at) >> 2] = heed_pack(v);
+    else y4[(params.y_origin + at) >> 2] = v;
     return;
   }
   for (uint c = 0; c < 4; c++)

@@ -3,6 +3,7 @@
 // invocation, slices in their order. Bindings: 0 slices [slices, rows, columns], 1 unused, 2 bias, 3 residual, 4 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
+#include "include/half.glsl"
 #include "include/math.glsl"
 #include "params/linear.h"
 
@@ -10,11 +11,13 @@ layout(constant_id = 1) const uint KIND = 0; // activation
 layout(constant_id = 2) const uint HAS_BIAS = 0;
 layout(constant_id = 3) const uint HAS_RESIDUAL = 0;
 layout(constant_id = 4) const uint HEAD_MAJOR = 0;
+layout(constant_id = 5) const uint HALF_OUT = 0; // y is fp16, its columns in fours
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 layout(std430, binding = 3) readonly buffer R { float residual[]; };
 layout(std430, binding = 4) writeonly buffer Y { float y[]; };
+layout(std430, binding = 4) writeonly buffer YHalf { uvec2 y_half[]; };
 
 #include "include/linear_place.glsl"
 
@@ -28,6 +31,10 @@ void main() {
   for (uint c = 0; c < 4; c++)
     if (HAS_BIAS != 0) v[c] += bias[params.bias_origin + min(column + c, params.columns - 1)];
   v = heed_activate(KIND, v);
+  if (HALF_OUT != 0) {
+    y_half[(params.y_origin + heed_where(row, column)) >> 2] = heed_pack(v);
+    return;
+  }
   for (uint c = 0; c < 4; c++)
     if (column + c < params.columns) {
       const uint at = heed_where(row, column + c);

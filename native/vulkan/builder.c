@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "vulkan/half.h"
 
 /* Weights are packed into blocks of about this size; a larger constant has a block of its own. */
 #define BLOCK_BYTES ((uint64_t)64 << 20)
@@ -95,13 +96,24 @@ static void bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t 
   if (slot + 1 > dispatch->binding_count) dispatch->binding_count = slot + 1;
 }
 
+/* Where a value lies and how many bytes it takes. In fp16 an element of a view is half as far into its base. */
+static uint64_t place_value(const heed_vk_builder *builder, uint32_t value, bool half, uint64_t *bytes) {
+  const heed_graph *graph = builder->plan->graph;
+  const heed_value_record *record = heed_graph_record(graph, value);
+  *bytes = heed_plan_bytes(builder->plan, value) / (half ? 2 : 1);
+  if (!half) return heed_plan_offset(builder->plan, value);
+  return heed_plan_offset(builder->plan, heed_graph_root(graph, value)) + (record->kind == HEED_VALUE_VIEW ? record->offset * sizeof(uint16_t) : 0);
+}
+
 /* A value of the arena: bound from the aligned offset at or before it; the rest is its origin. */
 static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, bool written) {
-  const uint64_t at = heed_plan_offset(builder->plan, value), start = at / builder->limits->alignment * builder->limits->alignment;
+  const bool half = heed_vk_is_half(builder, value);
+  uint64_t size;
+  const uint64_t at = place_value(builder, value, half, &size), start = at / builder->limits->alignment * builder->limits->alignment;
   /* shaders read U8 by words; the arena is long enough for that, since places are multiples of HEED_ARENA_ALIGNMENT */
-  const uint64_t bytes = heed_align_up(at - start + heed_plan_bytes(builder->plan, value), 4);
-  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, false});
-  return (uint32_t)((at - start) / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
+  const uint64_t bytes = heed_align_up(at - start + size, 4);
+  bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, half});
+  return (uint32_t)((at - start) / (half ? sizeof(uint16_t) : heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype)));
 }
 
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {

@@ -37,6 +37,7 @@ typedef struct heed_vk_limits {
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */
   bool half;              /* weights of products are kept in fp16 */
+  bool half_values;       /* values between products and attention are kept in fp16 (vulkan/half.h) */
   uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
   heed_vk_matrix matrix;  /* what products of fp16 are made with */
 } heed_vk_limits;
@@ -121,6 +122,7 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written);
 /* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot must be marked after it was bound. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);
+static inline uint64_t heed_vk_float_bytes(const heed_vk_range *range) { return range->half ? 2 * range->bytes : range->bytes; }
 void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
 /* As texels of one float each, at most HEED_VK_SINGLE_TEXELS, on every device: such a slot counts as no storage buffer. */
 #define HEED_VK_SINGLE_TEXELS 65536u

@@ -312,6 +312,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .half = desc->precision == HEED_VULKAN_PRECISION_F16 || (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu && device->info.tier >= HEED_VULKAN_TIER_HALF),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
+  device->limits.half_values = device->limits.half;
   if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE)
     device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);

@@ -9,16 +9,17 @@
 #ifndef HEED_TILE_GLSL
 #define HEED_TILE_GLSL
 
+#include "include/half.glsl"
 #include "include/math.glsl"
 
 layout(constant_id = 1) const uint ROWS = 8;
 layout(constant_id = 2) const uint COLUMNS = 1;
 layout(constant_id = 3) const uint LANES = 16;
 layout(constant_id = 4) const uint GROUPS = 1;    // row tiles a workgroup; its width is LANES * GROUPS
-layout(constant_id = 5) const uint VECTOR = 1;    // x can be read as vec4 along k
+layout(constant_id = 5) const uint VECTOR = 1;    // x can be read as vec4 along k; 2: and is fp16
 layout(constant_id = 6) const uint KIND = 0;      // activation
 layout(constant_id = 7) const uint HAS_BIAS = 0;
-layout(constant_id = 8) const uint VECTOR_OUT = 0; // y and residual can be reached as vec4
+layout(constant_id = 8) const uint VECTOR_OUT = 0; // y and residual can be reached as vec4; 2: y is fp16
 
 #ifdef HEED_TEXEL
 // Software devices fetch texels of four elements several times faster than they read storage buffers. The weight's are fp32 or fp16, as
@@ -30,11 +31,11 @@ layout(binding = 1) uniform samplerBuffer w_texels;
 #else
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
-#define HEED_X4(i) x4[i]
+layout(std430, binding = 0) readonly buffer XHalf { uvec2 x_half[]; };
+#define HEED_X4(i) (VECTOR == 2 ? heed_unpack(x_half[i]) : x4[i])
 #ifdef HEED_HALF
-// fp16 in pairs, which every device can unpack, whether it has 16-bit storage or not.
 layout(std430, binding = 1) readonly buffer W { uvec2 w4[]; };
-#define HEED_W4(i) vec4(unpackHalf2x16(w4[i].x), unpackHalf2x16(w4[i].y))
+#define HEED_W4(i) heed_unpack(w4[i])
 #else
 layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 #define HEED_W4(i) w4[i]

@@ -30,7 +30,7 @@ vec4 fetch_x(uint row, uint k) {
   const uint base = tile_base(min(row, params.rows - 1));
   vec4 v = vec4(0.0);
   if (VECTOR != 0) {
-    if (k < params.depth) v = x4[(base + tile_element(k)) >> 2];
+    if (k < params.depth) v = HEED_X4((base + tile_element(k)) >> 2);
   } else {
     for (uint c = 0; c < 4; c++)
       if (k + c < params.depth) v[c] = x[base + tile_element(k + c)];

@@ -14,8 +14,9 @@ extern "C" {
 /* What the Khronos layer watches: nothing; the API's rules and synchronisation; also every access of a shader, by instrumented code. */
 typedef enum heed_vulkan_validation { HEED_VULKAN_VALIDATE_OFF, HEED_VULKAN_VALIDATE_SYNC, HEED_VULKAN_VALIDATE_GPU } heed_vulkan_validation;
 
-/* How the weights of products (linear, patch_embedding) are kept; sums, activations, logits and everything else are F32 always. F16 is
- * half the bytes; a weight past 65504 is refused when a session is created (UNSUPPORTED). AUTO: F16 on a GPU with 16-bit storage, F32 elsewhere. */
+/* How the weights of products (linear, patch_embedding) are kept, and what passes from linear and attention to linear and attention alone:
+ * query, key, value, an attention's output, the hidden layer of an MLP. Sums, the residual stream, norms, softmax, attention maps, logits,
+ * outputs and taps are F32 always. F16 is half the bytes; a weight past 65504 is refused when a session is created (UNSUPPORTED). AUTO: F16 on a GPU with 16-bit storage, F32 elsewhere. */
 typedef enum heed_vulkan_precision { HEED_VULKAN_PRECISION_F32 = 0, HEED_VULKAN_PRECISION_F16 = 1, HEED_VULKAN_PRECISION_AUTO = 2 } heed_vulkan_precision;
 
 /* Which kernels run. Each tier has all of those below it, and a device has the highest whose features and limits it offers: the least that

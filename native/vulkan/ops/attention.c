@@ -55,8 +55,8 @@ static heed_attention_params make_params(const heed_vk_attention_job *job) {
   return params;
 }
 
-/* Binds what both variants have. Returns whether key and value can be read as vec4. */
-static bool bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch, heed_attention_params *params) {
+/* Binds what both variants have. Returns the flags of how query, key and value can be read. */
+static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch, heed_attention_params *params) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   params->query_origin = heed_vk_read(builder, dispatch, 0, desc->query.id);
@@ -66,7 +66,9 @@ static bool bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *disp
   params->key_padding_origin = heed_vk_read(builder, dispatch, 5, desc->key_padding.id);
   params->query_padding_origin = heed_vk_read(builder, dispatch, 6, desc->query_padding.id);
   params->bias_origin = heed_vk_read(builder, dispatch, 7, desc->bias.id);
-  return (job->sizes.depth | job->sizes.value_depth | params->key_origin | params->value_origin) % 4 == 0;
+  return ((job->sizes.depth | job->sizes.value_depth | params->key_origin | params->value_origin) % 4 == 0 ? HEED_ATTENTION_VECTOR : 0) |
+         (dispatch->binding[0].half ? HEED_ATTENTION_QUERY_HALF : 0) | (dispatch->binding[1].half ? HEED_ATTENTION_KEY_HALF : 0) |
+         (dispatch->binding[2].half ? HEED_ATTENTION_VALUE_HALF : 0);
 }
 
 /* Invocations that share a row and workgroups that share the keys: 1 and 1 where rows alone fill the device. */
@@ -107,7 +109,8 @@ static void add_join(const heed_vk_attention_job *job, uint32_t parts) {
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, (uint64_t)s->batch * s->heads * s->queries * heed_vk_divide(s->value_depth, 4), width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, job->desc->merge_heads, (uint32_t)job->desc->empty_row);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, job->desc->merge_heads, (uint32_t)job->desc->empty_row,
+                   dispatch.binding[1].half);
 }
 
 /* listed: only the wanted rows, and no output. */
@@ -117,7 +120,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   uint32_t flags = job->flags;
   heed_vk_dispatch dispatch = {.shader = weights ? HEED_SHADER_attention_weights : HEED_SHADER_attention};
   heed_attention_params params = make_params(job);
-  if (bind_inputs(job, &dispatch, &params)) flags |= HEED_ATTENTION_VECTOR;
+  flags |= bind_inputs(job, &dispatch, &params);
   params.output_origin = heed_vk_write(builder, &dispatch, 3, listed ? 0 : job->node->output[0]);
   if (weights) {
     params.weights_origin = heed_vk_write(builder, &dispatch, 8, job->wants_weights ? job->node->output[1] : 0);
@@ -134,6 +137,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const share all = choose_share(job, rows, flags);
   if (all.lanes > 1 && builder->limits->tier >= HEED_VULKAN_TIER_SUBGROUP)
     dispatch.shader = weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup;
+  if (dispatch.binding[3].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
                    s->value_depth, KEYS, flags, (uint32_t)job->desc->empty_row, all.parts);

@@ -66,9 +66,11 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
     heed_vk_read(builder, &dispatch, 6, 0);
   heed_vk_scratch(builder, &dispatch, 7, 0, p->bytes, true);
   uint32_t flags = job->flags | (p->listed ? HEED_ATTENTION_ROWS : 0);
+  if (dispatch.binding[0].half) flags |= HEED_ATTENTION_QUERY_HALF;
+  if (dispatch.binding[1].half) flags |= HEED_ATTENTION_KEY_HALF;
   if (!desc->va.id && (s->depth | params.query_origin | params.key_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
-    if (heed_vk_can_texel(builder, dispatch.binding[0].bytes) && heed_vk_can_texel(builder, dispatch.binding[1].bytes)) {
+    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[0])) && heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1]))) {
       dispatch.shader = HEED_SHADER_attention_scores_texel;
       heed_vk_as_texels(&dispatch, 0);
       heed_vk_as_texels(&dispatch, 1);
@@ -135,10 +137,12 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
       .output_origin = heed_vk_write(builder, &dispatch, 2, job->node->output[0]),
   };
   uint32_t flags = job->flags;
+  if (dispatch.binding[1].half) flags |= HEED_ATTENTION_VALUE_HALF;
+  if (dispatch.binding[2].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
   if ((s->value_depth | params.output_origin) % 4 == 0) flags |= HEED_ATTENTION_VECTOR_OUT;
   if ((s->value_depth | params.value_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
-    if (heed_vk_can_texel(builder, dispatch.binding[1].bytes) && heed_vk_can_texel(builder, 2 * p->bytes)) {
+    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1])) && heed_vk_can_texel(builder, 2 * p->bytes)) {
       dispatch.shader = HEED_SHADER_attention_values_texel;
       heed_vk_as_texels(&dispatch, 0);
       heed_vk_as_texels(&dispatch, 1);

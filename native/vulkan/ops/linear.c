@@ -44,7 +44,7 @@ static void add_sum(heed_vk_builder *builder, const heed_node *node, heed_linear
   uint32_t groups[2];
   heed_vk_spread(builder, (uint64_t)params.rows * heed_vk_divide(params.columns, 4), width, groups);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, (uint32_t)desc->activation, desc->bias.id != 0, desc->residual.id != 0,
-                   desc->heads != 0);
+                   desc->heads != 0, dispatch.binding[4].half);
 }
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
@@ -62,7 +62,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear};
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
-  heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
+  heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, heed_vk_float_bytes(&dispatch.binding[0]), vector);
   if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_linear_texel;
@@ -75,8 +75,12 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   else bind_result(builder, node, &dispatch, &params);
   const uint32_t run = desc->heads && !cut ? params.head_size : params.columns; /* columns that lie side by side in y */
   const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
-  const uint32_t constants[6] = {vector, cut ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation, desc->bias.id != 0 && !cut, vector_out,
-                                 desc->residual.id != 0 && !cut, desc->heads != 0 && !cut};
+  const uint32_t constants[6] = {dispatch.binding[0].half ? 2 : vector,
+                                 cut ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
+                                 desc->bias.id != 0 && !cut,
+                                 dispatch.binding[4].half ? 2 : vector_out,
+                                 desc->residual.id != 0 && !cut,
+                                 desc->heads != 0 && !cut};
   heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0};
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile.y && builder->status == HEED_OK; panels.first += panels.count) {
