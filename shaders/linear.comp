@@ -1,16 +1,26 @@
 #version 450
 // y = activation(x W^T + bias) + residual; y [rows, columns], or head-major [parts, B, H, T, D] where column n belongs to part
 // n / (H D), head n / D % H. Bindings: 0 x, 1 weight in panels, 2 bias, 3 residual, 4 y.
-// Where rows and columns make too few workgroups the depth is cut too: workgroup z sums values of k from z * params.slice on and stores that
-// alone, [slices, rows, columns] into y. linear_sum.comp adds the slices in their order and does the rest.
+// Where rows and columns make too few workgroups the depth is cut too: among the GROUPS of a workgroup, then among workgroups. Workgroup z
+// sums its share and stores that alone, [slices, rows, columns] into y; linear_sum.comp adds them in their order and does the rest.
+// params.slice: values of k between two that begin, of groups (GROUPS of them a workgroup) or of workgroups.
 #extension GL_GOOGLE_include_directive : require
 #ifdef HEED_MATRIX
 #include "include/matrix.glsl"
 #endif
 #include "include/base.glsl"
 #include "params/linear.h"
-#define TILE_FIRST (gl_WorkGroupID.z * params.slice)
+#ifndef HEED_MATRIX
+#ifdef HEED_TEXEL // barriers are slow on software devices
+#define TILE_SLICE gl_WorkGroupID.z
+#else
+layout(constant_id = 11) const uint SLICED = 0;
+#define TILE_SLICES (SLICED != 0)
+#define TILE_SLICE (TILE_SLICES ? gl_WorkGroupID.z * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationID.x / LANES : gl_WorkGroupID.z)
+#endif
+#define TILE_FIRST min(params.depth, TILE_SLICE * params.slice)
 #define TILE_END min(params.depth, TILE_FIRST + params.slice)
+#endif
 #include "include/tile.glsl"
 
 layout(constant_id = 9) const uint HAS_RESIDUAL = 0;

@@ -28,6 +28,7 @@ typedef struct heed_vk_limits {
   bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
   bool software;          /* a software device, whatever it plays */
   heed_vulkan_tier tier;  /* of the kernels to be chosen; never AUTO */
+  uint32_t vendor;        /* PCI number, or Khronos's */
   uint32_t lanes;         /* subgroup size */
   uint32_t invocations;   /* of a workgroup */
   uint32_t shared;        /* bytes of a workgroup's shared memory */

@@ -301,6 +301,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .cpu = cpu,
       .software = device->info.type == HEED_VULKAN_CPU,
       .tier = device->limits.tier,
+      .vendor = desc->vendor ? desc->vendor : device->info.vendor_id,
       .lanes = device->info.subgroup_size,
       .invocations = device->info.max_invocations,
       .shared = device->info.max_shared_bytes,

@@ -50,6 +50,28 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, ui
   return try_matrices(limits, tile, 2, 2, 32, 32) || try_matrices(limits, tile, 1, 2, 32, 32);
 }
 
+/* Register tiles of GPUs without matrices, by vendor: rows and vec4 of columns an invocation. Sums, four vec4 of the weight a column and
+ * one of x have to stay in registers with enough groups beside each other to hide the loads. Reasoned, not measured: heed was not on these yet. */
+typedef struct gpu_shape {
+  uint32_t vendor, rows, columns, lanes;
+} gpu_shape;
+
+static const gpu_shape *find_shape(uint32_t vendor) {
+  static const gpu_shape shapes[] = {
+      {0x10DE, 8, 2, 16}, /* NVIDIA: 64 sums of 255 registers; 16 lanes read 256 bytes of a panel's row, two whole lines */
+      {0x1002, 8, 2, 16}, /* AMD: 64 sums of 256 registers a lane of wave32 or wave64; lines of 128 bytes */
+      {0x8086, 4, 1, 16}, /* Intel: 128 registers of 32 bytes a thread are 64 numbers a lane at SIMD16, 32 at SIMD32 */
+      {0x106B, 8, 1, 16}, /* Apple by MoltenVK: occupancy falls past about 100 numbers a lane */
+      {0x13B5, 4, 1, 8},  /* ARM Mali: 64 registers a lane, 32 for full occupancy; subgroups of 4 to 16 */
+      {0x5143, 4, 1, 16}, /* Qualcomm Adreno: few full registers a lane */
+      {0x1010, 4, 1, 16}, /* Imagination likewise */
+      {0, 8, 1, 16},      /* others: 32 sums */
+  };
+  const gpu_shape *shape = shapes;
+  while (shape->vendor && shape->vendor != vendor) shape++;
+  return shape;
+}
+
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
   heed_vk_tile tile = {.groups = 1, .slices = 1, .half = limits->half};
@@ -65,10 +87,11 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
     tile.lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
     tile.columns = choose_columns(columns, tile.lanes);
   } else {
-    tile.rows = rows >= 32 ? 8 : rows >= 8 ? 2 : 1;
-    tile.lanes = 16;
-    tile.columns = 1;
-    tile.groups = 8;
+    const gpu_shape *shape = find_shape(limits->vendor);
+    tile.rows = rows >= 4 * shape->rows ? shape->rows : rows >= 8 ? 2 : 1;
+    tile.lanes = shape->lanes;
+    tile.columns = shape->columns;
+    tile.groups = 128 / shape->lanes;
   }
   tile.panel = tile.lanes * tile.columns * 4;
   tile.x = heed_vk_divide(rows, tile.rows * tile.groups);
@@ -77,15 +100,24 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
   return tile;
 }
 
+#define LEAST_SLICE 16 /* values of k for a group: less and the joining costs more */
+
+void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth, heed_vk_tile *tile) {
+  if (tile->matrix || tile->groups == 1 || (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < tile->groups * LEAST_SLICE) return;
+  tile->sliced = true;
+  tile->x = heed_vk_divide(rows, tile->rows);
+}
+
 void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
                          size_t push_bytes) {
   const heed_vk_matrix *m = &builder->limits->matrix;
   uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes, tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
+  all[11] = tile->sliced;
   if (tile->matrix) {
     all[0] *= m->lanes;
     memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step}, 5 * sizeof *all);
     dispatch->lanes = m->lanes;
   }
-  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 11, push, push_bytes, tile->x, y, tile->slices);
+  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 12, push, push_bytes, tile->x, y, tile->slices);
 }

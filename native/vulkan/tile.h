@@ -13,11 +13,14 @@ typedef struct heed_vk_tile {
   uint32_t step;                         /* of k in shared memory at a time, with matrices */
   uint32_t x, y;                         /* workgroups over rows and panels */
   uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op cuts it */
+  bool sliced;                           /* groups are slices of the depth, not row tiles */
   bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
 } heed_vk_tile;
 
 /* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);
+/* Where row tiles of groups are too few for the device: the groups of a workgroup share the depth instead. */
+void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth, heed_vk_tile *tile);
 /* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to 10), then the matrix's. */
 void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
                          size_t push_bytes);

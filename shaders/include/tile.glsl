@@ -15,7 +15,7 @@
 layout(constant_id = 1) const uint ROWS = 8;
 layout(constant_id = 2) const uint COLUMNS = 1;
 layout(constant_id = 3) const uint LANES = 16;
-layout(constant_id = 4) const uint GROUPS = 1;    // row tiles a workgroup; its width is LANES * GROUPS
+layout(constant_id = 4) const uint GROUPS = 1;    // row tiles a workgroup, or slices of its depth; its width is LANES * GROUPS
 layout(constant_id = 5) const uint VECTOR = 1;    // x can be read as vec4 along k; 2: and is fp16
 layout(constant_id = 6) const uint KIND = 0;      // activation
 layout(constant_id = 7) const uint HAS_BIAS = 0;
@@ -43,9 +43,12 @@ layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 #endif
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 
-#ifndef TILE_FIRST // values of k of this workgroup; TILE_FIRST is a multiple of 4
+#ifndef TILE_FIRST // values of k of this invocation; TILE_FIRST is a multiple of 4
 #define TILE_FIRST 0
 #define TILE_END params.depth
+#endif
+#ifdef TILE_SLICES // the includer's word for GROUPS being slices of the depth, which it knows how to begin inside of
+shared vec4 tile_part[gl_WorkGroupSize.x];
 #endif
 
 uint tile_at;
@@ -71,7 +74,11 @@ const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
 void tile_run() {
   const uint lane = GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES;
   const uint group = GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES;
+#ifdef TILE_SLICES
+  const uint row0 = (TILE_SLICES ? gl_WorkGroupID.x : gl_WorkGroupID.x * GROUPS + group) * ROWS;
+#else
   const uint row0 = (gl_WorkGroupID.x * GROUPS + group) * ROWS;
+#endif
   uint at_w = (gl_WorkGroupID.y * params.depth + TILE_FIRST) * TILE_PANEL + lane;
   vec4 sum[ROWS][COLUMNS];
   uint base[ROWS];
@@ -105,6 +112,19 @@ void tile_run() {
       at_w += TILE_PANEL;
       tile_next(1);
     }
+  }
+#endif
+#ifdef TILE_SLICES
+  if (TILE_SLICES) { // the slices in their order; the first one's invocations go on
+    for (uint i = 0; i < ROWS; i++)
+      for (uint j = 0; j < COLUMNS; j++) {
+        tile_part[gl_LocalInvocationID.x] = sum[i][j];
+        barrier();
+        if (group == 0)
+          for (uint g = 1; g < GROUPS; g++) sum[i][j] += tile_part[g * LANES + lane];
+        barrier();
+      }
+    if (group != 0) return;
   }
 #endif
   for (uint j = 0; j < COLUMNS; j++) {

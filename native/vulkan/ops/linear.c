@@ -14,16 +14,16 @@ static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels
 }
 
 #define MOST_SLICES 16
-#define LEAST_SLICE 64 /* values of k: less costs more in adding up than it gains */
+#define LEAST_SHARE 64 /* values of k: less costs more in adding up than it gains */
 
 /* Values of k a workgroup sums: all, or so few that slices of the depth make up for workgroups that are missing. */
-static uint32_t choose_slice(const heed_vk_builder *builder, const heed_linear_params *params, const heed_vk_tile *tile) {
+static uint32_t choose_share(const heed_vk_builder *builder, uint32_t depth, const heed_vk_tile *tile) {
   const uint64_t groups = (uint64_t)tile->x * tile->y, fill = builder->limits->fill;
-  if (tile->matrix || groups * 2 > fill || params->depth < 2 * LEAST_SLICE) return params->depth;
-  uint64_t slices = fill / groups;
-  if (slices > MOST_SLICES) slices = MOST_SLICES;
-  if (slices > params->depth / LEAST_SLICE) slices = params->depth / LEAST_SLICE;
-  return heed_vk_divide(heed_vk_divide(params->depth, (uint32_t)slices), 4) * 4;
+  const uint32_t unit = tile->sliced ? 4 * tile->groups : 4, least = tile->sliced ? 2 * LEAST_SHARE : LEAST_SHARE;
+  uint64_t slices = 1;
+  if (!tile->matrix && groups * 2 <= fill && depth >= 2 * least) slices = fill / groups < MOST_SLICES ? fill / groups : MOST_SLICES;
+  if (slices > depth / least) slices = depth / least;
+  return heed_vk_divide(heed_vk_divide(depth, slices ? (uint32_t)slices : 1), unit) * unit;
 }
 
 static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch, heed_linear_params *params) {
@@ -68,9 +68,11 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
     dispatch.shader = HEED_SHADER_linear_texel;
     heed_vk_as_texels(&dispatch, 0);
   }
-  params.slice = choose_slice(builder, &params, &tile);
-  const bool cut = params.slice < params.depth;
-  tile.slices = heed_vk_divide(params.depth, params.slice);
+  heed_vk_slice_tile(builder, params.rows, params.depth, &tile);
+  const uint32_t share = choose_share(builder, params.depth, &tile);
+  params.slice = tile.sliced ? share / tile.groups : share;
+  tile.slices = heed_vk_divide(params.depth, share);
+  const bool cut = tile.slices > 1;
   if (cut) heed_vk_scratch(builder, &dispatch, 4, 0, (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
   else bind_result(builder, node, &dispatch, &params);
   const uint32_t run = desc->heads && !cut ? params.head_size : params.columns; /* columns that lie side by side in y */
@@ -91,6 +93,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
     if (tile.texels) heed_vk_as_texels(&part, 1);
     heed_vk_append_tile(builder, &part, &tile, panels.count, constants, &params, sizeof params);
   }
+  params.slice = share;
   if (cut) add_sum(builder, node, params);
 }
 
