@@ -1,14 +1,22 @@
-/* node pack.js [--without WORD] OUT FILE...: copies JavaScript files without their comments and indentation, nor lines with that word.
- * Comments must be whole lines or start at " // "; no text may hold a line that looks like one: the tests run on what comes out. */
+/* node pack.js [--short] [--without WORD] OUT FILE...: copies JavaScript files without their comments, indentation and lines with that word.
+ * --short: private names (#name) become short ones. Comments must be whole lines or start at " // "; no text may hold a line that looks like
+ * one, nor # before a letter: the tests run on what comes out. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const blocks = /^[ \t]*\/\*(?:[^*]|\*(?!\/))*\*\/[ \t]*\n/gm
 
-const { values: { without }, positionals: [out, ...files] } = parseArgs({ allowPositionals: true, options: { without: { type: 'string' } } })
+/* A letter or two for each private name of a file, in the order of their appearance. */
+function shorten(text) {
+  const names = [...new Set(text.match(/#[a-z]\w+/gi))]
+  return text.replace(/#[a-z]\w+/gi, (name) => `#${names.indexOf(name).toString(36).replace(/^\d/, '_$&')}`)
+}
+
+const { values: { without, short }, positionals: [out, ...files] } = parseArgs({ allowPositionals: true, options: { without: { type: 'string' }, short: { type: 'boolean' } } })
 await mkdir(out, { recursive: true })
 for (const file of files) {
   const whole = await readFile(file, 'utf8'), text = without ? whole.split('\n').filter((line) => !line.includes(without)).join('\n') : whole
-  await writeFile(join(out, basename(file)), text.replace(blocks, '').replace(/ \/\/ .*$/gm, '').replace(/^[ \t]+/gm, '').replace(/\n{2,}/g, '\n').trimStart())
+  const bare = text.replace(blocks, '').replace(/ \/\/ .*$/gm, '').replace(/^[ \t]+/gm, '').replace(/\n{2,}/g, '\n').trimStart()
+  await writeFile(join(out, basename(file)), short ? shorten(bare) : bare)
 }

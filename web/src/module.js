@@ -2,10 +2,11 @@
 import { HeedError } from './error.js'
 import { compile, countCores, inNode, mayWait, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 
-/* (module (func (result v128) (i8x16.popcnt (i8x16.splat (i32.const 0))))) */
-const simdProbe = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11])
-/* The same of f32x4.relaxed_madd of three zeros. */
-const relaxedProbe = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, ...[1, 2, 3].flatMap(() => [65, 0, 253, 15]), 253, 133, 2, 11])
+/* Whether this engine takes (module (func (result v128) body)). */
+const takes = (...body) => WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, body.length + 4, 1, body.length + 2, 0, ...body, 11]))
+const zero = [65, 0, 253, 15] // (i8x16.splat (i32.const 0))
+const takesSimd = () => takes(...zero, 253, 98) // i8x16.popcnt
+const takesRelaxed = () => takes(...zero, ...zero, ...zero, 253, 133, 2) // f32x4.relaxed_madd
 const threadsMost = 16
 const pageBytes = 65536
 const stackBytes = 262144
@@ -45,12 +46,10 @@ async function startThread(base) {
 
 /** Which instructions: { simd, why }, the latter for what was not taken. */
 function chooseSimd(wanted) {
-  const without = (simd, what, why) => ({ simd, why: `; no ${what}: ${why}` })
-  if (wanted === 'none') return without('none', 'SIMD', 'asked for')
-  if (!WebAssembly.validate(simdProbe)) return without('none', 'SIMD', 'this engine has none')
-  if (wanted === 'simd') return without('simd', 'relaxed SIMD', 'asked for')
-  if (!own['heed-relaxed.wasm']) return without('simd', 'relaxed SIMD', 'this package has none')
-  return WebAssembly.validate(relaxedProbe) ? { simd: 'relaxed', why: '' } : without('simd', 'relaxed SIMD', 'this engine has none')
+  const none = 'this engine has none', without = (simd, what, why) => ({ simd, why: `; no ${what}SIMD: ${why}` })
+  if (wanted === 'none' || !takesSimd()) return without('none', '', wanted === 'none' ? 'asked for' : none)
+  const why = wanted === 'simd' ? 'asked for' : !own['heed-relaxed.wasm'] ? 'this package has none' : !takesRelaxed() && none
+  return why ? without('simd', 'relaxed ', why) : { simd: 'relaxed', why: '' }
 }
 
 /** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports. Work
