@@ -1,6 +1,6 @@
 /* One engine with one job in a process of its own, driven by messages: node contender.mjs ENGINE JOB THREADS MODELS PACKAGE PEERS (forked by
  * peers.mjs). Each message { runs, milliseconds } is answered by { times, cpu }: at least `runs` runs, for as long as that. The first answer is
- * { ready: { load, logits } }. ENGINE: heed-wasm, ort-web, ort-node. JOB: vit_ti, vit_s_maps, attention_12x197x64, linear_197x768x3072. */
+ * { ready: { load, logits, info } }. ENGINE: heed-wasm, ort-web, ort-node. JOB: vit_ti, vit_s_maps, attention_12x197x64, linear_197x768x3072. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -23,6 +23,6 @@ async function prepare() {
 }
 
 const begin = performance.now()
-const { run, logits } = await prepare()
+const { run, logits, info } = await prepare()
 process.on('message', async ({ runs, milliseconds }) => process.send(await timeRuns(run, runs, milliseconds)))
-process.send({ ready: { load: performance.now() - begin, logits } })
+process.send({ ready: { load: performance.now() - begin, logits, info } })

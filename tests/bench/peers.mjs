@@ -1,6 +1,7 @@
 /* heed beside its peers on the same weights, by turns, each in a process of its own:
- *   node peers.mjs wasm|native [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE]
- * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in Node; native: `heed bench` beside onnxruntime-node. `./dev bench
+ *   node peers.mjs wasm|native [--in node|node24|chromium] [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE]
+ * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in npm's node@24 (which has relaxed SIMD) or in Chromium, each in
+ * a page of its own; native: `heed bench` beside onnxruntime-node. `./dev bench
  * wasm` and `./dev bench peers` build what it needs and call it. The peers are installed from npm into build/bench/peers, the models
  * written to build/bench/models (vit_files.mjs). Prints a table and writes all figures as JSON. */
 import { execFile, execFileSync, fork } from 'node:child_process'
@@ -9,14 +10,20 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import { startChromium } from './chromium.mjs'
 import { attentions, linears, sizes, writeFiles } from './vit_files.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url)), build = path.resolve(here, '../../build'), peers = path.join(build, 'bench/peers')
 const models = path.join(build, 'bench/models'), heedPackage = path.join(build, 'web/package')
-const versions = { wasm: ['onnxruntime-web@1.30.0'], native: ['onnxruntime-node@1.30.0'] }
+const versions = { wasm: ['onnxruntime-web@1.30.0'], native: ['onnxruntime-node@1.30.0'] }, newerNode = 'node@24.21.0'
 const { values: options, positionals: [kind = ''] } = parseArgs({ allowPositionals: true, options: {
-  threads: { type: 'string', default: '1,2' }, jobs: { type: 'string' }, rounds: { type: 'string', default: '8' }, json: { type: 'string' } } })
+  in: { type: 'string', default: 'node' }, threads: { type: 'string', default: '1,2' }, jobs: { type: 'string' }, rounds: { type: 'string', default: '8' }, json: { type: 'string' } } })
 if (!versions[kind]) throw new Error(`what to compare (found "${kind}", expected wasm or native)`)
+if (!['node', 'node24', 'chromium'].includes(options.in) || (kind === 'native' && options.in !== 'node'))
+  throw new Error(`where to compare (found "${options.in}", expected node, or for wasm node24 or chromium)`)
+if (options.in === 'node24') versions.wasm.push(newerNode)
+const execPath = options.in === 'node24' ? path.join(peers, 'node_modules/node/bin/node') : process.execPath
+let browser
 
 function installPeers() {
   mkdirSync(peers, { recursive: true })
@@ -28,7 +35,8 @@ function installPeers() {
 
 /** A process that answers a turn with { times, cpu } in milliseconds. */
 async function startContender(engine, job, threads) {
-  const child = fork(path.join(here, 'contender.mjs'), [engine, job, threads, models, heedPackage, peers])
+  if (browser) return browser.start(engine, job, threads)
+  const child = fork(path.join(here, 'contender.mjs'), [engine, job, threads, models, heedPackage, peers], { execPath })
   const answer = () => new Promise((resolve, reject) => {
     const ended = (code) => reject(new Error(`${engine} ${job}: the process ended (${code})`))
     child.once('exit', ended)
@@ -48,7 +56,7 @@ function startHeed(job, threads) {
   if (kind === 'wasm' && !shape) return startContender('heed-wasm', job, threads)
   if (kind === 'wasm') {
     const program = [path.join(here, 'run_bench.mjs'), path.join(build, 'wasm/tests/bench_ops.wasm'), 'wasm128', '1', '1', ...shape]
-    return startProgram('heed', process.execPath, () => program, (text) => {
+    return startProgram('heed', execPath, () => program, (text) => {
       const [, median, best] = /median +([\d.]+) ms.*best +([\d.]+) ms/.exec(text)
       return { times: [best, median, median].map(Number), cpu: null, ceiling: Number(/only: ([\d.]+)/.exec(text)[1]) }
     })
@@ -79,9 +87,9 @@ async function compare(job, threads, rounds) {
     }
   }
   contenders.forEach((c) => c.stop())
-  const [ours, theirs] = contenders.map((c) => c.ready.logits)
+  const [ours, theirs] = contenders.map((c) => c.ready.logits), device = contenders[0].ready.info?.device
   const difference = ours && theirs ? Math.max(...ours.map((x, i) => Math.abs(x - theirs[i]))) : null
-  return { job, threads: Number(threads), heed: summary(turns[0]), peer: { name: contenders[1].engine, ...summary(turns[1]) }, difference }
+  return { job, threads: Number(threads), heed: summary(turns[0]), peer: { name: contenders[1].engine, ...summary(turns[1]) }, difference, device }
 }
 
 const flops = (job) => {
@@ -90,29 +98,32 @@ const flops = (job) => {
   return job.startsWith('linear') ? 2 * a * b * c : 4 * a * b * b * c
 }
 
-function tell({ job, threads, heed, peer, difference }) {
+function tell({ job, threads, heed, peer, difference, device }) {
   const ratio = (key) => (heed[key] && peer[key] ? (peer[key] / heed[key]).toFixed(2) : '-')
   const figures = ({ min, median, cpu }) => `${min.toFixed(2)} / ${median.toFixed(2)} / ${cpu?.toFixed(2) ?? '-'}`
   const rate = flops(job) / heed.min / 1e6
-  const rest = [difference === null ? '' : `logits differ by ${difference.toExponential(1)}`, heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : '']
+  const rest = [device ?? '', difference === null ? '' : `logits differ by ${difference.toExponential(1)}`, heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : '']
   console.log(`| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratio('min')} / ${ratio('median')} / ${ratio('cpu')} | ${rate.toFixed(1)} | ${rest.filter(Boolean).join('; ')} |`)
 }
 
 installPeers()
 const bare = [...attentions.map((s) => `attention_${s.join('x')}`), ...linears.map((s) => `linear_${s.join('x')}`)]
 const jobs = options.jobs?.split(',') ?? [...Object.keys(sizes).map((name) => `vit_${name}`), ...bare]
+if (options.in === 'chromium') browser = await startChromium(build)
 writeFiles(models, Object.keys(sizes).filter((name) => jobs.some((job) => job.startsWith(`vit_${name}`))))
-console.log(`${os.cpus()[0].model}, ${os.cpus().length} cores, load ${os.loadavg()[0].toFixed(1)}, Node ${process.versions.node}, ${versions[kind]}`)
+const where = browser ? `Chromium ${browser.version}` : `Node ${execFileSync(execPath, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim()}`
+console.log(`${os.cpus()[0].model}, ${os.cpus().length} cores, load ${os.loadavg()[0].toFixed(1)}, ${where}, ${versions[kind]}`)
 console.log('Milliseconds: least / median / least processor time (of all threads) a run; ratio = peer / heed.')
 console.log(`| job | threads | heed | ${kind === 'wasm' ? 'onnxruntime-web' : 'onnxruntime-node'} | ratio | heed GFLOP/s | |\n| --- | --- | --- | --- | --- | --- | --- |`)
 const found = []
 for (const threads of options.threads.split(','))
   for (const job of jobs) {
-    if (kind === 'wasm' && !job.startsWith('vit') && threads !== '1') continue /* bench_ops.wasm has one thread */
+    if (kind === 'wasm' && !job.startsWith('vit') && (threads !== '1' || browser)) continue /* bench_ops.wasm has one thread and wants Node */
     found.push(await compare(job, threads, Number(options.rounds)))
     tell(found.at(-1))
   }
-const file = options.json ?? path.join(build, `bench/${kind}.json`)
-writeFileSync(file, JSON.stringify({ machine: os.cpus()[0].model, cores: os.cpus().length, load: os.loadavg(), node: process.version, peers: versions[kind], found }, null, 1))
+const file = options.json ?? path.join(build, `bench/${kind}${options.in === 'node' ? '' : `-${options.in}`}.json`)
+writeFileSync(file, JSON.stringify({ machine: os.cpus()[0].model, cores: os.cpus().length, load: os.loadavg(), where, peers: versions[kind], found }, null, 1))
 console.error(`all figures: ${file}`)
+await browser?.close()
 process.exit(0)
