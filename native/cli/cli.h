@@ -21,7 +21,7 @@ typedef struct cli_verb {
   int (*run)(cli_state *cli, int argc, char **argv); /* argv without program and verb */
 } cli_verb;
 
-extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_devices, cli_verb_bench, cli_verb_demo;
+extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_maps, cli_verb_devices, cli_verb_bench, cli_verb_demo;
 
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
 int cli_fail(const cli_state *cli);

@@ -54,6 +54,11 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
           (double)row[best] * result->tokens);
 }
 
+void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result, const run_selection *selection) {
+  for (uint32_t l = 0; l < selection->layer_count; l++)
+    for (uint32_t h = 0; h < selection->head_count; h++) print_head(to, result, selection, info, selection->first_layer + l, selection->first_head + h);
+}
+
 void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   char query[48];
@@ -63,8 +68,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
   if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);
   fprintf(to, "attention of %s:\n", query);
-  for (uint32_t l = 0; l < selection->layer_count; l++)
-    for (uint32_t h = 0; h < selection->head_count; h++) print_head(to, result, selection, info, selection->first_layer + l, selection->first_head + h);
+  run_print_heads(to, info, result, selection);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ JSON */

@@ -60,6 +60,11 @@ static heed_status choose_query(cli_state *cli, const run_options *options, cons
   return HEED_OK;
 }
 
+heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
+  HEED_TRY(choose_layers(cli, options, info, selection));
+  return choose_query(cli, options, info, result, selection);
+}
+
 /* --------------------------------------------------------------------------------------------------------------- running */
 
 /* A file, the embedded picture (NULL), or the scene that --scene names. */
@@ -115,8 +120,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
-  HEED_TRY(choose_layers(cli, options, info, selection));
-  HEED_TRY(choose_query(cli, options, info, result, selection));
+  HEED_TRY(run_select(cli, options, info, result, selection));
   const bool whole = options->rollout || options->json || options->save;
   result->attention_rows = whole ? result->tokens : 1;
   if (pipeline->session && (pipeline->build.height != result->batch_height || pipeline->build.width != result->batch_width)) cli_pipeline_reset(pipeline);

@@ -44,6 +44,11 @@ void run_query_text(const run_selection *selection, char text[48]);
 /* The most probable classes, largest first: indices and probabilities [count <= classes]. */
 void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability);
 
+/* What --layer, --head and --query of the options mean for this result. Statuses: INVALID_ARGUMENT. */
+heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection);
+/* A line for each head of the selection. */
+void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result, const run_selection *selection);
+
 void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection);
 /* Writes to a temporary name and renames, as all of these. */
 heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,

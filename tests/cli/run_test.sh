@@ -28,6 +28,40 @@ done
 grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
 test_end
 
+test_begin inspect_tells_what_tensors_are_for
+heed inspect "$micro"
+expect_exit 0
+expect_stdout_contains "= encoder.layer.1.layernorm_before.weight"
+expect_stdout_contains "optional parts that the file does not have: "
+test_end
+
+# What was saved says the same again.
+test_begin maps_of_a_saved_file
+heed run "$micro" "$picture" --backend cpu --quiet --layer all --save saved.safetensors
+grep 'layer 1 head' "$out" >"$here/before"
+cp "$here/saved.safetensors" "$here/before" "$bad"
+heed maps "$bad/saved.safetensors" --layer 1 --maps maps.png --rollout rollout.png
+expect_exit 0
+grep 'layer 1 head' "$out" | cmp -s - "$bad/before" || fail "other lines than heed run printed"
+for file in maps.png rollout.png; do expect_file $file; done
+heed maps "$bad/saved.safetensors" --layer all --head mean --query 0,1
+expect_exit 0
+expect_stdout_contains "attention of patch (0, 1)"
+test_end
+
+test_begin maps_refuses_what_holds_none
+heed maps "$micro/model.safetensors"
+expect_exit 3
+expect_stderr_contains "attention.0 is missing"
+heed maps "$bad/saved.safetensors" --layer 9
+expect_exit 2
+head -c 2000 "$bad/saved.safetensors" >"$bad/cut.safetensors"
+heed maps "$bad/cut.safetensors"
+expect_exit 3
+heed maps
+expect_exit 2
+test_end
+
 test_begin run_without_a_model_uses_the_embedded_one
 heed run --backend cpu
 expect_exit 0

@@ -18,7 +18,7 @@ usage_error() { # name, a part of the sentence, arguments...
 micro=$vectors/vit/micro_32
 picture=$vectors/preprocess/rgb.png
 
-for verb in run eval check inspect devices bench; do
+for verb in run eval check inspect maps devices bench; do
   test_begin "help_$verb"
   heed $verb --help
   expect_exit 0
@@ -31,7 +31,7 @@ done
 test_begin help
 heed --help
 expect_exit 0
-for verb in run eval check inspect devices bench; do expect_stdout_contains "  $verb "; done
+for verb in run eval check inspect maps devices bench; do expect_stdout_contains "  $verb "; done
 expect_stdout_contains "exit codes:"
 test_end
 

@@ -117,7 +117,8 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   const page = await browser.open(), caption = await text(page, 'caption')
   for (const [view, lines] of Object.entries({ heads: 198, matrix: 198, rollout: 198, statistics: 21, compare: 198, tokens: 198 })) {
     await page.click(`#tab-${view}`)
-    await page.waitForTimeout(100) // views draw in a turn of their own
+    await page.waitForFunction((rollout) => document.getElementById('caption').textContent.startsWith('Rollout') === rollout, view === 'rollout')
+    if (view !== 'rollout') await page.waitForFunction(() => document.querySelector('#view canvas, #view svg circle')) // views draw in a turn of their own
     if (view === 'compare') await page.click('#view [name=pin]')
     const csv = (await saved(page, '#save-csv')).toString().trim().split('\n'), svg = (await saved(page, '#save-svg')).toString()
     assert.match(csv[0], new RegExp(`^# heed .*sha256 ${sum.slice(0, 16)}, .*#`))
@@ -131,6 +132,11 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   assert.equal(json.provenance.weights_sha256['model.safetensors'], sum)
   const tensors = await saved(page, '#save-safetensors'), header = JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0))))
   assert.equal(JSON.parse(header.__metadata__.provenance).weights_sha256['model.safetensors'], sum)
+  const folder = mkdtempSync(join(tmpdir(), 'heed-own-'))
+  writeFileSync(join(folder, 'own.safetensors'), tensors)
+  const said = execFileSync(native, ['maps', 'own.safetensors', '--layer', '3', '--head', '0', '--query', '2,10', '--maps', 'own.png'], { cwd: folder, encoding: 'utf8' })
+  assert.match(said, /most on patch \(10, 1\): 19\.9\d % = 39\.2 x uniform/)
+  assert.ok(said.includes(sum))
   await page.setInputFiles('#model-files', { name: 'own.safetensors', mimeType: '', buffer: tensors })
   await page.waitForFunction(() => document.getElementById('model-name').textContent === 'own.safetensors')
   await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('picture'))
