@@ -10,7 +10,7 @@ import { makeScale } from './plot/scale.js'
 
 const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/address.js
 
-/* PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered RGB rows. */
+/* PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered rows of indices. */
 function crc32(bytes) {
   if (zlibCrc32) return zlibCrc32(bytes)
   let crc = ~0
@@ -29,15 +29,36 @@ function chunk(type, data) {
   return sized
 }
 
+/* Median cut (Heckbert 1982): the box with the longest side is halved until there are `count`; each becomes its mean. */
+function palette(pixels, count) {
+  const boxes = [pixels], side = (box, c) => Math.max(...box.map((pixel) => pixel[c])) - Math.min(...box.map((pixel) => pixel[c]))
+  const longest = (box) => [0, 1, 2].map((c) => [side(box, c), c]).sort(([a], [b]) => b - a)[0]
+  const sides = new Map([[pixels, longest(pixels)]])
+  while (boxes.length < count) {
+    const box = boxes.sort((a, b) => sides.get(b)[0] - sides.get(a)[0]).shift(), [, c] = sides.get(box)
+    box.sort((a, b) => a[c] - b[c])
+    for (const half of [box.slice(0, box.length >> 1), box.slice(box.length >> 1)]) {
+      boxes.push(half)
+      sides.set(half, longest(half))
+    }
+  }
+  return boxes.map((box) => [0, 1, 2].map((c) => Math.round(box.reduce((sum, pixel) => sum + pixel[c], 0) / box.length)))
+}
+
+/* Few colours, since the picture is on the screen before anything else: noise of the drawn scene costs most of the bytes. */
+const colours = 48
+
+/* Indexed PNG. */
 function png({ data, width, height }) {
-  const rows = Buffer.alloc((width * 3 + 1) * height), header = Buffer.alloc(13)
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) for (let c = 0; c < 3; c++) rows[y * (width * 3 + 1) + 1 + x * 3 + c] = data[(y * width + x) * 4 + c]
+  const pixels = Array.from({ length: width * height }, (_, i) => [...data.subarray(i * 4, i * 4 + 3)]), table = palette([...pixels], colours)
+  const nearest = (pixel) => table.reduce(([best, least], colour, i) => { const far = colour.reduce((sum, value, c) => sum + (value - pixel[c]) ** 2, 0); return far < least ? [i, far] : [best, least] }, [0, Infinity])[0]
+  const rows = Buffer.alloc((width + 1) * height), header = Buffer.alloc(13)
+  pixels.forEach((pixel, i) => { rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = nearest(pixel) })
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  header.set([8, 2, 0, 0, 0], 8)
+  header.set([8, 3, 0, 0, 0], 8)
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10])
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0))])
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('PLTE', Buffer.from(table.flat())), chunk('IDAT', deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0))])
 }
 
 function svg({ data, width, height }, [row, column]) {
