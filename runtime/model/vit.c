@@ -1,5 +1,6 @@
 /* A ViT as a graph (Dosovitskiy et al. 2021; DeiT: Touvron et al. 2021; registers: Darcet et al. 2024). Seven nodes a layer:
  * norm, query-key-value, attention, projection + residual, norm, fc1 + activation, fc2 + residual. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ typedef struct builder {
   heed_build_desc desc;
   heed_graph *graph;
   uint32_t rows, columns; /* grid of patches */
+  heed_value token_mask;  /* or none */
 } builder;
 
 static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
@@ -169,6 +171,19 @@ static heed_value project(builder *b, heed_value x, const heed_role_ref *refs, u
   return heed_define_linear(b->graph, &desc);
 }
 
+static heed_value layer_input(builder *b, uint32_t layer, const char *what, heed_dtype dtype, heed_shape shape) {
+  char text[64];
+  snprintf(text, sizeof text, "layer.%u.%s", layer, what);
+  return heed_define_input(b->graph, text, dtype, &shape);
+}
+
+/* What the heads give, plus the offset that takes the place of heads that give nothing. */
+static heed_value offset_heads(builder *b, heed_value output, uint32_t i) {
+  if (!b->desc.intervene) return output;
+  const heed_add_desc add = {sizeof add, output, layer_input(b, i, "attention.offset", HEED_F32, HEED_SHAPE(1, 1, b->model->dims.width))};
+  return heed_define_add(b->graph, &add);
+}
+
 static heed_value attend(builder *b, heed_value x, uint32_t i) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_layer_refs *layer = &b->model->layers[i];
@@ -187,10 +202,15 @@ static heed_value attend(builder *b, heed_value x, uint32_t i) {
     qkv_part[p] = heed_define_view(b->graph, stacked, p * heed_shape_count(&part), &part);
     name(b, qkv_part[p], i, names[p]);
   }
+  const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
   const heed_attention_desc attention = {.struct_size = sizeof attention,
                                          .query = qkv_part[0],
                                          .key = qkv_part[1],
                                          .value = qkv_part[2],
+                                         .mask = b->desc.intervene ? layer_input(b, i, "attention.mask", HEED_U8, HEED_SHAPE(1, dims->heads, tokens, tokens)) : (heed_value){0},
+                                         .key_padding = b->token_mask,
+                                         .scale = temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
+                                         .empty_row = b->desc.empty_row,
                                          .merge_heads = true,
                                          .rows = b->desc.rows,
                                          .row_count = b->desc.row_count};
@@ -198,7 +218,7 @@ static heed_value attend(builder *b, heed_value x, uint32_t i) {
   name(b, values.output, i, "attention.output");
   name(b, values.weights, i, "attention.weights");
   name(b, values.logits, i, "attention.logits");
-  return values.output;
+  return offset_heads(b, values.output, i);
 }
 
 static heed_status add_layer(builder *b, heed_value *x, uint32_t i, heed_error *error) {
@@ -261,6 +281,8 @@ static void add_heads(builder *b, heed_value x) {
 static heed_status build(builder *b, heed_error *error) {
   heed_value x;
   HEED_TRY(embed(b, &x, error));
+  const heed_shape tokens = HEED_SHAPE(b->desc.batch, b->model->dims.prefix_tokens + b->rows * b->columns);
+  if (b->desc.intervene) b->token_mask = heed_define_input(b->graph, "token_mask", HEED_U8, &tokens);
   for (uint32_t i = 0; i < b->model->dims.layers; i++) HEED_TRY(add_layer(b, &x, i, error));
   heed_graph_stage(b->graph, b->model->dims.layers + 1);
   add_heads(b, x);
@@ -282,6 +304,8 @@ heed_status heed_model_build(const heed_model *model, const heed_build_desc *des
   if (b.rows == 0 || b.columns == 0 || (uint64_t)b.rows * b.columns > (1u << 24))
     return heed_fail(error, HEED_INVALID_ARGUMENT, "build: the picture does not fit the patches (found %ux%u pixels, expected at least %ux%u)", b.desc.width,
                      b.desc.height, model->dims.patch, model->dims.patch);
+  if (!(b.desc.temperature >= 0.0f) || isinf(b.desc.temperature))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: temperature is off (found %g, expected more than 0)", (double)b.desc.temperature);
   HEED_TRY(heed_graph_create(model->context, &b.graph, error));
   const heed_status status = build(&b, error);
   if (status != HEED_OK) {

@@ -34,17 +34,34 @@ void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens,
 
 typedef struct rollout_work {
   double *row;     /* [N] one row of a layer's matrix */
+  uint32_t *order; /* [N] keys, by their weight where some are discarded */
   double *product; /* [N, N] of the layers so far */
   double *next;    /* [N, N] */
 } rollout_work;
 
-/* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, and rows with nothing allowed, do not add
- * up to 1 of themselves. */
-static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint32_t i, double residual, double *row) {
+/* Smaller weights first, a NaN last, then smaller indices. */
+static bool weighs_less(const void *user, uint32_t a, uint32_t b) {
+  const double *row = user, x = isnan(row[a]) ? (double)INFINITY : row[a], y = isnan(row[b]) ? (double)INFINITY : row[b];
+  return x < y || (x == y && a < b);
+}
+
+static void discard_smallest(const heed_rollout_desc *desc, double *row, uint32_t *order) {
+  const uint32_t count = (uint32_t)((double)desc->discard * desc->tokens);
+  if (count == 0) return;
+  for (uint32_t i = 0; i < desc->tokens; i++) order[i] = i;
+  heed_sort(order, desc->tokens, weighs_less, row);
+  for (uint32_t i = 0; i < count; i++) row[order[i]] = 0.0;
+}
+
+/* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, rows with weights discarded, and rows with
+ * nothing allowed, do not add up to 1 of themselves. */
+static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint32_t i, double residual, const rollout_work *work) {
   const size_t n = desc->tokens;
-  double sum = 0.0;
+  double sum = 0.0, *row = work->row;
+  for (size_t j = 0; j < n; j++) row[j] = fuse(layer + i * n + j, desc->heads, n * n, desc->fusion);
+  discard_smallest(desc, row, work->order);
   for (size_t j = 0; j < n; j++) {
-    row[j] = (1.0 - residual) * fuse(layer + i * n + j, desc->heads, n * n, desc->fusion) + (i == j ? residual : 0.0);
+    row[j] = (1.0 - residual) * row[j] + (i == j ? residual : 0.0);
     sum += row[j];
   }
   for (size_t j = 0; j < n; j++) row[j] /= sum; /* sum >= residual > 0 for weights that are not negative */
@@ -55,7 +72,7 @@ static void rollout_layer(const heed_rollout_desc *desc, const float *layer, dou
   const size_t n = desc->tokens;
   for (uint32_t i = 0; i < desc->tokens; i++) {
     double *to = work->next + i * n;
-    rollout_row(desc, layer, i, residual, work->row);
+    rollout_row(desc, layer, i, residual, work);
     memset(to, 0, n * sizeof *to);
     for (size_t k = 0; k < n; k++) {
       const double weight = work->row[k];
@@ -82,6 +99,9 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
   if (!(desc->residual >= 0.0f && desc->residual <= 1.0f))
     return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: the share of the identity is off (found %g, expected 0 to 1)",
                      (double)desc->residual);
+  if (!(desc->discard >= 0.0f && desc->discard < 1.0f))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: the share to discard is off (found %g, expected 0 to less than 1)",
+                     (double)desc->discard);
   if (desc->fusion != HEED_FUSION_MEAN && desc->fusion != HEED_FUSION_MIN && desc->fusion != HEED_FUSION_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: fusion is not known (found %d, expected 0 to 2)", (int)desc->fusion);
   return HEED_OK;
@@ -95,9 +115,9 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
   if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, desc->heads, &per_layer) ||
       !heed_size_mul(square, 2 * sizeof(double), &memory))
     return heed_fail_memory(error, "rollout", SIZE_MAX);
-  rollout_work work = {heed_alloc_raw(context, n, sizeof(double)), heed_alloc(context, square, sizeof(double)),
+  rollout_work work = {heed_alloc_raw(context, n, sizeof(double)), heed_alloc_raw(context, n, sizeof(uint32_t)), heed_alloc(context, square, sizeof(double)),
                        heed_alloc_raw(context, square, sizeof(double))};
-  const bool made = work.row && work.product && work.next;
+  const bool made = work.row && work.order && work.product && work.next;
   if (made) {
     const double residual = desc->residual == 0.0f ? 0.5 : (double)desc->residual;
     const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
@@ -106,6 +126,7 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
     for (size_t i = 0; i < square; i++) rollout[i] = (float)work.product[i];
   }
   heed_free(context, work.row);
+  heed_free(context, work.order);
   heed_free(context, work.product);
   heed_free(context, work.next);
   return made ? HEED_OK : heed_fail_memory(error, "rollout", memory);

@@ -77,7 +77,7 @@ static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uin
 }
 
 static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32_t first, uint32_t last) {
-  const heed_rollout_desc desc = {sizeof desc, 4, 3, n, fusion, residual, first, last ? last + 1 - first : 0};
+  const heed_rollout_desc desc = {sizeof desc, 4, 3, n, fusion, residual, first, last ? last + 1 - first : 0, 0.0f};
   test_random random = {n + 100u * (uint32_t)fusion};
   float *attention = random_rows(&random, (size_t)desc.layers * desc.heads * n, n), *rollout = malloc((size_t)n * n * sizeof *rollout);
   double *expected = malloc((size_t)n * n * sizeof *expected);
@@ -108,12 +108,24 @@ static void test_rollout(void **state) {
     }
 }
 
+/* The smallest weights of each row go, ties by index, before the identity is added; the row still adds up to 1. */
+static void test_rollout_discard(void **state) {
+  (void)state;
+  const float attention[25] = {0.1f, 0.1f, 0.5f, 0.2f, 0.1f, 0.5f, 0.1f, 0.1f, 0.1f, 0.2f, 0, 0, 1, 0, 0, 0.2f, 0.2f, 0.2f, 0.2f, 0.2f, 0.2f, 0.3f, 0.1f, 0.2f, 0.2f};
+  static const double left[25] = {0, 0, 0.5, 0.2, 0.1, 0.5, 0, 0, 0.1, 0.2, 0, 0, 1, 0, 0, 0, 0, 0.2, 0.2, 0.2, 0, 0.3, 0, 0.2, 0.2};
+  static const double sums[5] = {0.8, 0.8, 1.0, 0.6, 0.7};
+  float rollout[25];
+  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = 1, .heads = 1, .tokens = 5, .discard = 0.5f};
+  assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
+  for (int i = 0; i < 25; i++) assert_near((double)rollout[i], (left[i] + (i % 6 == 0)) / (sums[i / 5] + 1.0), 1e-7, "rollout");
+}
+
 /* Rows with nothing allowed are zero; the token then looks at itself, and the row still adds up to 1. */
 static void test_rollout_empty_row(void **state) {
   (void)state;
   const float attention[4] = {0.0f, 0.0f, 0.75f, 0.25f};
   float rollout[4];
-  const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
   assert_true(rollout[0] == 1.0f && rollout[1] == 0.0f && rollout[2] == 0.375f && rollout[3] == 0.625f);
 }
@@ -124,7 +136,7 @@ static void test_rollout_nan(void **state) {
   for (int fusion = 0; fusion < 3; fusion++) {
     for (int at = 0; at < 2; at++) {
       float attention[8] = {1, 0, 0, 1, 1, 0, 0, 1}, rollout[4];
-      const heed_rollout_desc desc = {sizeof desc, 1, 2, 2, (heed_fusion)fusion, 0.0f, 0, 0};
+      const heed_rollout_desc desc = {sizeof desc, 1, 2, 2, (heed_fusion)fusion, 0.0f, 0, 0, 0.0f};
       attention[4 * at] = NAN;
       assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
       assert_true(isnan(rollout[0]) && rollout[3] == 1.0f);
@@ -142,7 +154,7 @@ static void test_rollout_of_reference_model(void **state) {
   const uint32_t batch = shape.dim[0], heads = shape.dim[1], n = shape.dim[2];
   const size_t count = (size_t)heads * n * n;
   float *attention = malloc(2 * count * sizeof *attention), *rollout = malloc((size_t)n * n * sizeof *rollout);
-  const heed_rollout_desc desc = {sizeof desc, 2, heads, n, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  const heed_rollout_desc desc = {sizeof desc, 2, heads, n, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   assert_int_equal(square.dim[0], batch);
   for (uint32_t b = 0; b < batch; b++) {
     memcpy(attention, first + b * count, count * sizeof *attention);
@@ -162,7 +174,7 @@ static void test_rollout_refused(void **state) {
   (void)state;
   const float attention[4] = {1, 0, 0, 1};
   float rollout[4];
-  const heed_rollout_desc good = {sizeof good, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  const heed_rollout_desc good = {sizeof good, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   heed_rollout_desc desc = good;
   desc.struct_size = 3;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "struct_size is off (found 3");
@@ -170,6 +182,8 @@ static void test_rollout_refused(void **state) {
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1 layers, 0 heads");
   desc = good, desc.first_layer = 1;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 0 from 1");
+  desc = good, desc.discard = 1.0f;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "share to discard is off (found 1,");
   desc = good, desc.layer_count = 2;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off");
   desc = good, desc.layers = 3, desc.first_layer = 2, desc.layer_count = 2;
@@ -188,7 +202,7 @@ static void test_rollout_out_of_memory(void **state) {
   (void)state;
   const float attention[4] = {1, 0, 0, 1};
   float rollout[4];
-  const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0};
+  const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   size_t n = 1;
   for (bool reached = true; reached; n++) {
     test_allocator allocator = {0, 0, 0};
@@ -202,7 +216,7 @@ static void test_rollout_out_of_memory(void **state) {
     heed_context_destroy(counted);
     assert_int_equal(allocator.live, 0);
   }
-  assert_int_equal(n, 5); /* three allocations, then a pass without a failure */
+  assert_int_equal(n, 6); /* four allocations, then a pass without a failure */
 }
 
 /* -------------------------------------------------------------------------------------------------- entropy and distance */
@@ -321,7 +335,7 @@ static void test_mass_mask_is_smallest(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_head_mean),
                                      cmocka_unit_test(test_rollout),
-                                     cmocka_unit_test(test_rollout_empty_row),
+                                     cmocka_unit_test(test_rollout_empty_row), cmocka_unit_test(test_rollout_discard),
                                      cmocka_unit_test(test_rollout_nan),
                                      cmocka_unit_test(test_rollout_of_reference_model),
                                      cmocka_unit_test(test_rollout_refused),

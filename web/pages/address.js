@@ -1,10 +1,11 @@
 /* The state in the URL's hash, short and readable: #s=159&l=3&h=0&q=2.10. Only what differs from the defaults is written; a picture or
  * model of one's own is on one's own machine and in no link. */
+import { unchanged } from './changes.js'
 
 export const defaults = Object.freeze({
   scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
   reverse: false, fusion: 'mean', first: 0, last: -1, residual: 0.5, score: 'softmax',
-  sort: '', descending: false, filter: '', off: []
+  discard: 0, sort: '', descending: false, filter: '', ...unchanged
 })
 
 const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
@@ -18,7 +19,24 @@ const parseQuery = (text) => {
 
 const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
 
-const heads = (text) => (/^\d{1,2}\.\d{1,2}(_\d{1,2}\.\d{1,2}){0,15}$/.test(text) ? text.split('_') : undefined)
+const pairs = (text) => (/^\d{1,4}\.\d{1,4}(_\d{1,4}\.\d{1,4})*$/.test(text) ? text.split('_') : undefined)
+
+/* Patches as runs, "3_10-13": { 3, 10, 11, 12, 13 }. */
+const runs = (text) => (/^\d{1,4}(-\d{1,4})?(_\d{1,4}(-\d{1,4})?)*$/.test(text) ? text.split('_').flatMap((run) => {
+  const [first, last = first] = run.split('-').map(Number)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
+}) : undefined)
+
+function writeRuns(numbers) {
+  const parts = []
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    if (parts.at(-1)?.[1] === number - 1) parts.at(-1)[1] = number
+    else parts.push([number, number])
+  }
+  return parts.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')
+}
+
+const temperature = (text) => (/^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined)
 
 const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
@@ -26,16 +44,19 @@ const keys = {
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
-  p: ['score', oneOf('softmax', 'scaled', 'raw')], t: ['sort', oneOf('entropy', 'distance', 'cls', 'self', 'cls-entropy')],
-  d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', heads]
+  p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw')], t: ['sort', oneOf('entropy', 'distance', 'cls', 'self', 'cls-entropy')],
+  d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share],
+  z: ['dropped', runs], u: ['cuts', pairs]
 }
 
-const write = (value) => (value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))
+const write = (value, name) => (name === 'dropped' ? writeRuns(value) : value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))
 
-export function toHash(state) {
+/** What would make it longer than `longest` is left out, the last first: many heads, patches or pairs are in a session file alone. */
+export function toHash(state, longest = 199) {
   const parts = Object.entries(keys)
-    .filter(([, [name]]) => state[name] !== undefined && state[name] !== null && write(state[name]) !== write(defaults[name]))
-    .map(([key, [name]]) => `${key}=${name === 'filter' ? encodeURIComponent(state[name]) : write(state[name])}`)
+    .filter(([, [name]]) => state[name] !== undefined && state[name] !== null && write(state[name], name) !== write(defaults[name], name))
+    .map(([key, [name]]) => `${key}=${name === 'filter' ? encodeURIComponent(state[name]) : write(state[name], name)}`)
+  while (parts.join('&').length + 1 > longest) parts.pop()
   return parts.length ? `#${parts.join('&')}` : ''
 }
 

@@ -2,6 +2,7 @@
 import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { layerMean, slice } from './maps.js'
+import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged } from './changes.js'
 import { meanOf, scoreRow } from './scores.js'
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked out on demand. In bytes. */
@@ -9,12 +10,13 @@ const keepAtMost = 160e6
 
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
-const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'query', 'key', 'output'].map((what) => `layer.${i}.${what}`)).flat()
+const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
-export async function createEngine({ onProgress, signal } = {}) {
-  const runtime = await createRuntime()
+/** options: onProgress, signal, and what createRuntime takes. */
+export async function createEngine({ source = demoModel, onProgress, signal, ...options } = {}) {
+  const runtime = await createRuntime(options)
   const engine = new Engine(runtime)
-  await engine.load(demoModel, { onProgress, signal })
+  await engine.load(source, { onProgress, signal })
   return engine
 }
 
@@ -23,7 +25,11 @@ class Engine {
   #model
   #session
   #busy = Promise.resolve()
+  #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
+  #changing = null // { session, key }
   result = null
+  /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
+  whole = null
   /** Maps from a file take the runtime's place until a model is loaded: { shape, attention }, or null. */
   saved = null
 
@@ -49,10 +55,12 @@ class Engine {
       throw error
     }
     await this.#busy // a run of the model before ends first
-    this.#session?.close()
+    this.#changing?.session.close()
+    this.#plain?.close()
     this.#model?.close()
     this.#model = model
-    this.#session = session
+    this.#session = this.#plain = session
+    this.#changing = this.whole = null
     this.shape = shape
     this.saved = null
     this.result = null
@@ -83,16 +91,52 @@ class Engine {
     return this.#model.tensors()
   }
 
-  get canAblate() { return !this.saved }
+  /** Attention is changed by masks as large as the maps: where those are kept. */
+  get canChange() { return Boolean(this.result?.scores) }
 
-  /** One run after the other; resolves to the result, which stays until the next. */
-  run(picture, options) {
+  close() { this.#runtime.close() }
+
+  async #withChanges(changes) {
+    const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero', { temperature } = changes, key = `${emptyRow} ${temperature}`
+    if (this.#changing?.key !== key) {
+      this.#changing?.session.close()
+      this.#changing = { key, session: this.#model.createSession({ taps: kept(this.shape.layers), intervene: { emptyRow, temperature } }) }
+    }
+    const { session } = this.#changing, width = this.#model.info.width
+    const means = (layer) => meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)
+    await Promise.all(inputsOf(changes, { ...this.shape, width }, means).map(([name, data]) => session.write(name, data)))
+    return session
+  }
+
+  async #runOn(session, picture, options, changes) {
+    const result = await session.run(picture, options)
+    const weights = result.values['layer.0.attention.weights'] && Array.from({ length: this.shape.layers }, (_, i) => result.values[`layer.${i}.attention.weights`].data)
+    return { ...result, changes, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
+  }
+
+  /** One run after the other; resolves to the result, which stays until the next. changes: as changes.js has them; the first run with
+   * changes of a picture is led by one without, which stays in `whole`. */
+  run(picture, { changes = unchanged, ...options } = {}) {
     const run = this.#busy.then(async () => {
       if (this.saved) return (this.result = this.#savedResult(picture))
-      const session = this.#session, result = await session.run(picture, options)
-      const weights = result.values['layer.0.attention.weights'] && Array.from({ length: this.shape.layers }, (_, i) => result.values[`layer.${i}.attention.weights`].data)
-      return (this.result = { ...result, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) })
+      if (!isChanged(changes) || this.whole?.picture !== picture) {
+        this.result = await this.#runOn(this.#plain, picture, options, unchanged)
+        this.#session = this.#plain
+        this.whole = { picture, ...this.result }
+      }
+      if (!isChanged(changes) || !this.result.scores) return this.result
+      const session = await this.#withChanges(changes)
+      this.result = await this.#runOn(session, picture, options, changes)
+      this.#session = session
+      return this.result
     })
+    this.#busy = run.catch(() => {})
+    return run
+  }
+
+  /** The logits that a run with changes gives; `result` stays, but rollout and statistics want another run before they are asked again. */
+  logits(picture, changes) {
+    const run = this.#busy.then(async () => (await (await this.#withChanges(changes)).run(picture)).logits)
     this.#busy = run.catch(() => {})
     return run
   }
@@ -113,8 +157,13 @@ class Engine {
   }
 
   #scores(layer, head, token, reverse, stage) {
-    const { values } = this.result, { tokens, heads } = this.shape, query = values[`layer.${layer}.query`], key = values[`layer.${layer}.key`]
-    const one = (head) => scoreRow({ query, key, head, tokens, token, reverse, stage })
+    const { values, changes } = this.result, { tokens, heads, prefixTokens } = this.shape, query = values[`layer.${layer}.query`], key = values[`layer.${layer}.key`]
+    const barred = stage === 'masked' && changes.off.length + changes.dropped.length + changes.cuts.length > 0 ? barredBy(changes, layer, prefixTokens) : () => false
+    const one = (head) => {
+      const row = scoreRow({ query, key, head, tokens, token, reverse, stage })
+      if (stage === 'masked') row.forEach((score, i) => { row[i] = barred(head, reverse ? i : token, reverse ? token : i) ? -Infinity : score / changes.temperature })
+      return row
+    }
     return head === 'mean' ? meanOf(Array.from({ length: heads }, (_, i) => one(i))) : one(head)
   }
 
@@ -139,14 +188,13 @@ class Engine {
     return matrix
   }
 
-
   async statistics() {
     return this.saved ? this.saved.statistics() : this.#session.statistics()
   }
 
-  rollout({ query, fusion, residual, first, last }) {
+  rollout({ query, fusion, residual, discard = 0, first, last }) {
     const to = last < 0 ? this.shape.layers - 1 : last
-    if (this.saved) return this.saved.rollout({ token: this.token(query), fusion, residual, first, last: to })
-    return this.#session.rollout({ query: this.token(query), fusion, residual, firstLayer: first, layerCount: Math.max(1, to - first + 1) })
+    if (this.saved) return this.saved.rollout({ token: this.token(query), fusion, residual, discard, first, last: to })
+    return this.#session.rollout({ query: this.token(query), fusion, residual, discard, firstLayer: first, layerCount: Math.max(1, to - first + 1) })
   }
 }

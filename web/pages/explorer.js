@@ -1,5 +1,6 @@
 /* The explorer: state, engine and views, put together. */
 import { defaults, fromHash, toHash } from './address.js'
+import { keysOfChanges, unchanged } from './changes.js'
 import { connectControls, showControls } from './controls.js'
 import { createEngine } from './engine.js'
 import { demoModel } from './heed/demo.js'
@@ -7,7 +8,7 @@ import { connectKeys } from './keys.js'
 import { connectPictures, scenePictures } from './pictures.js'
 import { connectModels } from './models.js'
 import { connectSave } from './save.js'
-import { showError, showProgress, showStatus } from './status.js'
+import { showError, showProgress, showStatus, showStop } from './status.js'
 import { createStore } from './store.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
@@ -29,14 +30,19 @@ function fit() {
   })
 }
 
+let latest = null // the AbortController of the run that a button can stop
+
 /** picture: { source, width, height, name, scene? }. live: one of many while something moves; numbers of heads wait for the last. */
-async function run(picture, { live = false, without = store.get().off } = {}) {
-  if (!live) document.body.classList.add('dim')
-  if (!live) showStatus('Running …')
+async function run(picture, { live = false } = {}) {
+  const stop = live ? null : (latest = new AbortController()), options = stop ? { signal: stop.signal, onProgress: ({ done, total }) => showStatus(`Running: layer ${done} of ${total}`) } : {}
+  if (!live) {
+    document.body.classList.add('dim')
+    showStatus('Running …')
+    showStop(stop)
+  }
   try {
-    const result = await page.engine.run(picture.source)
+    const result = await page.engine.run(picture.source, { ...options, changes: changesOf(store.get()) })
     page.picture = picture
-    if (!without.length) page.whole = { picture, logits: result.logits }
     page.statistics = null
     fit()
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
@@ -48,22 +54,27 @@ async function run(picture, { live = false, without = store.get().off } = {}) {
     showError(error)
     showStatus('The last result stays.')
   } finally {
-    if (!live) document.body.classList.remove('dim')
+    if (stop && stop === latest) {
+      document.body.classList.remove('dim')
+      showStop(null)
+    }
   }
 }
 
-/** Runs without the heads in `off` ("3.0": layer, head) from now on. */
-page.ablate = async (off) => {
-  const { withoutHeads } = await import('./ablation.js'), places = off.map((key) => { const [layer, head] = key.split('.').map(Number); return { layer, head } })
-  await page.engine.load(off.length ? await withoutHeads(page.source, places, page.engine.shape.heads) : page.source)
-  await run(page.picture, { without: off })
-}
+const changesOf = (state) => Object.fromEntries(keysOfChanges.map((key) => [key, state[key]]))
 
-/* Changes that come while one is under way are joined. */
-let ablating = Promise.resolve()
-function followHeads() {
-  store.on(['off'], ({ off }) => {
-    ablating = ablating.then(() => (store.get().off === off ? page.ablate(off) : null)).catch(page.showError)
+/* What is changed in the attention is run at once; changes that come while one is under way are joined. */
+function followChanges() {
+  let running = false, again = false
+  store.on(keysOfChanges, async () => {
+    again = true
+    if (running || !page.picture) return
+    running = true
+    while (again) {
+      again = false
+      await run(page.picture)
+    }
+    running = false
   })
 }
 
@@ -71,7 +82,7 @@ async function openModel(source, name) {
   try {
     await page.engine.load(source, { onProgress: showProgress })
     page.source = source
-    store.set({ off: [] })
+    store.set(unchanged)
     fit()
     const { model, shape } = page.engine
     document.getElementById('model-name').textContent = name
@@ -123,7 +134,7 @@ async function start() {
   document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
   const wanted = store.get().scene ?? defaults.scene
   createStage(page)
-  createPanel(page)
+  await createPanel(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))
   store.on(['ran'], () => showAnswer(page))
   connectControls(page)
@@ -132,8 +143,7 @@ async function start() {
   connectModels(page)
   await openScene(wanted)
   await connectPictures(page)
-  followHeads()
-  if (store.get().off.length) await page.ablate(store.get().off)
+  followChanges()
   followAddress()
   document.documentElement.dataset.ready = 'true'
 }

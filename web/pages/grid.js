@@ -1,5 +1,5 @@
 /* A grid of transparent buttons over a picture or a raster: one tab stop, arrow keys, the mouse, a finger drawn across it.
- * ARIA grid pattern. Cells are named when they are asked for by name(row, column), after things have settled. */
+ * ARIA grid pattern; onPick(row, column, how): 'press', 'drag' to further cells, 'step' by arrow keys. Cells are named when they are asked for by name(row, column), after things have settled. */
 
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 const settled = 300 // ms
@@ -60,13 +60,13 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     if (!cells[row * columns + column]) return
     scrubbing = true
     element.setPointerCapture(event.pointerId)
-    onPick(row, column)
+    onPick(row, column, 'press')
     cells[row * columns + column].focus({ preventScroll: true })
   })
   element.addEventListener('pointermove', (event) => {
     const [row, column] = cellAt(event)
     if (!cells[row * columns + column]) return
-    if (scrubbing) onPick(row, column)
+    if (scrubbing) onPick(row, column, 'drag')
     else if (event.pointerType === 'mouse') onHover(row, column)
   })
   for (const type of ['pointerup', 'pointercancel']) element.addEventListener(type, () => (scrubbing = false))
@@ -74,7 +74,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   element.addEventListener('click', (event) => {
     if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
     const index = cells.indexOf(event.target.closest('button'))
-    if (index >= 0) onPick(Math.floor(index / columns), index % columns)
+    if (index >= 0) onPick(Math.floor(index / columns), index % columns, 'press')
   })
   element.addEventListener('keydown', (event) => {
     const step = steps[event.key], ends = { Home: 0, End: columns - 1 }
@@ -85,7 +85,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     if (to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns || !cells[to[0] * columns + to[1]]) return
     select(...to)
     cells[current].focus()
-    onPick(...to)
+    onPick(...to, 'step')
   })
 
   return { resize, select, relabel }

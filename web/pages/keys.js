@@ -1,6 +1,5 @@
 /* Letter keys, while the stage or the panel has the focus; arrows are the grids' own. The list of them is in index.html. */
 import { toggleCls } from './controls.js'
-import { pin } from './views/compare.js'
 
 const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
 
@@ -13,7 +12,7 @@ export function connectKeys(page) {
   const strength = (by) => () => store.set({ strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100 })
   const actions = {
     '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
-    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), p: () => pin(page), '?': click('help')
+    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), p: async () => (await import('./views/compare.js')).pin(page), '?': click('help')
   }
   views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
   for (const area of [document.getElementById('stage'), document.querySelector('.panel')])

@@ -66,7 +66,7 @@ export function headStatistics(attention, { tokens, prefixTokens: prefix, rows, 
 const fusions = { mean: (values) => values.reduce((a, b) => a + b, 0) / values.length, min: (values) => Math.min(...values), max: (values) => Math.max(...values) }
 
 /** One row of the rollout over layers first..last: the query's unit vector through (1 - r) A + r I, rows normalised, from the last layer back. */
-export function rolloutRow(attention, { heads, tokens }, { token, fusion, residual, first, last }) {
+export function rolloutRow(attention, { heads, tokens }, { token, fusion, residual, discard = 0, first, last }) {
   let row = Float64Array.from({ length: tokens }, (_, i) => (i === token ? 1 : 0))
   const join = fusions[fusion], across = new Array(heads)
   for (let layer = last; layer >= first; layer--) {
@@ -76,8 +76,11 @@ export function rolloutRow(attention, { heads, tokens }, { token, fusion, residu
       let sum = 0
       for (let k = 0; k < tokens; k++) {
         for (let h = 0; h < heads; h++) across[h] = weights[(h * tokens + q) * tokens + k]
-        sum += line[k] = (1 - residual) * join(across) + (q === k ? residual : 0)
+        line[k] = join(across)
       }
+      const small = discard ? Array.from(line.keys()).sort((a, b) => line[a] - line[b] || a - b).slice(0, Math.floor(discard * tokens)) : []
+      for (const k of small) line[k] = 0
+      for (let k = 0; k < tokens; k++) sum += line[k] = (1 - residual) * line[k] + (q === k ? residual : 0)
       for (let k = 0; k < tokens; k++) next[k] += (row[q] * line[k]) / (sum || 1)
     }
     row = next

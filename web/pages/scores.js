@@ -1,10 +1,11 @@
 /* Scores before the softmax, from the kept query and key [H, T, D] of a layer. Stages, with the value of ONNX's qk_matmul_output_mode:
  *   raw      q . k
- *   scaled   q . k / sqrt(D), mode 0; modes 1 and 2 add softcap, bias and mask, of which vision transformers have none
+ *   scaled   q . k / sqrt(D), mode 0; mode 1 adds softcap, which vision transformers have not
+ *   masked   divided by the temperature and -Infinity where masks bar it, mode 2; the same as scaled where nothing is changed
  *   softmax  the weights, mode 3 */
 
-export const scoreStages = { softmax: 'softmax', scaled: 'q·k / √D', raw: 'q·k' }
-export const stageWords = { scaled: 'q·k / √D (ONNX modes 0–2)', raw: 'q·k, not scaled' }
+export const scoreStages = { softmax: 'softmax', masked: '+ mask', scaled: 'q·k / √D', raw: 'q·k' }
+export const stageWords = { masked: 'q·k / √D + mask (ONNX mode 2)', scaled: 'q·k / √D (ONNX mode 0)', raw: 'q·k, not scaled' }
 
 /** One row (token is the query), or with reverse the column (token is the key), of one head. */
 export function scoreRow({ query, key, head, tokens, token, reverse = false, stage }) {

@@ -8,7 +8,7 @@ export async function writeSession(page) {
   if (source instanceof ImageData) context.putImageData(source, 0, 0)
   else context.drawImage(source, 0, 0)
   const picture = scene === null || scene === undefined ? { name, png: canvas.toDataURL('image/png') } : null
-  return JSON.stringify({ heed_session: 1, version: page.engine.info.version, settings: toHash(page.store.get()), picture })
+  return JSON.stringify({ heed_session: 1, version: page.engine.info.version, settings: toHash(page.store.get(), Infinity), picture })
 }
 
 /** The session in a file, or null where it is other JSON. */

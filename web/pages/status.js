@@ -16,6 +16,12 @@ export function showProgress(progress) {
   showStatus(phase === 'run' ? phases.run : `${phases[phase]}: ${(done / 1e6).toFixed(1)}${total ? ` of ${(total / 1e6).toFixed(1)}` : ''} MB`)
 }
 
+/** A button that stops what an AbortController is for, while it lasts; null takes it away. */
+export function showStop(controller) {
+  element('stop').hidden = controller === null
+  element('stop').onclick = () => controller.abort()
+}
+
 const advice = {
   INVALID_FILE: 'Take another file, or all files of the model’s folder together.',
   UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',

@@ -18,6 +18,7 @@ export function topOf(row, count) {
 /** row: all N weights of the query, or with reverse what each token's row has for it. */
 export function caption({ row, where, token, prefix, columns, reverse = false }) {
   const name = tokenName(token, prefix, columns), top = topOf(row, 6)
+  if (top[0].weight === 0) return `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`
   if (reverse)
     return `${where}: ${name} is looked at most by ${tokenName(top[0].token, prefix, columns)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
   const held = top.reduce((sum, { weight }) => sum + weight, 0)
@@ -26,6 +27,7 @@ export function caption({ row, where, token, prefix, columns, reverse = false })
 
 /** Of scores before the softmax: how far they reach, and where they are highest. */
 export function scoreCaption({ row, where, token, prefix, columns, reverse = false, stage }) {
-  const name = tokenName(token, prefix, columns), [top] = topOf(row, 1), low = row.reduce((a, b) => Math.min(a, b), Infinity)
-  return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${tokenName(top.token, prefix, columns)}.`
+  const name = tokenName(token, prefix, columns), [top] = topOf(row, 1), barred = row.filter((score) => score === -Infinity).length, low = row.reduce((a, b) => (b === -Infinity ? a : Math.min(a, b)), Infinity)
+  if (barred === row.length) return `${where}, ${stage}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`
+  return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${tokenName(top.token, prefix, columns)}${barred ? `; ${barred} barred` : ''}.`
 }

@@ -41,8 +41,8 @@ function logarithmic(tokens, largest) {
   return { kind: 'log', label: scaleKinds.log, top: 10 ** high, ticks, position }
 }
 
-/** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a diverging table. */
+/** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a diverging table. -Infinity has no place. */
 export function signedScale(label, largest) {
   const end = Math.max(largest, 1e-12), ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
-  return { kind: 'signed', signed: true, label, top: end, ticks, position: (value) => value / (2 * end) + 0.5 }
+  return { kind: 'signed', signed: true, label, top: end, ticks, position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5) }
 }

@@ -8,6 +8,7 @@ import { openSources, withSources } from './source.js'
 
 const tapKinds = { none: 0, rows: 1, all: 2 }
 const fusions = { mean: 0, min: 1, max: 2 }
+const emptyRows = { zero: 1, nan: 2, mean: 3 }
 const colormaps = ['cividis', 'viridis', 'magma', 'inferno', 'grey']
 const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
 /* Of a part's names the first. */
@@ -188,17 +189,19 @@ export class Engine {
 
   /* ---------------------------------------------------------------------------------------------------------- sessions */
 
-  async createSession({ model, taps = 'none', batch = 0, height = 0, width = 0 }, context) {
+  async createSession({ model, taps = 'none', batch = 0, height = 0, width = 0, intervene }, context) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : []
     const kind = Array.isArray(taps) ? 3 : tapKinds[taps]
     if (kind === undefined) throw new HeedError('INVALID_ARGUMENT', `taps: no such choice (found "${taps}", expected none, rows, all or names)`)
+    const change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
+    if (change === undefined) throw new HeedError('INVALID_ARGUMENT', `intervene: no such choice (found "${intervene.emptyRow}", expected zero, nan or mean)`)
     this.#exports.model_info(this.#web, model)
     const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] = this.#out(13)
     await this.#joined
     const files = this.#models.get(model).map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () => this.#lend([this.#names(named)], (namesAt) =>
-      this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length))))
+      this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length, change, intervene?.temperature ?? 1))))
     const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
     const info = { batch: b, height: h, width: w, layers, heads, tokens, prefixTokens, rows: Math.floor(h / patch), columns: Math.floor(w / patch) }
     info.memory = { weights, arena, taps: tapBytes, workspace }
@@ -237,6 +240,11 @@ export class Engine {
       throw new HeedError('INVALID_ARGUMENT', `run: pixel_values has another size (found ${values.length} numbers, expected ${count})`)
     new Float32Array(this.#memory.buffer, pixels, count).set(values)
     return null
+  }
+
+  write({ id, name, data }) {
+    this.#session(id)
+    this.#lend([this.#names([name]), data], (nameAt, at) => this.#check(this.#exports.session_set(id, nameAt, at, data.byteLength)))
   }
 
   async run({ id, input }, context) {
@@ -294,11 +302,11 @@ export class Engine {
     return Array.from({ length: info.layers }, (_, layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head)))
   }
 
-  rollout({ id, query, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, batch = 0 }) {
+  rollout({ id, query, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, discard = 0, batch = 0 }) {
     const { info } = this.#ran(id)
     const row = this.#query(query, info)
     if (!(fusion in fusions)) throw new HeedError('INVALID_ARGUMENT', `rollout: no such fusion (found "${fusion}", expected mean, min or max)`)
-    this.#check(this.#exports.session_rollout(id, batch, fusions[fusion], residual, firstLayer, layerCount))
+    this.#check(this.#exports.session_rollout(id, batch, fusions[fusion], residual, firstLayer, layerCount, discard))
     const all = this.#takeFloats()
     return row < 0 ? all : all.slice(row * info.tokens, (row + 1) * info.tokens)
   }

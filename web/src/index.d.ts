@@ -201,6 +201,9 @@ export interface SessionOptions extends CallOptions {
   /** Of pixel_values; default: what the model's preprocessing gives for a picture of the model's own size. */
   height?: number
   width?: number
+  /** Attention that write() can change from run to run, as `intervene` of heed_build_desc in heed.h: temperature divides the logits
+   * (default 1), emptyRow is what a query with nothing allowed gets (default 'zero'; 'mean': the mean of all values). */
+  intervene?: { temperature?: number, emptyRow?: 'zero' | 'nan' | 'mean' }
 }
 
 export interface SessionInfo {
@@ -260,6 +263,10 @@ export interface Session {
   readonly ready: Promise<SessionInfo>
   /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own preprocessing. */
   run(input: ImageInput, options?: CallOptions): Promise<RunResult>
+  /** Writes a whole input of a session made with `intervene`, for the runs after it: 'token_mask' Uint8Array [batch, T], 0 = nobody looks
+   * there; 'layer.3.attention.mask' Uint8Array [H, T, T], 1 = may attend; 'layer.3.attention.offset' Float32Array [C], added to what the
+   * heads give. At first masks are 1 and offsets 0. */
+  write(name: string, data: Uint8Array | Float32Array): Promise<void>
   /** Of the last run, with taps 'all' or 'rows'. With a query one row [T], without one whole matrix [T, T]; head 'mean' = mean over
    * heads; batch default 0. */
   attention(at: { layer: number, head: number | 'mean', query?: Query, batch?: number }): Promise<Float32Array>
@@ -272,6 +279,8 @@ export interface Session {
     residual?: number
     firstLayer?: number
     layerCount?: number
+    /** Share of a row's keys, the smallest weights, that are left out; 0 (default) to less than 1. */
+    discard?: number
     batch?: number
   }): Promise<Float32Array>
   close(): void

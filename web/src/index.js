@@ -70,9 +70,9 @@ class Model {
     this.info = Object.freeze(info)
   }
 
-  createSession({ taps, batch, height, width, onProgress, signal } = {}) {
+  createSession({ taps, batch, height, width, intervene, onProgress, signal } = {}) {
     if (this.#id === undefined) throw closed('model')
-    return new Session(this.#call, this.#call('createSession', { model: this.#id, taps, batch, height, width }, { onProgress, signal }))
+    return new Session(this.#call, this.#call('createSession', { model: this.#id, taps, batch, height, width, intervene }, { onProgress, signal }))
   }
 
   tensors() { return this.#id === undefined ? Promise.reject(closed('model')) : this.#call('tensors', { id: this.#id }) }
@@ -106,6 +106,7 @@ class Session {
     return this.#send('run', { input: described.input }, options, described.transfer)
   }
 
+  write(name, data) { return this.#send('write', { name, data }) }
   attention(at) { return this.#send('attention', at) }
   statistics(options) { return this.#send('statistics', options) }
   rollout(options) { return this.#send('rollout', options) }

@@ -293,3 +293,19 @@ test('results are the colours and cases of the C core', async () => {
   const result = await runtimes.direct.check(readFileSync(join(vectors, 'layers/linear.safetensors')))
   assert.deepEqual([result.op, result.passed, Object.keys(result.results)], ['linear', true, []])
 })
+
+inBoth('attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody', async (runtime) => {
+  const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all', intervene: {} }), { tokens } = await session.ready
+  const plain = await session.run(picture)
+  assert.ok(plain.logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5))
+  const mask = new Uint8Array(tokens).fill(1)
+  mask[5] = 0
+  await session.write('token_mask', mask)
+  const { attention } = await session.run(picture)
+  for (const layer of attention) for (let row = 0; row < 4 * tokens; row++) assert.equal(layer[row * tokens + 5], 0)
+  await assert.rejects(session.write('nothing.like.it', mask), fails('INVALID_ARGUMENT', /no such value \(found "nothing\.like\.it"/))
+  await assert.rejects(session.write('token_mask', mask.subarray(1)), fails('INVALID_ARGUMENT', /196/))
+  await assert.rejects(model.createSession({ intervene: { emptyRow: 'half' } }).ready, fails('INVALID_ARGUMENT', /found "half"/))
+  await assert.rejects(model.createSession({ intervene: { temperature: -1 } }).ready, fails('INVALID_ARGUMENT', /temperature is off/))
+  model.close()
+})

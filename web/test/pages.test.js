@@ -241,9 +241,53 @@ test('a head is taken out: class shares before and after; its layer’s output c
   await page.click('#view [data-key="3.0"]')
   await page.waitForFunction(() => document.getElementById('stage-title').textContent.includes('without 3.0'))
   await page.waitForFunction((answer) => document.getElementById('answer').textContent !== answer, answer)
-  assert.equal((await text(page, 'caption')).replace(', without 3.0', ''), caption)
+  assert.match(await text(page, 'caption'), /patch \(2, 10\) looks nowhere/)
+  await page.click('#view [data-key="3.0"]')
+  await page.click('#view [data-key="3.1"]')
+  await page.waitForFunction(() => document.getElementById('caption').textContent.startsWith('Layer 3, head 0, without 3.1'))
+  assert.equal((await text(page, 'caption')).replace(', without 3.1', ''), caption)
+  await page.click('#view [data-key="3.1"]')
+  await page.click('#view [data-key="3.0"]')
+  await page.waitForFunction(() => document.getElementById('caption').textContent.includes('without 3.0'))
   assert.equal(await page.evaluate(() => location.hash), '#v=intervene&x=3.0')
   await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-without.png') })
+  await page.click('#view [name=all]')
+  await page.waitForFunction((answer) => document.getElementById('answer').textContent === answer, answer)
+  await finish(page)
+})
+
+test('patches are dropped and pairs cut on the picture; temperature and what stands in for a head; the bars tell', async () => {
+  const page = await browser.open('#v=intervene'), answer = await text(page, 'answer'), title = (words) => page.waitForFunction((words) => document.getElementById('stage-title').textContent.includes(words), words)
+  const weightAt = (row, column) => page.waitForFunction(([row, column]) => document.querySelectorAll('#patches button')[row * 14 + column].getAttribute('aria-label')?.includes('0.00 %'), [row, column])
+  await page.selectOption('#view [name=brush]', 'drop')
+  const box = await page.locator('#patches').boundingBox(), at = (row, column) => [box.x + (box.width * (column + 0.5)) / 14, box.y + (box.height * (row + 0.5)) / 14]
+  await page.mouse.move(...at(10, 1))
+  await page.mouse.down()
+  await page.mouse.move(...at(10, 2), { steps: 2 })
+  await page.mouse.up()
+  await title('2 patches dropped')
+  await weightAt(10, 1)
+  assert.equal(await page.evaluate(() => location.hash), '#v=intervene&z=141-142')
+  await page.selectOption('#view [name=brush]', 'cut')
+  await page.focus('#patches [tabindex="0"]')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await title('1 pair cut')
+  await page.selectOption('#score', 'masked')
+  await page.waitForFunction(() => /; \d barred/.test(document.getElementById('caption').textContent))
+  await page.selectOption('#score', 'softmax')
+  await page.fill('#view [name=temperature]', '2')
+  await title('temperature 2')
+  await page.click('#view [data-key="0.1"]')
+  for (const how of ['uniform', 'mean']) {
+    await page.selectOption('#view [name=how]', how)
+    await title(`without 0.1 (${how})`)
+  }
+  assert.match(await page.textContent('#view .shares'), /star.*%.*%/)
+  await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-changed.png'), fullPage: true })
+  const hash = await page.evaluate(() => location.hash), said = await text(page, 'stage-title'), other = await browser.open(hash)
+  assert.equal(await text(other, 'stage-title'), said)
+  await finish(other)
   await page.click('#view [name=all]')
   await page.waitForFunction((answer) => document.getElementById('answer').textContent === answer, answer)
   await finish(page)
@@ -274,6 +318,7 @@ test('heads are sorted and filtered; the table follows', async () => {
   assert.equal(await text(page, 'stage-title'), `Layer ${layer}, head ${head}: from patch (2, 10)`)
   await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-sorted.png') })
   await page.click('#tab-statistics')
+  await page.waitForSelector('#view tbody tr')
   assert.equal(await page.locator('#view tbody tr').count(), found.length)
   assert.equal(await page.getAttribute('#view th[aria-sort]', 'aria-sort'), 'descending')
   await finish(page)
@@ -281,7 +326,7 @@ test('heads are sorted and filtered; the table follows', async () => {
 
 test('scores before the softmax: in every view, and their softmax is the row', async () => {
   const page = await browser.open('#v=matrix&p=scaled')
-  assert.match(await text(page, 'caption'), /^Layer 3, head 0, q·k \/ √D \(ONNX modes 0–2\): patch \(2, 10\) scores tokens from -?\d/)
+  assert.match(await text(page, 'caption'), /^Layer 3, head 0, q·k \/ √D \(ONNX mode 0\): patch \(2, 10\) scores tokens from -?\d/)
   await page.focus('#view .matrix')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowDown')
@@ -313,7 +358,7 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'inte
     }
   })
 
-/* What a script imports, by itself and by what it imports; not what is fetched when files are opened or saved, or heads taken out. */
+/* What a script imports, by itself and by what it imports; not what is fetched when files are opened or saved or another view than the first is looked at. */
 function graph(file, found = new Set()) {
   if (found.has(file) || file.startsWith('heed/')) return found
   found.add(file)

@@ -59,6 +59,7 @@ test('captions are sentences with numbers', () => {
   assert.equal(caption({ row, where: 'Layer 1, head 2', token: 3, prefix: 1, columns: 3 }),
     'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 6 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.')
   assert.match(caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }), /is looked at most by patch \(0, 1\), which gives it 50.0 %/)
+  assert.equal(caption({ row: new Float32Array(8), where: 'X', token: 1, prefix: 1, columns: 3 }), 'X: patch (0, 0) looks nowhere.')
   assert.deepEqual([tokenName(0, 2, 4), tokenName(1, 2, 4), tokenName(7, 2, 4)], ['CLS', 'register 1', 'patch (1, 1)'])
   assert.deepEqual([percent(0), percent(0.0004), percent(0.0123), percent(1), times(0.5, 197)], ['0.00 %', '0.040 %', '1.23 %', '100.0 %', '98.5 × uniform'])
   assert.deepEqual(topOf(row, 2).map(({ token }) => token), [2, 0])
@@ -89,6 +90,13 @@ test('scores have zero in the middle of their scale, and their ends beside it', 
   assert.ok(raster.data.subarray(4, 7).every((value) => value > 240))
   assert.equal(scoreCaption({ row: Float32Array.of(-1, 2.5, 0, 1, 0), where: 'Layer 0, head 1', token: 1, prefix: 1, columns: 2, stage: 'q·k' }),
     'Layer 0, head 1, q·k: patch (0, 0) scores tokens from -1.00 to 2.50, highest at patch (0, 0).')
+})
+
+test('barred scores are grey, and counted', () => {
+  const row = Float32Array.of(-1, -Infinity, 2, -Infinity, 0), how = { where: 'X', token: 1, prefix: 1, columns: 2, stage: 'q·k' }
+  assert.ok(Number.isNaN(signedScale('q·k', 4).position(-Infinity)))
+  assert.equal(scoreCaption({ row, ...how }), 'X, q·k: patch (0, 0) scores tokens from -1.00 to 2.00, highest at patch (0, 1); 2 barred.')
+  assert.equal(scoreCaption({ row: row.fill(-Infinity), ...how }), 'X, q·k: patch (0, 0) may look nowhere.')
 })
 
 test('index.js hands out every plot, and index.d.ts declares what it hands out', async () => {

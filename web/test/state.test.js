@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaults, fromHash, toHash } from '../pages/address.js'
+import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged, wordsOfChanges } from '../pages/changes.js'
 import { findHeads, parseFilter } from '../pages/finder.js'
 import { cosine, divergence, entropy, layerMean, slice, softmax } from '../pages/maps.js'
 import { scoreRow } from '../pages/scores.js'
@@ -9,9 +10,13 @@ import { createStore } from '../pages/store.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(defaults), '')
-  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'entropy < 1.5, cls > 5 %', off: ['1.0', '3.2'] }
+  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'cls > 5 %', off: ['1.0', '3.2'], how: 'uniform', temperature: 0.5, discard: 0.9, dropped: [3, 10, 11, 12], cuts: ['30.41', '30.42'] }
   assert.deepEqual(fromHash(toHash(state)), state)
   assert.ok(toHash(state).length < 200)
+  const much = { ...state, cuts: Array.from({ length: 90 }, (_, i) => `7.${i}`) }
+  assert.ok(toHash(much).length < 200)
+  assert.deepEqual(fromHash(toHash(much)), { ...state, cuts: [] })
+  assert.deepEqual(fromHash(toHash(much, Infinity)), much)
   assert.equal(toHash({ ...defaults, query: [3, 4] }), '#q=3.4')
 })
 
@@ -52,6 +57,20 @@ test('heads are found by their numbers', () => {
   assert.equal(names({ filter: 'layer = 1, distance > 5' }), '1.0')
   assert.equal(names({ filter: 'entropy <' }), names({}))
   for (const text of ['entropy', 'size < 1', 'entropy < 1 or self > 2', 'entropy << 1']) assert.equal(parseFilter(text), null, text)
+})
+
+test('changes of the attention: masks, offsets, words', () => {
+  const changes = { ...unchanged, off: ['1.0'], how: 'mean', dropped: [2], cuts: ['0.1'] }, shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
+  const inputs = Object.fromEntries(inputsOf(changes, shape, () => Float32Array.of(5, 6, 7, 8)))
+  assert.deepEqual([...inputs.token_mask], [1, 1, 1, 0])
+  assert.deepEqual([...inputs['layer.0.attention.mask']].map((entry, i) => (entry ? null : i)).filter((i) => i !== null), [1, 17])
+  assert.deepEqual([...inputs['layer.1.attention.mask'].subarray(0, 20)], [...new Array(16).fill(0), 1, 0, 1, 1])
+  assert.deepEqual([...inputs['layer.1.attention.offset']], [5, 6, 0, 0])
+  assert.deepEqual([...meanOverTokens(Float32Array.of(1, 2, 3, 4), 2)], [2, 3])
+  assert.equal(wordsOfChanges({ ...changes, temperature: 2 }), ', without 1.0 (mean), 1 patch dropped, 1 pair cut, temperature 2')
+  const barred = barredBy(changes, 1, 1)
+  assert.deepEqual([barred(0, 3, 2), barred(1, 3, 2), barred(1, 0, 1), barred(1, 0, 3)], [true, false, true, true])
+  assert.equal(isChanged(unchanged), false)
 })
 
 test('a score is the product of query and key', () => {

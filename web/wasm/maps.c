@@ -96,7 +96,8 @@ static heed_status gather(heed_web_session *s, const heed_model_info *info, uint
   return HEED_OK;
 }
 
-heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual, uint32_t first_layer, uint32_t layer_count) {
+heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual, uint32_t first_layer, uint32_t layer_count,
+                                     double discard) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
   HEED_TRY(check_place(s, batch, 0, 0, &info));
@@ -104,7 +105,7 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_f
   float *all, *rollout;
   HEED_TRY(new_block(s->web, (size_t)info.layers * info.heads * matrix, &all));
   heed_status status = new_block(s->web, matrix, &rollout);
-  const heed_rollout_desc desc = {sizeof desc, info.layers, info.heads, s->tokens, fusion, (float)residual, first_layer, layer_count};
+  const heed_rollout_desc desc = {sizeof desc, info.layers, info.heads, s->tokens, fusion, (float)residual, first_layer, layer_count, (float)discard};
   if (status == HEED_OK) status = gather(s, &info, batch, all);
   if (status == HEED_OK) status = heed_map_rollout(s->web->context, &desc, all, rollout, &s->web->error);
   heed_free(s->web->context, all);

@@ -55,10 +55,16 @@ static heed_status collect_taps(heed_web_session *s, int kind, const char *names
   return HEED_OK;
 }
 
-static heed_status make_plan(heed_web_session *s, int kind, const char *names, uint32_t count) {
+static heed_status make_plan(heed_web_session *s, int kind, const char *names, uint32_t count, uint32_t intervene, double temperature) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
-  const heed_build_desc build = {sizeof build, s->batch, s->height, s->width, NULL, 0};
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .batch = s->batch,
+                                 .height = s->height,
+                                 .width = s->width,
+                                 .intervene = intervene != 0,
+                                 .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
+                                 .temperature = (float)temperature};
   HEED_TRY(heed_model_build(s->model->model, &build, &s->graph, &s->web->error));
   heed_value *taps = heed_alloc(s->web->context, (size_t)2 * info.layers + count + 1, sizeof *taps);
   if (!taps) return heed_fail_memory(&s->web->error, "taps", ((size_t)2 * info.layers + count + 1) * sizeof *taps);
@@ -86,13 +92,31 @@ static heed_status make_session(heed_web_session *s) {
   return heed_session_create(s->plan, &hooks, &s->session, &s->web->error);
 }
 
+/* Every U8 input allows everything. */
+static heed_status open_masks(heed_web_session *s) {
+  heed_value_info info;
+  heed_status status = HEED_OK;
+  for (uint32_t id = 1; id <= heed_graph_value_count(s->graph) && status == HEED_OK; id++) {
+    HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
+    if (!info.is_input || info.dtype != HEED_U8) continue;
+    const size_t size = (size_t)heed_shape_count(&info.shape);
+    uint8_t *ones = heed_alloc_raw(s->web->context, size, 1);
+    if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
+    memset(ones, 1, size);
+    status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
+    heed_free(s->web->context, ones);
+  }
+  return status;
+}
+
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height, uint32_t width, int kind, const char *names,
-                                             uint32_t count) {
+                                    uint32_t count, uint32_t intervene, double temperature) {
   heed_web_session *s = heed_alloc(web->context, 1, sizeof *s);
   if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
   *s = (heed_web_session){.web = web, .model = model, .batch = batch, .height = height, .width = width};
-  heed_status status = make_plan(s, kind, names, count);
+  heed_status status = make_plan(s, kind, names, count, intervene, temperature);
   if (status == HEED_OK) status = make_session(s);
+  if (status == HEED_OK) status = open_masks(s);
   if (status != HEED_OK) {
     heed_web_session_close(s);
     return status;
@@ -123,6 +147,12 @@ heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels,
 
 heed_status heed_web_session_write(heed_web_session *s) {
   return heed_session_write(s->session, s->input, s->pixels, s->pixel_bytes, &s->web->error);
+}
+
+heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data, size_t bytes) {
+  heed_value value;
+  HEED_TRY(find(s, name, &value));
+  return heed_session_write(s->session, value, data, bytes, &s->web->error);
 }
 
 heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step) {

@@ -98,10 +98,13 @@ HEED_WEB_EXPORT(model_absent) const char *heed_web_model_absent(const heed_web_m
 
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
-/* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED. out: the session, batch, height, width,
- * tokens, steps, memory as heed_memory, address of the pixel_values. */
-HEED_WEB_EXPORT(session_create) heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height,
-                                                            uint32_t width, int kind, const char *names, uint32_t count);
+/* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED. intervene: 0, or 1 + heed_empty_row, with
+ * temperature as in heed_build_desc; every mask is 1 at first. out: the session, batch, height, width, tokens, steps, memory as
+ * heed_memory, address of the pixel_values. */
+HEED_WEB_EXPORT(session_create) heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height, uint32_t width,
+                                                            int kind, const char *names, uint32_t count, uint32_t intervene, double temperature);
+/* Writes the whole input of this name. */
+HEED_WEB_EXPORT(session_set) heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data, size_t bytes);
 /* A decoded picture -> the session's pixel_values. out: the region of the picture that the model sees. */
 HEED_WEB_EXPORT(session_picture) heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height,
                                                               uint32_t channels);
@@ -119,7 +122,7 @@ HEED_WEB_EXPORT(session_attention) heed_status heed_web_session_attention(heed_w
 HEED_WEB_EXPORT(session_statistics) heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head);
 /* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for heed_web_free, its length. */
 HEED_WEB_EXPORT(session_rollout) heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual,
-                                                              uint32_t first_layer, uint32_t layer_count);
+                                                              uint32_t first_layer, uint32_t layer_count, double discard);
 
 /* scene.c */
 HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);

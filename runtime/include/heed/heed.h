@@ -664,12 +664,19 @@ typedef struct heed_build_desc {
   uint32_t height, width; /* of pixel_values; 0 = the model's image_size. Positions are interpolated by the family's rule. */
   const uint32_t *rows;   /* as heed_attention_desc.rows: which query rows of the attention weights come out; NULL = all */
   uint32_t row_count;
+  /* Attention that can be changed from run to run, by inputs that must be written before the first one: token_mask U8 [B, T], 0 = no
+   * token looks there (1 = real, as key_padding); for each layer layer.i.attention.mask U8 [1, H, T, T], 1 = may attend; and
+   * layer.i.attention.offset F32 [1, 1, C], added to what the heads give (C = H D, head by head). A head of an empty mask gives zeros,
+   * or by empty_row the mean of its values, as if it looked everywhere alike; an offset in its place gives what one likes. */
+  bool intervene;
+  heed_empty_row empty_row; /* as heed_attention_desc.empty_row */
+  float temperature;        /* logits of every attention are divided by it; 0 = 1 */
 } heed_build_desc;
 
 /* The model as a graph (defaults with desc NULL). Borrows model. Input: pixel_values [B, C, height, width]. Outputs: logits
  * [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output [B, C] where there is a pooler.
  * Values that can be tapped, i = 0 .. L-1: embeddings, layer.i.query, .key, .value [B, H, T, D], layer.i.attention.weights and
- * .logits [B, H, T, T], layer.i.attention.output [B, T, C], layer.i.output [B, T, C]. */
+ * .logits [B, H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection), layer.i.output [B, T, C]. */
 HEED_API heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph, heed_error *error);
 
 /* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB") does), rows `stride` bytes apart. */
@@ -724,6 +731,7 @@ typedef struct heed_rollout_desc {
   heed_fusion fusion;   /* over heads */
   float residual;       /* share of the identity; 0 = 0.5 */
   uint32_t first_layer, layer_count; /* the layers multiplied; layer_count 0 = all from first_layer on */
+  float discard; /* 0 to less than 1: share of a row's keys, the smallest fused weights (ties by index), set to 0 before r I is added */
 } heed_rollout_desc;
 /* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows normalised over keys.
  * attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer, column = input token. */

@@ -1,34 +1,54 @@
-/* Heads taken out of the model: its maps and class shares follow. The bars have the shares with all heads beside those without. */
+/* The model's attention changed: heads taken out, patches dropped, pairs of the mask cut, a temperature. Maps and class shares follow at
+ * once; the bars have the shares of the model as it is beside those now. */
+import { isChanged, replacements, unchanged } from '../changes.js'
 import { softmax } from '../maps.js'
 import { percent } from '../plot/caption.js'
 
 const made = (tag, textContent = '') => Object.assign(document.createElement(tag), { textContent })
+const brushes = { '': 'chooses the query', drop: 'drops patches', cut: 'cuts query → patch' }
+const options = (names) => Object.entries(names).map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
+
+export const toggled = (list, entry, on = !list.includes(entry)) => (on ? [...new Set([...list, entry])] : list.filter((other) => other !== entry)).sort()
 
 export function interveneView(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<p class="hint">A head that is taken out adds nothing to its layer’s output; the model runs again at once. What its absence changes is closer to an explanation than where it looks.</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use</caption><tbody></tbody></table></div>
-    <div class="row"><button type="button" name="all">All heads</button><button type="button" name="sweep">Each head alone out</button></div>
-    <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">all heads</th><th scope="col">without</th></tr></thead><tbody class="shares"></tbody></table><p class="hint" aria-live="polite"></p>`
+  element.innerHTML = `<p class="hint">What a change does to the answer is closer to an explanation than where a head looks. The model runs again at once.</p>
+    <div class="row"><label>A press on the picture <select name="brush">${options(brushes)}</select></label></div>
+    <div class="row"><label>Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use; one that is not is replaced by <select name="how" aria-label="What stands in for a head">${options(replacements)}</select></caption><tbody></tbody></table></div>
+    <div class="row"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
+    <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint" aria-live="polite"></p>`
+  const field = (name) => element.querySelector(`[name=${name}]`)
   const table = element.querySelector('.switches tbody'), shares = element.querySelector('.shares'), said = element.querySelector('p[aria-live]')
-  const without = (off, key) => (off.includes(key) ? off.filter((entry) => entry !== key) : [...off, key].sort())
-  let effects = null, of = -1
-  element.querySelector('[name=all]').addEventListener('click', () => store.set({ off: [] }))
-  element.querySelector('[name=sweep]').addEventListener('click', () => sweep().catch(page.showError))
+  let effects = null, of = -1, painting = true
+  field('all').addEventListener('click', () => store.set(unchanged))
+  field('sweep').addEventListener('click', () => sweep().catch(page.showError))
+  field('how').addEventListener('change', ({ target }) => store.set({ how: target.value }))
+  field('temperature').addEventListener('input', ({ target }) => store.set({ temperature: Number(target.value) }))
+
+  /* A stroke goes on as its first patch began: setting, or taking back. */
+  page.paint = (row, column, how) => {
+    const brush = field('brush').value, { columns, prefixTokens } = engine.shape, patch = row * columns + column, { query } = store.get()
+    if (!brush || !engine.canChange) return false
+    if (how === 'step') return true // the focus moves, Enter paints
+    const [key, entry] = brush === 'drop' ? ['dropped', patch] : ['cuts', `${engine.token(query)}.${prefixTokens + patch}`], list = store.get()[key]
+    if (how === 'press') painting = !list.includes(entry)
+    store.set({ [key]: toggled(list, entry, painting) })
+    return true
+  }
 
   /* How much of the first class's share each head holds up: one run without each. */
   async function sweep() {
-    const { layers, heads } = engine.shape, { off } = store.get(), found = {}
-    await page.ablate([])
-    const whole = softmax(engine.result.logits), best = whole.indexOf(Math.max(...whole))
+    const { layers, heads } = engine.shape, { how } = store.get(), { logits } = engine.whole, whole = softmax(logits), best = whole.indexOf(Math.max(...whole))
+    const found = {}, { source } = page.picture
     for (let layer = 0; layer < layers; layer++)
       for (let head = 0; head < heads; head++) {
-        await page.ablate([`${layer}.${head}`])
-        found[`${layer}.${head}`] = softmax(engine.result.logits)[best] - whole[best]
-        said.textContent = `Without layer ${layer}, head ${head}: ${percent(Math.abs(found[`${layer}.${head}`]))}`
+        const key = `${layer}.${head}`
+        found[key] = softmax(await engine.logits(source, { ...unchanged, how, off: [key] }))[best] - whole[best]
+        said.textContent = `Without layer ${layer}, head ${head}: ${percent(Math.abs(found[key]))}`
       }
     effects = found
-    await page.ablate(off)
+    await page.run(page.picture)
     of = store.get().ran
     const least = Object.entries(effects).sort((a, b) => Math.abs(a[1]) - Math.abs(b[1]))[0][0]
     said.textContent = `Numbers in the cells: change of the share of “${engine.model.labels[best]}” when that head alone is out, in points of 100. Least important: ${least}.`
@@ -44,7 +64,7 @@ export function interveneView(page, element) {
         button.dataset.key = key
         button.setAttribute('aria-pressed', !off.includes(key))
         button.setAttribute('aria-label', `${button.textContent} layer ${layer}, head ${head}`)
-        button.addEventListener('click', () => store.set({ off: without(store.get().off, key) }))
+        button.addEventListener('click', () => store.set({ off: toggled(store.get().off, key) }))
         return cell
       }))
       return line
@@ -52,16 +72,24 @@ export function interveneView(page, element) {
     if (focused) table.querySelector(`[data-key="${focused}"]`)?.focus()
   }
 
+  const bar = (share, text) => { const cell = made('td', text); cell.style.setProperty('--share', `${share * 100}%`); return cell }
+
   function draw() {
-    const state = store.get(), { logits } = engine.result, before = page.whole?.picture === page.picture && page.whole.logits
+    const state = store.get(), { logits } = engine.result, changed = engine.result.changes && isChanged(engine.result.changes)
+    for (const name of ['how', 'temperature']) field(name).value = state[name]
+    field('temperature').nextElementSibling.textContent = state.temperature
+    for (const control of element.querySelectorAll('button, select, input')) control.disabled = !engine.canChange
+    if (!engine.canChange) return (said.textContent = 'Attention is changed in models that are small enough to keep all maps, not in saved maps.')
     drawSwitches(state)
-    if (!logits || !engine.canAblate) return (said.textContent = 'Heads are taken out of models with a classifier, opened as files or the demo.')
-    const now = softmax(logits), all = before ? softmax(before) : null, order = Array.from(now.keys()).sort((a, b) => (all ?? now)[b] - (all ?? now)[a]).slice(0, 5)
+    field('sweep').disabled = !logits
+    if (!logits) return (said.textContent = 'This model has no classifier: only its maps change.')
+    const before = softmax(engine.whole.logits), now = softmax(logits), most = (i) => Math.max(before[i], now[i])
+    const order = Array.from(now.keys()).sort((a, b) => most(b) - most(a)).slice(0, 5)
     shares.replaceChildren(...order.map((index) => {
       const line = made('tr')
-      line.append(made('td', engine.model.labels[index]), made('td', all ? percent(all[index]) : '–'), made('td', state.off.length ? percent(now[index]) : '–'))
+      line.append(made('td', engine.model.labels[index]), bar(before[index], percent(before[index])), changed ? bar(now[index], percent(now[index])) : made('td', '–'))
       return line
     }))
   }
-  return { keys: ['ran', 'measured', 'off'], draw }
+  return { keys: ['ran', 'measured', ...Object.keys(unchanged)], draw, leave: () => { page.paint = null } }
 }

@@ -1,21 +1,20 @@
 /* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page, element) that draws itself and says, if
  * it wants to, by which keys of the state it is drawn again and what to undo when it goes: { keys, draw, leave }. */
-import { compareView } from './compare.js'
 import { headsView } from './heads.js'
-import { interveneView } from './intervene.js'
-import { matrixView } from './matrix.js'
-import { rolloutView } from './rollout.js'
-import { sceneView } from './scene.js'
-import { statisticsView } from './statistics.js'
-import { tokensView } from './tokens.js'
 
-const views = { heads: headsView, matrix: matrixView, rollout: rolloutView, statistics: statisticsView, compare: compareView, intervene: interveneView, tokens: tokensView, scene: sceneView }
+/* The first view comes with the page, the others when they are first looked at. */
+const views = {
+  heads: () => headsView, matrix: async () => (await import('./matrix.js')).matrixView, rollout: async () => (await import('./rollout.js')).rolloutView,
+  statistics: async () => (await import('./statistics.js')).statisticsView, compare: async () => (await import('./compare.js')).compareView,
+  intervene: async () => (await import('./intervene.js')).interveneView, tokens: async () => (await import('./tokens.js')).tokensView,
+  scene: async () => (await import('./scene.js')).sceneView
+}
 
 export function createPanel(page) {
   const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')]
   let current = null, shown = null
 
-  function show() {
+  async function show() {
     const { view } = store.get(), name = views[view] ? view : 'heads'
     tabs.forEach((tab) => {
       tab.setAttribute('aria-selected', tab.dataset.view === name)
@@ -24,9 +23,11 @@ export function createPanel(page) {
     element.setAttribute('aria-labelledby', `tab-${name}`)
     if (shown === name) return
     shown = name
+    const made = await views[name]()
+    if (shown !== name) return // another one was chosen meanwhile
     current?.leave?.()
     element.replaceChildren()
-    current = views[name](page, element)
+    current = made(page, element)
     if (page.drawn) redraw()
   }
 
@@ -43,8 +44,8 @@ export function createPanel(page) {
     })
   })
   store.on(null, (state, changed) => {
-    if (changed.includes('view')) show()
-    else if (page.drawn && current.keys.some((key) => changed.includes(key))) redraw()
+    if (changed.includes('view')) show().catch(page.showError)
+    else if (page.drawn && current?.keys.some((key) => changed.includes(key))) redraw()
   })
-  show()
+  return show()
 }

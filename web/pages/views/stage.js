@@ -1,4 +1,5 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
+import { wordsOfChanges } from '../changes.js'
 import { createGrid } from '../grid.js'
 import { caption, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
@@ -16,9 +17,7 @@ export function put(canvas, raster) {
 }
 
 /** What the stage shows in words. */
-export function placeName({ off = [], ...state }, layers) {
-  return `${placeOf(state, layers)}${off.length ? `, without ${off.length > 3 ? `${off.length} heads` : off.join(', ')}` : ''}`
-}
+export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfChanges(state)}`
 
 function placeOf({ view, layer, head, first, last }, layers) {
   if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
@@ -53,19 +52,22 @@ function drawBar(scale, table) {
   element('bar-label').textContent = scale.label
 }
 
-function drawMarks(path, query, { rows, columns }) {
-  const cell = query === 'cls' ? '' : `M${query[1]} ${query[0]}h1v1h-1z`
+/* The query's patch, and a cross on patches that it cannot look at. */
+function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts }, token) {
+  const cut = cuts.map((pair) => pair.split('.').map(Number)).filter(([from, to]) => from === token && to >= prefixTokens).map(([, to]) => to - prefixTokens)
+  const crosses = [...dropped, ...cut].map((patch) => `M${patch % columns + 0.2} ${Math.floor(patch / columns) + 0.2}l.6 .6m0 -.6l-.6 .6`).join('')
+  const cell = crosses + (query === 'cls' ? '' : `M${query[1]} ${query[0]}h1v1h-1z`)
   element('marks').setAttribute('viewBox', `0 0 ${columns} ${rows}`)
   element('marks').innerHTML = `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
 }
 
 const diverging = divergingTable()
-const reach = (row) => row.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+const reach = (row) => row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
 
 /** The weights of the row that the stage is on, all N of them. */
 async function weightsOf({ engine, store, query }) {
-  const { view, fusion, residual, first, last, layer, head, reverse } = store.get()
-  if (view === 'rollout' && engine.result.kept) return engine.rollout({ query: query(), fusion, residual, first, last })
+  const { view, fusion, residual, discard, first, last, layer, head, reverse } = store.get()
+  if (view === 'rollout' && engine.result.kept) return engine.rollout({ query: query(), fusion, residual, discard, first, last })
   return engine.row({ layer, head, query: query(), reverse })
 }
 
@@ -74,7 +76,7 @@ export function createStage(page) {
   let turn = 0, spoken
   const grid = createGrid(element('patches'), {
     name: cellName,
-    onPick: (row, column) => store.set({ query: [row, column], hover: null }),
+    onPick: (row, column, how) => { if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null }) },
     onHover: (row, column) => store.set({ hover: row === null ? null : [row, column] })
   })
 
@@ -103,7 +105,7 @@ export function createStage(page) {
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
     page.drawn = { row, title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
-    drawMarks(path, query, shape)
+    drawMarks(path, query, shape, state, token)
     drawBar(scale, table)
     element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption
@@ -122,6 +124,6 @@ export function createStage(page) {
     page.table = await engine.colours(colours)
     store.set({ coloured: colours })
   })
-  store.on(['ran', 'coloured', 'query', 'hover', 'layer', 'head', 'reverse', 'score', 'style', 'scale', 'strength', 'view', 'fusion', 'first', 'last', 'residual'],
+  store.on(['ran', 'coloured', 'query', 'hover', 'layer', 'head', 'reverse', 'score', 'style', 'scale', 'strength', 'view', 'fusion', 'first', 'last', 'residual', 'discard'],
     () => draw().catch(page.showError))
 }

@@ -1,0 +1,55 @@
+/* What is changed in the model's attention, as a session with `intervene` takes it: heads taken out, patches that nobody looks at, pairs
+ * of tokens that are cut, a temperature. Heads are "layer.head", patches numbers in raster order, cuts "query.key" (tokens). */
+
+/** How a head is taken out: what stands in its place. */
+export const replacements = { zero: 'zeros', mean: 'its mean over the tokens', uniform: 'equal attention to all' }
+
+export const unchanged = Object.freeze({ off: [], how: 'zero', temperature: 1, dropped: [], cuts: [] })
+export const keysOfChanges = Object.keys(unchanged)
+
+export const isChanged = ({ off, temperature, dropped, cuts }) => off.length + dropped.length + cuts.length > 0 || temperature !== 1
+
+/** In words, for titles: "" where nothing is changed. */
+export function wordsOfChanges({ off = [], how, temperature = 1, dropped = [], cuts = [] }) {
+  const several = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`
+  return [
+    off.length && `without ${off.length > 3 ? `${off.length} heads` : off.join(', ')}${how === 'zero' || !how ? '' : ` (${how})`}`,
+    dropped.length && `${several(dropped.length, 'patch').replace('patchs', 'patches')} dropped`, cuts.length && `${several(cuts.length, 'pair')} cut`,
+    temperature !== 1 && `temperature ${temperature}`
+  ].filter(Boolean).map((text) => `, ${text}`).join('')
+}
+
+/** The inputs [name, data] of heed_build_desc's `intervene` for these changes. means(layer): what the heads of a layer give on average,
+ * [C], asked for where a head's mean stands in for it. */
+export function inputsOf({ off, how, dropped, cuts }, { layers, heads, tokens, prefixTokens, width }, means) {
+  const seen = new Uint8Array(tokens).fill(1), size = tokens * tokens, depth = width / heads
+  for (const patch of dropped) seen[prefixTokens + patch] = 0
+  const inputs = [['token_mask', seen]]
+  for (let layer = 0; layer < layers; layer++) {
+    const mask = new Uint8Array(heads * size).fill(1), offset = new Float32Array(width)
+    for (let head = 0; head < heads; head++) {
+      for (const cut of cuts) {
+        const [query, key] = cut.split('.').map(Number)
+        if (query < tokens && key < tokens) mask[head * size + query * tokens + key] = 0
+      }
+      if (!off.includes(`${layer}.${head}`)) continue
+      mask.fill(0, head * size, (head + 1) * size)
+      if (how === 'mean') offset.set(means(layer).subarray(head * depth, (head + 1) * depth), head * depth)
+    }
+    inputs.push([`layer.${layer}.attention.mask`, mask], [`layer.${layer}.attention.offset`, offset])
+  }
+  return inputs
+}
+
+/** Whether the masks of a layer keep this head's query from this key. */
+export function barredBy({ off, dropped, cuts }, layer, prefixTokens) {
+  const keys = new Set(dropped.map((patch) => patch + prefixTokens)), pairs = new Set(cuts), heads = new Set(off)
+  return (head, query, key) => keys.has(key) || pairs.has(`${query}.${key}`) || heads.has(`${layer}.${head}`)
+}
+
+/** [T, C] -> the mean over tokens, [C]. */
+export function meanOverTokens(states, width) {
+  const mean = new Float64Array(width), tokens = states.length / width
+  for (let i = 0; i < states.length; i++) mean[i % width] += states[i] / tokens
+  return Float32Array.from(mean)
+}
