@@ -1,5 +1,7 @@
-/* Letter keys, while the stage or the panel has the focus; arrows are the grids' own. The list of them is in index.html. */
+/* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows are the grids' own. The list of them
+ * and the switch are in index.html. */
 import { toggleCls } from './controls.js'
+import { keep, stored } from './site.js'
 
 const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
 
@@ -12,11 +14,16 @@ export function connectKeys(page) {
   const strength = (by) => () => store.set({ strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100 })
   const actions = {
     '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
-    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), p: async () => (await import('./views/compare.js')).pin(page), '?': click('help')
+    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), h: () => { const { off, layer, head } = store.get(); if (head !== 'mean') import('./views/intervene.js').then(({ toggled }) => store.set({ off: toggled(off, `${layer}.${head}`) })) },
+    x: async () => (await import('./views/compare.js')).swap(page), Escape: () => history.back(), p: async () => (await import('./views/compare.js')).pin(page), '?': click('help')
   }
   views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
+  const letters = document.getElementById('letters')
+  letters.checked = stored('letters') !== 'off'
+  letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))
   for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
     area.addEventListener('keydown', (event) => {
+      if (!letters.checked && event.key !== '?') return
       const typed = ['SELECT', 'INPUT'].includes(event.target.tagName)
       if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
       event.preventDefault()

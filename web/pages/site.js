@@ -1,14 +1,16 @@
 /* What every page has: the theme, kept where storage is allowed; its files kept for when there is no network. */
 
-const stored = () => { try { return localStorage.getItem('theme') } catch { return null } }
+/** A setting of this browser, where it may keep one: null otherwise. */
+export const stored = (name) => { try { return localStorage.getItem(name) } catch { return null } }
+export const keep = (name, value) => { try { localStorage.setItem(name, value) } catch { /* for this visit alone */ } }
 
 export function connectTheme(button) {
-  const root = document.documentElement, theme = stored()
+  const root = document.documentElement, theme = stored('theme')
   if (theme) root.dataset.theme = theme
   button.addEventListener('click', () => {
     const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
     root.dataset.theme = dark ? 'light' : 'dark'
-    try { localStorage.setItem('theme', root.dataset.theme) } catch { /* kept for this visit alone */ }
+    keep('theme', root.dataset.theme)
   })
 }
 

@@ -1,53 +1,108 @@
-/* A, the row that the stage shows, beside B, one that was pinned: another head, query, layer, picture or model. Their difference, and how
- * far apart they are. */
+/* A, the row that the stage shows, beside B: a row that was pinned (another head, query, layer, picture or model), or the same place in
+ * the same model with coarser weights or by the scalar module. Side by side or with a curtain between them, their difference, and how far
+ * apart they are. */
 import { cosine, divergence } from '../maps.js'
 import { percent } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
+import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale, signedScale } from '../plot/scale.js'
+import { roundings } from '../rounded.js'
 import { put } from './stage.js'
 
 const diverging = divergingTable()
+const others = { pinned: 'the pinned row', ...Object.fromEntries(Object.entries(roundings).map(([name, { words }]) => [name, words])), scalar: 'the scalar module' }
+const side = 224 // pixels of a picture that is kept beside a row
+
+const placeOf = ({ store }) => (({ layer, head, query, reverse, view }) => ({ layer, head, query, reverse, view }))(store.get())
+
+function pictureNow() {
+  const canvas = Object.assign(document.createElement('canvas'), { width: side, height: side })
+  canvas.getContext('2d').drawImage(document.getElementById('picture'), 0, 0, side, side)
+  return canvas
+}
 
 /** Keeps what the stage shows as B. */
-export const pin = (page) => page.store.set({ pinned: { row: page.drawn.row, title: page.drawn.title, place: placeOf(page), shape: page.engine.shape, model: document.getElementById('model-name').textContent } })
-const placeOf = ({ store }) => (({ layer, head, query, reverse, view }) => ({ layer, head, query, reverse, view: view === 'compare' ? 'compare' : view }))(store.get())
+export const pin = (page) => page.store.set({
+  pinned: { row: page.drawn.row, title: page.drawn.title, place: placeOf(page), shape: page.engine.shape, picture: pictureNow(), name: `${page.picture.name}, ${document.getElementById('model-name').textContent}` }
+})
+
+/** The pinned place on the stage, and what was there pinned. */
+export function swap(page) {
+  const { pinned, view } = page.store.get()
+  if (!pinned) return
+  pin(page)
+  page.store.set({ ...pinned.place, view })
+}
 
 export function compareView(page, element) {
-  const { store } = page
-  element.innerHTML = `<div class="row"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
-    <div class="pair">${['A', 'B', 'A − B'].map((name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`).join('')}</div>
-    <p class="hint"></p><dl class="facts"></dl>`
-  const button = (name) => element.querySelector(`[name=${name}]`), figures = element.querySelectorAll('figure'), [hint] = element.querySelectorAll('.hint')
-  button('pin').addEventListener('click', () => pin(page))
-  button('back').addEventListener('click', () => {
-    const { place } = store.get().pinned
-    pin(page)
-    store.set({ ...place, view: 'compare' })
-  })
+  const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`
+  element.innerHTML = `<div class="row"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button>
+    <label>B is <select name="other">${Object.entries(others).map(([name, text]) => `<option value="${name}">${text}</option>`).join('')}</select></label>
+    <label>Shown <select name="shown"><option value="side">side by side</option><option value="swipe">with a curtain</option></select></label></div>
+    <div class="pair">${['A', 'B', 'A − B'].map(figure).join('')}</div>
+    <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
+    <p class="hint" aria-live="polite"></p><dl class="facts"></dl>`
+  const field = (name) => element.querySelector(`[name=${name}]`), figures = element.querySelectorAll('figure'), hint = element.querySelector('.hint')
+  let second = null, turn = 0 // an engine of its own for another precision or module: { other, engine, ran }
+  field('pin').addEventListener('click', () => { field('other').value = 'pinned'; pin(page) })
+  field('back').addEventListener('click', () => swap(page))
+  for (const name of ['other', 'shown']) field(name).addEventListener('change', () => draw().catch(page.showError))
+  field('curtain').addEventListener('input', () => element.style.setProperty('--curtain', `${field('curtain').value}%`))
 
-  function show(index, words, weights, scale, table) {
-    const { rows, columns } = page.engine.shape
-    figures[index].querySelector('span').textContent = words
-    put(figures[index].querySelector('canvas'), heat({ weights, rows, columns, scale, table }))
+  const close = () => { second?.engine.close(); second = null }
+
+  async function rowOf(other) {
+    const { layer, head, reverse, ran } = store.get()
+    if (second?.other !== other || second.source !== page.source) {
+      hint.textContent = 'Loading the model a second time …'
+      close()
+      const [{ createEngine }, { roundedSource }] = await Promise.all([import('../engine.js'), import('../rounded.js')])
+      second = { other, source: page.source, ran: -1, engine: await createEngine(other === 'scalar' ? { source: page.source, simd: 'none', threads: 1 } : { source: await roundedSource(page.source, other), threads: 1 }) }
+    }
+    const { engine } = second
+    if (second.ran !== ran) await engine.run(page.picture.source, { changes: page.engine.result.changes })
+    if (second) second.ran = ran
+    return engine.row({ layer, head, query: page.query(), reverse })
   }
 
-  function draw() {
-    const { pinned } = store.get(), { row, title } = page.drawn, { tokens, prefixTokens, rows, columns } = page.engine.shape
-    const fits = pinned && pinned.row.length === row.length && pinned.shape.rows === rows
+  async function findB(other) {
+    const { pinned } = store.get()
+    if (other === 'pinned') return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
+    return { row: await rowOf(other), title: `${others[other]}, the same place`, shape: page.engine.shape, picture: pictureNow() }
+  }
+
+  function show(index, words, weights, scale, table, picture) {
+    const { rows, columns } = page.engine.shape, canvas = figures[index].querySelector('canvas')
+    figures[index].querySelector('span').textContent = words
+    if (!picture) return put(canvas, heat({ weights, rows, columns, scale, table }))
+    const map = document.createElement('canvas'), context = canvas.getContext('2d')
+    put(map, overlay({ weights, rows, columns, scale, table, strength: store.get().strength }).raster)
+    canvas.width = canvas.height = side
+    context.drawImage(picture, 0, 0)
+    context.imageSmoothingEnabled = false
+    context.drawImage(map, 0, 0, side, side)
+  }
+
+  async function draw() {
+    const mine = ++turn, other = page.engine.saved ? 'pinned' : field('other').value, b = await findB(other)
+    if (mine !== turn || !element.isConnected) return
+    const { row, title } = page.drawn, { tokens, prefixTokens, rows } = page.engine.shape, fits = b && b.row.length === row.length && b.shape.rows === rows
+    field('other').disabled = Boolean(page.engine.saved)
+    field('back').disabled = !fits || other !== 'pinned'
     element.querySelector('.pair').hidden = element.querySelector('dl').hidden = !fits
-    button('back').disabled = !fits
-    hint.textContent = !pinned ? 'Pin a row, then choose another head, patch, layer, picture or model: both stand here, on one scale.' : !fits ? `B (${pinned.title}) has another grid of patches; pin a row of this model.` : ''
-    if (!fits) return
-    const a = row.subarray(prefixTokens), b = pinned.row.subarray(prefixTokens), less = a.map((weight, i) => weight - b[i])
-    const scale = makeScale('uniform', { tokens, largest: Math.max(largestOf(a), largestOf(b)) }), largest = less.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-    show(0, title, a, scale, page.table)
-    show(1, pinned.title, b, scale, page.table)
+    element.querySelector('.pair').classList.toggle('swipe', field('shown').value === 'swipe')
+    field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
+    if (!fits) return (hint.textContent = b ? `B (${b.title}) has another grid of patches; pin a row of this model.` : 'Pin a row, then choose another head, patch, layer, picture or model: both stand here, on one scale.')
+    const patches = row.subarray(prefixTokens), those = b.row.subarray(prefixTokens), less = patches.map((weight, i) => weight - those[i])
+    const scale = makeScale('uniform', { tokens, largest: Math.max(largestOf(patches), largestOf(those)) }), largest = less.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+    show(0, title, patches, scale, page.table, pictureNow())
+    show(1, b.title, those, scale, page.table, b.picture)
     show(2, 'blue: B has more, orange: A has more', less, signedScale('', largest), diverging)
     hint.textContent = `A and B from 0 to ${scale.ticks.at(-1).text} × uniform; the difference from −${(largest * tokens).toPrecision(3)} to ${(largest * tokens).toPrecision(3)} × uniform.`
-    const apart = divergence(row, pinned.row)
-    element.querySelector('dl').innerHTML = `<dt>Jensen–Shannon divergence</dt><dd>${apart.toFixed(4)} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, pinned.row).toFixed(4)}</dd>`
+    const apart = divergence(row, b.row), digits = apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
+    element.querySelector('dl').innerHTML = `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, b.row).toFixed(4)}</dd>`
   }
-  return { keys: ['drawn', 'pinned'], draw }
+  return { keys: ['drawn', 'pinned'], draw, leave: close }
 }

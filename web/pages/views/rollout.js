@@ -1,32 +1,54 @@
 /* Attention rollout: the stage shows the query's row of the product over a range of layers. */
 
 export function rolloutView({ store, engine }, element) {
-  element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys. It follows attention back to the input's patches.</p>
+  element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
     <p><label>First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
     <p><label>Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
     <p><label>Residual share r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
-    <p><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label></p><p class="hint"></p>`
+    <p><label>Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
+    <p><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" aria-pressed="false">Play the layers</button></p><p class="hint"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`)
-  for (const name of ['first', 'last', 'residual']) field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
+  for (const name of ['first', 'last', 'residual', 'discard']) field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
   field('fusion').addEventListener('change', ({ target }) => store.set({ fusion: target.value }))
 
   function change(name, value) {
     const { first, last } = store.get(), end = last < 0 ? engine.shape.layers - 1 : last
     if (name === 'first') store.set({ first: value, last: Math.max(value, end) })
     else if (name === 'last') store.set({ last: value, first: Math.min(first, value) })
-    else store.set({ residual: value })
+    else store.set({ [name]: value })
   }
+
+  /* The last layer walks from the first on, to the end and to where it was. */
+  function play() {
+    const { first, last } = store.get(), end = engine.shape.layers - 1
+    let layer = first
+    const step = () => {
+      store.set({ last: layer > end ? last : layer })
+      if (layer++ > end) stop()
+    }
+    timer = setInterval(step, 700)
+    step()
+    field('play').setAttribute('aria-pressed', true)
+  }
+  function stop() {
+    clearInterval(timer)
+    timer = null
+    element.querySelector('[name=play]')?.setAttribute('aria-pressed', false)
+  }
+  let timer = null
+  field('play').addEventListener('click', () => (timer ? stop() : play()))
 
   function draw() {
     const state = store.get(), layers = engine.shape.layers
-    const shown = { first: state.first, last: state.last < 0 ? layers - 1 : state.last, residual: state.residual }
+    const shown = { first: state.first, last: state.last < 0 ? layers - 1 : state.last, residual: state.residual, discard: state.discard }
     for (const [name, value] of Object.entries(shown)) {
-      if (name !== 'residual') field(name).max = layers - 1
+      if (name === 'first' || name === 'last') field(name).max = layers - 1
       field(name).value = value
       field(name).nextElementSibling.textContent = value
     }
     field('fusion').value = state.fusion
+    field('play').disabled = !engine.result.kept
     element.lastElementChild.textContent = engine.result.kept ? '' : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
   }
-  return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual'], draw }
+  return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw, leave: stop }
 }

@@ -8,7 +8,7 @@ const mostObjects = 16
 
 export function sceneView(page, panel) {
   const { store, engine } = page
-  panel.innerHTML = `<p class="hint">Drag a shape on the picture, or change it here. The maps follow.</p>
+  panel.innerHTML = `<p class="hint">Drag a shape on the picture, with Shift to turn it, or change it here. The maps follow.</p>
     <p><label>Object <select name="object"></select></label></p>
     <p class="row"><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></p>
     ${Object.entries(ranges).map(([name, [text, min, max]]) => `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"></label></p>`).join('')}
@@ -74,11 +74,13 @@ export function sceneView(page, panel) {
     event.stopImmediatePropagation()
     event.preventDefault()
     chosen = under
-    const { x, y } = objects[under], { query } = store.get(), surface = element('patches'), stop = new AbortController()
+    const { x, y, angle = 0 } = objects[under], turning = event.shiftKey, heading = (at) => (Math.atan2(y - at.y, at.x - x) * 180) / Math.PI
+    const { query } = store.get(), surface = element('patches'), stop = new AbortController()
     const carries = query !== 'cls' && page.picture.owner[query[0] * 14 + query[1]] === under // the query goes along with the shape that it is on
     surface.setPointerCapture(event.pointerId)
     const move = (at) => {
       const to = placeOf(at), place = { x: inside(x + to.x - from.x), y: inside(y + to.y - from.y) }
+      if (turning) return change(changed({ angle: Math.round(angle + heading(to) - heading(from) + 720) % 360 }), true)
       if (carries) store.set({ query: [Math.floor(place.y / 16), Math.floor(place.x / 16)], hover: null })
       change(changed(place), true)
     }
