@@ -188,8 +188,13 @@ class Engine {
     return matrix
   }
 
+  /** null where another run came meanwhile. A layer at a time where maps are worked out on demand, so that rows need not wait long. */
   async statistics() {
-    return this.saved ? this.saved.statistics() : this.#session.statistics()
+    if (this.saved) return this.saved.statistics()
+    const of = this.result, session = this.#session, layers = []
+    if (of.kept) return session.statistics()
+    for (let layer = 0; layer < this.shape.layers && of === this.result; layer++) layers.push(...await session.statistics({ layer }))
+    return of === this.result ? layers : null
   }
 
   rollout({ query, fusion, residual, discard = 0, first, last }) {

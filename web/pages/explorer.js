@@ -48,7 +48,9 @@ async function run(picture, { live = false } = {}) {
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
     showStatus(`${picture.name}: ${result.milliseconds.toFixed(1)} ms, ${page.engine.info.threads === 1 ? 'one thread' : `${page.engine.info.threads} threads`}`)
     if (live) return
-    page.statistics = await page.engine.statistics()
+    const statistics = await page.engine.statistics()
+    if (!statistics) return
+    page.statistics = statistics
     store.set({ measured: store.get().ran })
   } catch (error) {
     showError(error)
@@ -72,6 +74,7 @@ function followChanges() {
     running = true
     while (again) {
       again = false
+      showStatus('Changed: running again …')
       await run(page.picture)
     }
     running = false
@@ -79,8 +82,10 @@ function followChanges() {
 }
 
 async function openModel(source, name) {
+  const stop = new AbortController()
+  showStop(stop)
   try {
-    await page.engine.load(source, { onProgress: showProgress })
+    await page.engine.load(source, { onProgress: showProgress, signal: stop.signal })
     page.source = source
     store.set(unchanged)
     fit()
@@ -95,6 +100,7 @@ async function openModel(source, name) {
     return false
   } finally {
     showProgress(null)
+    showStop(null)
   }
 }
 
@@ -123,13 +129,16 @@ page.openScene = openScene
 
 async function start() {
   showControls(page)
+  const stop = new AbortController()
+  showStop(stop)
   try {
-    page.engine = await createEngine({ onProgress: showProgress })
+    page.engine = await createEngine({ onProgress: showProgress, signal: stop.signal })
     page.table = await page.engine.colours(store.get().colours)
   } catch (error) {
-    return showError(error)
+    return showError(error, () => location.reload())
   } finally {
     showProgress(null)
+    showStop(null)
   }
   document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
   const wanted = store.get().scene ?? defaults.scene

@@ -1,6 +1,7 @@
 /* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows are the grids' own. The list of them
  * and the switch are in index.html. */
 import { toggleCls } from './controls.js'
+import { pin, swap } from './pinned.js'
 import { keep, stored } from './site.js'
 
 const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
@@ -15,7 +16,7 @@ export function connectKeys(page) {
   const actions = {
     '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
     '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), h: () => { const { off, layer, head } = store.get(); if (head !== 'mean') import('./views/intervene.js').then(({ toggled }) => store.set({ off: toggled(off, `${layer}.${head}`) })) },
-    x: async () => (await import('./views/compare.js')).swap(page), Escape: () => history.back(), p: async () => (await import('./views/compare.js')).pin(page), '?': click('help')
+    x: () => swap(page), Escape: () => history.back(), p: () => pin(page), '?': click('help')
   }
   views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
   const letters = document.getElementById('letters')

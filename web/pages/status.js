@@ -29,11 +29,17 @@ const advice = {
   IO: 'Look whether the server that this page is from is still there, then load the page again.'
 }
 
-export function showError(error) {
-  if (error?.status === 'CANCELLED') return
+/** again: what a button "Try again" does, where there is something to try. */
+export function showError(error, again = null) {
+  const stopped = error?.status === 'CANCELLED'
+  if (stopped && !again) return
   const wasm = typeof WebAssembly === 'undefined' ? 'This browser has no WebAssembly; the picture below is built in. Take a newer browser.' : ''
-  element('error-text').textContent = wasm || `${error?.message ?? error} ${advice[error?.status] ?? ''}`
+  const offline = navigator.onLine === false && error?.status === 'IO' ? 'This machine is offline: connect it, or visit once online so that the page is kept. ' : ''
+  element('error-text').textContent = wasm || (stopped ? 'Loading was stopped. The picture and the map below are built in.' : `${error?.message ?? error} ${offline || (advice[error?.status] ?? '')}`)
+  element('error-again').hidden = !again
+  element('error-again').onclick = again
   element('error').hidden = false
 }
 
 element('error-close').addEventListener('click', () => (element('error').hidden = true))
+element('error-copy').addEventListener('click', () => navigator.clipboard.writeText(`${element('error-text').textContent}\n${element('machine').textContent}\n${navigator.userAgent}\n${location.href}`).then(() => showStatus('Details copied.'), () => showStatus('This browser does not let the page copy.')))

@@ -25,7 +25,7 @@ function linear(kind, top, unit) {
 
 /** tokens: N of the row; largest: the largest weight of all maps in the figure. */
 export function makeScale(kind, { tokens, largest }) {
-  const top = Math.max(largest, 1e-12)
+  const top = largest > 0 ? largest : 1 / tokens
   if (kind === 'own') return { ...linear('own', 1, ''), position: (weight, own = top) => weight / Math.max(own, 1e-12) }
   if (kind === 'share') return { ...linear('share', top * 100, ' %'), position: (weight) => weight / top }
   if (kind === 'log') return logarithmic(tokens, top)
@@ -43,6 +43,6 @@ function logarithmic(tokens, largest) {
 
 /** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a diverging table. -Infinity has no place. */
 export function signedScale(label, largest) {
-  const end = Math.max(largest, 1e-12), ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
+  const end = largest > 0 ? largest : 1, ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
   return { kind: 'signed', signed: true, label, top: end, ticks, position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5) }
 }

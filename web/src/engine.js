@@ -293,13 +293,14 @@ export class Engine {
     return this.#takeFloats()
   }
 
-  statistics({ id, batch = 0 }) {
+  statistics({ id, layer: only, batch = 0 }) {
     const { info } = this.#ran(id)
     const one = (layer, head) => {
       this.#check(this.#exports.session_statistics(id, batch, layer, head))
       return Object.fromEntries(this.#out(6).map((value, i) => [statisticNames[i], value]))
     }
-    return Array.from({ length: info.layers }, (_, layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head)))
+    const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
+    return only === undefined ? Array.from({ length: info.layers }, (_, layer) => heads(layer)) : [heads(only)]
   }
 
   rollout({ id, query, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, discard = 0, batch = 0 }) {

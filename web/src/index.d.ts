@@ -270,8 +270,8 @@ export interface Session {
   /** Of the last run, with taps 'all' or 'rows'. With a query one row [T], without one whole matrix [T, T]; head 'mean' = mean over
    * heads; batch default 0. */
   attention(at: { layer: number, head: number | 'mean', query?: Query, batch?: number }): Promise<Float32Array>
-  /** Of the last run, by layer and head; with taps 'all' or 'rows'. */
-  statistics(options?: { batch?: number }): Promise<HeadStatistics[][]>
+  /** Of the last run, by layer and head, or of one layer alone; with taps 'all' or 'rows'. */
+  statistics(options?: { layer?: number, batch?: number }): Promise<HeadStatistics[][]>
   /** Attention rollout (Abnar & Zuidema 2020) of the last run, with taps 'all': with a query one row [T], otherwise [T, T]. */
   rollout(options?: {
     query?: Query

@@ -2,6 +2,7 @@
  * the same model with coarser weights or by the scalar module. Side by side or with a curtain between them, their difference, and how far
  * apart they are. */
 import { cosine, divergence } from '../maps.js'
+import { pictureNow, pin, swap } from '../pinned.js'
 import { percent } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
@@ -13,28 +14,6 @@ import { put } from './stage.js'
 
 const diverging = divergingTable()
 const others = { pinned: 'the pinned row', ...Object.fromEntries(Object.entries(roundings).map(([name, { words }]) => [name, words])), scalar: 'the scalar module' }
-const side = 224 // pixels of a picture that is kept beside a row
-
-const placeOf = ({ store }) => (({ layer, head, query, reverse, view }) => ({ layer, head, query, reverse, view }))(store.get())
-
-function pictureNow() {
-  const canvas = Object.assign(document.createElement('canvas'), { width: side, height: side })
-  canvas.getContext('2d').drawImage(document.getElementById('picture'), 0, 0, side, side)
-  return canvas
-}
-
-/** Keeps what the stage shows as B. */
-export const pin = (page) => page.store.set({
-  pinned: { row: page.drawn.row, title: page.drawn.title, place: placeOf(page), shape: page.engine.shape, picture: pictureNow(), name: `${page.picture.name}, ${document.getElementById('model-name').textContent}` }
-})
-
-/** The pinned place on the stage, and what was there pinned. */
-export function swap(page) {
-  const { pinned, view } = page.store.get()
-  if (!pinned) return
-  pin(page)
-  page.store.set({ ...pinned.place, view })
-}
 
 export function compareView(page, element) {
   const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`
@@ -79,10 +58,11 @@ export function compareView(page, element) {
     if (!picture) return put(canvas, heat({ weights, rows, columns, scale, table }))
     const map = document.createElement('canvas'), context = canvas.getContext('2d')
     put(map, overlay({ weights, rows, columns, scale, table, strength: store.get().strength }).raster)
-    canvas.width = canvas.height = side
+    canvas.width = picture.width
+    canvas.height = picture.height
     context.drawImage(picture, 0, 0)
     context.imageSmoothingEnabled = false
-    context.drawImage(map, 0, 0, side, side)
+    context.drawImage(map, 0, 0, canvas.width, canvas.height)
   }
 
   async function draw() {

@@ -83,7 +83,7 @@ export function createStage(page) {
   function cellName(row, column) {
     const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
     if (page.drawn.scores) return `row ${row}, column ${column}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
-    return `row ${row}, column ${column}, ${percent(weight)}, ${times(weight, tokens)}`
+    return `row ${row}, column ${column}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
   }
 
   function speak(text) {

@@ -1,0 +1,143 @@
+/* More of the explorer in Chromium: comparing, rollout, reverse, keys and their switch, a grid that speaks, forced colours and print, a
+ * model of 1,374 tokens whose maps are not all kept, memory over a hundred pictures. */
+import assert from 'node:assert/strict'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser } from './browser.js'
+import { bigModel } from './big_model.js'
+
+let browser
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+const text = (page, selector) => page.textContent(selector)
+const until = (page, selector, pattern) => page.waitForFunction(([selector, source]) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''), [selector, pattern.source])
+
+test('compare: weights in 4 bits and the scalar module beside the model, a curtain, another picture', async () => {
+  const page = await browser.open('#v=compare&h=1')
+  const apart = async (other) => {
+    await page.selectOption('#view [name=other]', other)
+    await until(page, '#view', new RegExp(`B ${other === 'int4' ? 'weights in 4 bits' : 'the scalar module'}[^]*divergence`))
+    return Number((await text(page, '#view dl')).match(/divergence([\d.e-]+) nats/)[1])
+  }
+  const coarse = await apart('int4'), same = await apart('scalar')
+  assert.ok(coarse > 1e-4 && coarse < 0.2, `${coarse}`)
+  assert.ok(same < 1e-6, `${same}`)
+  await page.selectOption('#view [name=shown]', 'swipe')
+  await page.focus('#view [name=curtain]')
+  await page.keyboard.press('Home')
+  assert.equal(await page.evaluate(() => document.getElementById('view').style.getPropertyValue('--curtain')), '0%')
+  await page.click('#view [name=pin]')
+  await page.click('#samples button:nth-child(2)')
+  await until(page, '#view figure:nth-child(2)', /Scene 159/)
+  await finish(page, 'explorer-curtain')
+})
+
+test('rollout: discarding changes it, playing walks the layers', async () => {
+  const page = await browser.open('#v=rollout'), caption = await text(page, '#caption')
+  await page.fill('#view [name=discard]', '0.9')
+  await page.waitForFunction((caption) => document.getElementById('caption').textContent !== caption, caption)
+  assert.equal(await page.evaluate(() => location.hash), '#v=rollout&g=0.9')
+  await page.click('#view [name=play]')
+  for (const last of [0, 1]) await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
+  await page.click('#view [name=play]')
+  await finish(page, 'explorer-rollout')
+})
+
+test('letter keys: heads out and back, swap, back; off by a switch, which is remembered', async () => {
+  const page = await browser.open(), press = (...keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
+  await page.focus('#patches [tabindex="0"]')
+  await press('h')
+  await until(page, '#stage-title', /without 3\.0/)
+  await press('h')
+  await page.waitForFunction(() => location.hash === '')
+  await press('p', '.', 'x')
+  await until(page, '#stage-title', /head 0: /)
+  await press('2')
+  await page.waitForFunction(() => location.hash.includes('v=matrix'))
+  await press('Escape')
+  await page.waitForFunction(() => !location.hash.includes('v=matrix'))
+  await press('?')
+  await page.uncheck('#letters')
+  await press('Escape')
+  await page.focus('#patches [tabindex="0"]')
+  await press(']', '4')
+  assert.equal(await page.evaluate(() => location.hash), '')
+  await page.focus('#theme')
+  await page.reload()
+  await page.waitForSelector('html[data-ready]')
+  assert.equal(await page.isChecked('#letters'), false)
+  await finish(page)
+})
+
+test('a grid that speaks: place, share, times uniform; a sentence when the query changes', async () => {
+  const page = await browser.open()
+  await page.waitForFunction(() => [...document.querySelectorAll('#patches button')].every((cell) => /^row \d+, column \d+, (< )?[\d.]+ %, [\d.e-]+ times uniform$/.test(cell.getAttribute('aria-label'))))
+  assert.equal(await page.locator('#patches button').nth(10 * 14 + 1).getAttribute('aria-label'), 'row 10, column 1, 19.9 %, 39.2 times uniform')
+  await page.focus('#patches [tabindex="0"]')
+  await page.keyboard.press('ArrowDown')
+  await until(page, '#spoken', /patch \(3, 10\)/)
+  await finish(page)
+})
+
+test('forced colours, less motion, print and a large screen', async () => {
+  const page = await browser.open('', { viewport: { width: 3840, height: 2160 }, forcedColors: 'active', reducedMotion: 'reduce' })
+  assert.ok((await page.locator('#frame').boundingBox()).width > 600)
+  await page.emulateMedia({ forcedColors: 'none' })
+  await page.screenshot({ path: new URL('../../build/web/screenshots/explorer-4k.png', import.meta.url).pathname })
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(await page.isVisible('#samples'), false)
+  assert.equal(await page.isVisible('#caption'), true)
+  await finish(page, 'explorer-print')
+})
+
+test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, without all its maps', async () => {
+  const page = await browser.open('#v=matrix')
+  await page.setInputFiles('#model-files', await bigModel())
+  await page.waitForSelector('#demo-model:not([hidden])', { timeout: 120000 })
+  assert.match(await text(page, '#model-facts'), /12 layers, 2 heads, 1374 tokens/)
+  await until(page, '#matrix-said', /1374 × 1374/)
+  assert.equal(await page.locator('#patches [role=gridcell]').count(), 37 * 37)
+  await page.click('#tab-heads')
+  await page.waitForFunction(() => document.querySelectorAll('#view [role=gridcell]').length === 24)
+  await page.click('#patches [role=gridcell]:nth-child(5)')
+  await until(page, '#stage-title', /from patch \(\d+, 4\)/)
+  await page.click('#tab-statistics')
+  await page.waitForSelector('#view tbody tr:nth-child(24)', { timeout: 120000 })
+  await page.click('#tab-rollout')
+  await until(page, '#view', /too large to keep all maps/)
+  await page.click('#tab-intervene')
+  await until(page, '#view', /small enough to keep all maps/)
+  await finish(page, 'explorer-1374')
+})
+
+test('loading is stopped, and tried again; what is built in stays', async () => {
+  const page = await browser.open('', { ready: false })
+  await page.route('**/model.safetensors', async (route) => { await new Promise((done) => setTimeout(done, 1500)); await route.continue().catch(() => {}) })
+  await page.goto(browser.address)
+  await page.click('#stop')
+  await page.waitForSelector('#error-again:not([hidden])')
+  assert.match(await text(page, '#error-text'), /stopped.*built in/)
+  assert.equal(await page.isVisible('#first-map'), true)
+  await page.unroute('**/model.safetensors')
+  await page.click('#error-again')
+  await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+  page.faults = page.faults.filter((fault) => !/model\.safetensors|ERR_ABORTED/.test(fault))
+  await finish(page)
+})
+
+test('memory is flat over a hundred pictures', async () => {
+  const page = await browser.open(), client = await page.context().newCDPSession(page)
+  const change = async (count) => {
+    for (let i = 0; i < count; i++) {
+      await page.click(`#samples button:nth-child(${1 + (i % 4)})`)
+      await page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(`${name}:`), `Scene ${[159, 7, 42, 1009][i % 4]}`)
+    }
+    await client.send('HeapProfiler.collectGarbage')
+    const { usedSize, backingStorageSize = 0 } = await client.send('Runtime.getHeapUsage')
+    return (usedSize + backingStorageSize) / 1e6
+  }
+  const before = await change(8), now = await change(100)
+  console.log(`${before.toFixed(2)} MB, ${now.toFixed(2)} MB after a hundred pictures`)
+  assert.ok(now - before < 1, `${before} MB, then ${now} MB`)
+  await finish(page)
+})
