@@ -45,38 +45,7 @@ layout(binding = 8) uniform samplerBuffer va; // the ninth storage buffer would 
 const uint KEYS = KEYS4 * 4;
 uint batch, head, first_row, first_key; // first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
 
-bool allowed(uint row, uint j) {
-  bool may = j < params.keys;
-  const uint at_key = min(j, params.keys - 1);
-  if (POSITION) {
-    int low, high;
-    row_range(row, low, high);
-    may = may && int(j) >= low && int(j) < high;
-  }
-  if (has(HEED_ATTENTION_QUERY_PADDING)) {
-    const uint at = params.query_padding_origin + batch * params.queries + row;
-    may = may && byte_of(query_padding[at >> 2], at) != 0;
-  }
-  if (has(HEED_ATTENTION_KEY_PADDING)) {
-    const uint at = params.key_padding_origin + batch * params.keys + at_key;
-    may = may && byte_of(key_padding[at >> 2], at) != 0;
-  }
-  if (has(HEED_ATTENTION_MASK)) {
-    const uint at = params.mask_origin + batch * params.mask_stride[0] + head * params.mask_stride[1] + row * params.mask_stride[2] + at_key * params.mask_stride[3];
-    may = may && byte_of(mask[at >> 2], at) != 0;
-  }
-  return may;
-}
-
-// Logit of a query and a key from their product.
-float finish(float product, uint row, uint j) {
-  float v = product * params.scale;
-  if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
-  if (has(HEED_ATTENTION_BIAS))
-    v += bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2] +
-              min(j, params.keys - 1) * params.bias_stride[3]];
-  return allowed(row, j) ? v : minus_infinity();
-}
+#include "include/attention_logit.glsl"
 
 // Index of query i of the tile; past the piece, of its last.
 uint query_of(uint i) {

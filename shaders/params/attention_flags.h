@@ -24,5 +24,6 @@
 #define HEED_ATTENTION_KEY_HALF 524288u
 #define HEED_ATTENTION_VALUE_HALF 1048576u
 #define HEED_ATTENTION_OUTPUT_HALF 2097152u
+#define HEED_ATTENTION_RESIDENT 16777216u /* logits of all keys stay in shared memory */
 
 #endif

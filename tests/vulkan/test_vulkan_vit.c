@@ -68,6 +68,12 @@ static uint64_t run(vit *v, const heed_vulkan_desc *desc, float *logits, uint64_
   return memory.weights;
 }
 
+/* Asked for by the environment: only where the device has the tier, and only in fp16. */
+static bool is_cooperative(void) {
+  const char *tier = getenv("HEED_VULKAN_TIER");
+  return tier && strcmp(tier, "cooperative") == 0;
+}
+
 /* Returns the bytes of the weights. tolerance: of the largest logit. */
 static uint64_t check(const char *folder, heed_vulkan_precision precision, bool gpu_kernels, double tolerance) {
   heed_error error;
@@ -75,7 +81,8 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
   float found[MOST_LOGITS], want[MOST_LOGITS];
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   desc.precision = precision;
-  desc.gpu_kernels = gpu_kernels;
+  desc.gpu_kernels = gpu_kernels || is_cooperative();
+  if (is_cooperative()) desc.tier = HEED_VULKAN_TIER_COOPERATIVE;
   load(&v, folder);
   const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, "expect.logits");
   assert_true(tensor->count <= MOST_LOGITS);
@@ -95,6 +102,10 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
 static void test_micro(void **state) {
   (void)state;
   vulkan_test_need_device();
+  if (is_cooperative()) {
+    check("micro_32", HEED_VULKAN_PRECISION_F16, true, 2e-3);
+    return;
+  }
   const uint64_t whole = check("micro_32", HEED_VULKAN_PRECISION_F32, false, 1e-4);
   assert_true(check("micro_32", HEED_VULKAN_PRECISION_F16, false, 2e-3) < whole);
   assert_true(check("micro_32", HEED_VULKAN_PRECISION_AUTO, false, 1e-4) <= whole);
@@ -104,6 +115,10 @@ static void test_micro(void **state) {
 static void test_small(void **state) {
   (void)state;
   vulkan_test_need_device();
+  if (is_cooperative()) {
+    check("small_224", HEED_VULKAN_PRECISION_F16, true, 2e-3);
+    return;
+  }
   const uint64_t whole = check("small_224", HEED_VULKAN_PRECISION_F32, false, 1e-4);
   assert_true(check("small_224", HEED_VULKAN_PRECISION_F16, false, 2e-3) < whole * 7 / 10);
 }

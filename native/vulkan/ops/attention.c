@@ -113,31 +113,51 @@ static void add_join(const heed_vk_attention_job *job, uint32_t parts) {
                    dispatch.binding[1].half);
 }
 
+static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch, const heed_attention_params *params, const heed_vk_attention_tile *tile,
+                         uint32_t flags) {
+  const heed_attention_sizes *s = &job->sizes;
+  const heed_vk_matrix *m = &job->builder->limits->matrix;
+  const uint32_t rows = flags & HEED_ATTENTION_ROWS ? s->rows : s->queries;
+  dispatch->lanes = m->lanes;
+  HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, tile->subgroups * m->rows), s->heads, s->batch, tile->subgroups * m->lanes, s->depth,
+                   s->value_depth, tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, tile->room, m->rows, m->columns, m->depth, m->lanes);
+}
+
 /* listed: only the wanted rows, and no output. */
 static void add_fused(const heed_vk_attention_job *job, bool weights, bool listed) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_sizes *s = &job->sizes;
   uint32_t flags = job->flags;
-  heed_vk_dispatch dispatch = {.shader = weights ? HEED_SHADER_attention_weights : HEED_SHADER_attention};
+  heed_vk_attention_tile tile;
+  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_WEIGHTS && heed_vk_attention_matrices(builder->limits, s, &tile);
+  heed_vk_dispatch dispatch = {.shader = matrices ? HEED_SHADER_attention_matrix : weights ? HEED_SHADER_attention_weights : HEED_SHADER_attention};
   heed_attention_params params = make_params(job);
   flags |= bind_inputs(job, &dispatch, &params);
   params.output_origin = heed_vk_write(builder, &dispatch, 3, listed ? 0 : job->node->output[0]);
-  if (weights) {
-    params.weights_origin = heed_vk_write(builder, &dispatch, 8, job->wants_weights ? job->node->output[1] : 0);
-    params.logits_origin = heed_vk_write(builder, &dispatch, 9, job->wants_logits ? job->node->output[2] : 0);
-    flags |= (job->wants_weights ? HEED_ATTENTION_WEIGHTS : 0) | (job->wants_logits ? HEED_ATTENTION_LOGITS : 0);
+  if (weights || matrices) {
+    const bool stores_weights = weights && job->wants_weights, stores_logits = weights && job->wants_logits;
+    params.weights_origin = heed_vk_write(builder, &dispatch, 8, stores_weights ? job->node->output[1] : 0);
+    params.logits_origin = heed_vk_write(builder, &dispatch, 9, stores_logits ? job->node->output[2] : 0);
+    flags |= (stores_weights ? HEED_ATTENTION_WEIGHTS : 0) | (stores_logits ? HEED_ATTENTION_LOGITS : 0);
     heed_vk_read(builder, &dispatch, 10, 0);
   }
   if (listed) {
     heed_vk_read_data(builder, &dispatch, 10, job->desc->rows, (uint64_t)s->rows * sizeof *job->desc->rows);
     flags |= HEED_ATTENTION_ROWS | HEED_ATTENTION_NO_OUTPUT;
   }
-  if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
+  if (dispatch.binding[3].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
+  if (matrices && tile.resident)
+    flags |= HEED_ATTENTION_RESIDENT;
+  else if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN)
+    flags |= HEED_ATTENTION_ONE_PASS;
+  if (matrices) {
+    add_matrices(job, &dispatch, &params, &tile, flags);
+    return;
+  }
   const uint32_t rows = listed ? s->rows : s->queries;
   const share all = choose_share(job, rows, flags);
   if (all.lanes > 1 && builder->limits->tier >= HEED_VULKAN_TIER_SUBGROUP)
     dispatch.shader = weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup;
-  if (dispatch.binding[3].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
                    s->value_depth, KEYS, flags, (uint32_t)job->desc->empty_row, all.parts);

@@ -20,6 +20,14 @@ typedef struct heed_vk_attention_job {
  * in registers are not for software devices, large heads and the additive score. */
 heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node);
 
+/* A workgroup of shaders/attention_matrix.comp. */
+typedef struct heed_vk_attention_tile {
+  uint32_t subgroups, block, room; /* block: keys at a time; room: keys in a strip of logits */
+  bool resident;                   /* all of them */
+} heed_vk_attention_tile;
+/* Whether the device multiplies by cooperative matrices and has shared memory for these sizes. */
+bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes, heed_vk_attention_tile *tile);
+
 /* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the scratch stays small. */
 void heed_vk_attention_split(const heed_vk_attention_job *job);
 

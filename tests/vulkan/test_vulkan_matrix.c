@@ -1,0 +1,36 @@
+/* attention by cooperative matrices: of test_attention's table what that kernel branches on, since a driver in software compiles for
+ * seconds for each. With and without maps, keys that fit shared memory and that do not. */
+#include "support/attention_case.h"
+
+static const struct {
+  attention_case c;
+  bool maps;
+} cases[] = {
+    {{.batch = 1, .heads = 4, .key_heads = 2, .queries = 50, .keys = 37, .depth = 7, .value_depth = 9, .with = KEY_PADDING | QUERY_PADDING | POISON, .merge = true}, true},
+    {{.batch = 2, .heads = 2, .key_heads = 2, .queries = 20, .keys = 45, .depth = 8, .value_depth = 16, .softcap = 2.0f, .with = BIAS | MASK}, false},
+    {{.batch = 1, .heads = 1, .key_heads = 1, .queries = 50, .keys = 9, .depth = 8, .value_depth = 8, .causal = HEED_CAUSAL_BOTTOM_RIGHT, .empty_row = HEED_EMPTY_ROW_NAN}, false},
+    {{.batch = 1, .heads = 2, .key_heads = 2, .queries = 40, .keys = 600, .depth = 8, .value_depth = 8, .with = SPIKE, .rows = true}, true},
+    {{.batch = 1, .heads = 2, .key_heads = 2, .queries = 300, .keys = 600, .depth = 8, .value_depth = 8, .with = SPIKE, .window = true, .left = 30, .right = 20}, false},
+};
+
+static void test_cases(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char what[300];
+    attention_tensors t;
+    op_test test;
+    attention_case_describe(&cases[i].c, i, what, sizeof what);
+    attention_case_make(&cases[i].c, i, &t);
+    attention_case_define(&test, &cases[i].c, &t, cases[i].maps);
+    test.attention = HEED_ATTENTION_MODE_STREAMED;
+    assert_true(op_test_has_mode(&test, HEED_ATTENTION_MODE_STREAMED));
+    op_test_run(&test, what);
+    op_test_end(&test);
+    attention_case_release(&t);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+  return cmocka_run_group_tests(tests, NULL, test_backend_close_all);
+}
