@@ -78,11 +78,11 @@ test('learn', inFirefox, () => visit('learn.html', async (page, until) => {
 }))
 
 test('masks', inFirefox, () => visit('masks.html', async (page, until) => {
-  await page.click('#factors [data-name=painted] td button')
-  await until(() => document.querySelector('#joined td span').textContent === '0')
   await tabTo(page, '#window')
   await page.keyboard.press(' ')
   await until(() => document.querySelector('#factors [data-name=window] table'))
+  await page.click('#factors [data-name=painted] td button')
+  await until(() => document.querySelector('#joined td span').textContent === '0')
   await until(() => document.getElementById('agreement').dataset.passed === 'true')
 }))
 
