@@ -11,13 +11,15 @@
 #include "cli/json_out.h"
 #include "cli/pipeline.h"
 #include "cli/profile.h"
+#include "cli/stream.h"
 #include "cli/synthetic.h"
 
 typedef struct bench {
   cli_choice choice;
   const char *vit;
   cli_bench_op op;
-  uint32_t batch, runs, warmup;
+  uint32_t batch, runs, warmup, in_flight;
+  double stream_ms; /* a run of a stream */
   bool json, profile;
   heed_graph *graph; /* what is timed */
   heed_plan *plan;
@@ -40,6 +42,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
     printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f MB\n", b->what,
            heed_backend_name(b->choice.opened), heed_backend_device(b->choice.opened), median, least, (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs,
            load, (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
+    if (b->in_flight) printf("stream, %u in flight: %.3f ms a run with its copies\n", b->in_flight, b->stream_ms);
     if (b->profile) cli_profile_print(profile);
     return;
   }
@@ -57,6 +60,8 @@ static void report(const bench *b, const double *times, double load, double cpu,
   json_number(&json, "gflops", (double)flops / median * 1e-6);
   json_number(&json, "cpu_ms", cpu);
   json_number(&json, "load_ms", load);
+  if (b->in_flight) json_integer(&json, "in_flight", b->in_flight);
+  if (b->in_flight) json_number(&json, "stream_ms", b->stream_ms);
   json_integer(&json, "weights_bytes", (int64_t)memory.weights);
   json_integer(&json, "arena_bytes", (int64_t)memory.arena);
   json_integer(&json, "workspace_bytes", (int64_t)memory.workspace);
@@ -106,6 +111,7 @@ static heed_status time_plan(cli_state *cli, bench *b) {
     }
     processor = clock() - processor;
     if (status == HEED_OK && b->profile) status = cli_profile_take(cli, b->choice.opened, b->plan, session, b->runs, &profile);
+    if (status == HEED_OK && b->in_flight) status = cli_stream_time(cli, session, b->runs, b->in_flight, &b->stream_ms);
     heed_session_destroy(session);
   }
   if (status == HEED_OK) {
@@ -190,6 +196,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                                 {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
                                 {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
+                                {"--in-flight", CLI_NUMBER, &b.in_flight, "N", "also as a stream with so many runs in flight, 1 to 8"},
                                 {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
                                 {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
                                 CLI_CHOICE_OPTIONS(b.choice),

@@ -10,6 +10,7 @@
 #include "vulkan/ceiling.h"
 #include "vulkan/ops/attention_parts.h"
 #include "vulkan/profile.h"
+#include "vulkan/ring.h"
 #include "vulkan/upload.h"
 
 struct heed_program {
@@ -78,7 +79,8 @@ static heed_status fill(heed_program *program, heed_vk_builder *builder, const h
   HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error)); /* takes what is left */
   HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
   HEED_TRY(heed_vk_upload(&program->transfer, builder, blocks, hooks, error));
-  return heed_vk_commands_create(&program->backend->pipelines, builder, &program->places, VK_NULL_HANDLE, heed_vk_find_budget(&program->backend->pipelines, builder), hooks, &program->commands, error);
+  const heed_vk_recording recording = {.places = &program->places, .budget = heed_vk_find_budget(&program->backend->pipelines, builder)};
+  return heed_vk_commands_create(&program->backend->pipelines, builder, &recording, hooks, &program->commands, error);
 }
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
@@ -132,6 +134,18 @@ static heed_status profile(heed_program *program, const heed_clock *clock, heed_
   return status;
 }
 
+static heed_status ring_create(heed_program *program, const heed_spans *inputs, const heed_spans *outputs, uint32_t slots, heed_ring **ring, heed_error *error) {
+  heed_vk_pipelines *pipelines = &program->backend->pipelines;
+  HEED_TRY(want_device(program->backend, error));
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
+  heed_status status = heed_vk_builder_plan(&builder, error);
+  if (status == HEED_OK)
+    status = heed_vk_ring_create(pipelines, &builder, &program->places, inputs, outputs, slots, heed_vk_find_budget(pipelines, &builder), ring, error);
+  heed_vk_builder_end(&builder);
+  return status;
+}
+
 static uint32_t dispatches(heed_backend *backend, const heed_plan *plan, const heed_node *node) {
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &((heed_vk_backend *)backend)->device.limits);
@@ -167,6 +181,10 @@ static const heed_backend_vtable vtable = {
     .dispatches = dispatches,
     .destroy = destroy,
     .attention_mode = attention_mode,
+    .ring_create = ring_create,
+    .ring_destroy = heed_vk_ring_destroy,
+    .ring_submit = heed_vk_ring_submit,
+    .ring_collect = heed_vk_ring_collect,
 };
 
 static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc, heed_error *error) {

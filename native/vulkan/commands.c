@@ -15,6 +15,7 @@ typedef struct recorder {
   const heed_vk_builder *builder;
   const heed_vk_places *places;
   VkQueryPool stamps;
+  const heed_vk_copies *copies;
   uint32_t stamp_count;
   VkDescriptorSet set; /* of the dispatch at hand */
   heed_vk_hazards hazards;
@@ -158,7 +159,32 @@ static heed_status record_portion(recorder *r, VkCommandBuffer buffer, const hee
   return HEED_OK;
 }
 
-/* What the host or a copy wrote before is seen; what is written is seen after. */
+#define ANY_SHADER (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT)
+
+/* What the host, a copy or an earlier run did before is over and seen. */
+static void record_start(recorder *r, VkCommandBuffer buffer) {
+  const heed_vk_api *api = &r->commands->device->instance.api;
+  const VkPipelineStageFlags before = VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  const VkAccessFlags written = VK_ACCESS_HOST_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+  if (!r->copies || !r->copies->input_count) {
+    barrier(r, buffer, before, written, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, ANY_SHADER);
+    return;
+  }
+  barrier(r, buffer, before, written, VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+          VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | ANY_SHADER);
+  api->CmdCopyBuffer(buffer, r->copies->in, r->places->arena.handle, r->copies->input_count, r->copies->inputs);
+  barrier(r, buffer, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, ANY_SHADER);
+}
+
+/* What was written is seen after. */
+static void record_end(recorder *r, VkCommandBuffer buffer) {
+  barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+          VK_ACCESS_HOST_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+  if (!r->copies || !r->copies->output_count) return;
+  r->commands->device->instance.api.CmdCopyBuffer(buffer, r->places->arena.handle, r->copies->out, r->copies->output_count, r->copies->outputs);
+  barrier(r, buffer, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+}
+
 static heed_status begin_buffer(recorder *r, uint32_t index, heed_error *error) {
   heed_vk_device *device = r->commands->device;
   const heed_vk_api *api = &device->instance.api;
@@ -167,9 +193,7 @@ static heed_status begin_buffer(recorder *r, uint32_t index, heed_error *error) 
   HEED_VK_TRY(device, api->BeginCommandBuffer(buffer, &info), "vkBeginCommandBuffer");
   if (index) return HEED_OK;
   if (r->stamps) api->CmdResetQueryPool(buffer, r->stamps, 0, (uint32_t)r->builder->dispatch_count + 1);
-  barrier(r, buffer, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-          VK_ACCESS_HOST_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+  record_start(r, buffer);
   stamp(r, buffer);
   return HEED_OK;
 }
@@ -177,9 +201,7 @@ static heed_status begin_buffer(recorder *r, uint32_t index, heed_error *error) 
 static heed_status end_buffer(recorder *r, uint32_t index, uint8_t ends, heed_error *error) {
   heed_vk_device *device = r->commands->device;
   const VkCommandBuffer buffer = r->commands->buffers[index];
-  if (index + 1 == r->commands->count)
-    barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-            VK_ACCESS_HOST_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+  if (index + 1 == r->commands->count) record_end(r, buffer);
   HEED_VK_TRY(device, device->instance.api.EndCommandBuffer(buffer), "vkEndCommandBuffer");
   r->commands->ends[index] = ends;
   return HEED_OK;
@@ -202,12 +224,12 @@ static heed_status record(recorder *r, heed_error *error) {
   return end_buffer(r, index, HEED_VK_ENDS_STAGE | HEED_VK_ENDS_SUBMISSION, error);
 }
 
-heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, VkQueryPool stamps,
-                                    uint64_t budget, const heed_hooks *hooks, heed_vk_commands *commands, heed_error *error) {
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_recording *recording, const heed_hooks *hooks,
+                                    heed_vk_commands *commands, heed_error *error) {
   memset(commands, 0, sizeof *commands);
   commands->device = pipelines->device;
-  commands->budget = budget;
-  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .places = places, .stamps = stamps};
+  commands->budget = recording->budget;
+  recorder r = {.commands = commands, .pipelines = pipelines, .builder = builder, .places = recording->places, .stamps = recording->stamps, .copies = recording->copies};
   commands->count = count_buffers(&r);
   commands->buffers = heed_alloc(builder->context, commands->count, sizeof(VkCommandBuffer));
   commands->ends = heed_alloc(builder->context, commands->count, sizeof *commands->ends);
@@ -234,8 +256,8 @@ void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *co
   memset(commands, 0, sizeof *commands);
 }
 
-/* Submits from *index on to the end of the stage or, when `all`, of the program, and waits. */
-static heed_status run_to_end(heed_vk_commands *commands, uint32_t *index, bool all, heed_error *error) {
+/* Submits from *index on to the end of the stage or, when `all`, of the program; the last one with the fence. */
+static heed_status start(heed_vk_commands *commands, uint32_t *index, bool all, heed_error *error) {
   for (bool last = false; !last;) {
     const uint32_t first = *index;
     uint8_t ends = 0;
@@ -243,15 +265,24 @@ static heed_status run_to_end(heed_vk_commands *commands, uint32_t *index, bool 
     last = all ? *index == commands->count : ends & HEED_VK_ENDS_STAGE;
     HEED_TRY(heed_vk_submit(commands->device, commands->buffers + first, *index - first, last ? commands->fence : VK_NULL_HANDLE, error));
   }
-  return heed_vk_wait(commands->device, commands->fence, error);
+  return HEED_OK;
+}
+
+heed_status heed_vk_commands_start(heed_vk_commands *commands, heed_error *error) {
+  uint32_t index = 0;
+  return start(commands, &index, true, error);
 }
 
 heed_status heed_vk_commands_run(heed_vk_commands *commands, const heed_hooks *hooks, heed_error *error) {
   uint32_t index = 0;
-  if (!hooks || (!hooks->progress && !hooks->cancel)) return run_to_end(commands, &index, true, error);
+  if (!hooks || (!hooks->progress && !hooks->cancel)) {
+    HEED_TRY(start(commands, &index, true, error));
+    return heed_vk_wait(commands->device, commands->fence, error);
+  }
   for (uint32_t stage = 0; stage < commands->stages; stage++) {
     HEED_TRY(heed_ask_cancel(hooks, "run", error));
-    HEED_TRY(run_to_end(commands, &index, false, error));
+    HEED_TRY(start(commands, &index, false, error));
+    HEED_TRY(heed_vk_wait(commands->device, commands->fence, error));
     heed_tell_progress(hooks, "run", stage + 1, commands->stages);
   }
   return HEED_OK;

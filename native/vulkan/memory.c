@@ -127,10 +127,14 @@ heed_status heed_vk_buffer_create(heed_vk_device *device, uint64_t bytes, heed_v
   return make_or_clean(device, bytes, own, 2, false, buffer, error);
 }
 
-heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error) {
+heed_status heed_vk_mapped_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error) {
   const VkMemoryPropertyFlags flags[] = {VISIBLE_FLAGS | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, VISIBLE_FLAGS};
-  heed_status status = make_or_clean(device, bytes, flags, 2, true, buffer, error);
-  for (; status == HEED_OUT_OF_DEVICE_MEMORY && bytes > LEAST_STAGING; bytes /= 2) status = make_or_clean(device, bytes / 2, flags, 2, true, buffer, error);
+  return make_or_clean(device, bytes, flags, 2, true, buffer, error);
+}
+
+heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error) {
+  heed_status status = heed_vk_mapped_create(device, bytes, buffer, error);
+  for (; status == HEED_OUT_OF_DEVICE_MEMORY && bytes > LEAST_STAGING; bytes /= 2) status = heed_vk_mapped_create(device, bytes / 2, buffer, error);
   return status;
 }
 

@@ -14,7 +14,9 @@ typedef struct heed_vk_buffer {
 
 /* A storage buffer where the device likes it best; mapped when that is also cached memory of the host (one memory for both). */
 heed_status heed_vk_buffer_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error);
-/* A mapped buffer for copies; smaller than asked for where memory is short. */
+/* A mapped buffer for copies. */
+heed_status heed_vk_mapped_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error);
+/* The same, smaller than asked for where memory is short. */
 heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer, heed_error *error);
 void heed_vk_buffer_destroy(heed_vk_device *device, heed_vk_buffer *buffer);
 

@@ -17,7 +17,7 @@ static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *buil
                        uint64_t *stamps, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   heed_vk_commands commands;
-  HEED_TRY(heed_vk_commands_create(pipelines, builder, places, pool, budget, NULL, &commands, error));
+  HEED_TRY(heed_vk_commands_create(pipelines, builder, &(heed_vk_recording){.places = places, .stamps = pool, .budget = budget}, NULL, &commands, error));
   heed_status status = heed_vk_commands_run(&commands, NULL, error);
   const uint32_t count = (uint32_t)builder->dispatch_count + 1;
   if (status == HEED_OK)

@@ -6,6 +6,16 @@
 
 typedef struct heed_program heed_program; /* a backend's own: a plan made ready to run */
 
+/* Bytes of the arena, and a list of such. */
+typedef struct heed_span {
+  uint64_t offset, bytes;
+} heed_span;
+typedef struct heed_spans {
+  const heed_span *list; /* borrowed for as long as what takes it */
+  uint32_t count;
+} heed_spans;
+typedef struct heed_ring heed_ring; /* a backend's own: slots of runs in flight */
+
 typedef struct heed_backend_vtable {
   const char *name;
   /* Whether this node can run here, with a sentence when not. Called while a plan is made. */
@@ -32,6 +42,13 @@ typedef struct heed_backend_vtable {
   /* The mode in which an attention will run: plan->attention where the backend has it, its own choice else; never
    * AUTO. NULL: the backend has one way only and does not say which. */
   heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan, const heed_node *node);
+  /* NULL, all four, where runs are not kept in flight. ring_submit copies the inputs in and starts a run; ring_collect waits for it and
+   * copies the outputs out, those that have a place. Slots are used in turn, and a slot again only when it was collected. After a failed
+   * submit its slot has nothing to collect. Neither allocates. ring_destroy waits for what is in flight. */
+  heed_status (*ring_create)(heed_program *program, const heed_spans *inputs, const heed_spans *outputs, uint32_t slots, heed_ring **ring, heed_error *error);
+  void (*ring_destroy)(heed_ring *ring);
+  heed_status (*ring_submit)(heed_ring *ring, uint32_t slot, const void *const *inputs, heed_error *error);
+  heed_status (*ring_collect)(heed_ring *ring, uint32_t slot, void *const *outputs, heed_error *error);
 } heed_backend_vtable;
 
 /* The head of every backend's own struct. */

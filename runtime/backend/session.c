@@ -1,15 +1,10 @@
 /* Sessions: a plan with its memory, ready to run as often as wanted. */
 #include <string.h>
 
-#include "backend/backend.h"
+#include "backend/session.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-
-struct heed_session {
-  const heed_plan *plan;
-  heed_program *program;
-};
 
 static const heed_backend_vtable *backend_of(const heed_session *session) { return session->plan->backend->vtable; }
 
@@ -38,6 +33,11 @@ void heed_session_destroy(heed_session *session) {
 
 const heed_graph *heed_session_graph(const heed_session *session) { return session->plan->graph; }
 
+static heed_status want_idle(const heed_session *session, heed_error *error) {
+  if (!session->in_flight) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_ARGUMENT, "session: a stream has runs in flight (found %u, expected them collected)", session->in_flight);
+}
+
 static const char *name_of(const heed_value_record *record) { return record->name ? record->name : "value"; }
 
 heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error) {
@@ -51,29 +51,32 @@ heed_status heed_session_write(heed_session *session, heed_value input, const vo
     return heed_fail(error, HEED_INVALID_ARGUMENT, "write: %s has another size (found %zu bytes, expected %llu)", name_of(record), bytes,
                      (unsigned long long)expected);
   if (!plan->placement[input.id].live) return HEED_OK; /* nothing that runs reads it */
+  HEED_TRY(want_idle(session, error));
   return backend_of(session)->write(session->program, heed_plan_offset(plan, input.id), data, bytes, error);
 }
 
 heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error) {
   if (hooks && hooks->struct_size != sizeof *hooks)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "run: hooks.struct_size is off (found %zu, expected %zu)", hooks->struct_size, sizeof *hooks);
+  HEED_TRY(want_idle(session, error));
   return backend_of(session)->run(session->program, hooks, error);
 }
 
 heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {
   if (!step || *step >= session->plan->step_count)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "run: no such step (found %u, expected less than %u)", step ? *step : 0, session->plan->step_count);
+  HEED_TRY(want_idle(session, error));
   if (!backend_of(session)->run_part) return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once", backend_of(session)->name);
   return backend_of(session)->run_part(session->program, step, error);
 }
 
 heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error) {
   if (!clock || !clock->microseconds || !times) return heed_fail(error, HEED_INVALID_ARGUMENT, "profile: clock or place for the times missing (found NULL)");
+  HEED_TRY(want_idle(session, error));
   return backend_of(session)->profile(session->program, clock, times, error);
 }
 
-/* Whether the value can be read after a run. */
-static heed_status want_kept(const heed_session *session, heed_value value, heed_error *error) {
+heed_status heed_session_want_kept(const heed_session *session, heed_value value, heed_error *error) {
   const heed_plan *plan = session->plan;
   const heed_value_record *record = heed_graph_need(plan->graph, value, "read", error);
   if (!record) return HEED_INVALID_ARGUMENT;
@@ -83,7 +86,8 @@ static heed_status want_kept(const heed_session *session, heed_value value, heed
 }
 
 heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error) {
-  HEED_TRY(want_kept(session, value, error));
+  HEED_TRY(want_idle(session, error));
+  HEED_TRY(heed_session_want_kept(session, value, error));
   const heed_value_record *record = heed_graph_record(session->plan->graph, value.id);
   const uint64_t size = heed_dtype_size(record->dtype), elements = heed_shape_count(&record->shape);
   if (count > elements || first > elements - count)
@@ -95,7 +99,7 @@ heed_status heed_session_read(heed_session *session, heed_value value, uint64_t 
 
 heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error) {
   *data = NULL;
-  HEED_TRY(want_kept(session, value, error));
+  HEED_TRY(heed_session_want_kept(session, value, error));
   if (!backend_of(session)->view)
     return heed_fail(error, HEED_UNSUPPORTED, "view: results of the %s backend lie in the device's memory (expected heed_session_read)", backend_of(session)->name);
   *data = backend_of(session)->view(session->program, heed_plan_offset(session->plan, value.id));

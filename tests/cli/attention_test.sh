@@ -42,6 +42,8 @@ bench json '"what": "attention 1,1,32,32,64"' --op attention --tokens 32 --json
 bench profile "linear             [5, 12]                     1          1 " --op linear --shape 5,8,12 --profile
 bench profile_json '"profile": [{"op": "linear", "shape": "[5, 12]", "steps": 1, "dispatches": 1' --op linear --shape 5,8,12 --profile --json
 
+bench in_flight "stream, 3 in flight: " --op linear --shape 5,8,12 --in-flight 3
+
 wrong() { # name, a part of the sentence, words
   test_begin "bench_$1"
   says=$2

@@ -38,6 +38,14 @@ static void run_validated(bool staging, heed_vulkan_precision precision) {
   heed_step_time times[4];
   assert_ok(heed_session_profile(program.session, &clock, times, &error));
   vulkan_program_check(&program);
+  const heed_stream_desc stream_desc = {sizeof stream_desc, 2, &program.x, 1, &program.z, 1};
+  const void *const inputs[] = {program.input};
+  void *const outputs[] = {program.z_found};
+  heed_stream *stream;
+  assert_ok(heed_stream_create(program.session, &stream_desc, &stream, &error));
+  for (int i = 0; i < 2; i++) assert_ok(heed_stream_submit(stream, inputs, &error));
+  for (int i = 0; i < 2; i++) assert_ok(heed_stream_collect(stream, outputs, &error));
+  heed_stream_destroy(stream);
   heed_vulkan_ceiling ceiling;
   assert_ok(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error));
   const uint32_t messages = heed_vulkan_message_count(program.backend);

@@ -576,6 +576,36 @@ HEED_API heed_status heed_session_read(heed_session *session, heed_value value, 
  * this plan), UNSUPPORTED (it does not lie in the program's own memory). */
 HEED_API heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error);
 
+/* A stream of runs of one session, so that a device works on one item while the next is copied in and the one before is copied out.
+ * Items come out in the order in which they went in, with the same bits as one by one; each has an error of its own. Typical use:
+ *   for (i = 0; i < n + in_flight; i++) {
+ *     if (i >= in_flight) heed_stream_collect(stream, outputs of item i - in_flight, &error);
+ *     if (i < n) heed_stream_submit(stream, inputs of item i, &error);
+ *   }
+ * Backends that cannot keep runs in flight (the CPU) run while an item is submitted. */
+typedef struct heed_stream heed_stream;
+
+typedef struct heed_stream_desc {
+  size_t struct_size;
+  uint32_t in_flight;       /* most items that were submitted and not collected, 1 to 8; 0 = 2; each takes the bytes of its inputs and outputs */
+  const heed_value *inputs; /* given with every item; inputs not listed keep what heed_session_write gave them */
+  uint32_t input_count;
+  const heed_value *outputs; /* outputs or taps */
+  uint32_t output_count;
+} heed_stream_desc;
+
+/* Copies desc, borrows session, which must not be written, run or read while items are in flight (INVALID_ARGUMENT). Statuses:
+ * INVALID_ARGUMENT (not an input, not kept), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*. */
+HEED_API heed_status heed_stream_create(heed_session *session, const heed_stream_desc *desc, heed_stream **stream, heed_error *error);
+/* Waits for what is in flight, and forgets it. */
+HEED_API void heed_stream_destroy(heed_stream *stream);
+/* Starts the next item: inputs[input_count], each a whole input, copied. Allocates nothing. INVALID_ARGUMENT when in_flight items wait to
+ * be collected or an input is missing; what else goes wrong is the item's error and comes when it is collected. */
+HEED_API heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, heed_error *error);
+/* Waits for the oldest item and copies its outputs[output_count], each a whole value; NULL leaves one out. Allocates nothing. Statuses:
+ * as heed_session_run for this item; INVALID_ARGUMENT when nothing is in flight. */
+HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_error *error);
+
 /* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
  * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
  * or output; not for the general and additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may

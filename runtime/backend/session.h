@@ -1,0 +1,16 @@
+/* What a session is, for those who run it in other ways. */
+#ifndef HEED_BACKEND_SESSION_H
+#define HEED_BACKEND_SESSION_H
+
+#include "backend/backend.h"
+
+struct heed_session {
+  const heed_plan *plan;
+  heed_program *program;
+  uint32_t in_flight; /* runs of a stream that were not collected yet; the session itself must not run then */
+};
+
+/* Whether the value can be read after a run. */
+heed_status heed_session_want_kept(const heed_session *session, heed_value value, heed_error *error);
+
+#endif
