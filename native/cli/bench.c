@@ -20,11 +20,19 @@ typedef struct bench {
   cli_bench_op op;
   uint32_t batch, runs, warmup, in_flight;
   double stream_ms; /* a run of a stream */
+  double thread_us; /* processor time of this thread, a run */
   bool json, profile;
   heed_graph *graph; /* what is timed */
   heed_plan *plan;
   char what[128];
 } bench;
+
+/* Processor time of this thread alone, in microseconds: what a run costs the host beside waiting. */
+static double thread_microseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
 
 static void report(const bench *b, const double *times, double load, double cpu, const cli_profile *profile) {
   uint64_t flops = 0;
@@ -42,6 +50,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
     printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f MB\n", b->what,
            heed_backend_name(b->choice.opened), heed_backend_device(b->choice.opened), median, least, (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs,
            load, (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
+    if (strcmp(heed_backend_name(b->choice.opened), "vulkan") == 0) printf("host: %.1f us of processor time a run beside waiting\n", b->thread_us);
     if (b->in_flight) printf("stream, %u in flight: %.3f ms a run with its copies\n", b->in_flight, b->stream_ms);
     if (b->profile) cli_profile_print(profile);
     return;
@@ -59,6 +68,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
   json_number(&json, "gflop", (double)flops * 1e-9);
   json_number(&json, "gflops", (double)flops / median * 1e-6);
   json_number(&json, "cpu_ms", cpu);
+  json_number(&json, "thread_us", b->thread_us);
   json_number(&json, "load_ms", load);
   if (b->in_flight) json_integer(&json, "in_flight", b->in_flight);
   if (b->in_flight) json_number(&json, "stream_ms", b->stream_ms);
@@ -104,12 +114,16 @@ static heed_status time_plan(cli_state *cli, bench *b) {
   if (status == HEED_OK) {
     status = fill_inputs(cli, session, b->graph);
     for (uint32_t i = 0; i < b->warmup + b->runs && status == HEED_OK; i++) {
-      if (i == b->warmup) processor = clock();
+      if (i == b->warmup) {
+        processor = clock();
+        b->thread_us = thread_microseconds();
+      }
       const double before = cli_milliseconds();
       status = heed_session_run(session, NULL, &cli->error);
       if (i >= b->warmup) times[i - b->warmup] = cli_milliseconds() - before;
     }
     processor = clock() - processor;
+    b->thread_us = (thread_microseconds() - b->thread_us) / b->runs;
     if (status == HEED_OK && b->profile) status = cli_profile_take(cli, b->choice.opened, b->plan, session, b->runs, &profile);
     if (status == HEED_OK && b->in_flight) status = cli_stream_time(cli, session, b->runs, b->in_flight, &b->stream_ms);
     heed_session_destroy(session);
@@ -149,12 +163,8 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   char(*names)[48] = NULL;
   const char **taps = NULL;
   heed_status status = HEED_OK;
-  if (b->vit) {
-    status = cli_synthetic_open(cli, b->vit, &synthetic, &pipeline.files);
-    const heed_model_desc desc = {sizeof desc, pipeline.files.file, pipeline.files.count};
-    if (status == HEED_OK) status = heed_model_open(cli->context, &desc, &pipeline.model, &cli->error);
-    if (status == HEED_OK) heed_model_get_info(pipeline.model, &pipeline.info);
-  } else status = cli_pipeline_load(cli, &pipeline, path);
+  if (b->vit) status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
+  else status = cli_pipeline_load(cli, &pipeline, path);
   pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch};
   if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);

@@ -49,6 +49,8 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char ca
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;
   const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
   if (flops && cli_read_number(flops, UINT32_MAX, &number)) desc.submit_flops = number;
+  desc.gpu_kernels = getenv("HEED_VULKAN_GPU_KERNELS") != NULL;
+  desc.null_dispatch = getenv("HEED_VULKAN_NULL_DISPATCH") != NULL;
   desc.force_staging = getenv("HEED_VULKAN_FORCE_STAGING") != NULL;
   return desc;
 }

@@ -5,6 +5,7 @@
 #include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"
+#include "cli/synthetic.h"
 #include "graph/graph.h"
 
 static void print_summary(const cli_pipeline *pipeline) {
@@ -174,9 +175,11 @@ static void print_json(const heed_graph *graph) {
   printf("\n");
 }
 
-static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *graph, bool plan, bool json) {
+static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *vit, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {0};
-  heed_status status = cli_pipeline_load_any(cli, &pipeline, model);
+  cli_synthetic synthetic = {0};
+  heed_status status = vit ? cli_synthetic_load(cli, vit, &synthetic, &pipeline) : cli_pipeline_load_any(cli, &pipeline, model);
+  if (vit) pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build};
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, choice);
   if (status == HEED_OK) {
@@ -189,30 +192,32 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
     if (graph && strcmp(graph, "json") == 0) print_json(pipeline.graph);
   }
   cli_pipeline_close(&pipeline);
+  cli_synthetic_close(&synthetic);
   cli_choice_close(choice);
   return status;
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
-  const char *graph = NULL;
+  const char *graph = NULL, *vit = NULL;
   bool plan = false, json = false;
   cli_words words;
   choice.backend = "cpu";
   choice.quiet = true;
   const cli_option options[] = {{"--graph", CLI_TEXT, &graph, "dot|json", "the graph instead of the tensors"},
+                                {"--vit", CLI_TEXT, &vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},
                                 {"--plan", CLI_FLAG, &plan, NULL, "steps, FLOPs, bytes moved, predicted memory, what maps would cost"},
                                 {"--json", CLI_FLAG, &json, NULL, "the plan as one JSON object"},
                                 CLI_CHOICE_OPTIONS(choice),
                                 {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
   if (code >= 0) return code;
-  if (words.count > 1 || (json && !plan) || (json && graph) || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
+  if (words.count > (vit ? 0u : 1u) || (json && !plan) || (json && graph) || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
     fprintf(stderr, "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot or json, --json with --plan alone)\n", words.count, graph ? graph : "",
             json ? ", --json" : "");
     return CLI_USAGE;
   }
-  return inspect(cli, &choice, words.count ? words.word[0] : NULL, graph, plan, json) == HEED_OK ? CLI_OK : cli_fail(cli);
+  return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, graph, plan, json) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
 const cli_verb cli_verb_inspect = {"inspect", "tensors, graph, plan, cost and predicted memory of a model", run};

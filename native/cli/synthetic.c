@@ -136,4 +136,12 @@ heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *
   return HEED_OK;
 }
 
+heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_pipeline *pipeline) {
+  HEED_TRY(cli_synthetic_open(cli, name, synthetic, &pipeline->files));
+  const heed_model_desc desc = {sizeof desc, pipeline->files.file, pipeline->files.count};
+  HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  heed_model_get_info(pipeline->model, &pipeline->info);
+  return HEED_OK;
+}
+
 void cli_synthetic_close(cli_synthetic *synthetic) { free(synthetic->header); }

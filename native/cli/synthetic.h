@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_SYNTHETIC_H
 #define HEED_CLI_SYNTHETIC_H
 
-#include "cli/files.h"
+#include "cli/pipeline.h"
 
 typedef struct cli_synthetic {
   char config[512];
@@ -12,6 +12,8 @@ typedef struct cli_synthetic {
 
 /* name: "ti", "s", "b" or "l" (any case). Fills files, which then borrow `synthetic`. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files);
+/* The same as the model of a pipeline, which then borrows `synthetic` too. */
+heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_pipeline *pipeline);
 void cli_synthetic_close(cli_synthetic *synthetic);
 
 #endif

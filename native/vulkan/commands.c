@@ -153,7 +153,8 @@ static heed_status record_portion(recorder *r, VkCommandBuffer buffer, const hee
   const heed_vk_api *api = &r->commands->device->instance.api;
   const uint32_t *base = portion->base, *groups = portion->groups;
   HEED_TRY(bind(r, buffer, &r->builder->dispatches[portion->dispatch], portion->begins, &r->set, error));
-  if (portion->begins && portion->ends) api->CmdDispatch(buffer, groups[0], groups[1], groups[2]);
+  if (r->commands->device->null_dispatch) api->CmdDispatch(buffer, 0, 0, 0);
+  else if (portion->begins && portion->ends) api->CmdDispatch(buffer, groups[0], groups[1], groups[2]);
   else api->CmdDispatchBase(buffer, base[0], base[1], base[2], groups[0], groups[1], groups[2]);
   if (portion->ends) stamp(r, buffer);
   return HEED_OK;

@@ -341,6 +341,7 @@ heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan
   HEED_TRY(heed_vk_instance_create(context, desc->validate, &device->instance, error));
   device->fault = (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
   device->force_staging = desc->force_staging;
+  device->null_dispatch = desc->null_dispatch;
   device->submit_flops = desc->submit_flops;
   device->memory_budget = desc->memory_budget;
   const heed_status status = set_up(device, desc, error);

@@ -36,7 +36,7 @@ typedef struct heed_vk_device {
   uint64_t heap_used[VK_MAX_MEMORY_HEAPS]; /* by heed */
   heed_vk_limits limits;
   heed_vk_fault fault;
-  bool force_staging;
+  bool force_staging, null_dispatch;
   bool cuts;             /* pipelines may be dispatched from a base */
   uint64_t submit_flops; /* as desc has it */
   bool lost;

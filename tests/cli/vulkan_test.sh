@@ -77,6 +77,25 @@ grep -q '"failed"' "$bad/gpu.json" && fail "a command failed"
 [ "$(grep -c '"results": \[{"what"' "$bad/gpu.json")" -eq 7 ] || fail "a result is missing"
 test_end
 
+test_begin dispatches_of_a_layer
+HEED_VULKAN_GPU_KERNELS=1
+export HEED_VULKAN_GPU_KERNELS
+heed inspect --vit Ti --plan --json --backend vulkan
+unset HEED_VULKAN_GPU_KERNELS
+expect_exit 0
+[ "$(tr '}' '\n' <"$out" | grep '"stage": 2,' | grep -c '"dispatches": 1,')" -eq 7 ] || fail "a layer is not seven dispatches"
+[ "$(tr '}' '\n' <"$out" | grep -c '"stage": 2,')" -eq 7 ] || fail "a layer is not seven steps"
+test_end
+
+test_begin null_dispatch
+HEED_VULKAN_NULL_DISPATCH=1
+export HEED_VULKAN_NULL_DISPATCH
+heed bench --op linear --shape 5,8,12 --backend vulkan --quiet
+unset HEED_VULKAN_NULL_DISPATCH
+expect_exit 0
+expect_stdout_contains "us of processor time a run beside waiting"
+test_end
+
 test_begin profile_with_ceiling
 heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --profile
 expect_exit 0

@@ -51,8 +51,9 @@ typedef struct heed_vulkan_desc {
   uint64_t memory_budget;      /* most bytes of device memory to take; 0: what the driver says is left (VK_EXT_memory_budget), else 90 % of a heap */
   uint32_t fill;               /* workgroups that fill the device: work that makes fewer is cut along depth or keys; 0: as its kind and vendor suggest */
   uint32_t vendor;             /* number of the vendor whose tiles are taken; 0: the device's own */
+  bool null_dispatch;          /* dispatches have no workgroups: a run costs what the host and the driver take, and computes nothing */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO, 0, 0, 0, 0}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO, 0, 0, 0, 0, false}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
