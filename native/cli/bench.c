@@ -197,8 +197,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option options[] = {{"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},
                                 {"--batch", CLI_NUMBER, &b.batch, "N", "pictures a run (1)"},
-                                {"--op", CLI_TEXT, &b.op.name, "NAME", "one op instead of a model: attention, linear_attention or linear"},
-                                {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D", "the attention's shape (1,1,1024,1024,64); linear: M,K,N"},
+                                {"--op", CLI_TEXT, &b.op.name, "NAME", "one op instead of a model: attention, linear_attention, linear or layer_norm"},
+                                {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D", "the attention's shape (1,1,1024,1024,64); linear: M,K,N; layer_norm: ROWS,WIDTH"},
                                 {"--tokens", CLI_TEXT, &b.op.tokens, "T,T,...", "attentions of so many queries and keys, one after another"},
                                 {"--causal", CLI_TEXT, &b.op.causal, "top_left|bottom_right", "attention with this causal rule"},
                                 {"--window", CLI_NUMBER, &b.op.window, "W", "attention with a window of W keys each side"},

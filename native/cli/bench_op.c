@@ -29,7 +29,7 @@ heed_status cli_bench_read_tokens(cli_state *cli, const cli_bench_op *op, uint32
   tokens[0] = 0;
   if (!op->tokens) return HEED_OK;
   *count = read_list(op->tokens, tokens, CLI_BENCH_MOST_TOKENS);
-  if (*count && strcmp(op->name, "linear") != 0) return HEED_OK;
+  if (*count && strstr(op->name, "attention")) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--tokens: not usable (found \"%s\", expected up to %d numbers of tokens of an attention)", op->tokens,
                    CLI_BENCH_MOST_TOKENS);
 }
@@ -118,9 +118,27 @@ static heed_status define_linear(cli_state *cli, const cli_bench_op *op, heed_gr
   return heed_graph_status(graph, &cli->error);
 }
 
+/* rows x width, as a transformer's tokens have it. */
+static heed_status define_layer_norm(cli_state *cli, const cli_bench_op *op, heed_graph *graph, char *what, size_t size) {
+  uint32_t n[2];
+  if (!op->shape || read_list(op->shape, n, 2) != 2)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--shape: not a layer_norm shape (found \"%s\", expected ROWS,WIDTH)", op->shape ? op->shape : "");
+  const heed_shape x = HEED_SHAPE(n[0], n[1]);
+  const heed_constant_desc ramp = {sizeof ramp, NULL, HEED_F32, HEED_SHAPE(n[1]), NULL, read_ramp, NULL};
+  const heed_layer_norm_desc desc = {.struct_size = sizeof desc,
+                                     .x = heed_define_input(graph, "x", HEED_F32, &x),
+                                     .gain = heed_define_constant(graph, &ramp),
+                                     .bias = heed_define_constant(graph, &ramp),
+                                     .epsilon = 1e-6f};
+  heed_graph_output(graph, heed_define_layer_norm(graph, &desc));
+  snprintf(what, size, "layer_norm %s", op->shape);
+  return heed_graph_status(graph, &cli->error);
+}
+
 heed_status cli_bench_define(cli_state *cli, const cli_bench_op *op, uint32_t tokens, heed_graph *graph, char *what, size_t size) {
   if (strcmp(op->name, "attention") == 0) return define_attention(cli, op, tokens, graph, what, size);
   if (strcmp(op->name, "linear_attention") == 0) return define_linear_attention(cli, op, tokens, graph, what, size);
   if (strcmp(op->name, "linear") == 0) return define_linear(cli, op, graph, what, size);
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--op: not known (found \"%s\", expected attention, linear_attention or linear)", op->name);
+  if (strcmp(op->name, "layer_norm") == 0) return define_layer_norm(cli, op, graph, what, size);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--op: not known (found \"%s\", expected attention, linear_attention, linear or layer_norm)", op->name);
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Figures of one Vulkan device: what heed devices says of it, its self-check, whole ViTs in both precisions with and without maps, what
-# each of their ops takes, attention over tokens, products. Prints one JSON object, one result a command; a command that fails or takes
-# longer than the limit leaves its sentence in the place of its result.
+# each of their ops takes and its share of the device's ceiling (measured in the same run), attention over tokens, causal and not, products,
+# layer norm beside a copy, what a run costs the host; then PyTorch's figures (gpu_peers.py) where it is installed and has a device. Prints
+# one JSON object, one result a command; a command that fails or takes longer than the limit leaves its sentence in the place of its result.
 # usage: gpu.sh [--heed PROGRAM] [--device N] [--out FILE] [--limit SECONDS] [--small]
 # --small: a few commands of seconds, for a software device or to see that all works.
 set -eu
@@ -56,8 +57,8 @@ vits() { # runs, shapes, batches
 
 attentions() { # runs, shapes B,H,T,T,D
   for shape in $2; do
-    bench --op attention --shape "$shape" --runs "$1"
-    bench --op attention --shape "$shape" --runs "$1" --causal top_left
+    bench --op attention --shape "$shape" --precision f16 --runs "$1" --profile
+    bench --op attention --shape "$shape" --precision f16 --runs "$1" --causal top_left --profile
     bench --op attention --shape "$shape" --runs "$1" --window 128
     bench --op attention --shape "$shape" --runs "$1" --maps
   done
@@ -65,8 +66,18 @@ attentions() { # runs, shapes B,H,T,T,D
 
 products() { # runs, shapes M,K,N
   for shape in $2; do
-    for precision in f32 f16; do bench --op linear --shape "$shape" --precision "$precision" --runs "$1"; done
+    for precision in f32 f16; do bench --op linear --shape "$shape" --precision "$precision" --runs "$1" --profile; done
   done
+}
+
+norms() { # runs, shapes ROWS,WIDTH
+  for shape in $2; do bench --op layer_norm --shape "$shape" --runs "$1" --profile; done
+}
+
+host() { # shapes: kernels without workgroups, so that thread_us is what a run costs the host
+  export HEED_VULKAN_NULL_DISPATCH=1
+  for shape in $1; do bench --vit "$shape" --runs 100 --in-flight 2; done
+  unset HEED_VULKAN_NULL_DISPATCH
 }
 
 "$heed" devices >"$work/devices" 2>&1 || { cat "$work/devices" >&2 && exit 1; }
@@ -80,6 +91,8 @@ if [ "$small" ]; then
   bench --vit Ti --precision f16 --runs 1 --warmup 0 --profile
   attentions 1 1,1,64,64,16
   products 1 64,64,64
+  norms 1 64,64
+  host Ti
 else
   vits 20 "Ti S B L" "1 32"
   vits 10 B 256
@@ -88,5 +101,9 @@ else
     for tokens in 512 1024 2048 4096 8192 16384; do attentions 10 "1,16,$tokens,$tokens,$depth"; done
   done
   products 20 "197,768,2304 197,768,3072 197,3072,768 6304,768,3072 50432,768,3072 4096,4096,4096"
+  norms 20 "197,768 6304,768 50432,768"
+  host "Ti B"
 fi
-printf '\n ]}\n'
+printf '\n ],\n "host_commands": "those with --in-flight have HEED_VULKAN_NULL_DISPATCH=1",\n "peers": '
+timeout "$limit" python3 "$(dirname "$0")/gpu_peers.py" ${small:+--small} 2>"$work/err" || printf '{"missing": %s}\n' "$(tail -n 1 "$work/err" | text)"
+printf '}\n'
