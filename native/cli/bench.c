@@ -21,7 +21,7 @@ typedef struct bench {
   uint32_t batch, runs, warmup, in_flight;
   double stream_ms; /* a run of a stream */
   double thread_us; /* processor time of this thread, a run */
-  bool json, profile;
+  bool json, profile, tune;
   heed_graph *graph; /* what is timed */
   heed_plan *plan;
   char what[128];
@@ -102,6 +102,20 @@ static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed
   return HEED_OK;
 }
 
+/* Says what measuring the tiles brought; runs from the next command on. */
+static heed_status tune(cli_state *cli, const bench *b) {
+#if HEED_HAS_VULKAN
+  heed_vulkan_tuning tuning;
+  HEED_TRY(heed_vulkan_tune(b->choice.opened, b->graph, &tuning, &cli->error));
+  fprintf(b->json ? stderr : stdout, "tiles: %u products measured, another tile for %u: %.0f us instead of %.0f, from the next run on\n", tuning.shapes, tuning.changed,
+          tuning.after, tuning.before);
+  return HEED_OK;
+#else
+  (void)b;
+  return heed_fail(&cli->error, HEED_UNSUPPORTED, "--tune: this build has no Vulkan");
+#endif
+}
+
 static heed_status time_plan(cli_state *cli, bench *b) {
   heed_session *session;
   double *times = calloc(b->runs, sizeof *times);
@@ -131,6 +145,7 @@ static heed_status time_plan(cli_state *cli, bench *b) {
   if (status == HEED_OK) {
     qsort(times, b->runs, sizeof *times, cli_ascending);
     report(b, times, load, (double)processor * 1e3 / CLOCKS_PER_SEC / b->runs, &profile);
+    if (b->tune) status = tune(cli, b);
   }
   cli_profile_release(&profile);
   free(times);
@@ -208,6 +223,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
                                 {"--in-flight", CLI_NUMBER, &b.in_flight, "N", "also as a stream with so many runs in flight, 1 to 8"},
                                 {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
+                                {"--tune", CLI_FLAG, &b.tune, NULL, "then measure tiles for its products and keep the fastest (Vulkan)"},
                                 {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
                                 CLI_CHOICE_OPTIONS(b.choice),
                                 {NULL, CLI_FLAG, NULL, NULL, NULL}};

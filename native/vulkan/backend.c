@@ -11,6 +11,7 @@
 #include "vulkan/ops/attention_parts.h"
 #include "vulkan/profile.h"
 #include "vulkan/ring.h"
+#include "vulkan/tune.h"
 #include "vulkan/upload.h"
 
 struct heed_program {
@@ -191,6 +192,8 @@ static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc 
   const heed_context *context = vulkan->base.context;
   HEED_TRY(heed_vk_device_create(context, desc, &vulkan->device, error));
   HEED_TRY(heed_vk_cache_open(&vulkan->cache, context, desc->cache_directory, &vulkan->device, error));
+  heed_vk_tiles_load(&vulkan->cache, &vulkan->device.limits, &vulkan->tiles);
+  vulkan->device.limits.tiles = &vulkan->tiles;
   void *bytes;
   size_t size;
   heed_vk_cache_load(&vulkan->cache, &bytes, &size);

@@ -23,6 +23,17 @@ typedef struct heed_vk_matrix {
   uint32_t rows, columns, depth, lanes;
 } heed_vk_matrix;
 
+/* Products whose fastest tile was measured (vulkan/tune.c). */
+#define HEED_VK_MOST_TUNED 64
+typedef struct heed_vk_tuned {
+  uint32_t rows, columns, depth, half;
+  uint32_t choice; /* number of a candidate of vulkan/tile.h, from 1 */
+} heed_vk_tuned;
+typedef struct heed_vk_tiles {
+  uint32_t count, unused;
+  heed_vk_tuned product[HEED_VK_MOST_TUNED];
+} heed_vk_tiles;
+
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
   bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
@@ -37,6 +48,8 @@ typedef struct heed_vk_limits {
   uint32_t bindings;      /* storage buffers a stage */
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */
+  const heed_vk_tiles *tiles; /* NULL: none was measured */
+  uint32_t choice;        /* candidate for every product while it is measured; 0: as the tables say */
   bool half;              /* weights of products are kept in fp16 */
   bool half_values;       /* values between products and attention are kept in fp16 (vulkan/half.h) */
   uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */

@@ -72,6 +72,23 @@ static const gpu_shape *find_shape(uint32_t vendor) {
   return shape;
 }
 
+/* What tuning tries on a GPU. */
+static const gpu_shape candidates[] = {{0, 8, 2, 16}, {0, 8, 1, 16}, {0, 4, 2, 16}, {0, 4, 1, 16}, {0, 4, 1, 8}, {0, 8, 1, 32}};
+#define MOST_COLUMNS 4 /* what it tries on a software device: 1 to so many vec4 of columns */
+
+uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits) {
+  if (limits->half && limits->matrix.rows) return 0;
+  return limits->cpu ? MOST_COLUMNS : (uint32_t)(sizeof candidates / sizeof *candidates);
+}
+
+static uint32_t find_choice(const heed_vk_limits *limits, uint32_t rows, uint32_t columns, uint32_t depth) {
+  for (uint32_t i = 0; limits->tiles && !limits->choice && i < limits->tiles->count; i++) {
+    const heed_vk_tuned *tuned = &limits->tiles->product[i];
+    if (tuned->rows == rows && tuned->columns == columns && tuned->depth == depth && tuned->half == limits->half) return tuned->choice;
+  }
+  return limits->choice;
+}
+
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
   heed_vk_tile tile = {.groups = 1, .slices = 1, .half = limits->half};
@@ -82,12 +99,13 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
     tile.y = heed_vk_divide(columns, tile.panel);
     return tile;
   }
+  const uint32_t choice = find_choice(limits, rows, columns, depth);
   if (limits->cpu) { /* one subgroup a workgroup, large tiles */
     tile.rows = rows >= 12 ? 16 : rows >= 3 ? 4 : 1;
     tile.lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
-    tile.columns = choose_columns(columns, tile.lanes);
+    tile.columns = choice ? choice : choose_columns(columns, tile.lanes);
   } else {
-    const gpu_shape *shape = find_shape(limits->vendor);
+    const gpu_shape *shape = choice ? &candidates[choice - 1] : find_shape(limits->vendor);
     tile.rows = rows >= 4 * shape->rows ? shape->rows : rows >= 8 ? 2 : 1;
     tile.lanes = shape->lanes;
     tile.columns = shape->columns;

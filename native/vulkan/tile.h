@@ -17,6 +17,8 @@ typedef struct heed_vk_tile {
   bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
 } heed_vk_tile;
 
+/* How many tiles there are to choose from, numbered from 1; 0 where matrices make the products. */
+uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
 /* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);
 /* Where row tiles of groups are too few for the device: the groups of a workgroup share the depth instead. */

@@ -76,6 +76,43 @@ static void test_pipelines(void **state) {
   free(whole);
 }
 
+/* Measured tiles: kept, taken, right; ignored when damaged; refused where they cannot be kept. */
+static void test_tiles(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  heed_vulkan_tuning tuning;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  vulkan_program_start(&program, NULL);
+  assert_ok(vulkan_program_open(&program, &desc, &error));
+  assert_fails(heed_vulkan_tune(program.backend, program.graph, &tuning, &error), HEED_UNSUPPORTED, "directory");
+  vulkan_program_close(&program);
+  desc.cache_directory = directory;
+  assert_ok(vulkan_program_open(&program, &desc, &error));
+  assert_ok(heed_vulkan_tune(program.backend, program.graph, &tuning, &error));
+  assert_int_equal(tuning.shapes, 1);
+  assert_true(tuning.before > 0.0 && tuning.after > 0.0 && tuning.after <= tuning.before);
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  vulkan_program_check(&program);
+  vulkan_program_end(&program);
+  run_with_cache();
+  char path[600];
+  size_t size;
+  file_path(".tiles", path);
+  assert_true(path[0] != '\0');
+  unsigned char *bytes = test_read_file(path, &size);
+  for (size_t at = 0; at < size; at += size / 5 + 1) {
+    bytes[at] ^= 0x41;
+    write_file(path, bytes, size);
+    run_with_cache();
+    bytes[at] ^= 0x41;
+  }
+  write_file(path, bytes, size / 2);
+  run_with_cache();
+  free(bytes);
+}
+
 static void test_unusable_directory(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -140,6 +177,7 @@ static int remove_directory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pipelines),
+      cmocka_unit_test(test_tiles),
       cmocka_unit_test(test_unusable_directory),
       cmocka_unit_test(test_self_check),
   };

@@ -63,6 +63,16 @@ HEED_API uint32_t heed_vulkan_submission_count(const heed_backend *backend);
 /* Messages that validation has given so far; 0 without it. They also go to the log. */
 HEED_API uint32_t heed_vulkan_message_count(const heed_backend *backend);
 
+typedef struct heed_vulkan_tuning {
+  uint32_t shapes, changed; /* products that were measured; those for which another tile was at least 3 % faster */
+  double before, after;     /* microseconds of all of them */
+} heed_vulkan_tuning;
+
+/* Measures the tiles that the graph's linears may run with, each with the device's timestamps, and keeps the fastest beside the pipeline
+ * cache. Backends that are opened later on the same device, driver and build with that directory take them; this one goes on as it is.
+ * Statuses: UNSUPPORTED (not on Vulkan, no timestamps, no cache directory), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST. */
+HEED_API heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph, heed_vulkan_tuning *tuning, heed_error *error);
+
 typedef enum heed_vulkan_device_type {
   HEED_VULKAN_OTHER = 0,
   HEED_VULKAN_INTEGRATED = 1,

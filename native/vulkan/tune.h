@@ -1,0 +1,10 @@
+/* Tiles that were measured, kept beside the pipeline cache. */
+#ifndef HEED_VULKAN_TUNE_H
+#define HEED_VULKAN_TUNE_H
+
+#include "vulkan/cache.h"
+
+/* *tiles: those of an earlier heed_vulkan_tune for this device, or none. A file that is damaged or another's is ignored, and logged. */
+void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits, heed_vk_tiles *tiles);
+
+#endif
