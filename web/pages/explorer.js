@@ -107,10 +107,17 @@ async function openModel(source, name) {
 const internal = ['pinned', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
 
 function followAddress() {
+  let waiting = false, push = false
+  const write = () => {
+    const hash = toHash(store.get())
+    if (hash !== location.hash) history[push ? 'pushState' : 'replaceState'](null, '', hash || location.pathname + location.search)
+    waiting = push = false
+  }
   store.on(null, (state, changed) => {
     if (changed.every((key) => internal.includes(key))) return
-    const hash = toHash(state)
-    if (hash !== location.hash) history[changed.includes('view') ? 'pushState' : 'replaceState'](null, '', hash || location.pathname + location.search)
+    push ||= changed.includes('view')
+    if (!waiting) requestAnimationFrame(() => setTimeout(write)) // history is slow: after what it tells of has been painted
+    waiting = true
   })
   addEventListener('hashchange', () => {
     const state = fromHash(location.hash), scene = state.scene !== store.get().scene

@@ -36,7 +36,7 @@ test('rollout: discarding changes it, playing walks the layers', async () => {
   const page = await browser.open('#v=rollout'), caption = await text(page, '#caption')
   await page.fill('#view [name=discard]', '0.9')
   await page.waitForFunction((caption) => document.getElementById('caption').textContent !== caption, caption)
-  assert.equal(await page.evaluate(() => location.hash), '#v=rollout&g=0.9')
+  await page.waitForFunction(() => location.hash === '#v=rollout&g=0.9')
   await page.click('#view [name=play]')
   for (const last of [0, 1]) await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
   await page.click('#view [name=play]')
@@ -61,7 +61,8 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await press('Escape')
   await page.focus('#patches [tabindex="0"]')
   await press(']', '4')
-  assert.equal(await page.evaluate(() => location.hash), '')
+  await page.waitForTimeout(200) // an address that changed would be written by now
+  await page.waitForFunction(() => location.hash === '')
   await page.focus('#theme')
   await page.reload()
   await page.waitForSelector('html[data-ready]')

@@ -81,7 +81,7 @@ export function compareView(page, element) {
     show(1, b.title, those, scale, page.table, b.picture)
     show(2, 'blue: B has more, orange: A has more', less, signedScale('', largest), diverging)
     hint.textContent = `A and B from 0 to ${scale.ticks.at(-1).text} × uniform; the difference from −${(largest * tokens).toPrecision(3)} to ${(largest * tokens).toPrecision(3)} × uniform.`
-    const apart = divergence(row, b.row), digits = apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
+    const apart = divergence(row, b.row), digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
     element.querySelector('dl').innerHTML = `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, b.row).toFixed(4)}</dd>`
   }
   return { keys: ['drawn', 'pinned'], draw, leave: close }
