@@ -25,6 +25,7 @@ typedef struct builder {
   heed_graph *graph;
   uint32_t rows, columns; /* grid of patches */
   heed_value token_mask;  /* or none */
+  uint32_t read_rows;     /* tokens that the last layer works out; 0 = all */
 } builder;
 
 static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
@@ -184,7 +185,18 @@ static heed_value offset_heads(builder *b, heed_value output, uint32_t i) {
   return heed_define_add(b->graph, &add);
 }
 
-static heed_value attend(builder *b, heed_value x, uint32_t i) {
+static heed_value first_rows(builder *b, heed_value x, uint32_t count) {
+  const heed_select_rows_desc desc = {sizeof desc, x, 0, count};
+  return heed_define_select_rows(b->graph, &desc);
+}
+
+/* The first rows of every head's queries, which begin the stacked value: [B, H, count, D]. */
+static heed_value first_queries(builder *b, heed_value stacked, const heed_shape *all, uint32_t count) {
+  const heed_shape heads = HEED_SHAPE(all->dim[0] * all->dim[1], all->dim[2], all->dim[3]), some = HEED_SHAPE(all->dim[0], all->dim[1], count, all->dim[3]);
+  return heed_define_view(b->graph, first_rows(b, heed_define_view(b->graph, stacked, 0, &heads), count), 0, &some);
+}
+
+static heed_value attend(builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_layer_refs *layer = &b->model->layers[i];
   const heed_linear_desc qkv = {.struct_size = sizeof qkv,
@@ -204,7 +216,7 @@ static heed_value attend(builder *b, heed_value x, uint32_t i) {
   }
   const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
   const heed_attention_desc attention = {.struct_size = sizeof attention,
-                                         .query = qkv_part[0],
+                                         .query = read_rows ? first_queries(b, stacked, &part, read_rows) : qkv_part[0],
                                          .key = qkv_part[1],
                                          .value = qkv_part[2],
                                          .mask = b->desc.intervene ? layer_input(b, i, "attention.mask", HEED_U8, HEED_SHAPE(1, dims->heads, tokens, tokens)) : (heed_value){0},
@@ -212,8 +224,8 @@ static heed_value attend(builder *b, heed_value x, uint32_t i) {
                                          .scale = temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
                                          .empty_row = b->desc.empty_row,
                                          .merge_heads = true,
-                                         .rows = b->desc.rows,
-                                         .row_count = b->desc.row_count};
+                                         .rows = read_rows ? NULL : b->desc.rows,
+                                         .row_count = read_rows ? 0 : b->desc.row_count};
   const heed_attention_values values = heed_define_attention(b->graph, &attention);
   name(b, values.output, i, "attention.output");
   name(b, values.weights, i, "attention.weights");
@@ -228,7 +240,10 @@ static heed_status add_layer(builder *b, heed_value *x, uint32_t i, heed_error *
   HEED_TRY(keep_tensor(b, &layer->scale1, &scale1, error));
   HEED_TRY(keep_tensor(b, &layer->scale2, &scale2, error));
   heed_graph_stage(b->graph, i + 1);
-  *x = project(b, attend(b, *x, i), layer->attention_output, dims->width, dims->width, HEED_ACTIVATION_NONE, *x, scale1);
+  const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
+  const heed_value attended = attend(b, *x, i, read_rows);
+  if (read_rows) *x = first_rows(b, *x, read_rows);
+  *x = project(b, attended, layer->attention_output, dims->width, dims->width, HEED_ACTIVATION_NONE, *x, scale1);
   const heed_value hidden = project(b, norm(b, *x, layer->norm2), layer->fc1, dims->width, dims->mlp_width, dims->activation, (heed_value){0}, NULL);
   *x = project(b, hidden, layer->fc2, dims->mlp_width, dims->width, HEED_ACTIVATION_NONE, *x, scale2);
   name(b, *x, i, "output");
@@ -279,6 +294,9 @@ static void add_heads(builder *b, heed_value x) {
 }
 
 static heed_status build(builder *b, heed_error *error) {
+  const heed_model *model = b->model;
+  const bool read = model->dims.prefix_tokens > 0 && (model->dims.classes || model->pooler[0].tensor);
+  if (b->desc.classes_only && !b->desc.intervene && read) b->read_rows = model->distillation_classifier[0].tensor ? 2 : 1;
   heed_value x;
   HEED_TRY(embed(b, &x, error));
   const heed_shape tokens = HEED_SHAPE(b->desc.batch, b->model->dims.prefix_tokens + b->rows * b->columns);

@@ -431,6 +431,36 @@ static void test_parts_that_the_file_has_and_has_not(void **state) {
   free_files(&files);
 }
 
+/* Who asks for classes alone gets the same bits, on every level, and one row of the last layer. */
+static void test_classes_only_are_the_same_bits(void **state) {
+  (void)state;
+  vit_files files;
+  load_files(&files, "small_224");
+  for (uint32_t l = 0; heed_cpu_level(l); l++) {
+    float *logits[2], *last[2];
+    uint64_t classes[2], states[2];
+    for (uint32_t only = 0; only < 2; only++) {
+      vit v;
+      heed_error error;
+      const heed_build_desc build = {.struct_size = sizeof build, .classes_only = only};
+      assert_ok(open_vit(&v, &files, NULL, heed_cpu_level(l), 2, &build, NULL, &error));
+      logits[only] = read_value(&v, "logits", &classes[only]);
+      last[only] = read_value(&v, "last_hidden_state", &states[only]);
+      close_vit(&v);
+    }
+    assert_int_equal(classes[1], classes[0]);
+    assert_memory_equal(logits[1], logits[0], (size_t)classes[0] * sizeof(float));
+    assert_int_equal(states[0] % states[1], 0);
+    assert_true(states[1] < states[0]);
+    assert_memory_equal(last[1], last[0], (size_t)states[1] * sizeof(float));
+    for (uint32_t only = 0; only < 2; only++) {
+      free(logits[only]);
+      free(last[only]);
+    }
+  }
+  free_files(&files);
+}
+
 static void test_no_allocation_in_run(void **state) {
   (void)state;
   vit_files files;
@@ -480,6 +510,7 @@ int main(void) {
       cmocka_unit_test(test_the_number_of_threads_changes_no_bit), cmocka_unit_test(test_progress_and_cancel),
       cmocka_unit_test(test_parts_that_the_file_has_and_has_not), cmocka_unit_test(test_dropped_tokens_and_temperature),
       cmocka_unit_test(test_a_head_taken_out), cmocka_unit_test(test_a_temperature_that_is_none),
+      cmocka_unit_test(test_classes_only_are_the_same_bits),
       cmocka_unit_test(test_no_allocation_in_run),       cmocka_unit_test(test_every_allocation_failed_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

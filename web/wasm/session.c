@@ -63,6 +63,7 @@ static heed_status make_plan(heed_web_session *s, int kind, const char *names, u
                                  .height = s->height,
                                  .width = s->width,
                                  .intervene = intervene != 0,
+                                 .classes_only = kind == TAPS_NONE,
                                  .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
                                  .temperature = (float)temperature};
   HEED_TRY(heed_model_build(s->model->model, &build, &s->graph, &s->web->error));
@@ -85,7 +86,7 @@ static heed_status make_session(heed_web_session *s) {
   s->height = info.shape.dim[2];
   s->width = info.shape.dim[3];
   s->pixel_bytes = (size_t)heed_shape_count(&info.shape) * sizeof(float);
-  heed_graph_value_info(s->graph, heed_graph_find(s->graph, "last_hidden_state"), &info);
+  heed_graph_value_info(s->graph, heed_graph_find(s->graph, "embeddings"), &info);
   s->tokens = info.shape.dim[1];
   s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
   if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);

@@ -701,12 +701,15 @@ typedef struct heed_build_desc {
   bool intervene;
   heed_empty_row empty_row; /* as heed_attention_desc.empty_row */
   float temperature;        /* logits of every attention are divided by it; 0 = 1 */
+  bool classes_only; /* for who wants logits or pooler_output alone: after the last layer's keys and values only the tokens that these read */
 } heed_build_desc;
 
 /* The model as a graph (defaults with desc NULL). Borrows model. Input: pixel_values [B, C, height, width]. Outputs: logits
  * [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output [B, C] where there is a pooler.
  * Values that can be tapped, i = 0 .. L-1: embeddings, layer.i.query, .key, .value [B, H, T, D], layer.i.attention.weights and
- * .logits [B, H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection), layer.i.output [B, T, C]. */
+ * .logits [B, H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection), layer.i.output [B, T, C]. With classes_only
+ * (and not intervene) the last layer's attention and output and last_hidden_state have R rows, CLS and where it is read the distillation token,
+ * in the place of T; the numbers are the same bits. */
 HEED_API heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph, heed_error *error);
 
 /* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB") does), rows `stride` bytes apart. */
