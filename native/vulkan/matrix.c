@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-
 #define STRUCTURE_FEATURES ((VkStructureType)1000506000)
 #define STRUCTURE_PROPERTIES ((VkStructureType)1000506001)
 #define MOST_SHAPES 64
@@ -43,18 +41,7 @@ void heed_vk_want_matrix(heed_vk_matrix_wants *wants) {
   memcpy(wants->extensions, extensions, sizeof extensions);
 }
 
-static bool has_extensions(const heed_vk_instance *instance, VkPhysicalDevice physical) {
-  uint32_t count = 0, found = 0;
-  if (instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) != VK_SUCCESS) return false;
-  VkExtensionProperties *all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
-  if (!all) return false;
-  if (instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, all) != VK_SUCCESS) count = 0;
-  for (uint32_t i = 0; i < count; i++)
-    for (uint32_t k = 0; k < HEED_VK_MATRIX_EXTENSIONS; k++) found += strcmp(all[i].extensionName, extensions[k]) == 0;
-  heed_free(instance->context, all);
-  return found == HEED_VK_MATRIX_EXTENSIONS;
-}
-
+/* A feature that is there says that its extension is. */
 static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   heed_vk_matrix_wants has;
   chain(&has);
@@ -88,7 +75,7 @@ heed_vk_matrix heed_vk_find_matrix(const heed_vk_instance *instance, VkPhysicalD
   shape_record shapes[MOST_SHAPES];
   uint32_t count = MOST_SHAPES;
   memset(shapes, 0, sizeof shapes);
-  if (!has_extensions(instance, physical) || !has_features(instance, physical)) return none;
+  if (!has_features(instance, physical)) return none;
   const uint32_t lanes = find_lanes(instance, physical);
   const shapes_function list =
       (shapes_function)instance->api.GetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
