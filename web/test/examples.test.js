@@ -9,6 +9,7 @@ import test, { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import puppeteer from 'puppeteer-core'
+import { site } from './browser.js'
 import { serve } from '../serve.js'
 import { packageFolder, repository } from './package.js'
 
@@ -40,9 +41,9 @@ function install(name) {
 }
 
 /** The example's folder as a static server would have it. */
-function stageScript() {
-  const folder = mkdtempSync(join(scratch, 'script-'))
-  cpSync(join(examples, 'script'), folder, { recursive: true })
+function stageScript(name = 'script') {
+  const folder = mkdtempSync(join(scratch, `${name}-`))
+  cpSync(join(examples, name), folder, { recursive: true })
   cpSync(packageFolder, join(folder, 'heed'), { recursive: true })
   return folder
 }
@@ -91,6 +92,16 @@ const whys = new Map([[true, alone ? /WASM (?:relaxed )?SIMD, 1 thread - one thr
 for (const [isolated, why] of whys)
   test(`a script tag in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, () =>
     openPage(stageScript(), { isolated }, (page) => expectStar(page, why)))
+
+test('a worker of the page’s own in Chromium', withChromium, () => openPage(stageScript('worker'), { isolated: false }, (page) => expectStar(page, /1 thread/)))
+
+test('an <attention-map> in a page of ten lines', withChromium, () => {
+  const folder = stageScript('element')
+  for (const part of ['attention-map.js', 'plot']) cpSync(join(site, part), join(folder, part), { recursive: true })
+  return openPage(folder, { isolated: false }, async (page) => {
+    await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', { timeout: 60000 })
+  })
+})
 
 for (const isolated of [true, false])
   test(`Vite's bundle in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, async () => {
