@@ -5,12 +5,14 @@
 // sums its share and stores that alone, [slices, rows, columns] into y; linear_sum.comp adds them in their order and does the rest.
 // params.slice: values of k between two that begin, of groups (GROUPS of them a workgroup) or of workgroups.
 #extension GL_GOOGLE_include_directive : require
-#ifdef HEED_MATRIX
+#if defined HEED_MATRIX2
+#include "include/matrix2.glsl"
+#elif defined HEED_MATRIX
 #include "include/matrix.glsl"
 #endif
 #include "include/base.glsl"
 #include "params/linear.h"
-#ifndef HEED_MATRIX
+#if !defined HEED_MATRIX && !defined HEED_MATRIX2
 #ifdef HEED_TEXEL // barriers are slow on software devices
 #define TILE_SLICE gl_WorkGroupID.z
 #else
@@ -38,6 +40,17 @@ void tile_next(uint step) { tile_at += step; }
 uint tile_element(uint k) { return k; }
 
 #include "include/linear_place.glsl"
+
+#ifdef HEED_MATRIX2
+layout(std430, binding = 4) writeonly buffer YHalves { float16_t y_halves[]; };
+
+void tile_store_one(uint row, uint column, float v) {
+  const uint at = heed_where(row, column);
+  if (HAS_RESIDUAL != 0) v += residual[params.residual_origin + at];
+  if (VECTOR_OUT == 2) y_halves[params.y_origin + at] = float16_t(v);
+  else y[params.y_origin + at] = v;
+}
+#endif
 
 void tile_store(uint row, uint column, vec4 v) {
   if (VECTOR_OUT != 0) {

@@ -15,6 +15,7 @@ heed_shader(linear_half SOURCE linear.comp DEFINES HEED_HALF)
 heed_shader(patch_embedding_half SOURCE patch_embedding.comp DEFINES HEED_HALF)
 # The same by cooperative matrices.
 heed_shader(linear_matrix SOURCE linear.comp DEFINES HEED_HALF HEED_MATRIX NEEDS HEED_SHADERS_COOPERATIVE)
+heed_shader(linear_matrix2 SOURCE linear.comp DEFINES HEED_HALF HEED_MATRIX2 NEEDS HEED_SHADERS_COOPERATIVE2 ENV vulkan1.3)
 heed_shader(patch_embedding_matrix SOURCE patch_embedding.comp DEFINES HEED_HALF HEED_MATRIX NEEDS HEED_SHADERS_COOPERATIVE)
 # The same with inputs fetched as texels.
 heed_shader(layer_norm_texel SOURCE layer_norm.comp DEFINES HEED_TEXEL)

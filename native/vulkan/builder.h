@@ -34,6 +34,11 @@ typedef struct heed_vk_tiles {
   heed_vk_tuned product[HEED_VK_MOST_TUNED];
 } heed_vk_tiles;
 
+/* Invocations of a workgroup-wide product of 128 x 128 and of 64 x 64; 0: the device has none. */
+typedef struct heed_vk_matrix2 {
+  uint32_t wide, narrow;
+} heed_vk_matrix2;
+
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
   bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
@@ -54,6 +59,7 @@ typedef struct heed_vk_limits {
   bool half_values;       /* values between products and attention are kept in fp16 (vulkan/half.h) */
   uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
   heed_vk_matrix matrix;  /* what products of fp16 are made with */
+  heed_vk_matrix2 matrix2; /* those of linear, where it is there */
 } heed_vk_limits;
 
 typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "vulkan/matrix.h"
+#include "vulkan/matrix2.h"
 #include "vulkan/tier.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
@@ -41,7 +42,7 @@ static heed_status find_validation(heed_vk_instance *instance, heed_error *error
   return found ? HEED_OK : heed_fail(error, HEED_UNSUPPORTED, "vulkan: validation is not installed (expected layer " VALIDATION ")");
 }
 
-static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate, heed_error *error) {
+static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate, uint32_t version, heed_error *error) {
   const VkValidationFeatureEnableEXT enabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT, VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
                                                   VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
   VkDebugUtilsMessengerCreateInfoEXT messenger = {
@@ -53,7 +54,7 @@ static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validat
   };
   const VkValidationFeaturesEXT features = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, &messenger, validate == HEED_VULKAN_VALIDATE_GPU ? 3 : 1, enabled, 0, NULL};
   const char *layer = VALIDATION, *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = VK_API_VERSION_1_1};
+  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = version};
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
   if (validate) {
     HEED_TRY(find_validation(instance, error));
@@ -71,11 +72,11 @@ static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validat
   return HEED_OK;
 }
 
-heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate, heed_vk_instance *instance, heed_error *error) {
+heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate, uint32_t version, heed_vk_instance *instance, heed_error *error) {
   memset(instance, 0, sizeof *instance);
   instance->context = context;
   HEED_TRY(heed_vk_open_loader(&instance->api, error));
-  const heed_status status = make_instance(instance, validate, error);
+  const heed_status status = make_instance(instance, validate, version, error);
   if (status != HEED_OK) heed_vk_instance_destroy(instance);
   return status;
 }
@@ -177,7 +178,7 @@ heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_in
   const uint32_t room = infos ? *count : 0;
   *count = 0;
   heed_vk_instance instance;
-  HEED_TRY(heed_vk_instance_create(context, HEED_VULKAN_VALIDATE_OFF, &instance, error));
+  HEED_TRY(heed_vk_instance_create(context, HEED_VULKAN_VALIDATE_OFF, VK_API_VERSION_1_1, &instance, error));
   VkPhysicalDevice *physical;
   const heed_status status = list_physical(&instance, &physical, count, error);
   VkPhysicalDeviceProperties properties;
@@ -204,7 +205,7 @@ static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDevic
   return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name, device->info.unusable);
 }
 
-#define MOST_EXTENSIONS 8
+#define MOST_EXTENSIONS 12
 
 /* What is switched on where the device has it. */
 typedef struct device_extras {
@@ -262,6 +263,11 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
   const bool matrices = device->limits.matrix.rows != 0;
   for (uint32_t i = 0; matrices && i < HEED_VK_MATRIX_EXTENSIONS; i++) extras.names[extras.count++] = matrix.extensions[i];
   extras.half_math.pNext = matrices ? &matrix.matrix : NULL; /* a device with matrices has fp16 arithmetic */
+  heed_vk_matrix2_wants matrix2;
+  heed_vk_want_matrix2(&matrix2);
+  const bool flexible = device->limits.matrix2.wide || device->limits.matrix2.narrow;
+  for (uint32_t i = 0; flexible && i < HEED_VK_MATRIX2_EXTENSIONS; i++) extras.names[extras.count++] = matrix2.extensions[i];
+  matrix.subgroups.pNext = flexible ? &matrix2.flexible : NULL;
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = device->has_half_math ? &extras.half_math : NULL,
                                    .queueCreateInfoCount = 1,
@@ -283,7 +289,9 @@ static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *d
   if (desc->tier > device->info.tier)
     return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s has not what tier %s needs (found %s)", device->info.name, heed_vulkan_tier_name(desc->tier),
                      heed_vulkan_tier_name(device->info.tier));
-  device->limits.tier = desc->tier ? desc->tier : desc->floor ? HEED_VULKAN_TIER_FLOOR : device->info.tier;
+  /* the last tier must be asked for: no device has run it yet */
+  const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2 ? device->info.tier : HEED_VULKAN_TIER_COOPERATIVE;
+  device->limits.tier = desc->tier ? desc->tier : desc->floor ? HEED_VULKAN_TIER_FLOOR : own;
   return HEED_OK;
 }
 
@@ -317,6 +325,8 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
   if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE)
     device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);
+  if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE_2)
+    device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
   if (!desc->floor) return;
   device->limits.invocations = FEWEST_INVOCATIONS;
   device->limits.bindings = FEWEST_BINDINGS;
@@ -338,7 +348,9 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
 
 heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc, heed_vk_device *device, heed_error *error) {
   memset(device, 0, sizeof *device);
-  HEED_TRY(heed_vk_instance_create(context, desc->validate, &device->instance, error));
+  /* modules of the last tier are SPIR-V of Vulkan 1.3; all others keep to 1.1, and validation watches that they do */
+  const uint32_t version = desc->tier == HEED_VULKAN_TIER_COOPERATIVE_2 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_1;
+  HEED_TRY(heed_vk_instance_create(context, desc->validate, version, &device->instance, error));
   device->fault = (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
   device->force_staging = desc->force_staging;
   device->null_dispatch = desc->null_dispatch;

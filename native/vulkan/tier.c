@@ -2,6 +2,7 @@
 #include "vulkan/tier.h"
 
 #include "vulkan/matrix.h"
+#include "vulkan/matrix2.h"
 #include "vulkan/pipeline.h"
 
 const char *heed_vulkan_tier_name(heed_vulkan_tier tier) {
@@ -28,6 +29,8 @@ static bool has_half_storage(const heed_vk_instance *instance, VkPhysicalDevice 
 heed_vulkan_tier heed_vk_find_tier(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   if (!has_subgroups(instance, physical)) return HEED_VULKAN_TIER_FLOOR;
   if (!has_half_storage(instance, physical)) return HEED_VULKAN_TIER_SUBGROUP;
-  const bool matrix = heed_vk_has_shader(HEED_SHADER_linear_matrix) && heed_vk_find_matrix(instance, physical).rows != 0;
-  return matrix ? HEED_VULKAN_TIER_COOPERATIVE : HEED_VULKAN_TIER_HALF;
+  if (!heed_vk_has_shader(HEED_SHADER_linear_matrix) || !heed_vk_find_matrix(instance, physical).rows) return HEED_VULKAN_TIER_HALF;
+  const heed_vk_matrix2 matrix2 = heed_vk_find_matrix2(instance, physical);
+  const bool flexible = heed_vk_has_shader(HEED_SHADER_linear_matrix2) && (matrix2.wide || matrix2.narrow);
+  return flexible ? HEED_VULKAN_TIER_COOPERATIVE_2 : HEED_VULKAN_TIER_COOPERATIVE;
 }

@@ -126,12 +126,29 @@ void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t 
   tile->x = heed_vk_divide(rows, tile->rows);
 }
 
+bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, heed_vk_tile *tile) {
+  const heed_vk_matrix2 *m = &builder->limits->matrix2;
+  const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
+  const bool wide = m->wide && m->wide <= builder->limits->invocations && (many || !m->narrow);
+  if (!tile->half || (!wide && (!m->narrow || m->narrow > builder->limits->invocations))) return false;
+  *tile = (heed_vk_tile){.groups = 1, .slices = 1, .half = true, .matrix = true, .side = wide ? 128 : 64, .lanes = wide ? m->wide : m->narrow, .step = 64};
+  tile->panel = tile->side;
+  tile->x = heed_vk_divide(rows, tile->side);
+  tile->y = heed_vk_divide(columns, tile->side);
+  return true;
+}
+
 void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
                          size_t push_bytes) {
   const heed_vk_matrix *m = &builder->limits->matrix;
   uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes, tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
   all[11] = tile->sliced;
+  if (tile->side) {
+    memcpy(all + 11, (const uint32_t[]){tile->side, tile->side, tile->step}, 3 * sizeof *all);
+    heed_vk_append(builder, dispatch, all, 14, push, push_bytes, tile->x, y, tile->slices);
+    return;
+  }
   if (tile->matrix) {
     all[0] *= m->lanes;
     memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step}, 5 * sizeof *all);

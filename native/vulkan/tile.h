@@ -14,6 +14,7 @@ typedef struct heed_vk_tile {
   uint32_t x, y;                         /* workgroups over rows and panels */
   uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op cuts it */
   bool sliced;                           /* groups are slices of the depth, not row tiles */
+  uint32_t side;                         /* not 0: by a workgroup-wide product of side x side, of `lanes` invocations */
   bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
 } heed_vk_tile;
 
@@ -21,6 +22,8 @@ typedef struct heed_vk_tile {
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
 /* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);
+/* The tile of a workgroup-wide product instead, where the device has one. */
+bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, heed_vk_tile *tile);
 /* Where row tiles of groups are too few for the device: the groups of a workgroup share the depth instead. */
 void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth, heed_vk_tile *tile);
 /* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to 10), then the matrix's. */

@@ -6,6 +6,7 @@
 //   void tile_start()           sets tile_at, the element of a row at the first k: 0 unless the includer defines TILE_FIRST and TILE_END
 //   void tile_next(uint step)   moves tile_at on by `step` values of k
 //   void tile_store(uint row, uint column, vec4 v)   v beyond the last column is to be left out
+//   void tile_store_one(uint row, uint column, float v)   with HEED_MATRIX2: one inside
 #ifndef HEED_TILE_GLSL
 #define HEED_TILE_GLSL
 
@@ -33,7 +34,10 @@ layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
 layout(std430, binding = 0) readonly buffer XHalf { uvec2 x_half[]; };
 #define HEED_X4(i) (VECTOR == 2 ? heed_unpack(x_half[i]) : x4[i])
-#ifdef HEED_HALF
+#if defined HEED_MATRIX2
+layout(std430, binding = 0) readonly buffer XHalves { float16_t x_halves[]; };
+layout(std430, binding = 1) readonly buffer W { float16_t w_halves[]; };
+#elif defined HEED_HALF
 layout(std430, binding = 1) readonly buffer W { uvec2 w4[]; };
 #define HEED_W4(i) heed_unpack(w4[i])
 #else
@@ -57,6 +61,9 @@ void tile_start();
 void tile_next(uint step);
 uint tile_base(uint row);
 void tile_store(uint row, uint column, vec4 v);
+#ifdef HEED_MATRIX2
+void tile_store_one(uint row, uint column, float v);
+#endif
 
 vec4 tile_bias(uint column) {
   vec4 v;
@@ -64,7 +71,9 @@ vec4 tile_bias(uint column) {
   return v;
 }
 
-#ifdef HEED_MATRIX
+#if defined HEED_MATRIX2
+#include "include/tile_matrix2.glsl"
+#elif defined HEED_MATRIX
 #include "include/tile_matrix.glsl"
 #else
 const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel

@@ -64,6 +64,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
   heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, heed_vk_float_bytes(&dispatch.binding[0]), vector);
   if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
+  if (heed_vk_choose_side(builder, params.rows, params.columns, &tile)) dispatch.shader = HEED_SHADER_linear_matrix2;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_linear_texel;
     heed_vk_as_texels(&dispatch, 0);
