@@ -19,11 +19,12 @@ const watch = (page) => page.evaluate(() => {
   }).observe(document.getElementById('ticks'), { childList: true })
 })
 
-async function timed(page, move) {
+async function timed(page, move, after = () => {}) {
   await watch(page)
   for (let i = 0; i < moves; i++) {
     await move(i)
     await page.waitForFunction((count) => globalThis.times.length > count, i)
+    await after()
   }
   return page.evaluate(() => globalThis.times)
 }
@@ -47,7 +48,9 @@ const placeOf = async (page) => {
   const page = await browser.open('#v=scene'), at = await placeOf(page)
   await page.mouse.move(...at(60 / 224, 30 / 224)) // the ring of scene 159
   await page.mouse.down()
-  tell('pointer to new maps of a dragged shape', await timed(page, (i) => page.mouse.move(...at((60 + (i % 12)) / 224, (30 + (i % 7)) / 224))))
+  const forward = [], note = async () => forward.push(Number(/: ([\d.]+) ms/.exec(await page.textContent('#status'))[1]))
+  tell('pointer to new maps of a dragged shape', await timed(page, (i) => page.mouse.move(...at((60 + (i % 12)) / 224, (30 + (i % 7)) / 224)), note))
+  tell('of that the forward pass', forward)
   await page.mouse.up()
   await page.context().close()
 }

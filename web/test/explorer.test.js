@@ -32,6 +32,23 @@ test('compare: weights in 4 bits and the scalar module beside the model, a curta
   await finish(page, 'explorer-curtain')
 })
 
+test('a shape is turned with Shift held; its maps follow', async () => {
+  const page = await browser.open('#v=scene'), box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+  await page.mouse.move(...at(170, 60)) // the violet star of scene 159
+  await page.keyboard.down('Shift')
+  await page.mouse.down()
+  await page.mouse.up()
+  const before = Number(await page.inputValue('#view [name=angle]')), place = await page.inputValue('#view [name=x]')
+  await page.mouse.down()
+  await page.mouse.move(...at(180, 40), { steps: 3 })
+  await page.mouse.up()
+  await page.keyboard.up('Shift')
+  await page.waitForFunction((before) => Math.abs(Number(document.querySelector('#view [name=angle]').value) - before) > 5, before)
+  assert.equal(await page.inputValue('#view [name=x]'), place)
+  await until(page, '#status', /^Your scene/)
+  await finish(page)
+})
+
 test('rollout: discarding changes it, playing walks the layers', async () => {
   const page = await browser.open('#v=rollout'), caption = await text(page, '#caption')
   await page.fill('#view [name=discard]', '0.9')
