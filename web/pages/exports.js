@@ -3,6 +3,8 @@
 import { figure } from './plot/figure.js'
 import { tokenName } from './plot/caption.js'
 import { entropy, softmax } from './maps.js'
+import { isChanged, wordsOfChanges } from './changes.js'
+import { demoModel } from './heed/demo.js'
 import { npyParts, safetensorsParts } from './arrays.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 
@@ -152,12 +154,13 @@ export async function safetensorsOf(page) {
   return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}` })
 }
 
-/** The same numbers from the command line and from JavaScript. */
-export function code({ store, picture }) {
+/** The same numbers from the command line and from JavaScript; what the page changed in the model's attention is only told. */
+export function code({ store, picture, source }) {
   const { layer, head, query, scene } = store.get(), token = query === 'cls' ? 'cls' : query.join(','), own = scene === null || scene === undefined
   const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`
-  return [`heed run ${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`, '',
-    "import { createRuntime } from 'heed'", "import { demoModel } from 'heed/demo'", 'const runtime = await createRuntime()',
-    "const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' })", shown, 'await session.run(picture)',
-    `const row = await session.attention(${JSON.stringify({ layer, head, query })})`, ''].join('\n')
+  const name = source === demoModel ? '' : element('model-name').textContent, changed = isChanged(store.get()) ? [`// The page's changes are not in it${wordsOfChanges(store.get())}`] : []
+  return [`heed run ${name && `'path/to/${name.replaceAll("'", "'\\''")}' `}${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`, '',
+    "import { createRuntime } from 'heed'", ...(name ? [] : ["import { demoModel } from 'heed/demo'"]), 'const runtime = await createRuntime()',
+    `const session = (await runtime.loadModel(${name ? JSON.stringify(`path/to/${name}`) : 'demoModel'})).createSession({ taps: 'rows' })`, shown, 'await session.run(picture)',
+    `const row = await session.attention(${JSON.stringify({ layer, head, query })})`, ...changed, ''].join('\n')
 }

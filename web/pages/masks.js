@@ -43,7 +43,7 @@ function showPicture(mask) {
   link.hidden = count === 0 || count === 196
   link.href = `./#v=intervene&z=${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')}`
   element('on-picture-said').textContent = count === 0 ? 'Every key is seen by some query: there is nothing to hide. Take away a real key, or close a whole column of “Painted”.'
-    : count === 196 ? 'No key is seen at all: open one.' : `${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length} keys are seen by no query: that share of the picture’s patches, in raster order, is ${count} of 196. As key padding they are hidden from every head:`
+    : count === 196 ? 'No key is seen at all: open one.' : `Keys that no query sees: ${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length}. That share of the picture’s patches, in raster order, is ${count} of 196. As key padding they are hidden from every head:`
 }
 
 function draw() {
