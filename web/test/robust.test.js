@@ -16,8 +16,8 @@ const files = (folder, names) => names.map((name) => join(repository, folder, na
 test('a link into rollout finds its settings shown', async () => {
   const page = await browser.open('#v=rollout&i=1&j=3&e=0.4')
   await page.waitForFunction(() => document.querySelector('#view output').textContent !== '')
-  assert.deepEqual(await page.locator('#view output').allTextContents(), ['1', '3', '0.4'])
-  assert.deepEqual(await page.locator('#view input').evaluateAll((inputs) => inputs.map(({ value }) => value)), ['1', '3', '0.4'])
+  assert.deepEqual(await page.locator('#view output').allTextContents(), ['1', '3', '0.4', '0'])
+  assert.deepEqual(await page.locator('#view input').evaluateAll((inputs) => inputs.map(({ value }) => value)), ['1', '3', '0.4', '0'])
   await finish(page)
 })
 
