@@ -116,7 +116,7 @@ function followAddress() {
   store.on(null, (state, changed) => {
     if (changed.every((key) => internal.includes(key))) return
     push ||= changed.includes('view')
-    if (!waiting) requestAnimationFrame(() => setTimeout(write)) // history is slow: after what it tells of has been painted
+    if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
     waiting = true
   })
   addEventListener('hashchange', () => {
