@@ -115,7 +115,8 @@ function followAddress() {
   }
   store.on(null, (state, changed) => {
     if (changed.every((key) => internal.includes(key))) return
-    push ||= changed.includes('view')
+    push = changed.includes('view')
+    if (push) return write() // an entry of its own for each view
     if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
     waiting = true
   })
