@@ -369,7 +369,7 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'inte
 function graph(file, found = new Set()) {
   if (found.has(file) || file.startsWith('heed/')) return found
   found.add(file)
-  for (const [, to] of readFileSync(join(site, file), 'utf8').matchAll(/from '(\.[^']+)'/g)) graph(join(dirname(file), to), found)
+  for (const [, to] of readFileSync(join(site, file), 'utf8').matchAll(/(?:from|import) ?['"](\.[^'"]+)['"]/g)) graph(join(dirname(file), to), found)
   return found
 }
 
