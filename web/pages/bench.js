@@ -5,7 +5,7 @@ import { benchCases } from './bench_cases.js'
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { registerCeiling } from './register_ceiling.js'
-import { connectTheme } from './site.js'
+import { connectTheme, threadsBesideServiceWorker } from './site.js'
 
 const element = (id) => document.getElementById(id)
 const kinds = { scalar: { simd: 'none', threads: 1 }, SIMD: { simd: 'simd', threads: 1 }, 'relaxed SIMD': { threads: 1 }, threads: { threads: 'auto' } }
@@ -117,9 +117,9 @@ async function switchThreads() {
 }
 
 async function showIsolation() {
-  const possible = 'serviceWorker' in navigator, asked = possible && (await askedForThreads())
+  const possible = 'serviceWorker' in navigator && threadsBesideServiceWorker, asked = possible && (await askedForThreads())
   element('isolation').textContent = crossOriginIsolated ? `Threads are on: this page is cross-origin isolated${asked ? ', by a service worker' : ' by its server'}.`
-    : 'Threads are off: the server sends no isolation headers. A service worker can add them for this site, in this browser.'
+    : `Threads are off: the server sends no isolation headers. A service worker can${possible ? ' add them for this site, in this browser.' : 'not add them in this browser.'}`
   element('threads').hidden = !possible || (crossOriginIsolated && !asked)
   element('threads').textContent = asked ? 'Turn threads off' : 'Turn threads on'
 }

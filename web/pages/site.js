@@ -14,11 +14,17 @@ export function connectTheme(button) {
   })
 }
 
+/** Whether a service worker and threads go together: Firefox's does not answer while a thread of the site's pages waits for work, and pages stop
+ * loading. */
+export const threadsBesideServiceWorker = !navigator.userAgent.includes('Firefox/')
+
 /* Once the page stands, so that nothing it waits for comes later. A browser that keeps nothing has only the network. */
-function keepOffline() {
+async function keepOffline() {
   if (document.documentElement.dataset.ready !== 'true') return
   ready.disconnect()
-  navigator.serviceWorker?.register('service_worker.js').catch(() => {})
+  const { serviceWorker } = navigator
+  if (!crossOriginIsolated || threadsBesideServiceWorker) serviceWorker?.register('service_worker.js').catch(() => {})
+  else (await serviceWorker?.getRegistration())?.unregister()
 }
 
 const ready = new MutationObserver(keepOffline)

@@ -60,6 +60,8 @@ test('explorer', inFirefox, () => visit('', async (page, until) => {
   await tabTo(page, '#patches *')
   for (const key of ['ArrowUp', ']', '.', 'c']) await page.keyboard.press(key)
   await until(() => document.getElementById('stage-title').textContent === 'Layer 4, head 1: from CLS')
+  await page.click('#tab-statistics') // fetched now: a service worker that does not answer would keep it away
+  await until(() => document.querySelector('#view table'))
 }))
 
 test('learn', inFirefox, () => visit('learn.html', async (page, until) => {
