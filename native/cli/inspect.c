@@ -5,6 +5,7 @@
 #include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"
+#include "cli/profile.h"
 #include "cli/synthetic.h"
 #include "graph/graph.h"
 
@@ -62,7 +63,7 @@ static void print_plan(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_memory memory;
   uint64_t flops = 0, maps = 0;
-  printf("%-16s %-28s %-22s %10s %12s %12s  %s\n", "op", "output", "shape", "dispatches", "MFLOP", "KB moved", "mode, bytes of its maps");
+  printf("%-16s %-28s %-22s %10s %12s %12s  %s\n", "op", "output", "shape", "dispatches", "MFLOP", "KB moved", "kernels (tier, tile); mode, bytes of its maps");
   for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
     heed_plan_step step;
     heed_plan_step_info(pipeline->plan, i, &step);
@@ -70,7 +71,8 @@ static void print_plan(const cli_pipeline *pipeline) {
     maps += step.map_bytes;
     printf("%-16s %-28s %-22s %10u %12.3f %12.1f", step.op, step.output, heed_shape_text(&step.shape, text), step.dispatches,
            (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
-    if (step.map_bytes) printf("  %s, %llu", step.mode[0] ? step.mode : "its own way", (unsigned long long)step.map_bytes);
+    cli_kernels_print(&step);
+    if (step.map_bytes) printf("%s%s, %llu", step.kernel_count ? "; " : "  ", step.mode[0] ? step.mode : "its own way", (unsigned long long)step.map_bytes);
     printf("\n");
   }
   heed_plan_memory(pipeline->plan, &memory);
@@ -100,6 +102,7 @@ static void json_plan(const cli_pipeline *pipeline) {
     json_integer(&json, "bytes", (int64_t)step.bytes);
     json_integer(&json, "map_bytes", (int64_t)step.map_bytes);
     json_text(&json, "mode", step.mode);
+    cli_kernels_json(&step, &json);
     json_close(&json, '}');
   }
   json_close(&json, ']');

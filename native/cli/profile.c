@@ -108,6 +108,31 @@ static double share(const cli_profile *profile, const cli_profile_row *row) {
   return 100.0 * (multiplying > moving ? multiplying : moving);
 }
 
+void cli_kernels_print(const heed_plan_step *step) {
+  for (uint32_t i = 0; i < step->kernel_count; i++) {
+    const heed_plan_kernel *kernel = &step->kernel[i];
+    printf("%s%s (%s", i ? " + " : "  ", kernel->name, kernel->tier);
+    if (kernel->tile[0]) printf(", %u x %u", kernel->tile[0], kernel->tile[1]);
+    printf(")");
+  }
+}
+
+void cli_kernels_json(const heed_plan_step *step, json_out *json) {
+  json_open(json, "kernels", '[');
+  for (uint32_t i = 0; i < step->kernel_count; i++) {
+    const heed_plan_kernel *kernel = &step->kernel[i];
+    json_open(json, NULL, '{');
+    json_text(json, "name", kernel->name);
+    json_text(json, "tier", kernel->tier);
+    json_open(json, "tile", '[');
+    for (uint32_t k = 0; k < 2 && kernel->tile[0]; k++) json_integer(json, NULL, kernel->tile[k]);
+    json_close(json, ']');
+    json_integer(json, "dispatches", kernel->dispatches);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
 void cli_profile_print(const cli_profile *profile) {
   double sum = 0.0;
   uint32_t dispatches = 0;
@@ -115,14 +140,16 @@ void cli_profile_print(const cli_profile *profile) {
     sum += profile->rows[r].microseconds;
     dispatches += profile->rows[r].dispatches;
   }
-  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s%s\n", "op", "shape", "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s", profile->gflops > 0.0 ? " % of ceiling" : "");
+  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s%s  kernels (tier, tile); mode\n", "op", "shape", "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s",
+         profile->gflops > 0.0 ? " % of ceiling" : "");
   for (uint32_t r = 0; r < profile->count; r++) {
     const cli_profile_row *row = &profile->rows[r];
     char text[HEED_SHAPE_TEXT_SIZE];
     printf("%-18s %-22s %6u %10u %12.1f %6.1f %9.1f %8.2f", row->step.op, heed_shape_text(&row->step.shape, text), row->steps, row->dispatches,
            row->microseconds, sum > 0.0 ? 100.0 * row->microseconds / sum : 0.0, rate(row, row->step.flops), rate(row, row->step.bytes));
     if (profile->gflops > 0.0) printf(" %12.1f", share(profile, row));
-    printf("\n");
+    cli_kernels_print(&row->step);
+    printf("%s%s\n", !row->step.mode[0] ? "" : row->step.kernel_count ? "; " : "  ", row->step.mode);
   }
   printf("%-18s %-22s %6s %10u %12.1f\n", "together", "", "", dispatches, sum);
   if (profile->gflops <= 0.0) return;
@@ -145,6 +172,8 @@ void cli_profile_json(const cli_profile *profile, json_out *json) {
     json_number(json, "gflops", rate(row, row->step.flops));
     json_number(json, "gbs", rate(row, row->step.bytes));
     if (profile->gflops > 0.0) json_number(json, "ceiling_percent", share(profile, row));
+    json_text(json, "mode", row->step.mode);
+    cli_kernels_json(&row->step, json);
     json_close(json, '}');
   }
   json_close(json, ']');

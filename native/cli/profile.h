@@ -20,6 +20,10 @@ typedef struct cli_profile {
 double cli_milliseconds(void); /* the monotonic clock */
 int cli_ascending(const void *a, const void *b); /* doubles, for qsort */
 
+/* The kernels of a step, where its backend says which: "linear_half (half, 64 x 128)", joined by " + "; and an array "kernels". */
+void cli_kernels_print(const heed_plan_step *step);
+void cli_kernels_json(const heed_plan_step *step, json_out *json);
+
 /* Runs the session `runs` times step by step on the backend, and measures what its device does at best. Statuses: heed_session_profile's. */
 heed_status cli_profile_take(cli_state *cli, heed_backend *backend, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile);
 void cli_profile_release(cli_profile *profile);

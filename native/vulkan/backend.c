@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "vulkan/ceiling.h"
+#include "vulkan/kernel.h"
 #include "vulkan/ops/attention_parts.h"
 #include "vulkan/profile.h"
 #include "vulkan/ring.h"
@@ -147,13 +148,13 @@ static heed_status ring_create(heed_program *program, const heed_spans *inputs, 
   return status;
 }
 
-static uint32_t dispatches(heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+static void describe(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_plan_step *step) {
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &((heed_vk_backend *)backend)->device.limits);
   heed_vk_builder_node(&builder, node, NULL);
-  const uint32_t count = (uint32_t)builder.dispatch_count;
+  step->dispatches = (uint32_t)builder.dispatch_count;
+  step->kernel_count = heed_vk_list_kernels(&builder, step->kernel, HEED_STEP_KERNELS);
   heed_vk_builder_end(&builder);
-  return count;
 }
 
 static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
@@ -179,7 +180,7 @@ static const heed_backend_vtable vtable = {
     .read = program_read,
     .run = run,
     .profile = profile,
-    .dispatches = dispatches,
+    .describe = describe,
     .destroy = destroy,
     .attention_mode = attention_mode,
     .ring_create = ring_create,

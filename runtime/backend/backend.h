@@ -36,8 +36,8 @@ typedef struct heed_backend_vtable {
   const void *(*view)(const heed_program *program, uint64_t offset);
   /* Runs all steps one by one and fills times[step_count]. */
   heed_status (*profile)(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error);
-  /* How many kernels a node starts; NULL: one. */
-  uint32_t (*dispatches)(heed_backend *backend, const heed_plan *plan, const heed_node *node);
+  /* Fills dispatches and kernels of the step that a node is; NULL: one dispatch, of which nothing is told. */
+  void (*describe)(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_plan_step *step);
   void (*destroy)(heed_backend *backend);
   /* The mode in which an attention will run: plan->attention where the backend has it, its own choice else; never
    * AUTO. NULL: the backend has one way only and does not say which. */

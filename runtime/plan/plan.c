@@ -164,9 +164,15 @@ static const char *mode_name(const heed_plan *plan, const heed_node *node) {
 void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step) {
   const heed_node *node = heed_plan_node(plan, index);
   const heed_value_record *output = heed_graph_record(plan->graph, node->output[0]);
-  *step = (heed_plan_step){heed_ops[node->op]->name, output->name ? output->name : "", node->stage, output->shape, heed_ops[node->op]->flops(plan->graph, node), 0, "", 0, 1};
+  *step = (heed_plan_step){.op = heed_ops[node->op]->name,
+                           .output = output->name ? output->name : "",
+                           .stage = node->stage,
+                           .shape = output->shape,
+                           .flops = heed_ops[node->op]->flops(plan->graph, node),
+                           .mode = "",
+                           .dispatches = 1};
   const heed_backend_vtable *backend = plan->backend->vtable;
-  if (backend->dispatches) step->dispatches = backend->dispatches(plan->backend, plan, node);
+  if (backend->describe) backend->describe(plan->backend, plan, node, step);
   if (node->op == HEED_OP_KIND_attention) {
     heed_attention_sizes s;
     heed_attention_get_sizes(plan->graph, node->desc, &s);

@@ -88,6 +88,22 @@ expect_exit 0
 [ "$(tr '}' '\n' <"$out" | grep -c '"stage": 2,')" -eq 7 ] || fail "a layer is not seven steps"
 test_end
 
+test_begin kernels_of_a_plan
+heed inspect --vit Ti --plan --backend vulkan
+expect_stdout_contains "  linear_texel (floor, 16 x "
+expect_stdout_contains " + attention_norm_texel (floor, "
+HEED_VULKAN_GPU_KERNELS=1 HEED_VULKAN_TIER=floor
+export HEED_VULKAN_GPU_KERNELS HEED_VULKAN_TIER
+heed inspect --vit Ti --plan --backend vulkan
+expect_stdout_contains "  linear (floor, 64 x 64)"
+expect_stdout_contains "  attention (floor, 16 x 16); streamed"
+HEED_VULKAN_TIER=half
+heed inspect --vit Ti --plan --backend vulkan --precision f16 --json
+expect_stdout_contains '"kernels": [{"name": "linear_half", "tier": "half", "tile": [64, 64], "dispatches": 1}]'
+expect_stdout_contains '"kernels": [{"name": "attention_subgroup", "tier": "subgroup", "tile": [16, 16], "dispatches": 1}]'
+unset HEED_VULKAN_GPU_KERNELS HEED_VULKAN_TIER
+test_end
+
 test_begin null_dispatch
 HEED_VULKAN_NULL_DISPATCH=1
 export HEED_VULKAN_NULL_DISPATCH
@@ -110,6 +126,7 @@ heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --qui
 expect_exit 0
 expect_stdout_contains "% of ceiling"
 expect_stdout_contains "ceiling, measured: "
+expect_stdout_contains "  linear_texel (floor, 4 x "
 heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --profile --json
 expect_exit 0
 expect_stdout_contains '"ceiling_percent": '

@@ -529,6 +529,14 @@ HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, 
 HEED_API void heed_plan_destroy(heed_plan *plan);
 HEED_API void heed_plan_memory(const heed_plan *plan, heed_memory *memory);
 
+/* A kernel that a backend takes for a step. */
+typedef struct heed_plan_kernel {
+  const char *name, *tier; /* "linear_half", "half" */
+  uint32_t tile[2];        /* of a workgroup: rows and columns; query rows and keys at a time; rows and invocations a row; 0, 0: elements in any order */
+  uint32_t dispatches;
+} heed_plan_kernel;
+#define HEED_STEP_KERNELS 6
+
 typedef struct heed_plan_step {
   const char *op;      /* "linear" */
   const char *output;  /* name of the first output, or "" */
@@ -539,6 +547,8 @@ typedef struct heed_plan_step {
   const char *mode;    /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
   uint64_t map_bytes;  /* of an attention: what all its weights take, whether this plan wants them or not; else 0 */
   uint32_t dispatches; /* kernels that the backend starts for it */
+  uint32_t kernel_count; /* of those that differ, where the backend says which (Vulkan); else 0 */
+  heed_plan_kernel kernel[HEED_STEP_KERNELS];
 } heed_plan_step;
 HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
 HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
