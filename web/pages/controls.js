@@ -33,7 +33,7 @@ export function connectControls(page) {
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
   store.on(['style', 'scale', 'score', 'strength', 'colours', 'query', 'reverse', 'ran', 'view'], (state) => {
     for (const id of ['style', 'scale', 'score', 'strength', 'colours']) element(id).value = state[id]
-    element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.result.scores)
+    element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.result.scores && !page.engine.result.light)
     element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
     element('cls').setAttribute('aria-pressed', state.query === 'cls')
     element('reverse').setAttribute('aria-pressed', state.reverse)

@@ -10,6 +10,7 @@ const keepAtMost = 160e6
 
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
+const placeText = ({ layer, head, query, reverse }) => `${layer} ${head} ${query} ${reverse}`
 const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
 /** options: onProgress, signal, and what createRuntime takes. */
@@ -27,6 +28,7 @@ class Engine {
   #busy = Promise.resolve()
   #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
   #changing = null // { session, key }
+  #light = null // keeps queries and keys alone, for runs that the next one replaces at once
   result = null
   /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
   whole = null
@@ -56,11 +58,10 @@ class Engine {
     }
     await this.#busy // a run of the model before ends first
     this.#changing?.session.close()
-    this.#plain?.close()
-    this.#model?.close()
+    for (const old of [this.#light, this.#plain, this.#model]) old?.close()
     this.#model = model
     this.#session = this.#plain = session
-    this.#changing = this.whole = null
+    this.#changing = this.#light = this.whole = null
     this.shape = shape
     this.saved = null
     this.result = null
@@ -114,11 +115,23 @@ class Engine {
     return { ...result, changes, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
   }
 
+  /* Copying all maps out of the module takes as long as a layer or two. The row that is looked at comes along: asked for once the page
+   * draws the picture, it would miss the frame. */
+  async #runLight(picture, at) {
+    const session = (this.#light ??= this.#model.createSession({ taps: 'rows' })), result = await session.run(picture)
+    this.#session = session
+    const light = { ...result, changes: unchanged, attention: null, kept: false, scores: false, light: { at: placeText(at) } }
+    light.light.row = await (at.reverse ? this.#column(at.layer, at.head, this.token(at.query)) : session.attention({ ...at, query: this.token(at.query) }))
+    return (this.result = light)
+  }
+
   /** One run after the other; resolves to the result, which stays until the next. changes: as changes.js has them; the first run with
-   * changes of a picture is led by one without, which stays in `whole`. */
-  run(picture, { changes = unchanged, ...options } = {}) {
+   * changes of a picture is led by one without, which stays in `whole`. light: { layer, head, query, reverse } that is looked at; other maps
+   * are worked out on demand, as another run follows soon. */
+  run(picture, { changes = unchanged, light = null, ...options } = {}) {
     const run = this.#busy.then(async () => {
       if (this.saved) return (this.result = this.#savedResult(picture))
+      if (light && !isChanged(changes)) return this.#runLight(picture, light)
       if (!isChanged(changes) || this.whole?.picture !== picture) {
         this.result = await this.#runOn(this.#plain, picture, options, unchanged)
         this.#session = this.#plain
@@ -150,7 +163,8 @@ class Engine {
   /** One row of weights (who does the query look at), or with reverse the column (who looks at it); with a score stage, what the
    * softmax saw. At once where all maps are kept. */
   row({ layer, head, query, token = this.token(query), reverse = false, score = 'softmax' }) {
-    const { tokens, heads } = this.shape, { attention } = this.result
+    const { tokens, heads } = this.shape, { attention, light } = this.result
+    if (light?.at === placeText({ layer, head, query, reverse })) return light.row
     if (score !== 'softmax' && this.result.scores) return this.#scores(layer, head, token, reverse, score)
     if (!attention) return reverse ? this.#column(layer, head, token) : this.#session.attention({ layer, head, query: token })
     return head === 'mean' ? layerMean(attention[layer], heads, tokens, token, reverse) : slice(attention[layer], head, tokens, token, reverse)

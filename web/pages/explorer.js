@@ -41,7 +41,8 @@ async function run(picture, { live = false } = {}) {
     showStop(stop)
   }
   try {
-    const result = await page.engine.run(picture.source, { ...options, changes: changesOf(store.get()) })
+    const state = store.get(), light = live && state.score === 'softmax' ? { layer: state.layer, head: state.head, query: page.query(), reverse: state.reverse } : null
+    const result = await page.engine.run(picture.source, { ...options, light, changes: changesOf(state) })
     page.picture = picture
     page.statistics = null
     fit()

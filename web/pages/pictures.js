@@ -7,7 +7,7 @@ const samples = [159, 7, 42, 1009]
 
 /** A drawn scene as a picture; drawing: its objects, scene: its seed, or null for one that was changed. */
 export function pictureOf(name, scene, { image, twins, owner, scene: drawing }) {
-  const source = new ImageData(new Uint8ClampedArray(image.data), image.width, image.height)
+  const source = new ImageData(image.data, image.width, image.height)
   return { source, width: image.width, height: image.height, name, scene, drawing, twins, owner }
 }
 

@@ -335,9 +335,11 @@ export class Engine {
       }
       const [textAt, ownerAt, rgbAt, side, grid, hasTwins, first, second] = this.#out(8)
       const rgb = this.#bytes(rgbAt, side * side * 3), data = new Uint8ClampedArray(side * side * 4)
-      for (let i = 0; i < side * side; i++) {
-        for (let c = 0; c < 3; c++) data[4 * i + c] = rgb[3 * i + c]
-        data[4 * i + 3] = 255
+      for (let from = 0, to = 0; from < rgb.length; from += 3, to += 4) {
+        data[to] = rgb[from]
+        data[to + 1] = rgb[from + 1]
+        data[to + 2] = rgb[from + 2]
+        data[to + 3] = 255
       }
       const image = { data, width: side, height: side }
       return { text: this.#string(textAt), image, owner: this.#bytes(ownerAt, grid * grid).slice(), twins: hasTwins ? [first, second] : null }

@@ -5,6 +5,8 @@ import { pictureOf } from '../pictures.js'
 const element = (id) => document.getElementById(id)
 const ranges = { x: ['Across', 8, 216], y: ['Down', 8, 216], radius: ['Size', 8, 48], angle: ['Turn', 0, 359] }
 const mostObjects = 16
+/* Other moves wait for the next frame. */
+const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 
 export function sceneView(page, panel) {
   const { store, engine } = page
@@ -14,7 +16,7 @@ export function sceneView(page, panel) {
     ${Object.entries(ranges).map(([name, [text, min, max]]) => `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"></label></p>`).join('')}
     <p class="row"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="hint"></p>`
   const field = (name) => panel.querySelector(`[name=${name}]`)
-  let chosen = 0, waiting = null, latest = null, running = false
+  let chosen = 0, waiting = null, latest = null, running = false, listed = ''
 
   /* One run at a time; of the changes that came meanwhile only the last is drawn. */
   async function follow() {
@@ -84,7 +86,8 @@ export function sceneView(page, panel) {
       if (carries) store.set({ query: [Math.floor(place.y / 16), Math.floor(place.x / 16)], hover: null })
       change(changed(place), true)
     }
-    surface.addEventListener('pointermove', (at) => { at.stopImmediatePropagation(); move(at) }, { capture: true, signal: stop.signal })
+    surface.addEventListener(moves, move, { capture: true, signal: stop.signal })
+    surface.addEventListener('pointermove', (at) => at.stopImmediatePropagation(), { capture: true, signal: stop.signal })
     for (const type of ['pointerup', 'pointercancel'])
       surface.addEventListener(type, () => { stop.abort(); change(current().objects) }, { capture: true, signal: stop.signal })
     draw()
@@ -98,7 +101,9 @@ export function sceneView(page, panel) {
     for (const input of panel.querySelectorAll('select, input, button')) input.disabled = !scene
     if (!scene) return (panel.lastElementChild.textContent = 'This picture is no drawn scene. Take one of the samples.')
     chosen = Math.min(chosen, scene.objects.length - 1)
-    field('object').replaceChildren(...scene.objects.map(({ shape, colour }, i) => new Option(`${colour} ${shape}`, i)))
+    const names = scene.objects.map(({ shape, colour }) => `${colour} ${shape}`)
+    if (String(names) !== listed) field('object').replaceChildren(...names.map((name, i) => new Option(name, i)))
+    listed = String(names)
     field('object').value = chosen
     const object = scene.objects[chosen]
     for (const name of ['shape', 'colour', ...Object.keys(ranges)]) if (document.activeElement !== field(name)) field(name).value = object[name] ?? 0
