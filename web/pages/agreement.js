@@ -5,6 +5,13 @@ import { createRuntime } from './heed/index.js'
 let runtime = null
 const turns = new WeakMap()
 
+/** Says something else in its place. */
+export function sayAgreement(element, text, passed) {
+  turns.delete(element)
+  element.textContent = text
+  element.dataset.passed = passed
+}
+
 export async function showAgreement(element, { tensors, metadata }) {
   const mine = Symbol('turn')
   turns.set(element, mine)

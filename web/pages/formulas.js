@@ -1,7 +1,8 @@
 /* How one cell was made, with its numbers, as MathML. Numbers and names of this page alone go in, so that the text can be set as it is. */
-import { concatShare } from './worked.js'
+import { best, concatShare, entmaxLimit } from './worked.js'
 
-const mn = (value) => `<mn>${Number.isFinite(value) ? Number(value.toFixed(3)) : '−∞'}</mn>`
+const mn = (value) => `<mn>${Number.isFinite(value) ? String(Number(value.toFixed(3))).replace('-', '−') : '−∞'}</mn>`
+const minus = (value) => (value < 0 ? `<mo>+</mo>${mn(-value)}` : `<mo>−</mo>${mn(value)}`)
 const block = (inner) => `<math display="block"><mrow>${inner}</mrow></math>`
 const sub = (letter, i, j) => `<msub><mi>${letter}</mi><mrow><mn>${i + 1}</mn><mo>,</mo><mn>${j + 1}</mn></mrow></msub>`
 
@@ -20,12 +21,15 @@ function score(i, j, { query, key, score, temperature }, result) {
 }
 
 function weight(i, j, { norm }, { tempered, weights }) {
-  const row = tempered[i], seen = row.filter((entry) => entry > -Infinity)
+  const row = tempered[i], seen = row.filter((entry, c) => (norm === 'topk' ? weights[i][c] > 0 : entry > -Infinity))
+  if (norm === 'entmax')
+    return block(`${sub('a', i, j)}<mo>=</mo><msup><mrow><mi>max</mi><mo>(</mo><mn>0</mn><mo>,</mo><mfrac>${mn(row[j])}<mn>2</mn></mfrac>${minus(entmaxLimit(row))}<mo>)</mo></mrow><mn>2</mn></msup><mo>=</mo>${mn(weights[i][j])}`)
   if (norm === 'sparsemax') {
     const kept = row.filter((_, c) => weights[i][c] > 0), limit = (kept.reduce((a, b) => a + b, 0) - 1) / kept.length
-    return block(`${sub('a', i, j)}<mo>=</mo><mi>max</mi><mo>(</mo><mn>0</mn><mo>,</mo>${mn(row[j])}<mo>−</mo>${mn(limit)}<mo>)</mo><mo>=</mo>${mn(weights[i][j])}`)
+    return block(`${sub('a', i, j)}<mo>=</mo><mi>max</mi><mo>(</mo><mn>0</mn><mo>,</mo>${mn(row[j])}${minus(limit)}<mo>)</mo><mo>=</mo>${mn(weights[i][j])}`)
   }
-  const power = (entry) => `<msup><mi>e</mi>${mn(entry)}</msup>`, cut = norm === 'sparse' ? '<p class="hint">Shares under 0.05 are cut to 0, and the rest is divided by what is left.</p>' : ''
+  const power = (entry) => `<msup><mi>e</mi>${mn(entry)}</msup>`, cut = { sparse: '<p class="hint">Shares under 0.05 are cut to 0, and the rest is divided by what is left.</p>', topk: `<p class="hint">The ${best} highest scores alone take part.</p>` }[norm] ?? ''
+  if (norm === 'topk' && weights[i][j] === 0) return block(`${sub('a', i, j)}<mo>=</mo><mn>0</mn>`) + cut
   return block(`${sub('a', i, j)}<mo>=</mo><mfrac>${power(row[j])}<mrow>${seen.map(power).join('<mo>+</mo>')}</mrow></mfrac><mo>→</mo>${mn(weights[i][j])}`) + cut
 }
 

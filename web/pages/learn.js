@@ -1,11 +1,11 @@
 /* Attention in numbered steps: every number can be changed, every result explains itself. */
-import { showAgreement } from './agreement.js'
+import { sayAgreement, showAgreement } from './agreement.js'
 import { formulas } from './formulas.js'
 import { connectHeads, takeTokens } from './heads_lesson.js'
 import { connectRealHead } from './real_head.js'
 import { connectTheme } from './site.js'
 import { showTable } from './table.js'
-import { asCase, attend, normKinds, scoreKinds } from './worked.js'
+import { asCase, attend, entmaxDistance, normalise, normKinds, scoreKinds } from './worked.js'
 
 const element = (id) => document.getElementById(id)
 const pen = [[1, 0.5, 0, 0], [0.5, 1, 0, 0.5], [0, 0, 1, 0.5], [0, 0.5, 0.5, 1]]
@@ -19,32 +19,51 @@ const presets = {
 }
 
 let given = null, looked = null, timer
+const seen = new Set() // cells whose results are shown while results are hidden
 
-function take(name, { score, norm = 'softmax', temperature = 1, causal = false } = {}) {
+function take(name, { score, norm = 'softmax', temperature = 1, causal = false, hide = false } = {}) {
   const { query, key, value, words, score: own } = presets[name], copy = (rows) => rows.map((row) => [...row])
   given = { query: copy(query), key: copy(key), value: copy(value), words }
-  looked = null
   element('preset').value = name
   element('score').value = score ?? own
   element('temperature').value = temperature
   element('norm').value = norm
   element('causal').checked = causal
-  for (const id of ['query', 'key', 'value', 'scores', 'weights', 'output']) element(id).replaceChildren()
-  draw()
-  takeTokens(given.key, words)
+  element('hide').checked = hide
+  renew()
 }
 
-/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1; numbers that were typed are not in it. */
+/* After other tokens or columns: tables are made anew. */
+function renew() {
+  seen.clear()
+  looked = null
+  element('tokens').value = given.words.length
+  element('columns').value = given.key[0].length
+  for (const id of ['query', 'key', 'value', 'scores', 'weights', 'rules', 'output']) element(id).replaceChildren()
+  draw()
+  takeTokens(given.key, given.words)
+}
+
+/* What is new has numbers of its own, the same at every visit. */
+function resize() {
+  const within = (id) => Math.min(Number(element(id).max), Math.max(Number(element(id).min), Math.round(element(id).valueAsNumber) || 0)), tokens = within('tokens'), columns = within('columns')
+  const alone = given.query.length !== given.words.length, fresh = (i, d) => Math.round(4 * Math.sin(3 * i + 2 * d + 1)) / 2
+  const cut = (rows, count) => Array.from({ length: count }, (_, i) => Array.from({ length: columns }, (_, d) => rows[i]?.[d] ?? fresh(i, d)))
+  given = { query: cut(given.query, alone ? 1 : tokens), key: cut(given.key, tokens), value: cut(given.value, tokens), words: Array.from({ length: tokens }, (_, i) => given.words[i] ?? `t${i + 1}`) }
+  renew()
+}
+
+/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&h=1 (results hidden); numbers that were typed are not in it. */
 const linkOf = () => {
-  const parts = { x: element('preset').value, s: element('score').value, n: element('norm').value, t: element('temperature').value, c: element('causal').checked ? '1' : '' }
-  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '' }
+  const parts = { x: element('preset').value, s: element('score').value, n: element('norm').value, t: element('temperature').value, c: element('causal').checked ? '1' : '', h: element('hide').checked ? '1' : '' }
+  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', h: '' }
   return Object.entries(parts).filter(([key, value]) => value !== usual[key]).map(([key, value]) => `${key}=${value}`).join('&')
 }
 
 function takeLink() {
   const link = new URLSearchParams(location.hash.slice(1)), oneOf = (options, key) => (Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : undefined)
   const temperature = Number(link.get('t'))
-  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1' })
+  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1', hide: link.get('h') === '1' })
 }
 
 function keepLink() {
@@ -72,15 +91,38 @@ function draw() {
   const edit = (name) => (i, j, value) => { given[name][i][j] = value; draw() }
   for (const [name, rows] of [['query', asked], ['key', words], ['value', words]])
     showTable(element(name), { caption: { query: 'Q, queries', key: 'K, keys', value: 'V, values' }[name], values: given[name], rows, columns: numbers(given[name]), digits: 2, largest: most(given[name]), onEdit: edit(name), chosen: feeds(name) })
-  const look = (name) => (i, j) => { looked = [name, i, j]; draw() }
-  showTable(element('scores'), { caption: 'Scores', values: result.tempered, rows: asked, columns: words, largest: most(result.tempered), onLook: look('scores'), chosen: feeds('scores') })
-  showTable(element('weights'), { caption: 'Weights', values: result.weights, rows: asked, columns: words, onLook: look('weights'), chosen: feeds('weights') })
-  showTable(element('output'), { caption: 'Output', values: result.output, rows: asked, columns: numbers(result.output), largest: most(result.output), onLook: look('output') })
+  const hide = element('hide').checked, results = (name) => ({ onLook: look(name), hidden: hide ? (i, j) => !seen.has(`${name} ${i} ${j}`) : null })
+  showTable(element('scores'), { caption: 'Scores', values: result.tempered, rows: asked, columns: words, largest: most(result.tempered), chosen: feeds('scores'), ...results('scores') })
+  showTable(element('weights'), { caption: 'Weights', values: result.weights, rows: asked, columns: words, chosen: feeds('weights'), ...results('weights') })
+  showTable(element('output'), { caption: 'Output', values: result.output, rows: asked, columns: numbers(result.output), largest: most(result.output), ...results('output') })
   element('temperature-said').textContent = set.temperature
-  element('sums').textContent = `Sums of the rows: ${result.weights.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)).join(', ')}. Weights above zero: ${result.weights.map((row) => row.filter((weight) => weight > 0).length).join(', ')}.`
+  const above = (row) => row.filter((weight) => weight > 0).length
+  element('sums').textContent = hide ? '' : `Sums of the rows: ${result.weights.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)).join(', ')}. Weights above zero: ${result.weights.map(above).join(', ')}.`
+  showRules(result.tempered, asked, words)
   element('formula').innerHTML = looked ? formulas[looked[0]](looked[1], looked[2], set, result) : ''
   clearTimeout(timer)
-  timer = setTimeout(() => showAgreement(element('agreement'), asCase(set, result)), 150)
+  timer = setTimeout(() => agree(set, result), 150)
+}
+
+const look = (name) => (i, j, type) => {
+  if (element('hide').checked && type !== 'click') return
+  looked = [name, i, j]
+  seen.add(looked.join(' '))
+  draw()
+}
+
+/* One row of scores by every rule: the row of the looked-at cell, or the first. */
+function showRules(tempered, asked, words) {
+  const row = looked?.[1] ?? 0, host = element('rules')
+  element('rules-said').hidden = host.hidden = element('hide').checked
+  showTable(host, { caption: `Row of “${asked[row]}”`, values: Object.keys(normKinds).map((norm) => normalise(tempered[row], norm)), rows: Object.values(normKinds), columns: words })
+  host.querySelector('caption').textContent = `Row of “${asked[row]}”`
+}
+
+function agree(set, result) {
+  if (set.norm !== 'entmax') return showAgreement(element('agreement'), asCase(set, result))
+  const apart = entmaxDistance(result.tempered)
+  sayAgreement(element('agreement'), `heed’s runtime has no entmax: these weights are this page’s own. Halving an interval until the weights sum to 1 gives the same to ${apart < 1e-6 ? '1e-6' : apart.toExponential(1)}.`, apart < 1e-6)
 }
 
 const fill = (id, options) => element(id).replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key)))
@@ -91,7 +133,8 @@ connectTheme(element('theme'))
 connectHeads()
 connectRealHead()
 element('preset').addEventListener('change', ({ target }) => { take(target.value); keepLink() })
-for (const id of ['score', 'norm', 'temperature', 'causal']) element(id).addEventListener('input', () => { draw(); keepLink() })
+for (const id of ['score', 'norm', 'temperature', 'causal', 'hide']) element(id).addEventListener('input', () => { seen.clear(); looked = null; draw(); keepLink() })
+for (const id of ['tokens', 'columns']) element(id).addEventListener('change', resize)
 addEventListener('hashchange', takeLink)
 takeLink()
 document.documentElement.dataset.ready = 'true'

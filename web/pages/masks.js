@@ -1,6 +1,6 @@
 /* Masks: each factor, their AND, the weights that it leaves, and what a row without keys becomes. */
 import { showAgreement } from './agreement.js'
-import { allOf, emptyRows, factorNames, factors, hiddenPatches } from './mask_factors.js'
+import { allOf, emptyRows, factorNames, factors, forms, hiddenPatches, layers, weightsBy } from './mask_factors.js'
 import { connectTheme } from './site.js'
 import { showTable } from './table.js'
 import { asCase, attend, softmax } from './worked.js'
@@ -10,16 +10,28 @@ const value = (id) => Math.min(Number(element(id).max), Math.max(Number(element(
 const names = (count, letter) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
 /* Vectors of an example, the same at every visit. */
 const vectors = (count, by) => Array.from({ length: count }, (_, i) => Array.from({ length: 4 }, (_, d) => Math.round(15 * Math.sin((i + 1) * (d + 2) * by)) / 10))
+/* Which tokens are real; further ones are as the last. */
+const real = { query: [true], value: [true, true, true, true, false], key: [true] }
 let painted = null, shape = '', timer
 
 function setting() {
-  const queries = value('tq'), keys = value('tk'), real = (count, id) => Array.from({ length: count }, (_, i) => i < value(id))
+  const queries = value('tq'), keys = value('tk'), grown = (name, count) => (real[name] = Array.from({ length: count }, (_, i) => real[name][i] ?? real[name].at(-1)))
   if (shape !== `${queries} ${keys}`) painted = Array.from({ length: queries }, () => Array(keys).fill(true))
   shape = `${queries} ${keys}`
   return {
-    queries: real(queries, 'real-queries'), keys: real(keys, 'real-keys'), causal: element('causal').checked,
-    window: element('window').checked ? [value('left'), value('right')] : null, painted
+    layer: element('layer').value, shared: element('shared').checked, queries: grown('query', queries), values: grown('value', keys), keys: grown('key', keys),
+    causal: element('causal').checked, window: element('window').checked ? [value('left'), value('right')] : null, painted
   }
+}
+
+/* Rows of switches: which queries, values and keys are no padding. */
+function showReal({ layer, shared, queries, values, keys }) {
+  for (const [name, list, letter] of [['query', queries, 'q'], ['value', values, 'k'], ['key', keys, 'k']]) {
+    const host = element(`real-${name}`)
+    host.hidden = name === 'key' && (shared || layer === 'single')
+    showTable(host, { caption: `Real tokens: ${{ query: 'queries', value: 'values', key: 'keys' }[name]}`, values: [list], rows: ['real'], columns: names(list.length, letter), onEdit: (_, j, open) => { real[name][j] = open; draw() } })
+  }
+  element('real-value').querySelector('caption').textContent = shared && layer === 'multi' ? 'Real tokens: values, which are the keys' : 'Real tokens: values'
 }
 
 function paint(i, j, open) {
@@ -27,14 +39,15 @@ function paint(i, j, open) {
   draw()
 }
 
-function showFactors(parts, rows, columns) {
+function showFactors(parts, rows, columns, multi) {
   for (const [name, caption] of Object.entries(factorNames)) {
-    const host = element('factors').querySelector(`[data-name=${name}]`) ?? element('factors').appendChild(Object.assign(document.createElement('div')))
+    const host = element('factors').querySelector(`[data-name=${name}]`) ?? element('factors').appendChild(document.createElement('div'))
     host.dataset.name = name
-    const part = name === 'painted' ? painted : parts[name]
+    const part = name === 'painted' && multi ? painted : parts[name]
     host.hidden = !part
     if (part) showTable(host, { caption, values: part, rows, columns, onEdit: name === 'painted' ? paint : undefined })
   }
+  element('shared').disabled = element('window').disabled = element('left').disabled = element('right').disabled = !multi
 }
 
 /* What no query sees is hidden from the demo model too. The default picture has 14 x 14 patches. */
@@ -46,14 +59,27 @@ function showPicture(mask) {
     : count === 196 ? 'No key is seen at all: open one.' : `Keys that no query sees: ${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length}. That share of the picture’s patches, in raster order, is ${count} of 196. As key padding they are hidden from every head:`
 }
 
+/* What the layer does with padded queries. */
+const sayLayer = ({ layer, queries, shared }) => (layer === 'single'
+  ? `Keras’s Attention takes a query mask, a value mask and causal. The query mask hides no row: it sets the output of padded queries to zero${queries.includes(false) ? ', as above' : ''}.`
+  : `Keras’s MultiHeadAttention ANDs query, value and key mask, causal and the mask it is given${shared ? '; the key mask is left out while the keys are the values' : ''}. A padded query’s whole row is hidden.`)
+
 function draw() {
-  const set = setting(), parts = factors(set), mask = allOf(parts, set.queries, set.keys), rows = names(set.queries.length, 'q'), columns = names(set.keys.length, 'k')
+  const set = setting(), parts = factors(set), mask = allOf(parts, set.queries, set.keys), rows = names(set.queries.length, 'q'), columns = names(set.keys.length, 'k'), form = element('form').value
   const given = { query: vectors(rows.length, 0.7), key: vectors(columns.length, 0.9), value: vectors(columns.length, 1.1), mask, may: (i, j) => mask[i][j] }, result = attend(given)
-  showFactors(parts, rows, columns)
+  const weights = result.scores.map((row, i) => weightsBy(form, row, mask[i], softmax)), zeroed = (i) => set.layer === 'single' && !set.queries[i]
+  const output = weights.map((row, i) => given.value[0].map((_, d) => (zeroed(i) ? 0 : row.reduce((sum, weight, j) => sum + weight * given.value[j][d], 0))))
+  showReal(set)
+  showFactors(parts, rows, columns, set.layer === 'multi')
   showTable(element('joined'), { caption: 'All of them', values: mask, rows, columns })
-  showTable(element('weights'), { caption: 'Weights', values: result.weights, rows, columns })
-  const empty = Math.max(0, mask.findIndex((row) => !row.includes(true))), conventions = Object.values(emptyRows)
-  showTable(element('empty'), { caption: `Weights of ${rows[empty]}`, values: conventions.map(({ row }) => row(result.scores[empty], softmax)), rows: conventions.map(({ name, who }) => `${name}: ${who}`), columns })
+  const { bias } = forms[form]
+  element('bias').hidden = bias === null
+  if (bias !== null) showTable(element('bias'), { caption: 'Added to the scores', values: mask.map((row) => row.map((open) => (open ? 0 : bias))), rows, columns, digits: 0, largest: Infinity })
+  showTable(element('weights'), { caption: 'Weights', values: weights, rows, columns })
+  showTable(element('output'), { caption: 'Output', values: output, rows, columns: names(4, ''), largest: Math.max(1e-9, ...output.flat().filter(Number.isFinite).map(Math.abs)) })
+  element('layer-said').textContent = sayLayer(set)
+  const empty = Math.max(0, mask.findIndex((row) => !row.includes(true))), nothing = columns.map(() => false)
+  showTable(element('empty'), { caption: 'Weights', values: Object.keys(emptyRows).map((name) => weightsBy(name, result.scores[empty], nothing, softmax)), rows: Object.values(emptyRows), columns, chosen: (i) => i === 0 })
   element('empty').querySelector('caption').textContent = `Weights of ${rows[empty]}`
   element('cross').textContent = rows.length === columns.length ? 'Self-attention: as many queries as keys.' : `Cross-attention: ${rows.length} queries over ${columns.length} keys of another sequence. Causal and window count from the first of both.`
   showPicture(mask)
@@ -61,8 +87,11 @@ function draw() {
   timer = setTimeout(() => showAgreement(element('agreement'), asCase(given, result)), 150)
 }
 
+const fill = (id, options) => element(id).replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key)))
+fill('layer', layers)
+fill('form', forms)
 connectTheme(element('theme'))
-for (const input of document.querySelectorAll('main input')) input.addEventListener('input', draw)
+for (const id of ['tq', 'tk', 'layer', 'shared', 'causal', 'window', 'left', 'right', 'form']) element(id).addEventListener('input', draw)
 element('clear').addEventListener('click', () => { shape = ''; draw() })
 draw()
 document.documentElement.dataset.ready = 'true'

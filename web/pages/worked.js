@@ -1,7 +1,10 @@
 /* Attention on small matrices in double precision, step by step, as the runtime defines it (heed.h, heed_define_attention); rows are arrays. */
 
 export const scoreKinds = { scaled: 'q·k / √D', dot: 'q·k', general: 'q W k', additive: 'v·tanh(q + k)', concat: 'v·tanh(W [q; k])' }
-export const normKinds = { softmax: 'softmax', sparse: 'softmax, small weights cut', sparsemax: 'sparsemax' }
+export const normKinds = { softmax: 'softmax', sparse: 'softmax, small weights cut', topk: 'softmax of the best 2', entmax: 'entmax 1.5', sparsemax: 'sparsemax' }
+
+/* How many scores the softmax of the best keeps; ties go to the earlier. */
+export const best = 2
 
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
 
@@ -39,11 +42,54 @@ export function sparsemax(row) {
   return row.map((score) => Math.max(0, score - limit) || 0)
 }
 
+/* The limit of entmax 1.5: weights (s / 2 - limit)^2 of the scores above it sum to 1 (Peters, Niculae, Martins 2019, algorithm 2). */
+export function entmaxLimit(row) {
+  const halves = row.filter((score) => score > -Infinity).map((score) => score / 2).sort((a, b) => b - a)
+  let sum = 0, squares = 0, limit = Infinity
+  for (const [i, half] of halves.entries()) {
+    sum += half
+    squares += half * half
+    const mean = sum / (i + 1), spread = squares - sum * mean, next = mean - Math.sqrt(Math.max(0, (1 - spread) / (i + 1)))
+    if (next <= half) limit = next
+  }
+  return limit
+}
+
+export function entmax(row) {
+  const limit = entmaxLimit(row)
+  return row.map((score) => Math.max(0, score / 2 - limit) ** 2)
+}
+
+function softmaxOfBest(row) {
+  const kept = new Set(row.map((_, i) => i).sort((a, b) => row[b] - row[a] || a - b).slice(0, best))
+  return softmax(row.map((score, i) => (kept.has(i) ? score : -Infinity)))
+}
+
+const norms = { softmax, sparsemax, entmax, topk: softmaxOfBest, sparse: (row, threshold) => sparse(row, threshold) }
+
+/** The weights of a row of scores by one of normKinds. */
+export const normalise = (row, norm, threshold = 0.05) => norms[norm](row, threshold)
+
+/** How far entmax 1.5 is from weights whose limit is found by halving an interval, as the runtime has no entmax to compare with. */
+export function entmaxDistance(rows) {
+  return Math.max(...rows.map((row) => {
+    const seen = row.filter((score) => score > -Infinity), mass = (limit) => seen.reduce((sum, score) => sum + Math.max(0, score / 2 - limit) ** 2, 0)
+    if (!seen.length) return 0
+    let high = Math.max(...seen) / 2, low = high - 1
+    for (let step = 0; step < 60; step++) {
+      const middle = (low + high) / 2
+      if (mass(middle) > 1) low = middle
+      else high = middle
+    }
+    return Math.max(...entmax(row).map((weight, i) => Math.abs(weight - Math.max(0, row[i] / 2 - low) ** 2)))
+  }))
+}
+
 /** query, key, value: rows; may(i, j): whether query i may see key j. Returns { scores, tempered, weights, output }. */
 export function attend({ query, key, value, score = 'scaled', norm = 'softmax', temperature = 1, threshold = 0.05, may = () => true }) {
   const raw = query.map((q) => key.map((k) => scores[score](q, k)))
   const tempered = raw.map((row, i) => row.map((entry, j) => (may(i, j) ? entry / temperature : -Infinity)))
-  const weights = tempered.map((row) => (norm === 'sparsemax' ? sparsemax(row) : norm === 'sparse' ? sparse(row, threshold) : softmax(row)))
+  const weights = tempered.map((row) => normalise(row, norm, threshold))
   const output = weights.map((row) => value[0].map((_, d) => row.reduce((sum, weight, j) => sum + weight * value[j][d], 0)))
   return { scores: raw, tempered, weights, output }
 }
@@ -51,10 +97,10 @@ export function attend({ query, key, value, score = 'scaled', norm = 'softmax', 
 const tensor = (rows, shape) => ({ shape, data: Float32Array.from(rows.flat()) })
 const squareOf = (size, diagonal) => Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => (i === j ? diagonal : 0)))
 
-/** The same as a case of `heed check`: { tensors, attrs }, whose expected results are those of `attend`. */
+/** The same as a case of `heed check`: { tensors, attrs }, whose expected results are those of `attend`; not for entmax, which heed has not. */
 export function asCase({ query, key, value, score = 'scaled', norm = 'softmax', temperature = 1, threshold = 0.05, mask = null }, { weights, output }) {
   const size = query[0].length, head = (rows) => tensor(rows, [1, 1, rows.length, rows[0].length]), tensors = { query: head(query), key: head(key), value: head(value) }
-  const attrs = { score: { scaled: 'scaled_dot', dot: 'scaled_dot' }[score] ?? score, norm: { sparse: 'sparse_softmax' }[norm] ?? norm }
+  const attrs = { score: { scaled: 'scaled_dot', dot: 'scaled_dot' }[score] ?? score, norm: { sparse: 'sparse_softmax', topk: 'softmax' }[norm] ?? norm }
   if (attrs.score === 'scaled_dot') attrs.scale = 1 / (temperature * (score === 'scaled' ? Math.sqrt(size) : 1))
   if (norm === 'sparse') attrs.threshold = threshold
   if (score === 'general') tensors.w = tensor(generalWeights(size).map((row) => row.map((entry) => entry / temperature)), [size, size])
@@ -64,7 +110,8 @@ export function asCase({ query, key, value, score = 'scaled', norm = 'softmax', 
     tensors.wk = tensor(squareOf(size, score === 'concat' ? concatShare : 1), [size, size])
     tensors.va = { shape: [size], data: new Float32Array(size).fill(1 / temperature) }
   }
-  if (mask) tensors.mask = { shape: [1, 1, query.length, key.length], data: Uint8Array.from(mask.flat(), Number) }
+  const seen = norm === 'topk' ? weights.map((row) => row.map((weight) => weight > 0)) : mask
+  if (seen) tensors.mask = { shape: [1, 1, query.length, key.length], data: Uint8Array.from(seen.flat(), Number) }
   tensors['expect.weights'] = head(weights)
   tensors['expect.output'] = head(output)
   return { tensors, metadata: { op: 'attention', attrs: JSON.stringify(attrs) } }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { safetensorsParts } from '../pages/arrays.js'
-import { allOf, emptyRows, factors, hiddenPatches } from '../pages/mask_factors.js'
-import { asCase, asHeadsCase, attend, manyHeads, normKinds, positions, scoreKinds, softmax, sparsemax } from '../pages/worked.js'
+import { allOf, emptyRows, factors, forms, half, hiddenPatches, weightsBy } from '../pages/mask_factors.js'
+import { asCase, asHeadsCase, attend, entmax, entmaxDistance, manyHeads, normalise, normKinds, positions, scoreKinds, softmax, sparsemax } from '../pages/worked.js'
 import { createRuntime, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
 
@@ -26,7 +26,7 @@ for (const [name, score] of [['i_have_a_pen', 'scaled'], ['retrieval', 'scaled']
 test('the runtime gives the same for every score, norm and temperature, with and without a mask', async () => {
   const query = [[1, -0.5], [0.25, 2], [0, 1]], key = [[0.5, 1], [-1, 0.5], [1, 1]], value = [[1, 2], [3, -4], [0, 1]], causal = [[true, false, false], [true, true, false], [false, false, false]]
   for (const score of Object.keys(scoreKinds))
-    for (const norm of Object.keys(normKinds))
+    for (const norm of Object.keys(normKinds).filter((norm) => norm !== 'entmax' /* which heed has not */))
       for (const temperature of [1, 0.4])
         for (const mask of [null, causal]) {
           const set = { query, key, value, score, norm, temperature, mask, may: (i, j) => !mask || mask[i][j] }, { tensors, metadata } = asCase(set, attend(set))
@@ -35,14 +35,41 @@ test('the runtime gives the same for every score, norm and temperature, with and
         }
 })
 
-test('masks are ANDed; conventions of an empty row', () => {
-  const set = { queries: [true, true, false], keys: [true, true, false], causal: true, window: [0, 5], painted: [[true, true, true], [true, false, true], [true, true, true]] }
-  assert.deepEqual(allOf(factors(set), set.queries, set.keys), [[true, false, false], [false, false, false], [false, false, false]])
-  assert.deepEqual(Object.values(factors({ queries: [true], keys: [true], causal: false, window: null, painted: [[true]] })), [null, null, null, null, null])
-  assert.deepEqual(emptyRows.zero.row([1, 2]), [0, 0])
-  assert.deepEqual(emptyRows.uniform.row([1, 2]), [0.5, 0.5])
-  assert.ok(emptyRows.nan.row([1, 2]).every(Number.isNaN))
-  assert.ok(Math.abs(emptyRows.unmasked.row([1, 2], softmax)[0] - softmax([1, 2])[0]) < 1e-3)
+test('rules from scores to weights: known values, sums of 1, entmax between softmax and sparsemax', () => {
+  const near = (found, expected) => found.forEach((weight, i) => assert.ok(Math.abs(weight - expected[i]) < 5e-5, `${found}, expected ${expected}`))
+  near(softmax([-2, 0, 0.5]), [0.0486, 0.3592, 0.5922])
+  near(entmax([-2, 0, 0.5]), [0, 0.326, 0.674])
+  near(sparsemax([-2, 0, 0.5]), [0, 0.25, 0.75])
+  near(normalise([1, 3, 3, 3], 'topk'), [0, 0.5, 0.5, 0])
+  for (let seed = 1; seed <= 50; seed++) {
+    const row = Array.from({ length: 1 + (seed % 7) }, (_, i) => 4 * Math.sin(seed * (i + 1) * 1.7)), support = (norm) => normalise(row, norm).filter((weight) => weight > 0).length
+    for (const norm of Object.keys(normKinds)) assert.ok(Math.abs(normalise(row, norm).reduce((a, b) => a + b) - 1) < 1e-12, `${norm} of ${row}`)
+    assert.ok(entmaxDistance([row]) < 1e-9, `${row}`)
+    assert.ok(support('sparsemax') <= support('entmax') && support('entmax') <= row.length, `${row}`)
+  }
+  assert.deepEqual(entmax([-Infinity, -Infinity]), [0, 0])
+  assert.deepEqual(entmax([-Infinity, 3]), [0, 1])
+})
+
+test('masks are ANDed as Keras joins them; forms of a mask, and what an empty row becomes by each', () => {
+  const all = [true, true, true], set = { queries: [true, true, false], values: all, keys: [true, true, false], causal: true, window: [0, 5], painted: [all, [true, false, true], all] }
+  const joined = (change) => allOf(factors({ ...set, ...change }), set.queries, set.keys).map((row) => row.map(Number).join('')).join(' ')
+  assert.equal(joined({}), '100 000 000')
+  assert.equal(joined({ shared: true }), '100 000 000')
+  assert.equal(joined({ window: null, painted: null }), '100 110 000')
+  assert.equal(joined({ window: null, painted: null, shared: true, queries: all }), '100 110 111') // the key mask is left out
+  assert.equal(joined({ window: null, painted: null, shared: true, queries: all, values: [true, false, true] }), '100 100 101')
+  assert.equal(joined({ layer: 'single' }), '100 110 111') // no window, painted or key mask; padded queries keep their rows
+  assert.deepEqual(Object.values(factors({ queries: [true], values: [true], keys: [true], causal: false, window: null, painted: [[true]] })), [null, null, null, null, null, null])
+  const scores = [1, 2.25, -0.5], by = (form, may = [false, false, false]) => weightsBy(form, scores, may, softmax)
+  assert.deepEqual(by('boolean'), [0, 0, 0])
+  assert.ok(by('infinite').every(Number.isNaN))
+  assert.ok(by('large').every((weight) => weight === 1 / 3))
+  assert.ok(by('half').every((weight) => weight === 1 / 3))
+  by('small').forEach((weight, i) => assert.ok(Math.abs(weight - softmax(scores)[i]) < 1e-3))
+  for (const form of Object.keys(forms)) by(form, [true, false, true]).forEach((weight, i) => assert.ok(Math.abs(weight - softmax([1, -Infinity, -0.5])[i]) < 1e-3, `${form} ${i}: ${weight}`))
+  assert.deepEqual(Object.keys(emptyRows).sort(), Object.keys(forms).sort())
+  assert.deepEqual([0.1, 65503, 65519, 65520, -65504 - 16, 2049, 2051, 6e-8].map(half), [0.0999755859375, 65504, 65504, Infinity, -Infinity, 2048, 2052, 2 ** -24])
   assert.deepEqual(hiddenPatches([[true, false, false, true, false], [true, false, false, false, false]], 196), [[39, 117], [157, 195]])
   assert.deepEqual(sparsemax([0.1, 0.2, -Infinity]).map((weight) => Math.round(weight * 100)), [45, 55, 0])
 })
