@@ -54,6 +54,12 @@ static void make_directories(char *path) {
   mkdir(path, 0700);
 }
 
+/* What a caller can force, beside the tier. */
+static uint64_t limits_hash(const heed_vk_limits *limits) {
+  const uint32_t forced[] = {limits->vendor, limits->invocations, limits->shared, limits->bindings, limits->fill};
+  return hash_bytes(hash_bytes(HASH_START, forced, sizeof forced), &limits->range, sizeof limits->range);
+}
+
 heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context, const char *directory, const heed_vk_device *device, heed_error *error) {
   memset(cache, 0, sizeof *cache);
   cache->context = context;
@@ -62,6 +68,8 @@ heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context
   cache->key.driver_version = device->driver_version;
   cache->key.lanes = device->limits.lanes;
   cache->key.cpu = device->limits.cpu;
+  cache->key.tier = device->limits.tier;
+  cache->key.limits = limits_hash(&device->limits);
   memcpy(cache->key.device_uuid, device->info.device_uuid, VK_UUID_SIZE);
   memcpy(cache->key.driver_uuid, device->info.driver_uuid, VK_UUID_SIZE);
   memcpy(cache->key.pipeline_uuid, device->pipeline_cache_uuid, VK_UUID_SIZE);
@@ -78,12 +86,14 @@ void heed_vk_cache_close(heed_vk_cache *cache) {
   cache->directory = NULL;
 }
 
-/* One file a device and driver: others do not push it out. */
+/* One file a device, driver and choice of kernels: others do not push it out. */
 static bool file_path(const heed_vk_cache *cache, const char *ending, char path[PATH_SIZE]) {
   if (!cache->directory) return false;
   const heed_vk_cache_key *key = &cache->key;
   uint64_t name = hash_bytes(HASH_START, key->device_uuid, VK_UUID_SIZE);
   name = hash_bytes(name, key->driver_uuid, VK_UUID_SIZE);
+  const uint64_t kernels[] = {key->cpu, key->tier, key->limits};
+  name = hash_bytes(name, kernels, sizeof kernels);
   const int length = snprintf(path, PATH_SIZE, "%s/heed-%04x-%04x-%016llx.%s", cache->directory, key->vendor, key->device, (unsigned long long)name, ending);
   return length > 0 && length < PATH_SIZE - 8;
 }

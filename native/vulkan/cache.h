@@ -1,5 +1,5 @@
 /* What is kept between runs, in a directory of the caller's: compiled pipelines and the self-check's result. A file is named by
- * device and driver, has a header of its own with a hash, and is ignored when anything about it is off. Writing never fails a run. */
+ * device, driver, tier and limits, so that what was kept for other kernels says nothing about these; it has a header of its own with a hash, and is ignored when anything about it is off. Writing never fails a run. */
 #ifndef HEED_VULKAN_CACHE_H
 #define HEED_VULKAN_CACHE_H
 
@@ -7,9 +7,10 @@
 
 /* Who made a file: everything must be equal for it to be used. */
 typedef struct heed_vk_cache_key {
-  uint32_t vendor, device, driver_version, lanes, cpu, unused;
+  uint32_t vendor, device, driver_version, lanes, cpu, tier;
   uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE], pipeline_uuid[VK_UUID_SIZE];
-  uint64_t build; /* hash of version and shaders */
+  uint64_t limits; /* hash of the rest that kernels are chosen by, precision aside */
+  uint64_t build;  /* hash of version and shaders */
 } heed_vk_cache_key;
 
 typedef struct heed_vk_cache {

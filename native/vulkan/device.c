@@ -14,6 +14,7 @@
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 #define FEWEST_BINDINGS 8
 #define FEWEST_INVOCATIONS 128
+#define LEAST_SHARED 16384
 
 /* Newer layers tell as warnings what their instrumented shaders made them switch on, and that these cost time. */
 static bool is_own_setting(const char *id) {
@@ -329,6 +330,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
     device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
   if (!desc->floor) return;
   device->limits.invocations = FEWEST_INVOCATIONS;
+  device->limits.shared = LEAST_SHARED;
   device->limits.bindings = FEWEST_BINDINGS;
   device->limits.alignment = HEED_ARENA_ALIGNMENT;
 }

@@ -227,7 +227,7 @@ static heed_status check_device(heed_context *context, heed_backend *vulkan, rec
   return status;
 }
 
-/* A result of an earlier run of the same build on the same device and driver. */
+/* A result of an earlier run of the same kernels on the same device and driver. */
 static bool remember(const heed_vk_cache *cache, const char *ending, record *result) {
   void *bytes;
   size_t size;

@@ -21,6 +21,16 @@ static void file_path(const char *ending, char path[600]) {
   closedir(dir);
 }
 
+static void remove_files(void) {
+  if (access(directory, F_OK) != 0) return;
+  for (char path[600] = "."; path[0];) {
+    file_path("s", path);                /* .pipelines, .tiles */
+    if (!path[0]) file_path("k", path);  /* .check */
+    if (!path[0]) file_path("16", path); /* .check16 */
+    if (path[0]) unlink(path);
+  }
+}
+
 static void run_with_cache(void) {
   heed_error error;
   vulkan_program program;
@@ -149,6 +159,38 @@ static void test_self_check(void **state) {
   heed_context_destroy(context);
 }
 
+/* Each choice of kernels is checked by itself, and each result remembered. */
+static void test_self_check_of_tiers(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_check check;
+  heed_vulkan_device_info info;
+  uint32_t count = 1;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_device_list(context, &info, &count, &error));
+  static const struct {
+    heed_vulkan_tier tier;
+    bool gpu_kernels, floor; /* floor: the least device that heed takes; the self-check has every op */
+  } ways[] = {{HEED_VULKAN_TIER_FLOOR, true, true},     {HEED_VULKAN_TIER_FLOOR, false, false}, {HEED_VULKAN_TIER_FLOOR, true, false},
+              {HEED_VULKAN_TIER_SUBGROUP, true, false}, {HEED_VULKAN_TIER_HALF, false, false},  {HEED_VULKAN_TIER_HALF, true, false}};
+  remove_files();
+  for (int round = 0; round < 2; round++)
+    for (int way = 0; way < 6 && ways[way].tier <= info.tier; way++) {
+      heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+      desc.cache_directory = directory;
+      desc.tier = ways[way].tier;
+      desc.gpu_kernels = ways[way].gpu_kernels;
+      desc.floor = ways[way].floor;
+      if (desc.tier == HEED_VULKAN_TIER_HALF) desc.precision = HEED_VULKAN_PRECISION_F16;
+      assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+      if (!check.passed) fail_msg("tier %s, way %d: %s is off by %g", heed_vulkan_tier_name(desc.tier), way, check.worst, check.max_error);
+      if (check.remembered != (round == 1)) fail_msg("tier %s, way %d, round %d: remembered %d", heed_vulkan_tier_name(desc.tier), way, round, check.remembered);
+    }
+  heed_context_destroy(context);
+}
+
 static int make_directory(void **state) {
   (void)state;
   char base[] = "/tmp/heed-cache-XXXXXX";
@@ -159,13 +201,7 @@ static int make_directory(void **state) {
 
 static int remove_directory(void **state) {
   (void)state;
-  char path[600];
-  const char *const endings[] = {".pipelines", ".check"};
-  if (access(directory, F_OK) == 0)
-    for (size_t i = 0; i < 2; i++) {
-      file_path(endings[i], path);
-      if (path[0]) unlink(path);
-    }
+  remove_files();
   for (int i = 0; i < 3; i++) {
     rmdir(directory);
     char *slash = strrchr(directory, '/');
@@ -180,6 +216,7 @@ int main(void) {
       cmocka_unit_test(test_tiles),
       cmocka_unit_test(test_unusable_directory),
       cmocka_unit_test(test_self_check),
+      cmocka_unit_test(test_self_check_of_tiers),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -101,14 +101,14 @@ HEED_API heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_
 
 typedef struct heed_vulkan_check {
   bool passed;
-  bool remembered;   /* taken from an earlier check of the same device, driver and build */
+  bool remembered;   /* taken from an earlier check of the same device, driver, build and kernels */
   uint32_t kernels;  /* how many were run */
   char worst[48];    /* the op that was furthest off */
   double max_error;  /* its difference, relative to 1 + |expected| */
 } heed_vulkan_check;
 
 /* Runs each kernel once on small random inputs and compares with the CPU backend (tolerance 1e-4; 2e-3 with weights in F16). With a cache directory in desc
- * the result is kept beside the pipeline cache, by device, driver and build. A mismatch is no error: check->passed says it. */
+ * the result is kept beside the pipeline cache, by device, driver, build, tier and precision. A mismatch is no error: check->passed says it. */
 HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
 
 /* What a device does at best, measured on it: multiply-adds in registers alone, a copy's bytes read and written. */
