@@ -93,7 +93,7 @@ void store(uint row, uint j, vec4 s, vec4 weight) {
 }
 
 void main() {
-  const uint item = min(heed_row(), params.slices * params.rows - 1);
+  const uint item = min(heed_row(), params.rows - 1);
   lane = heed_lane();
   count4 = params.stride / 4;
   from = item * count4;
@@ -105,10 +105,9 @@ void main() {
     total = sum4(sum);
   }
   const float aside = NORM == 1 ? kept_sum() : NORM == 2 ? sparsemax_threshold() : 0.0;
-  if (heed_row() >= params.slices * params.rows) return;
+  if (heed_row() >= params.rows) return;
   const bool empty = largest < LOWEST;
   const float fill = broken || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
-  const uint row = (params.first_slice + item / params.rows) * params.all_rows + params.first_row + item % params.rows;
   for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     vec4 weight;
@@ -123,6 +122,6 @@ void main() {
     weight = mix(vec4(0.0), weight, lessThan(uvec4(j * 4) + uvec4(0, 1, 2, 3), uvec4(params.keys)));
     // the mean of an empty row is marked by its sign, for the values' sake
     if ((FLAGS & HEED_ATTENTION_NO_OUTPUT) == 0) normalised[from + j] = empty && !broken && EMPTY_ROW == 2 ? -weight : weight;
-    if ((FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0) store(row, j, s, weight);
+    if ((FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0) store(item, j, s, weight);
   }
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "vulkan/cut.h"
 #include "vulkan/half.h"
 
 /* Weights are packed into blocks of about this size; a larger constant has a block of its own. */
@@ -33,7 +34,7 @@ void heed_vk_builder_end(heed_vk_builder *builder) {
 heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error) {
   builder->op = ops[node->op]->name;
   builder->stage = node->stage;
-  ops[node->op]->build(builder, node);
+  heed_vk_cut_build(builder, ops[node->op], node);
   if (builder->status != HEED_OK && error) *error = builder->error;
   return builder->status;
 }
@@ -75,7 +76,7 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
 static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight *want, uint64_t bytes) {
   for (size_t i = 0; i < builder->weight_count; i++) {
     const heed_vk_weight *have = &builder->weights[i];
-    if (have->value == want->value && have->panel == want->panel && have->half == want->half && have->data == want->data && (want->value || have->range.bytes == bytes)) return have->range;
+    if (have->value == want->value && have->panel == want->panel && have->half == want->half && have->data == want->data && have->first_row == want->first_row && have->rows == want->rows && (want->value || have->range.bytes == bytes)) return have->range;
   }
   heed_vk_weight made = *want;
   if (!heed_grow(builder->context, &builder->weights, &builder->weight_capacity, builder->weight_count + 1, sizeof *builder->weights) ||
@@ -105,15 +106,26 @@ static uint64_t place_value(const heed_vk_builder *builder, uint32_t value, bool
   return heed_plan_offset(builder->plan, heed_graph_root(graph, value)) + (record->kind == HEED_VALUE_VIEW ? record->offset * sizeof(uint16_t) : 0);
 }
 
-/* A value of the arena: bound from the aligned offset at or before it; the rest is its origin. */
-static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, bool written) {
+static bool is_piece(const heed_vk_builder *builder, uint32_t value) {
+  return heed_vk_shape(builder, value) != &heed_graph_record(builder->plan->graph, value)->shape;
+}
+
+/* Elements of a value of the arena, all for count 0: bound from the aligned offset at or before them; the rest is their origin. */
+static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, bool written, uint64_t first, uint64_t count) {
   const bool half = heed_vk_is_half(builder, value);
-  uint64_t size;
-  const uint64_t at = place_value(builder, value, half, &size), start = at / builder->limits->alignment * builder->limits->alignment;
+  const uint64_t element = half ? sizeof(uint16_t) : heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype);
+  uint64_t size, at = place_value(builder, value, half, &size);
+  if (is_piece(builder, value)) {
+    at += size / builder->cut.size * builder->cut.first;
+    size = size / builder->cut.size * builder->cut.count;
+  }
+  at += first * element;
+  if (count) size = count * element;
+  const uint64_t start = at / builder->limits->alignment * builder->limits->alignment;
   /* shaders read U8 by words; the arena is long enough for that, since places are multiples of HEED_ARENA_ALIGNMENT */
   const uint64_t bytes = heed_align_up(at - start + size, 4);
   bind(builder, dispatch, slot, &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, half});
-  return (uint32_t)((at - start) / (half ? sizeof(uint16_t) : heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype)));
+  return (uint32_t)((at - start) / element);
 }
 
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
@@ -121,14 +133,26 @@ uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint
     bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
     return 0;
   }
-  if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false);
-  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value}, heed_align_up(heed_plan_bytes(builder->plan, value), 4));
+  if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false, 0, 0);
+  const uint64_t size = heed_plan_bytes(builder->plan, value);
+  heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value}, heed_align_up(size, 4));
+  uint64_t origin = 0;
+  if (is_piece(builder, value)) {
+    const uint64_t row = size / builder->cut.size, at = row * builder->cut.first, start = at / builder->limits->alignment * builder->limits->alignment;
+    origin = at - start;
+    range.offset += start;
+    range.bytes = heed_align_up(origin + row * builder->cut.count, 4);
+  }
   bind(builder, dispatch, slot, &range);
-  return 0;
+  return (uint32_t)(origin / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
 }
 
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
-  if (value) return bind_arena(builder, dispatch, slot, value, true);
+  return heed_vk_write_some(builder, dispatch, slot, value, 0, 0);
+}
+
+uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint64_t first, uint64_t count) {
+  if (value) return bind_arena(builder, dispatch, slot, value, true, first, count);
   bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
   return 0;
 }
@@ -140,7 +164,7 @@ void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, u
     heed_vk_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
     return;
   }
-  const heed_vk_weight weight = {.value = value, .panel = panels->panel, .rows = panels->rows, .depth = panels->depth, .half = panels->half};
+  const heed_vk_weight weight = {.value = value, .panel = panels->panel, .first_row = panels->first_row, .rows = panels->rows, .depth = panels->depth, .half = panels->half};
   heed_vk_range range = find_weight(builder, &weight, bytes);
   range.offset += panels->first * one;
   range.bytes = panels->count * one;

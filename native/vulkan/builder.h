@@ -88,13 +88,21 @@ typedef struct heed_vk_dispatch {
 } heed_vk_dispatch;
 
 /* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix [rows, depth] is kept in panels
- * of `panel` rows, each [depth][panel], zeros where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
+ * of `panel` rows, from first_row on, each [depth][panel], zeros where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
 typedef struct heed_vk_weight {
-  uint32_t value, panel, rows, depth;
+  uint32_t value, panel, first_row, rows, depth;
   bool half;
   const void *data;
   heed_vk_range range;
 } heed_vk_weight;
+
+/* The piece that is built, of a node whose values are larger than a binding (vulkan/cut.h); size 0: all of it. */
+typedef struct heed_vk_cut {
+  uint64_t size, first; /* leading axes together */
+  uint32_t count, values;
+  uint32_t value[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS]; /* those that are cut */
+  heed_shape shape[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS];
+} heed_vk_cut;
 
 typedef struct heed_vk_builder {
   const heed_context *context;
@@ -102,6 +110,7 @@ typedef struct heed_vk_builder {
   const heed_vk_limits *limits;
   const char *op; /* of the node at hand, for sentences */
   uint32_t step, stage;
+  heed_vk_cut cut;
   heed_vk_dispatch *dispatches;
   size_t dispatch_count, dispatch_capacity;
   heed_vk_weight *weights;
@@ -127,11 +136,14 @@ heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const cha
  * slot without meaning. */
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
-/* A constant matrix [rows, depth] in panels of `panel` rows, in fp16 if so; `count` of them from `first` on are bound. */
+/* Some elements alone, from `first` on. */
+uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint64_t first, uint64_t count);
+/* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in fp16 if so; `count` of them from `first`
+ * on are bound. */
 typedef struct heed_vk_panels {
   uint32_t rows, depth, panel;
   bool half;
-  uint32_t first, count;
+  uint32_t first, count, first_row;
 } heed_vk_panels;
 void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, const heed_vk_panels *panels);
 static inline uint64_t heed_vk_panel_bytes(uint32_t panel, uint32_t depth, bool half) { return (uint64_t)panel * depth * (half ? sizeof(uint16_t) : sizeof(float)); }
@@ -169,15 +181,31 @@ heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, u
 
 static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {
+  for (uint32_t i = 0; i < builder->cut.values; i++)
+    if (builder->cut.value[i] == value) return &builder->cut.shape[i];
   return &heed_graph_record(builder->plan->graph, value)->shape;
 }
 /* Elements of a value; a value whose elements do not fit 32 bits fails on its range first. */
 uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value);
 
+/* Leading axes of a value along which a node can be cut: whatever else has them is cut alike. */
+typedef struct heed_vk_lead {
+  uint32_t value, axes;
+  uint32_t parts; /* not 0: output 0 is so many of them one after the other, and is bound by the op itself */
+} heed_vk_lead;
+/* Axis 0 of output 0; all but the last of its axes; all of them. */
+heed_vk_lead heed_vk_lead_batch(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_lead heed_vk_lead_rows(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_lead heed_vk_lead_elements(const heed_vk_builder *builder, const heed_node *node);
+/* Every constant but input 0. */
+bool heed_vk_whole_weights(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
+
 /* An op on Vulkan: adds the dispatches of a node. One struct an op, in ops/<op>.c. */
 typedef struct heed_vk_op {
   const char *name;
   void (*build)(heed_vk_builder *builder, const heed_node *node);
+  heed_vk_lead (*lead)(const heed_vk_builder *builder, const heed_node *node);          /* what it can be cut along */
+  bool (*whole)(const heed_vk_builder *builder, const heed_node *node, uint32_t value); /* a value that only seems to have those axes; NULL: none does */
 } heed_vk_op;
 
 #define HEED_OP(name) extern const heed_vk_op heed_vk_##name;

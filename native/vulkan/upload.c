@@ -84,7 +84,7 @@ static heed_status upload_panels(upload_job *job, const heed_vk_weight *weight, 
   for (uint32_t row = 0; row < weight->rows; row += weight->panel) {
     const uint32_t rows = weight->rows - row < weight->panel ? weight->rows - row : weight->panel;
     const uint64_t count = (uint64_t)rows * weight->depth;
-    HEED_TRY(heed_graph_read_constant(job->builder->plan->graph, weight->value, (uint64_t)row * weight->depth, count, job->source, error));
+    HEED_TRY(heed_graph_read_constant(job->builder->plan->graph, weight->value, ((uint64_t)weight->first_row + row) * weight->depth, count, job->source, error));
     pack_panel((const float *)(const void *)job->source, (float *)(void *)job->packed, rows, weight->panel, weight->depth);
     if (weight->half) HEED_TRY(to_half(job, weight, error));
     HEED_TRY(put(job, weight, row / weight->panel * panel_bytes(weight), job->packed, panel_bytes(weight), error));

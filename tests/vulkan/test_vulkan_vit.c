@@ -148,7 +148,72 @@ static void test_submissions(void **state) {
   release(&v);
 }
 
+#define MANY 200 /* pictures */
+
+static const float *expected(const vit *v, const char *name, uint64_t *count) {
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(v->io, name);
+  float *values = malloc((size_t)tensor->count * sizeof *values);
+  heed_error error;
+  assert_non_null(values);
+  assert_ok(heed_safetensors_read(v->io, tensor, 0, tensor->count, values, &error));
+  *count = tensor->count;
+  return values;
+}
+
+/* The vector's pictures over and over: a value of the graph against what the vector has for one round. */
+static void check_many(const vit *v, const char *value, const char *name, double tolerance) {
+  heed_error error;
+  uint64_t count;
+  const float *want = expected(v, name, &count);
+  float *found = malloc((size_t)count * (MANY / 2) * sizeof *found);
+  assert_non_null(found);
+  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, value), 0, count * (MANY / 2), found, &error));
+  for (uint64_t i = 0; i < count * (MANY / 2); i++)
+    if (!(fabs((double)found[i] - (double)want[i % count]) <= tolerance * (1.0 + fabs((double)want[i % count]))))
+      fail_msg("%s: element %llu: found %g, expected %g", value, (unsigned long long)i, (double)found[i], (double)want[i % count]);
+  free(found);
+  free((void *)(uintptr_t)want);
+}
+
+/* A batch whose values are larger than a binding may be runs in pieces: the hidden layer takes 250 KiB in fp32, a query 125, the pictures 2400. */
+static void test_ranges(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int half = is_cooperative(); half < 2; half++) {
+    heed_error error;
+    vit v;
+    uint32_t dispatches = 0;
+    heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+    desc.precision = half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+    desc.range_limit = half ? 50 << 10 : 100 << 10; /* the weight of the patches takes 48 and 96 */
+    load(&v, "micro_32");
+    const heed_safetensors_tensor *pixels = heed_safetensors_find(v.io, "pixel_values");
+    const heed_build_desc build = {.struct_size = sizeof build, .batch = MANY};
+    assert_ok(heed_vulkan_backend_create(v.context, &desc, &v.backend, &error));
+    assert_ok(heed_model_build(v.model, &build, &v.graph, &error));
+    const heed_value tap = heed_graph_find(v.graph, "layer.1.attention.weights");
+    const heed_plan_desc plan = {.struct_size = sizeof plan, .taps = &tap, .tap_count = 1};
+    assert_ok(heed_plan_create(v.graph, v.backend, &plan, &v.plan, &error));
+    for (uint32_t i = 0; i < heed_plan_step_count(v.plan); i++) {
+      heed_plan_step step;
+      heed_plan_step_info(v.plan, i, &step);
+      dispatches += step.dispatches;
+    }
+    assert_true(dispatches > 3 * heed_plan_step_count(v.plan));
+    assert_ok(heed_session_create(v.plan, NULL, &v.session, &error));
+    char *many = malloc((size_t)pixels->bytes * (MANY / 2));
+    assert_non_null(many);
+    for (size_t i = 0; i < MANY / 2; i++) memcpy(many + i * pixels->bytes, v.bytes[2] + pixels->offset, (size_t)pixels->bytes);
+    assert_ok(heed_session_write(v.session, heed_graph_find(v.graph, "pixel_values"), many, (size_t)pixels->bytes * (MANY / 2), &error));
+    free(many);
+    assert_ok(heed_session_run(v.session, NULL, &error));
+    check_many(&v, "logits", "expect.logits", half ? 2e-3 : 1e-4);
+    check_many(&v, "layer.1.attention.weights", "expect.attention.1", half ? 2e-3 : 1e-4);
+    release(&v);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small), cmocka_unit_test(test_submissions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small), cmocka_unit_test(test_submissions), cmocka_unit_test(test_ranges)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

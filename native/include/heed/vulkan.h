@@ -45,7 +45,7 @@ typedef struct heed_vulkan_desc {
   uint64_t memory_limit;       /* device memory past this many bytes is refused; 0: no limit */
   bool gpu_kernels;            /* choose kernels as for a GPU on a software device too */
   bool floor;                  /* behave as a device that has no more than heed needs: 128 invocations, 8 storage buffers */
-  uint64_t range_limit;        /* most bytes of one tensor; 0: the device's own */
+  uint64_t range_limit;        /* most bytes of one binding, past which work is cut; 0: the device's own */
   heed_vulkan_tier tier;       /* kernels of this tier and none above it; UNSUPPORTED where the device has less */
   uint64_t submit_flops;       /* most operations of one submission; 0: as many as this device does in about 100 ms, all on a software device */
   uint64_t memory_budget;      /* most bytes of device memory to take; 0: what the driver says is left (VK_EXT_memory_budget), else 90 % of a heap */
@@ -90,7 +90,7 @@ typedef struct heed_vulkan_device_info {
   uint32_t subgroup_size;
   heed_vulkan_tier tier;      /* the highest it has */
   uint32_t max_invocations, max_shared_bytes, max_push_bytes, max_storage_buffers;
-  uint64_t max_storage_range; /* largest tensor, in bytes */
+  uint64_t max_storage_range; /* largest binding, in bytes; tensors past it are worked on in pieces */
   uint64_t device_memory;     /* bytes of the device-local heaps */
   char unusable[160];         /* why heed cannot use it; "" when it can */
 } heed_vulkan_device_info;

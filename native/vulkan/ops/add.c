@@ -1,4 +1,5 @@
 /* add on Vulkan: one dispatch, one element an invocation. Axes that lie alike in a and b are merged first. */
+#include "base/tensor.h"
 #include "params/add.h"
 #include "vulkan/builder.h"
 
@@ -39,4 +40,19 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes);
 }
 
-const heed_vk_op heed_vk_add = {"add", build};
+static bool are_alike(const heed_vk_builder *builder, const heed_add_desc *desc) {
+  const heed_graph *graph = builder->plan->graph;
+  return heed_shape_equal(&heed_graph_record(graph, desc->a.id)->shape, &heed_graph_record(graph, desc->b.id)->shape);
+}
+
+static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+  return are_alike(builder, node->desc) ? heed_vk_lead_elements(builder, node) : heed_vk_lead_batch(builder, node);
+}
+
+/* b of fewer axes is repeated along those in front. */
+static bool is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+  const heed_graph *graph = builder->plan->graph;
+  return heed_graph_record(graph, value)->shape.rank < heed_graph_record(graph, node->output[0])->shape.rank;
+}
+
+const heed_vk_op heed_vk_add = {"add", build, lead, is_whole};

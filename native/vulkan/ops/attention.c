@@ -4,6 +4,7 @@
 
 #include "params/attention.h"
 #include "params/attention_join.h"
+#include "vulkan/cut.h"
 #include "vulkan/ops/attention_parts.h"
 
 #define LARGEST_DEPTH 128 /* of a query row in registers */
@@ -170,7 +171,9 @@ heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const h
   heed_attention_sizes sizes;
   heed_attention_get_sizes(plan->graph, desc, &sizes);
   const bool plain = desc->norm == HEED_NORM_SOFTMAX && desc->score != HEED_SCORE_ADDITIVE;
-  const bool streams = !limits->cpu && plain && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
+  /* pieces of rows store pieces of the weights; the one kernel binds them whole */
+  const uint64_t stored = (uint64_t)sizes.heads * sizes.rows * sizes.keys * sizeof(float);
+  const bool streams = !limits->cpu && plain && !(weights && stored > heed_vk_cut_room(limits)) && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
                        !(weights && limits->bindings < BINDINGS_WITH_WEIGHTS);
   return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED : HEED_ATTENTION_MODE_RESIDENT;
 }
@@ -178,6 +181,7 @@ heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const h
 static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_attention_job job = {.builder = builder, .desc = node->desc, .node = node};
   heed_attention_get_sizes(builder->plan->graph, job.desc, &job.sizes);
+  job.sizes.batch = heed_vk_shape(builder, job.desc->query.id)->dim[0];
   job.wants_weights = heed_plan_wants(builder->plan, node->output[1]);
   job.wants_logits = heed_plan_wants(builder->plan, node->output[2]);
   job.flags = find_flags(job.desc);
@@ -193,4 +197,10 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   if (listed) add_fused(&job, true, true);
 }
 
-const heed_vk_op heed_vk_attention = {"attention", build};
+/* A mask or bias of fewer axes is repeated along those in front. */
+static bool is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+  const heed_attention_desc *desc = node->desc;
+  return value == desc->va.id || ((value == desc->mask.id || value == desc->bias.id) && heed_graph_record(builder->plan->graph, value)->shape.rank < 4);
+}
+
+const heed_vk_op heed_vk_attention = {"attention", build, heed_vk_lead_batch, is_whole};

@@ -88,17 +88,15 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_norm};
   heed_vk_scratch(builder, &dispatch, 0, 0, p->bytes, false);
   heed_vk_scratch(builder, &dispatch, 1, p->bytes, p->bytes, true);
+  /* either some rows of one slice, or all rows of some: what is stored lies side by side */
+  const uint64_t first = ((uint64_t)p->first_slice * job->sizes.rows + p->first_row) * job->sizes.keys, count = (uint64_t)p->slices * p->rows * job->sizes.keys;
   const heed_attention_norm_params params = {
       .keys = p->keys,
       .stride = p->stride,
-      .slices = p->slices,
-      .first_slice = p->first_slice,
-      .first_row = p->first_row,
-      .rows = p->rows,
-      .all_rows = job->sizes.rows,
+      .rows = p->slices * p->rows,
       .threshold = job->desc->threshold,
-      .weights_origin = heed_vk_write(builder, &dispatch, 2, weights ? job->node->output[1] : 0),
-      .logits_origin = heed_vk_write(builder, &dispatch, 3, logits ? job->node->output[2] : 0),
+      .weights_origin = heed_vk_write_some(builder, &dispatch, 2, weights ? job->node->output[1] : 0, first, count),
+      .logits_origin = heed_vk_write_some(builder, &dispatch, 3, logits ? job->node->output[2] : 0, first, count),
   };
   if (heed_vk_can_texel(builder, p->bytes)) {
     dispatch.shader = HEED_SHADER_attention_norm_texel;
@@ -185,7 +183,8 @@ static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool lis
   const bool narrow = narrows(job, listed);
   piece p = {.listed = listed};
   const uint64_t row_bytes = ((uint64_t)job->sizes.keys + 3) / 4 * 4 * sizeof(float);
-  uint64_t fit = SCRATCH_BYTES / row_bytes; /* rows of all keys */
+  const uint64_t range = job->builder->limits->range;
+  uint64_t fit = (range < SCRATCH_BYTES ? range : SCRATCH_BYTES) / row_bytes; /* rows of all keys */
   if (fit < MOST_ROWS) fit = MOST_ROWS;
   const uint64_t most_rows = narrow && fit > NARROW_ROWS ? NARROW_ROWS : fit;
   const uint32_t rows_once = rows < most_rows ? rows : (uint32_t)(most_rows / MOST_ROWS * MOST_ROWS);

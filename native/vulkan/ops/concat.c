@@ -33,4 +33,9 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-const heed_vk_op heed_vk_concat = {"concat", build};
+static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+  (void)builder;
+  return (heed_vk_lead){node->output[0], ((const heed_concat_desc *)node->desc)->axis, 0};
+}
+
+const heed_vk_op heed_vk_concat = {"concat", build, lead, NULL};

@@ -26,20 +26,30 @@ static uint32_t choose_share(const heed_vk_builder *builder, uint32_t depth, con
   return heed_vk_divide(heed_vk_divide(depth, slices ? (uint32_t)slices : 1), unit) * unit;
 }
 
-static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch, heed_linear_params *params) {
+/* Rows of the weight that a dispatch is for: all, or those of one part of a head-major result. */
+typedef struct part {
+  uint32_t number, first, columns;
+  bool alone;
+} part;
+
+static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch, const part *some, heed_linear_params *params) {
   const heed_linear_desc *desc = node->desc;
-  params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias.id);
+  params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias.id) + some->first;
   params->residual_origin = heed_vk_read(builder, dispatch, 3, desc->residual.id);
-  params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
+  const uint64_t item = (uint64_t)params->tokens * some->columns; /* of the batch */
+  if (some->alone)
+    params->y_origin = heed_vk_write_some(builder, dispatch, 4, node->output[0], (some->number * builder->cut.size + builder->cut.first) * item, params->batch * item);
+  else
+    params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
 }
 
 /* Adds the slices up and does the rest of the node. */
-static void add_sum(heed_vk_builder *builder, const heed_node *node, heed_linear_params params) {
+static void add_sum(heed_vk_builder *builder, const heed_node *node, const part *some, heed_linear_params params) {
   const heed_linear_desc *desc = node->desc;
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear_sum};
   const uint64_t slices = heed_vk_divide(params.depth, params.slice);
   heed_vk_scratch(builder, &dispatch, 0, 0, slices * params.rows * params.columns * sizeof(float), false);
-  bind_result(builder, node, &dispatch, &params);
+  bind_result(builder, node, &dispatch, some, &params);
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, (uint64_t)params.rows * heed_vk_divide(params.columns, 4), width, groups);
@@ -47,18 +57,22 @@ static void add_sum(heed_vk_builder *builder, const heed_node *node, heed_linear
                    desc->heads != 0, dispatch.binding[4].half);
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
-  const heed_linear_desc *desc = node->desc;
+static heed_linear_params make_params(const heed_vk_builder *builder, const heed_linear_desc *desc, const part *some) {
   const heed_shape *x = heed_vk_shape(builder, desc->x.id), *w = heed_vk_shape(builder, desc->weight.id);
-  heed_linear_params params = {.columns = w->dim[0], .depth = w->dim[1], .heads = 1, .tokens = 1, .head_size = 1, .batch = 1};
+  heed_linear_params params = {.columns = some->columns, .depth = w->dim[1], .heads = 1, .tokens = 1, .head_size = 1, .batch = 1};
   params.rows = heed_vk_count(builder, desc->x.id) / params.depth;
   if (desc->heads) {
-    const uint32_t parts = desc->parts ? desc->parts : 1;
     params.batch = x->dim[0];
     params.tokens = x->dim[1];
     params.heads = desc->heads;
-    params.head_size = params.columns / parts / desc->heads;
+    params.head_size = w->dim[0] / desc->parts / desc->heads;
   }
+  return params;
+}
+
+static void add_part(heed_vk_builder *builder, const heed_node *node, const part *some) {
+  const heed_linear_desc *desc = node->desc;
+  heed_linear_params params = make_params(builder, desc, some);
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear};
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
@@ -75,7 +89,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   tile.slices = heed_vk_divide(params.depth, share);
   const bool cut = tile.slices > 1;
   if (cut) heed_vk_scratch(builder, &dispatch, 4, 0, (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
-  else bind_result(builder, node, &dispatch, &params);
+  else bind_result(builder, node, &dispatch, some, &params);
   const uint32_t run = desc->heads && !cut ? params.head_size : params.columns; /* columns that lie side by side in y */
   const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
   const uint32_t constants[6] = {dispatch.binding[0].half ? 2 : vector,
@@ -84,18 +98,37 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
                                  dispatch.binding[4].half ? 2 : vector_out,
                                  desc->residual.id != 0 && !cut,
                                  desc->heads != 0 && !cut};
-  heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0};
+  heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, some->first};
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile.y && builder->status == HEED_OK; panels.first += panels.count) {
-    heed_vk_dispatch part = dispatch;
+    heed_vk_dispatch piece = dispatch;
     panels.count = tile.y - panels.first < most ? tile.y - panels.first : most;
     params.first_panel = panels.first;
-    heed_vk_read_panels(builder, &part, 1, desc->weight.id, &panels);
-    if (tile.texels) heed_vk_as_texels(&part, 1);
-    heed_vk_append_tile(builder, &part, &tile, panels.count, constants, &params, sizeof params);
+    heed_vk_read_panels(builder, &piece, 1, desc->weight.id, &panels);
+    if (tile.texels) heed_vk_as_texels(&piece, 1);
+    heed_vk_append_tile(builder, &piece, &tile, panels.count, constants, &params, sizeof params);
   }
   params.slice = share;
-  if (cut) add_sum(builder, node, params);
+  if (cut) add_sum(builder, node, some, params);
 }
 
-const heed_vk_op heed_vk_linear = {"linear", build};
+/* A piece of the batch is no one range of a head-major result, but one of each of its parts: those become products of their own. */
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_linear_desc *desc = node->desc;
+  const uint32_t columns = heed_vk_shape(builder, desc->weight.id)->dim[0];
+  const bool alone = desc->heads && builder->cut.size;
+  part some = {0, 0, alone ? columns / desc->parts : columns, alone};
+  for (; some.first < columns && builder->status == HEED_OK; some.first += some.columns, some.number++) add_part(builder, node, &some);
+}
+
+static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+  const heed_linear_desc *desc = node->desc;
+  return desc->heads ? (heed_vk_lead){desc->x.id, 1, desc->parts} : heed_vk_lead_rows(builder, node);
+}
+
+static bool is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+  const bool stacked = ((const heed_linear_desc *)node->desc)->heads && value == node->output[0];
+  return stacked || heed_vk_whole_weights(builder, node, value);
+}
+
+const heed_vk_op heed_vk_linear = {"linear", build, lead, is_whole};

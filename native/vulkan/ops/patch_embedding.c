@@ -21,7 +21,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->image.id);
   const bool vector = params.side % 4 == 0 && params.width % 4 == 0 && params.x_origin % 4 == 0;
   const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
-  heed_vk_read_panels(builder, &dispatch, 1, desc->weight.id, &(heed_vk_panels){params.columns, params.depth, tile.panel, tile.half, 0, tile.y});
+  heed_vk_read_panels(builder, &dispatch, 1, desc->weight.id, &(heed_vk_panels){params.columns, params.depth, tile.panel, tile.half, 0, tile.y, 0});
   if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_patch_embedding_matrix : HEED_SHADER_patch_embedding_half;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_patch_embedding_texel;
@@ -35,4 +35,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_append_tile(builder, &dispatch, &tile, tile.y, constants, &params, sizeof params);
 }
 
-const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build};
+const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_lead_batch, heed_vk_whole_weights};

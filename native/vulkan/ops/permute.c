@@ -35,4 +35,9 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes);
 }
 
-const heed_vk_op heed_vk_permute = {"permute", build};
+static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+  (void)builder;
+  return (heed_vk_lead){node->output[0], ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
+}
+
+const heed_vk_op heed_vk_permute = {"permute", build, lead, NULL};

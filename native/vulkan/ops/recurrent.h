@@ -17,7 +17,7 @@ static inline void heed_vk_recurrent_bind(heed_vk_builder *builder, heed_vk_disp
   const uint32_t before = desc->reverse ? params->token + 1 : params->token - 1;
   params->x_origin = heed_vk_read(builder, dispatch, 0, desc->x.id);
   const uint32_t rows = s->gates * s->hidden;
-  const heed_vk_panels panels = {rows, s->hidden, HEED_VK_RECURRENT_PANEL, false, 0, heed_vk_divide(rows, HEED_VK_RECURRENT_PANEL)};
+  const heed_vk_panels panels = {rows, s->hidden, HEED_VK_RECURRENT_PANEL, false, 0, heed_vk_divide(rows, HEED_VK_RECURRENT_PANEL), 0};
   heed_vk_read_panels(builder, dispatch, 1, desc->weight_hh.id, &panels);
   params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias_hh.id);
   params->h_origin = heed_vk_read(builder, dispatch, 3, first ? desc->h.id : node->output[0]) + (first ? 0 : before * s->hidden);
@@ -38,6 +38,7 @@ static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_
   const heed_recurrent_desc *desc = node->desc;
   heed_recurrent_sizes s;
   heed_recurrent_get_sizes(builder->plan->graph, node, &s);
+  s.batch = heed_vk_shape(builder, desc->x.id)->dim[0];
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, (uint64_t)s.batch * s.hidden, width, groups);
@@ -47,6 +48,12 @@ static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_
     heed_vk_recurrent_bind(builder, &dispatch, node, &s, step, &params);
     HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, HEED_VK_RECURRENT_PANEL);
   }
+}
+
+static inline bool heed_vk_recurrent_is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+  const heed_recurrent_desc *desc = node->desc;
+  (void)builder;
+  return value == desc->weight_hh.id || value == desc->bias_hh.id;
 }
 
 #endif
