@@ -1,6 +1,7 @@
 /* heed maps: attention maps that were saved, by heed run --save, by the page or by other programs, drawn and in numbers again. In the file:
  * attention.N [1, H, T, T] or [H, T, T] of each layer N from 0; a picture, either picture [height, width, 3] as bytes or pixel_values
- * [1, 3, height, width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a square. */
+ * [1, 3, height, width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a square, patch = the side of a
+ * patch in pixels, without which pixel_values says it, and provenance. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,17 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
                    result->tokens);
 }
 
+/* The side of a patch, the unit of distances: 1 where nothing says it. */
+static uint32_t patch_side(const maps_job *job) {
+  const char *side = heed_safetensors_metadata(job->file, "patch");
+  const heed_safetensors_tensor *values = heed_safetensors_find(job->file, "pixel_values");
+  uint32_t patch = 0;
+  if (side && cli_read_number(side, MOST_TOKENS, &patch) && patch) return patch;
+  if (!values || values->shape.rank != 4 || values->shape.dim[2] % job->result.rows || values->shape.dim[3] % job->result.columns) return 1;
+  patch = values->shape.dim[2] / job->result.rows;
+  return patch && values->shape.dim[3] / job->result.columns == patch ? patch : 1;
+}
+
 /* pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */
 static heed_status picture_of_values(cli_state *cli, maps_job *job, const heed_safetensors_tensor *tensor) {
   heed_picture *image = &job->result.image;
@@ -126,19 +138,37 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   const heed_source source = {size, job->bytes, NULL, NULL};
   HEED_TRY(heed_safetensors_open(cli->context, &source, path, &job->file, &cli->error));
   job->result.picture = path;
+  job->result.from = heed_safetensors_metadata(job->file, "provenance");
+  job->pipeline.info.family = "maps from a file";
   HEED_TRY(read_layers(cli, job, path));
   HEED_TRY(read_grid(cli, job, path));
+  job->pipeline.info.patch = patch_side(job);
   return read_picture(cli, job, path);
 }
 
-static heed_status draw_rollout(cli_state *cli, maps_job *job, const run_selection *selection, const char *path) {
+static heed_status read_rollout(cli_state *cli, maps_job *job) {
   run_result *result = &job->result;
   const size_t square = (size_t)result->tokens * result->tokens;
   result->rollout = malloc(square * sizeof *result->rollout);
   if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
   const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = job->pipeline.info.layers, .heads = job->pipeline.info.heads, .tokens = result->tokens};
-  HEED_TRY(heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error));
-  return run_draw_rollout(cli, &job->pipeline, result, selection, path);
+  return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
+}
+
+static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options, const run_selection *selection) {
+  if (options->maps) {
+    HEED_TRY(run_draw_maps(cli, &job->pipeline, &job->result, selection, options->maps));
+    printf("maps: %s\n", options->maps);
+  }
+  if (options->rollout || options->json) HEED_TRY(read_rollout(cli, job));
+  if (options->rollout) {
+    HEED_TRY(run_draw_rollout(cli, &job->pipeline, &job->result, selection, options->rollout));
+    printf("rollout: %s\n", options->rollout);
+  }
+  if (!options->json) return HEED_OK;
+  HEED_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection, 1));
+  printf("numbers: %s\n", options->json);
+  return HEED_OK;
 }
 
 static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *options, const char *path) {
@@ -146,21 +176,13 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   char query[48];
   HEED_TRY(open_maps(cli, job, path));
   HEED_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
-  const char *from = heed_safetensors_metadata(job->file, "provenance");
   run_query_text(&selection, query);
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", path, job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
-  if (from) printf("from: %s\n", from);
+  if (job->result.from) printf("from: %s\n", job->result.from);
   printf("attention of %s:\n", query);
   run_print_heads(stdout, &job->pipeline.info, &job->result, &selection);
-  if (options->maps) {
-    HEED_TRY(run_draw_maps(cli, &job->pipeline, &job->result, &selection, options->maps));
-    printf("maps: %s\n", options->maps);
-  }
-  if (!options->rollout) return HEED_OK;
-  HEED_TRY(draw_rollout(cli, job, &selection, options->rollout));
-  printf("rollout: %s\n", options->rollout);
-  return HEED_OK;
+  return write_outputs(cli, job, options, &selection);
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
@@ -171,6 +193,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--query", CLI_TEXT, &options.query, "cls|ROW,COL", "the token whose attention is shown (cls)"},
                               {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
                               {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
+                              {"--json", CLI_TEXT, &options.json, "OUT.json", "write maps and statistics of every head, as heed run does"},
                               {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "maps SAVED.safetensors [options]   (as heed run --save or the page writes it)", table, argc, argv, &words);
   if (code >= 0) return code;

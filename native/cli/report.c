@@ -130,6 +130,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   char query[48];
   run_query_text(selection, query);
   json_open(json, NULL, '{');
+  if (result->from) json_text(json, "from", result->from);
   json_image(json, result);
   json_number(json, "milliseconds", result->milliseconds);
   if (result->logits) json_classes(json, pipeline, options->top, result->logits);
@@ -159,8 +160,10 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
   json_text(&json, "family", pipeline->info.family);
   json_integer(&json, "layers", pipeline->info.layers);
   json_integer(&json, "heads", pipeline->info.heads);
-  json_text(&json, "backend", heed_backend_name(options->choice.opened));
-  json_text(&json, "device", heed_backend_device(options->choice.opened));
+  if (options->choice.opened) {
+    json_text(&json, "backend", heed_backend_name(options->choice.opened));
+    json_text(&json, "device", heed_backend_device(options->choice.opened));
+  }
   json_open(&json, "results", '[');
   for (uint32_t i = 0; i < count; i++) json_result(&json, pipeline, options, &results[i], &selections[i]);
   json_close(&json, ']');

@@ -15,6 +15,7 @@ typedef struct run_options {
 typedef struct run_result {
   const char *picture; /* path or name */
   char scene[32];      /* "scene 7": what `picture` points to for a seed */
+  const char *from;    /* where saved maps are from, as their file says it, or NULL */
   scene_twins twins;   /* of a scene */
   heed_picture image;
   heed_region region;

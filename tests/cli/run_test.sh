@@ -47,6 +47,14 @@ for file in maps.png rollout.png; do expect_file $file; done
 heed maps "$bad/saved.safetensors" --layer all --head mean --query 0,1
 expect_exit 0
 expect_stdout_contains "attention of patch (0, 1)"
+heed run "$micro" "$picture" --backend cpu --quiet --query 1,0 --json run.json
+cp "$here/run.json" "$bad"
+heed maps "$bad/saved.safetensors" --query 1,0 --json maps.json
+expect_exit 0
+expect_file maps.json
+tail -n +2 "$here/maps.json" >"$bad/maps.tail" # every head but the first, and the rollout
+tail -n +2 "$bad/run.json" | cmp -s - "$bad/maps.tail" || fail "other numbers than heed run --json wrote"
+[ -s "$bad/maps.tail" ] || fail "no numbers"
 test_end
 
 test_begin maps_refuses_what_holds_none

@@ -1,5 +1,6 @@
-/* Arrays in files: .npy (NumPy 1.0 to 3.0), .npz (zip of them, stored or deflated), .safetensors. Read as float32: { name: { shape, data } }.
- * Written: .npy and .safetensors, as `heed run --save` does. Lengths are checked against the file before anything is made from them. */
+/* Arrays in files: .npy (NumPy 1.0 to 3.0), .npz (zip of them, stored or deflated), .safetensors. Read as float32: { name: { shape, data } };
+ * the grid and patch of a safetensors file's metadata are its array `grid`: rows, columns, tokens before the patches, side of a patch in pixels.
+ * Written: all three. Lengths are checked against the file before anything is made from them. */
 
 const fail = (name, what) => { throw new Error(`${name}: ${what}`) }
 const size = (shape) => shape.reduce((product, side) => product * side, 1)
@@ -13,7 +14,7 @@ function half(bits) {
 /* Element i of a view, little endian. */
 const readers = {
   f4: [4, (view, i) => view.getFloat32(i * 4, true)], f8: [8, (view, i) => view.getFloat64(i * 8, true)], f2: [2, (view, i) => half(view.getUint16(i * 2, true))],
-  u1: [1, (view, i) => view.getUint8(i)], bf2: [2, (view, i) => { scratch.setUint16(2, view.getUint16(i * 2, true), true); return scratch.getFloat32(0, true) }]
+  u1: [1, (view, i) => view.getUint8(i)], i4: [4, (view, i) => view.getInt32(i * 4, true)], i8: [8, (view, i) => Number(view.getBigInt64(i * 8, true))], bf2: [2, (view, i) => { scratch.setUint16(2, view.getUint16(i * 2, true), true); return scratch.getFloat32(0, true) }]
 }
 const scratch = new DataView(new ArrayBuffer(4))
 
@@ -79,6 +80,8 @@ async function readSafetensors(file) {
     const bytes = new Uint8Array(await file.slice(start + offsets[0], start + offsets[1]).arrayBuffer())
     arrays[name] = { shape, data: floats(`${file.name}, ${name}`, bytes, kinds[dtype], shape) }
   }
+  const { grid, patch } = header.__metadata__ ?? {}
+  if (grid && !arrays.grid) arrays.grid = { shape: [4], data: Float32Array.from([...String(grid).split(' '), patch ?? 0], Number) }
   return arrays
 }
 
@@ -88,12 +91,44 @@ export async function readArrays(file) {
   return file.name.endsWith('.npz') ? readNpz(bytes, file.name) : { maps: readNpy(bytes, file.name) }
 }
 
-/** parts: Float32Arrays that follow one another. Returns the pieces of a Blob. */
+const descrs = new Map([[Float32Array, '<f4'], [Uint8Array, '|u1'], [Int32Array, '<i4']])
+
+/** parts: arrays of one type that follow one another. Returns the pieces of a Blob. */
 export function npyParts(shape, parts) {
-  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`
+  const text = `{'descr': '${descrs.get(parts[0].constructor)}', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`
   const padded = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`, head = new Uint8Array(10)
   head.set([0x93, ...new TextEncoder().encode('NUMPY'), 1, 0, padded.length & 255, padded.length >> 8])
   return [head, padded, ...parts]
+}
+
+const crcTable = Uint32Array.from({ length: 256 }, (_, n) => { for (let bit = 0; bit < 8; bit++) n = (n >>> 1) ^ (n & 1 ? 0xedb88320 : 0); return n })
+
+function crc32(bytes) {
+  let crc = ~0
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]) & 255]
+  return ~crc >>> 0
+}
+
+/* Numbers of a zip's records, little endian: [value, bytes of it]. */
+function record(...fields) {
+  const bytes = new Uint8Array(fields.reduce((sum, [, length]) => sum + length, 0)), view = new DataView(bytes.buffer)
+  fields.reduce((at, [value, length]) => { length === 2 ? view.setUint16(at, value, true) : view.setUint32(at, value, true); return at + length }, 0)
+  return bytes
+}
+
+/** entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the pieces of a Blob: numpy.load reads it as .npz. */
+export async function zipParts(entries) {
+  const locals = [], directory = []
+  let at = 0
+  for (const [name, pieces] of Object.entries(entries)) {
+    const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer()), text = new TextEncoder().encode(name)
+    const same = [[20, 2], [0, 2], [0, 2], [0, 2], [0x21, 2] /* 1 January 1980 */, [crc32(bytes), 4], [bytes.length, 4], [bytes.length, 4], [text.length, 2], [0, 2]]
+    locals.push(record([0x04034b50, 4], ...same), text, bytes)
+    directory.push(record([0x02014b50, 4], [20, 2], ...same, [0, 2], [0, 2], [0, 2], [0, 4], [at, 4]), text)
+    at += 30 + text.length + bytes.length
+  }
+  const length = directory.reduce((sum, part) => sum + part.length, 0), count = directory.length / 2
+  return [...locals, ...directory, record([0x06054b50, 4], [0, 2], [0, 2], [count, 2], [count, 2], [length, 4], [at, 4], [0, 2])]
 }
 
 /** tensors: { name: { shape, data } }. Returns the pieces of a Blob. */

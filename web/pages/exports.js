@@ -5,7 +5,7 @@ import { tokenName } from './plot/caption.js'
 import { entropy, softmax } from './maps.js'
 import { isChanged, wordsOfChanges } from './changes.js'
 import { demoModel } from './heed/demo.js'
-import { npyParts, safetensorsParts } from './arrays.js'
+import { npyParts, safetensorsParts, zipParts } from './arrays.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 
 const element = (id) => document.getElementById(id)
@@ -146,12 +146,24 @@ function seenPixels({ picture, engine }) {
   return { shape: [canvas.height, canvas.width, 3], data: rgb }
 }
 
+/* The side of a patch in pixels. */
+const patchOf = ({ saved, model }) => saved?.shape.patch ?? model.patch
+
+/** maps [L, H, N, N], the picture as the model saw it, the grid and where all is from: for numpy.load, and for this page. */
+export async function npzOf(page) {
+  const { rows, columns, prefixTokens } = page.engine.shape, picture = seenPixels(page)
+  return zipParts({
+    'maps.npy': npyOf(page), 'picture.npy': npyParts(picture.shape, [picture.data]), 'grid.npy': npyParts([4], [Int32Array.of(rows, columns, prefixTokens, patchOf(page.engine))]),
+    'provenance.json': [JSON.stringify(await provenanceOf(page))]
+  })
+}
+
 /** As `heed run --save`, and the picture as the model saw it; `heed maps` opens it. The metadata says where it is from. */
 export async function safetensorsOf(page) {
   const { shape: { heads, tokens, prefixTokens, rows, columns }, result } = page.engine, from = await provenanceOf(page)
   const maps = keptMaps(page).map((data, layer) => [`attention.${layer}`, { shape: [1, heads, tokens, tokens], data }])
   const tensors = { ...Object.fromEntries(maps), ...(result.logits ? { logits: { shape: [1, result.logits.length], data: result.logits } } : {}), picture: seenPixels(page) }
-  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}` })
+  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}`, patch: String(patchOf(page.engine)) })
 }
 
 /** The same numbers from the command line and from JavaScript; what the page changed in the model's attention is only told. */

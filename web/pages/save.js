@@ -18,6 +18,7 @@ export function connectSave(page) {
   file('save-csv', 'heed.csv', ({ csv }) => csv(page), 'text/csv')
   file('save-json', 'heed.json', async ({ numbers }) => JSON.stringify(await numbers(page)), 'application/json')
   file('save-npy', 'heed.npy', ({ npyOf }) => npyOf(page))
+  file('save-npz', 'heed.npz', ({ npzOf }) => npzOf(page))
   file('save-safetensors', 'heed.safetensors', ({ safetensorsOf }) => safetensorsOf(page))
   file('save-session', 'heed-session.json', async () => (await import('./session.js')).writeSession(page), 'application/json')
   on('code', async () => {

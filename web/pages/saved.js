@@ -14,7 +14,15 @@ function gridOf(tokens) {
     const side = Math.sqrt(tokens - prefixTokens)
     if (Number.isInteger(side) && side > 1) return { prefixTokens, rows: side, columns: side }
   }
-  throw new Error(`These maps have ${tokens} tokens: no square of patches after up to 5 tokens of another kind. Save them with a square grid.`)
+  throw new Error(`These maps have ${tokens} tokens: no square of patches after up to 5 tokens of another kind. Save the array grid = [rows, columns, tokens before the patches] with them.`)
+}
+
+/* What the file says of its grid, where it fits; the side of a patch, the unit of distances, 1 where nothing says it. */
+function placesOf({ grid, pixel_values: pixels }, tokens, name) {
+  const [rows, columns, prefixTokens, patch = 0] = grid?.data ?? []
+  if (grid && !(rows > 0 && columns > 0 && rows * columns + prefixTokens === tokens)) throw new Error(`${name}: its grid does not fit (found ${[...grid.data].join(' ')}, expected rows, columns and prefix tokens of ${tokens} tokens).`)
+  const places = grid ? { prefixTokens, rows, columns } : gridOf(tokens), side = pixels?.shape.length === 4 ? pixels.shape[2] / places.rows : 0
+  return { ...places, patch: patch || (Number.isInteger(side) && side * places.columns === pixels?.shape[3] && side) || 1 }
 }
 
 /** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels: pixel_values or null, statistics(), rollout() }. */
@@ -30,8 +38,8 @@ export function savedMaps(arrays, name) {
   const { heads, tokens } = layers[0]
   if (layers.some((layer) => layer.heads !== heads || layer.tokens !== tokens)) throw new Error(`${name}: its layers differ in heads or tokens.`)
   const pixels = arrays.pixel_values?.shape.length === 4 && arrays.pixel_values.shape[1] === 3 ? arrays.pixel_values : null
-  const shape = { layers: layers.length, heads, tokens, ...gridOf(tokens), batch: 1 }, attention = layers.map(({ data }) => data), size = tokens ** 2
-  const ofHead = (layer) => (_, head) => headStatistics(layer.subarray(head * size, (head + 1) * size), shape, 1)
+  const shape = { layers: layers.length, heads, tokens, ...placesOf(arrays, tokens, name), batch: 1 }, attention = layers.map(({ data }) => data), size = tokens ** 2
+  const ofHead = (layer) => (_, head) => headStatistics(layer.subarray(head * size, (head + 1) * size), shape, shape.patch)
   return { shape, attention, pixels, statistics: () => attention.map((layer) => Array.from({ length: heads }, ofHead(layer))), rollout: (how) => rolloutRow(attention, shape, how) }
 }
 

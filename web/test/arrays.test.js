@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { npyParts, readArrays, safetensorsParts } from '../pages/arrays.js'
+import { npyParts, readArrays, safetensorsParts, zipParts } from '../pages/arrays.js'
 import { headStatistics, holdsMaps, rolloutRow, savedMaps } from '../pages/saved.js'
 import { createRuntime, demoModel } from './package.js'
 
@@ -51,11 +51,35 @@ test('.npz, deflated, and what is written by the page', { skip: !inflates && 'th
 
 test('what is damaged is refused with a sentence', async () => {
   for (const [name, bytes, what] of [
-    ['a.npy', Buffer.from('nothing of the kind'), /no \.npy/], ['a.npy', npy('<f4', [3], Float32Array.of(1)), /do not fit/], ['a.npy', npy('<i4', [1], Int32Array.of(1).buffer), /kind that is not read/],
+    ['a.npy', Buffer.from('nothing of the kind'), /no \.npy/], ['a.npy', npy('<f4', [3], Float32Array.of(1)), /do not fit/], ['a.npy', npy('<c8', [1], Float32Array.of(1, 0).buffer), /kind that is not read/],
     ['a.npy', npy('<f4', [1], Float32Array.of(1).buffer, 'True'), /columns first/], ['a.npz', Buffer.from('nothing of the kind, and long enough'), /directory is missing/],
     ['a.npz', npz({ 'maps.npy': npy('<f4', [1], Float32Array.of(1).buffer) }).subarray(20), /damaged/], ['a.safetensors', Buffer.alloc(16, 255), /longer than the file/]
   ])
     await assert.rejects(async () => readArrays(await file(name, [bytes])), what)
+})
+
+test('.npz as the page writes it: every array is read again; its sums are those of zlib', async () => {
+  const picture = Uint8Array.from({ length: 12 }, (_, i) => i), about = JSON.stringify({ heed: 'ä' })
+  const parts = await zipParts({ 'maps.npy': npyParts([2, 2, 5, 5], [values]), 'picture.npy': npyParts([2, 2, 3], [picture]), 'grid.npy': npyParts([4], [Int32Array.of(2, 2, 1, 16)]), 'provenance.json': [about] })
+  const written = await file('maps.npz', parts), arrays = await readArrays(written), bytes = Buffer.from(await written.arrayBuffer())
+  assert.deepEqual([Object.keys(arrays), [...arrays.maps.data], [...arrays.picture.data], [...arrays.grid.data]], [['maps', 'picture', 'grid'], [...values], [...picture], [2, 2, 1, 16]])
+  const last = bytes.lastIndexOf('provenance.json'), entry = last - 46
+  assert.deepEqual([bytes.readUInt32LE(entry), bytes.readUInt32LE(entry + 16)], [0x02014b50, crc(about)])
+})
+
+/* CRC-32 bit by bit (ISO 3309). */
+function crc(text) {
+  let sum = ~0
+  for (const byte of Buffer.from(text)) for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (((sum ^ (byte >> bit)) & 1) * 0xedb88320)
+  return ~sum >>> 0
+}
+
+test('a grid that is no square, from metadata and from an array; one that does not fit is refused', async () => {
+  const maps = { shape: [1, 1, 9, 9], data: new Float32Array(81).fill(1 / 9) }, of = async (metadata) => savedMaps(await readArrays(await file('a.safetensors', safetensorsParts({ 'attention.0': maps }, metadata))), 'a')
+  for (const { shape } of [await of({ grid: '2 4 1', patch: '14' }), savedMaps({ 'attention.0': maps, grid: { shape: [4], data: [2, 4, 1, 14] } }, 'a')])
+    assert.deepEqual([shape.rows, shape.columns, shape.prefixTokens, shape.patch], [2, 4, 1, 14])
+  assert.deepEqual((({ rows, patch }) => [rows, patch])(savedMaps({ 'attention.0': maps, pixel_values: { shape: [1, 3, 24, 24], data: new Float32Array(1728) } }, 'a').shape), [3, 8])
+  await assert.rejects(() => of({ grid: '3 4 1' }), /grid does not fit \(found 3 4 1/)
 })
 
 test('maps are found: one array, an array a layer, with a batch of one; a model is none', () => {

@@ -113,6 +113,14 @@ async function saved(page, button) {
 
 const weights = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')), sum = createHash('sha256').update(weights).digest('hex')
 
+/* Each number of each head, row by row. */
+function sameHeads(found, expected) {
+  assert.equal(found.length, expected.length)
+  for (const [i, head] of expected.entries())
+    for (const [key, value] of Object.entries(head))
+      [value].flat().forEach((number, at) => assert.ok(Math.abs([found[i][key]].flat()[at] - number) <= 1e-5 * Math.max(1, Math.abs(number)), `head ${i}, ${key} ${at}: ${[found[i][key]].flat()[at]}, expected ${number}`))
+}
+
 test('every view is saved with its numbers, caption and the hash of the weights', async () => {
   const page = await browser.open(), caption = await text(page, 'caption')
   for (const [view, lines] of Object.entries({ heads: 198, matrix: 198, rollout: 198, statistics: 21, compare: 198, tokens: 198 })) {
@@ -134,13 +142,20 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   assert.equal(JSON.parse(header.__metadata__.provenance).weights_sha256['model.safetensors'], sum)
   const folder = mkdtempSync(join(tmpdir(), 'heed-own-'))
   writeFileSync(join(folder, 'own.safetensors'), tensors)
-  const said = execFileSync(native, ['maps', 'own.safetensors', '--layer', '3', '--head', '0', '--query', '2,10', '--maps', 'own.png'], { cwd: folder, encoding: 'utf8' })
+  const said = execFileSync(native, ['maps', 'own.safetensors', '--layer', '3', '--head', '0', '--query', '2,10', '--maps', 'own.png', '--json', 'own.json'], { cwd: folder, encoding: 'utf8' })
   assert.match(said, /most on patch \(10, 1\): 19\.9\d % = 39\.2 x uniform/)
   assert.ok(said.includes(sum))
-  await page.setInputFiles('#model-files', { name: 'own.safetensors', mimeType: '', buffer: tensors })
-  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'own.safetensors')
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('picture'))
-  assert.equal(await text(page, 'caption'), caption)
+  const ofNative = JSON.parse(readFileSync(join(folder, 'own.json'))).results[0]
+  assert.equal(JSON.parse(ofNative.from).weights_sha256['model.safetensors'], sum)
+  sameHeads(ofNative.heads, json.results[0].heads)
+  const packed = await saved(page, '#save-npz')
+  for (const [name, buffer] of [['own.safetensors', tensors], ['own.npz', packed]]) {
+    await page.setInputFiles('#model-files', { name, mimeType: '', buffer })
+    await page.waitForFunction((name) => document.getElementById('model-name').textContent === name, name)
+    await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('picture'))
+    assert.equal(await text(page, 'caption'), caption)
+    sameHeads(JSON.parse(await saved(page, '#save-json')).results[0].heads, json.results[0].heads)
+  }
   const [png] = await Promise.all([saved(page, '#save-png')])
   writeFileSync(join(site, '../screenshots/saved.png'), png)
   await finish(page)
