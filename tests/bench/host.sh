@@ -30,7 +30,7 @@ for kernels in '' 1; do # the device's own kernels, and a GPU's
   "$heed" inspect --vit "$vit" --plan --json --backend vulkan --device "$device" |
     awk -v kind="${kernels:+ with the kernels of a GPU}" 'BEGIN { RS = "}" }
       match($0, /"stage": [0-9]+/) { stage = substr($0, RSTART + 9, RLENGTH - 9) }
-      match($0, /"dispatches": [0-9]+/) { n[stage] += substr($0, RSTART + 14, RLENGTH - 14); all += substr($0, RSTART + 14, RLENGTH - 14) }
+      /"stage": / && match($0, /"dispatches": [0-9]+/) { n[stage] += substr($0, RSTART + 14, RLENGTH - 14); all += substr($0, RSTART + 14, RLENGTH - 14) }
       END { printf "dispatches%s: %d a run, %d in layer 1\n", kind, all, n[2] }'
 done
 unset HEED_VULKAN_GPU_KERNELS

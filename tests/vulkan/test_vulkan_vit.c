@@ -82,12 +82,17 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   desc.precision = precision;
   desc.gpu_kernels = gpu_kernels || is_cooperative();
-  if (is_cooperative()) desc.tier = HEED_VULKAN_TIER_COOPERATIVE;
+  if (is_cooperative()) {
+    const char *validate = getenv("HEED_VULKAN_VALIDATE");
+    desc.tier = HEED_VULKAN_TIER_COOPERATIVE;
+    if (validate) desc.validate = strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
+  }
   load(&v, folder);
   const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, "expect.logits");
   assert_true(tensor->count <= MOST_LOGITS);
   assert_ok(heed_safetensors_read(v.io, tensor, 0, tensor->count, want, &error));
   const uint64_t bytes = run(&v, &desc, found, tensor->count);
+  assert_int_equal(heed_vulkan_message_count(v.backend), 0);
   double largest = 0.0, off = 0.0;
   for (uint64_t i = 0; i < tensor->count; i++) {
     largest = fmax(largest, fabs((double)want[i]));
