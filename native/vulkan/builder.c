@@ -11,6 +11,7 @@
 
 /* Weights are packed into blocks of about this size; a larger constant has a block of its own. */
 #define BLOCK_BYTES ((uint64_t)64 << 20)
+#define NARROWEST 64 /* workgroup of the kernels that sum by subgroups */
 
 static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
 #define HEED_OP(name) [HEED_OP_KIND_##name] = &heed_vk_##name,
@@ -240,6 +241,12 @@ void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per
 }
 
 uint32_t heed_vk_width(const heed_vk_builder *builder) { return builder->limits->cpu ? 32 : 128; }
+
+void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch, heed_vk_shader shader) {
+  dispatch->shader = shader;
+  const uint32_t lanes = builder->limits->required_lanes;
+  dispatch->lanes = lanes <= NARROWEST ? lanes : 0; /* full subgroups divide the workgroup */
+}
 
 /* At least eight elements a lane. Where so many rows fill a device anyway, a row has one subgroup, and no barrier. */
 #define MANY_LANES 65536u

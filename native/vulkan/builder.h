@@ -46,6 +46,7 @@ typedef struct heed_vk_limits {
   heed_vulkan_tier tier;  /* of the kernels to be chosen; never AUTO */
   uint32_t vendor;        /* PCI number, or Khronos's */
   uint32_t lanes;         /* subgroup size */
+  uint32_t required_lanes; /* the same, where kernels may require it; else 0 */
   uint32_t invocations;   /* of a workgroup */
   uint32_t shared;        /* bytes of a workgroup's shared memory */
   uint32_t groups;        /* along one axis of the grid */
@@ -178,6 +179,8 @@ typedef struct heed_vk_rows {
   bool subgroups;
 } heed_vk_rows;
 heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, uint32_t length);
+/* The variant by subgroup operations: in full subgroups of one size, where the device lets kernels require that. */
+void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch, heed_vk_shader shader);
 
 static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "vulkan/matrix.h"
 #include "vulkan/matrix2.h"
+#include "vulkan/subgroup.h"
 #include "vulkan/tier.h"
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
@@ -268,9 +269,13 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
   heed_vk_want_matrix2(&matrix2);
   const bool flexible = device->limits.matrix2.wide || device->limits.matrix2.narrow;
   for (uint32_t i = 0; flexible && i < HEED_VK_MATRIX2_EXTENSIONS; i++) extras.names[extras.count++] = matrix2.extensions[i];
-  matrix.subgroups.pNext = flexible ? &matrix2.flexible : NULL;
+  matrix.memory_model.pNext = flexible ? &matrix2.flexible : NULL;
+  VkPhysicalDeviceSubgroupSizeControlFeatures lanes;
+  heed_vk_want_lanes(&lanes);
+  lanes.pNext = device->has_half_math ? &extras.half_math : NULL;
+  if (device->limits.required_lanes) extras.names[extras.count++] = HEED_VK_LANES_EXTENSION;
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                   .pNext = device->has_half_math ? &extras.half_math : NULL,
+                                   .pNext = device->limits.required_lanes ? (const void *)&lanes : lanes.pNext,
                                    .queueCreateInfoCount = 1,
                                    .pQueueCreateInfos = &queue,
                                    .enabledExtensionCount = extras.count,
@@ -323,6 +328,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   device->limits.half_values = device->limits.half;
+  if (!cpu && device->limits.tier >= HEED_VULKAN_TIER_SUBGROUP) device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
   if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE)
     device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);

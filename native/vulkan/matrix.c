@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "vulkan/subgroup.h"
+
 #define STRUCTURE_FEATURES ((VkStructureType)1000506000)
 #define STRUCTURE_PROPERTIES ((VkStructureType)1000506001)
 #define MOST_SHAPES 64
@@ -20,16 +22,14 @@ typedef struct shape_record {
 
 typedef VkResult(VKAPI_PTR *shapes_function)(VkPhysicalDevice, uint32_t *, shape_record *);
 
-static const char *const extensions[HEED_VK_MATRIX_EXTENSIONS] = {"VK_KHR_cooperative_matrix", "VK_KHR_vulkan_memory_model", "VK_EXT_subgroup_size_control"};
+static const char *const extensions[HEED_VK_MATRIX_EXTENSIONS] = {"VK_KHR_cooperative_matrix", "VK_KHR_vulkan_memory_model"};
 
 /* Best first. */
 static const heed_vk_matrix known[] = {{16, 16, 16, 0}, {16, 8, 16, 0}, {8, 16, 16, 0}, {8, 8, 8, 0}};
 
 static void chain(heed_vk_matrix_wants *wants) {
   memset(wants, 0, sizeof *wants);
-  wants->subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
   wants->memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
-  wants->memory_model.pNext = &wants->subgroups;
   wants->matrix.type = STRUCTURE_FEATURES;
   wants->matrix.next = &wants->memory_model;
 }
@@ -37,7 +37,6 @@ static void chain(heed_vk_matrix_wants *wants) {
 void heed_vk_want_matrix(heed_vk_matrix_wants *wants) {
   chain(wants);
   wants->matrix.matrix = wants->memory_model.vulkanMemoryModel = VK_TRUE;
-  wants->subgroups.subgroupSizeControl = wants->subgroups.computeFullSubgroups = VK_TRUE;
   memcpy(wants->extensions, extensions, sizeof extensions);
 }
 
@@ -48,21 +47,7 @@ static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice phys
   VkPhysicalDeviceShaderFloat16Int8Features half = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES, .pNext = &has.matrix};
   VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &half};
   instance->api.GetPhysicalDeviceFeatures2(physical, &all);
-  return has.matrix.matrix && half.shaderFloat16 && has.memory_model.vulkanMemoryModel && has.subgroups.subgroupSizeControl &&
-         has.subgroups.computeFullSubgroups;
-}
-
-/* The subgroup size that the kernels are to have, or 0: the device's usual one, where compute shaders may require it and shuffle in it. */
-static uint32_t find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical) {
-  VkPhysicalDeviceSubgroupSizeControlProperties size = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
-  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &size};
-  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
-  instance->api.GetPhysicalDeviceProperties2(physical, &all);
-  const uint32_t lanes = subgroup.subgroupSize;
-  const bool usable =
-      (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) &&
-      (size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) && lanes >= size.minSubgroupSize && lanes <= size.maxSubgroupSize;
-  return usable && lanes >= 4 ? lanes : 0;
+  return has.matrix.matrix && half.shaderFloat16 && has.memory_model.vulkanMemoryModel;
 }
 
 static bool fits(const shape_record *shape, const heed_vk_matrix *wanted) {
@@ -76,7 +61,7 @@ heed_vk_matrix heed_vk_find_matrix(const heed_vk_instance *instance, VkPhysicalD
   uint32_t count = MOST_SHAPES;
   memset(shapes, 0, sizeof shapes);
   if (!has_features(instance, physical)) return none;
-  const uint32_t lanes = find_lanes(instance, physical);
+  const uint32_t lanes = heed_vk_find_lanes(instance, physical);
   const shapes_function list =
       (shapes_function)instance->api.GetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
   if (!lanes || !list) return none;

@@ -11,13 +11,12 @@ typedef struct heed_vk_matrix_features {
   VkBool32 matrix, robust_access;
 } heed_vk_matrix_features;
 
-#define HEED_VK_MATRIX_EXTENSIONS 3
+#define HEED_VK_MATRIX_EXTENSIONS 2
 
-/* Features and extensions for a device to be made with, beside fp16 arithmetic; `matrix` heads the chain. */
+/* Features and extensions for a device to be made with, beside fp16 arithmetic and subgroups of a required size; `matrix` heads the chain. */
 typedef struct heed_vk_matrix_wants {
   heed_vk_matrix_features matrix;
   VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
-  VkPhysicalDeviceSubgroupSizeControlFeatures subgroups;
   const char *extensions[HEED_VK_MATRIX_EXTENSIONS];
 } heed_vk_matrix_wants;
 

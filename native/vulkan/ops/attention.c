@@ -158,7 +158,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const uint32_t rows = listed ? s->rows : s->queries;
   const share all = choose_share(job, rows, flags);
   if (all.lanes > 1 && builder->limits->tier >= HEED_VULKAN_TIER_SUBGROUP)
-    dispatch.shader = weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup;
+    heed_vk_by_subgroups(builder, &dispatch, weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
                    s->value_depth, KEYS, flags, (uint32_t)job->desc->empty_row, all.parts);

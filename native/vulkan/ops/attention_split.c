@@ -106,7 +106,7 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
   uint32_t groups[2];
   heed_vk_rows rows = heed_vk_share_rows(builder, p->slices * p->rows, p->stride / 4);
   if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width; /* its rounds differ from row to row */
-  if (rows.subgroups) dispatch.shader = HEED_SHADER_attention_norm_subgroup;
+  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_attention_norm_subgroup);
   heed_vk_spread(builder, (uint64_t)p->slices * p->rows, rows.width / rows.lanes, groups);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes, flags, (uint32_t)job->desc->norm,
                    (uint32_t)job->desc->empty_row);

@@ -16,7 +16,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   };
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
   const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
-  if (rows.subgroups) dispatch.shader = HEED_SHADER_layer_norm_subgroup;
+  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);
   if (rows.lanes == 1 && (params.width | params.x_origin | params.gain_origin | params.bias_origin | params.y_origin) % 4 == 0 &&
       heed_vk_can_texel(builder, dispatch.binding[0].bytes)) {
     dispatch.shader = HEED_SHADER_layer_norm_texel;

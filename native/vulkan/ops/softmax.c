@@ -13,7 +13,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   };
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
   const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
-  if (rows.subgroups) dispatch.shader = HEED_SHADER_softmax_subgroup;
+  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_softmax_subgroup);
   uint32_t groups[2];
   heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
