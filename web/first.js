@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32 as zlibCrc32, deflateSync } from 'node:zlib'
+import { heads } from './plot/heads.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
@@ -48,17 +49,17 @@ function palette(pixels, count) {
 /* Few colours, since the picture is on the screen before anything else: noise of the drawn scene costs most of the bytes. */
 const colours = 48
 
-/* Indexed PNG. */
+/* Indexed PNG; one more colour stands for pixels without any. */
 function png({ data, width, height }) {
-  const pixels = Array.from({ length: width * height }, (_, i) => [...data.subarray(i * 4, i * 4 + 3)]), table = palette([...pixels], colours)
+  const pixels = Array.from({ length: width * height }, (_, i) => [...data.subarray(i * 4, i * 4 + 4)]), table = palette(pixels.filter(([, , , alpha]) => alpha), colours)
   const nearest = (pixel) => table.reduce(([best, least], colour, i) => { const far = colour.reduce((sum, value, c) => sum + (value - pixel[c]) ** 2, 0); return far < least ? [i, far] : [best, least] }, [0, Infinity])[0]
-  const rows = Buffer.alloc((width + 1) * height), header = Buffer.alloc(13)
-  pixels.forEach((pixel, i) => { rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = nearest(pixel) })
+  const rows = Buffer.alloc((width + 1) * height), header = Buffer.alloc(13), clear = pixels.some(([, , , alpha]) => !alpha)
+  pixels.forEach((pixel, i) => { rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = pixel[3] ? nearest(pixel) : table.length })
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header.set([8, 3, 0, 0, 0], 8)
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10])
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('PLTE', Buffer.from(table.flat())), chunk('IDAT', deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0))])
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), transparent = clear ? [chunk('tRNS', Buffer.from([...table.map(() => 255), 0]))] : []
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('PLTE', Buffer.from([...table, ...(clear ? [[0, 0, 0]] : [])].flat())), ...transparent, chunk('IDAT', deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0))])
 }
 
 function svg({ data, width, height }, [row, column]) {
@@ -72,12 +73,14 @@ const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(fold
 const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
 const { createRuntime } = await load('index.js'), { demoModel } = await load('demo.js')
 const runtime = await createRuntime({ threads: 1 })
-const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens } = await session.ready
+const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
 const { image } = await runtime.scene(shown.scene)
 await session.run(image)
 const weights = (await session.attention(shown)).subarray(prefixTokens)
 const scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
 const { raster } = overlay({ weights, rows, columns, scale, table: await runtime.colormap('cividis') })
 await writeFile(join(site, 'first-picture.png'), png(image))
+const everywhere = Array.from({ length: layers }, (_, layer) => Promise.all(Array.from({ length: across }, async (_, head) => (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens))))
+await writeFile(join(site, 'first-heads.png'), png(heads({ maps: await Promise.all(everywhere), rows, columns, scale, table: await runtime.colormap('cividis') })))
 await writeFile(join(site, 'first-map.svg'), svg(raster, shown.query))
 runtime.close()

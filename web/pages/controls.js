@@ -2,6 +2,7 @@
 import { overlayStyles } from './plot/overlay.js'
 import { scaleKinds } from './plot/scale.js'
 import { connectTheme } from './site.js'
+import { pin } from './pinned.js'
 import { scoreStages } from './scores.js'
 
 const element = (id) => document.getElementById(id)
@@ -30,14 +31,28 @@ export function connectControls(page) {
   element('strength').addEventListener('input', ({ target }) => store.set({ strength: Number(target.value) }))
   element('colours').addEventListener('change', async ({ target }) => store.set({ colours: target.value }))
   element('cls').addEventListener('click', () => toggleCls(page))
+  element('pin').addEventListener('click', () => pin(page))
+  element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
+  element('ablate').addEventListener('click', () => toggleHead(page))
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
-  store.on(['style', 'scale', 'score', 'strength', 'colours', 'query', 'reverse', 'ran', 'view'], (state) => {
+  store.on(['style', 'scale', 'score', 'strength', 'colours', 'query', 'reverse', 'ran', 'view', 'layer', 'head', 'off'], (state) => {
+    const out = state.off.includes(`${state.layer}.${state.head}`)
+    element('ablate').textContent = out ? 'Put back' : 'Take out'
+    element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
     for (const id of ['style', 'scale', 'score', 'strength', 'colours']) element(id).value = state[id]
     element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.result.scores && !page.engine.result.light)
     element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
     element('cls').setAttribute('aria-pressed', state.query === 'cls')
     element('reverse').setAttribute('aria-pressed', state.reverse)
   })
+}
+
+export const toggled = (list, entry, on = !list.includes(entry)) => (on ? [...new Set([...list, entry])] : list.filter((other) => other !== entry)).sort()
+
+/** The chosen head out of the model, or back. */
+export function toggleHead({ store }) {
+  const { off, layer, head } = store.get()
+  if (head !== 'mean') store.set({ off: toggled(off, `${layer}.${head}`) })
 }
 
 /** From CLS, and back to the patch before. */

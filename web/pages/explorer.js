@@ -93,7 +93,7 @@ async function openModel(source, name) {
     const { model, shape } = page.engine
     document.getElementById('model-name').textContent = name
     document.getElementById('model-facts').textContent =
-      `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)} MB`
+      `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB`
     if (page.picture) await run(page.picture)
     return true
   } catch (error) {
@@ -152,7 +152,6 @@ async function start() {
   document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
   const wanted = store.get().scene ?? defaults.scene
   createStage(page)
-  await createPanel(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))
   store.on(['ran'], () => showAnswer(page))
   connectControls(page)
@@ -160,6 +159,7 @@ async function start() {
   connectSave(page)
   connectModels(page)
   await openScene(wanted)
+  await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
   followChanges()
   followAddress()

@@ -1,5 +1,5 @@
 /* A grid of transparent buttons over a picture or a raster: one tab stop, arrow keys, the mouse, a finger drawn across it.
- * ARIA grid pattern; onPick(row, column, how): 'press', 'drag' to further cells, 'step' by arrow keys. Cells are named when they are asked for by name(row, column), after things have settled. */
+ * ARIA grid pattern; onPick(row, column, how, event of a press): 'press', 'drag' to further cells, 'step' by arrow keys. Cells are named when they are asked for by name(row, column), after things have settled. */
 
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 const settled = 300 // ms
@@ -60,7 +60,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     if (!cells[row * columns + column]) return
     scrubbing = true
     element.setPointerCapture(event.pointerId)
-    onPick(row, column, 'press')
+    onPick(row, column, 'press', event)
     cells[row * columns + column].focus({ preventScroll: true })
   })
   element.addEventListener('pointermove', (event) => {

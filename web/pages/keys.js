@@ -1,6 +1,6 @@
 /* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows are the grids' own. The list of them
  * and the switch are in index.html. */
-import { toggleCls } from './controls.js'
+import { toggleCls, toggleHead } from './controls.js'
 import { pin, swap } from './pinned.js'
 import { keep, stored } from './site.js'
 
@@ -15,7 +15,7 @@ export function connectKeys(page) {
   const strength = (by) => () => store.set({ strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100 })
   const actions = {
     '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
-    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), h: () => { const { off, layer, head } = store.get(); if (head !== 'mean') import('./views/intervene.js').then(({ toggled }) => store.set({ off: toggled(off, `${layer}.${head}`) })) },
+    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), h: () => toggleHead(page),
     x: () => swap(page), Escape: () => history.back(), p: () => pin(page), '?': click('help')
   }
   views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))

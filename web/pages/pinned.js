@@ -11,9 +11,9 @@ export function pictureNow() {
   return canvas
 }
 
-/** Keeps what the stage shows as B. */
-export const pin = (page) => page.store.set({
-  pinned: { row: page.drawn.row, title: page.drawn.title, place: placeOf(page), shape: page.engine.shape, picture: pictureNow(), name: `${page.picture.name}, ${document.getElementById('model-name').textContent}` }
+/** Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. */
+export const pin = (page, { row, title, query } = { ...page.drawn, query: page.store.get().query }) => page.store.set({
+  pinned: { row, title, place: { ...placeOf(page), query }, shape: page.engine.shape, picture: pictureNow(), name: `${page.picture.name}, ${document.getElementById('model-name').textContent}` }
 })
 
 /** The pinned place on the stage, and what was there pinned. */

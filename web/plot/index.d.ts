@@ -65,6 +65,12 @@ export function scatter(options: {
   table: ColourTable
 }): string
 
+/** Scores in steps from the least to the largest; null where none is finite. */
+export function countScores(scores: ArrayLike<number>): { counts: number[], low: number, high: number } | null
+
+/** The inside of an SVG of 240 x 82: how the scores of a row are spread, and the softmax's curve. largest: what is written at its end. */
+export function histogram(options: { scores: ArrayLike<number>, largest: string }): string
+
 /** An SVG of picture, map, colour bar, caption and provenance. Pictures are data URLs; cell: the query's [row, column]. */
 export function figure(options: {
   pictures: { picture: string, map: string, bar: string, heads?: string }

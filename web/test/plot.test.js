@@ -7,6 +7,7 @@ import { divergingTable } from '../plot/diverging.js'
 import { figure } from '../plot/figure.js'
 import { heads } from '../plot/heads.js'
 import { heat } from '../plot/heat.js'
+import { countScores, histogram } from '../plot/histogram.js'
 import { massMask } from '../plot/mass_mask.js'
 import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
@@ -34,6 +35,16 @@ test('heat: a pixel a weight', () => assert.equal(reds(heat({ weights, rows: 2, 
 
 test('heads: layers down, heads across, a gap after each', () =>
   assert.equal(reds(heads({ maps: [[weights, weights]], rows: 2, columns: 2, scale: uniform, table })), '0 64 . 0 64 . 255 128 . 255 128 . . . . . . .'))
+
+test('histogram: bars of the scores, the curve of the softmax, what is barred left out', () => {
+  const found = countScores([-1, -1, 0, 1, -Infinity])
+  assert.deepEqual([found.low, found.high, found.counts[0], found.counts[16], found.counts[31], found.counts.reduce((a, b) => a + b)], [-1, 1, 2, 1, 1, 4])
+  const drawing = histogram({ scores: [-1, -1, 0, 1], largest: 'up to 60 %' })
+  assert.match(drawing, /<path class="bars" d="M4\.0 66v-54\.0h6\.3v54\.0zM120\.0 66v-27\.0h6\.3v27\.0zM228\.8 66v-27\.0h6\.3v27\.0z"\/>/)
+  assert.match(drawing, /class="line" d="M4\.0 58\.7L.*L236\.0 12\.0"/)
+  for (const text of ['2 tokens', 'up to 60 %', '−1.00', '1.00']) assert.ok(drawing.includes(`>${text}</text>`), text)
+  assert.equal(histogram({ scores: [-Infinity], largest: '' }), '')
+})
 
 test('outline: edges between inside and outside, joined', () => {
   assert.equal(outline([1, 1, 0, 0], 2, 2), 'M0 0H2M0 1H2M0 0V1M2 0V1')

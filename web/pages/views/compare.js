@@ -17,12 +17,12 @@ const others = { pinned: 'the pinned row', ...Object.fromEntries(Object.entries(
 
 export function compareView(page, element) {
   const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`
-  element.innerHTML = `<div class="row"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button>
-    <label>B is <select name="other">${Object.entries(others).map(([name, text]) => `<option value="${name}">${text}</option>`).join('')}</select></label>
+  element.innerHTML = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
+    <div class="fields"><label>B is <select name="other">${Object.entries(others).map(([name, text]) => `<option value="${name}">${text}</option>`).join('')}</select></label>
     <label>Shown <select name="shown"><option value="side">side by side</option><option value="swipe">with a curtain</option></select></label></div>
-    <div class="pair">${['A', 'B', 'A − B'].map(figure).join('')}</div>
+    <div class="pair compared">${['A', 'B', 'A − B'].map(figure).join('')}<dl class="facts"></dl></div>
     <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
-    <p class="hint" aria-live="polite"></p><dl class="facts"></dl>`
+    <p class="hint" aria-live="polite"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`), figures = element.querySelectorAll('figure'), hint = element.querySelector('.hint')
   let second = null, turn = 0 // an engine of its own for another precision or module: { other, engine, ran }
   field('pin').addEventListener('click', () => { field('other').value = 'pinned'; pin(page) })
@@ -71,11 +71,16 @@ export function compareView(page, element) {
     const { row, title } = page.drawn, { tokens, prefixTokens, rows } = page.engine.shape, fits = b && b.row.length === row.length && b.shape.rows === rows
     field('other').disabled = Boolean(page.engine.saved)
     field('back').disabled = !fits || other !== 'pinned'
-    element.querySelector('.pair').hidden = element.querySelector('dl').hidden = !fits
+    element.querySelector('.pair').classList.toggle('waiting', !fits)
     element.querySelector('.pair').classList.toggle('swipe', field('shown').value === 'swipe')
     field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
-    if (!fits) return (hint.textContent = b ? `B (${b.title}) has another grid of patches; pin a row of this model.` : 'Pin a row, then choose another head, patch, layer, picture or model: both stand here, on one scale.')
-    const patches = row.subarray(prefixTokens), those = b.row.subarray(prefixTokens), less = patches.map((weight, i) => weight - those[i])
+    const patches = row.subarray(prefixTokens)
+    if (!fits) {
+      show(0, title, patches, makeScale('uniform', { tokens, largest: largestOf(patches) }), page.table, pictureNow())
+      figures[1].querySelector('span').textContent = b ? `${b.title} has another grid of patches.` : 'nothing pinned yet'
+      return (hint.textContent = b ? 'Pin a row of this model.' : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights as B. Both stand here on one scale, with their difference.')
+    }
+    const those = b.row.subarray(prefixTokens), less = patches.map((weight, i) => weight - those[i])
     const scale = makeScale('uniform', { tokens, largest: Math.max(largestOf(patches), largestOf(those)) }), largest = less.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
     show(0, title, patches, scale, page.table, pictureNow())
     show(1, b.title, those, scale, page.table, b.picture)

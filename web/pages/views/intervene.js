@@ -1,6 +1,7 @@
 /* The model's attention changed: heads taken out, patches dropped, pairs of the mask cut, a temperature. Maps and class shares follow at
  * once; the bars have the shares of the model as it is beside those now. */
 import { isChanged, replacements, unchanged } from '../changes.js'
+import { toggled } from '../controls.js'
 import { softmax } from '../maps.js'
 import { percent } from '../plot/caption.js'
 
@@ -8,13 +9,11 @@ const made = (tag, textContent = '') => Object.assign(document.createElement(tag
 const brushes = { '': 'chooses the query', drop: 'drops patches', cut: 'cuts query → patch' }
 const options = (names) => Object.entries(names).map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
 
-export const toggled = (list, entry, on = !list.includes(entry)) => (on ? [...new Set([...list, entry])] : list.filter((other) => other !== entry)).sort()
-
 export function interveneView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<p class="hint">What a change does to the answer is closer to an explanation than where a head looks. The model runs again at once.</p>
     <div class="row"><label>A press on the picture <select name="brush">${options(brushes)}</select></label></div>
-    <div class="row"><label>Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
+    <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use; one that is not is replaced by <select name="how" aria-label="What stands in for a head">${options(replacements)}</select></caption><tbody></tbody></table></div>
     <div class="row"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
     <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint" aria-live="polite"></p>`

@@ -1,5 +1,6 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
 import { percent, topOf, tokenName } from '../plot/caption.js'
+import { histogram } from '../plot/histogram.js'
 import { entropy, softmax } from '../maps.js'
 
 const element = (id) => document.getElementById(id)
@@ -29,8 +30,17 @@ function facts({ engine, store, drawn, statistics }) {
   return rows
 }
 
+/* What the softmax saw, and what it made of it; one head alone has that. */
+function showScores({ engine, store, drawn, query }) {
+  const { layer, head, view, reverse } = store.get(), known = engine.result.scores && view !== 'rollout' && head !== 'mean' && !reverse
+  element('scores').hidden = !known
+  if (!known) return
+  const drawing = histogram({ scores: engine.row({ layer, head, query: query(), score: 'masked' }), largest: `curve: softmax, up to ${percent(topOf(drawn.row, 1)[0].weight)}` })
+  element('scores').innerHTML = `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D of the row’s tokens</figcaption>`
+}
+
 export function showNumbers(page) {
-  if (!page.drawn) return
+  if (!page.drawn || !page.engine.result) return
   const { row } = page.drawn, { prefixTokens, columns } = page.engine.shape
   element('facts').replaceChildren(...facts(page).flatMap(([term, value]) => [made('dt', term), made('dd', value)]))
   element('most').replaceChildren(...topOf(row, 6).map(({ token, weight }) => {
@@ -38,4 +48,5 @@ export function showNumbers(page) {
     line.append(...[tokenName(token, prefixTokens, columns), percent(weight), (weight * row.length).toFixed(2)].map((text) => made('td', text)))
     return line
   }))
+  showScores(page)
 }

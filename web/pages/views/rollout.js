@@ -2,11 +2,11 @@
 
 export function rolloutView({ store, engine }, element) {
   element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
-    <p><label>First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
-    <p><label>Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
-    <p><label>Residual share r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
-    <p><label>Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
-    <p><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" aria-pressed="false">Play the layers</button></p><p class="hint"></p>`
+    <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
+    <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
+    <p><label class="range">Residual share r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
+    <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
+    <p class="row after"><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" aria-pressed="false">Play the layers</button></p><p class="hint"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`)
   for (const name of ['first', 'last', 'residual', 'discard']) field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
   field('fusion').addEventListener('change', ({ target }) => store.set({ fusion: target.value }))

@@ -11,10 +11,9 @@ const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointer
 export function sceneView(page, panel) {
   const { store, engine } = page
   panel.innerHTML = `<p class="hint">Drag a shape on the picture, with Shift to turn it, or change it here. The maps follow.</p>
-    <p><label>Object <select name="object"></select></label></p>
-    <p class="row"><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></p>
-    ${Object.entries(ranges).map(([name, [text, min, max]]) => `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"></label></p>`).join('')}
-    <p class="row"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="hint"></p>`
+    <div class="fields three"><label>Object <select name="object"></select></label><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></div>
+    ${Object.entries(ranges).map(([name, [text, min, max]]) => `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"> <output></output></label></p>`).join('')}
+    <p class="row after"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="hint"></p>`
   const field = (name) => panel.querySelector(`[name=${name}]`)
   let chosen = 0, waiting = null, latest = null, running = false, listed = ''
 
@@ -106,7 +105,10 @@ export function sceneView(page, panel) {
     listed = String(names)
     field('object').value = chosen
     const object = scene.objects[chosen]
-    for (const name of ['shape', 'colour', ...Object.keys(ranges)]) if (document.activeElement !== field(name)) field(name).value = object[name] ?? 0
+    for (const name of ['shape', 'colour', ...Object.keys(ranges)]) {
+      if (document.activeElement !== field(name)) field(name).value = object[name] ?? 0
+      if (name in ranges) field(name).nextElementSibling.textContent = `${Math.round(object[name] ?? 0)}${name === 'angle' ? '°' : ''}`
+    }
     field('add').disabled = scene.objects.length >= mostObjects
     field('remove').disabled = scene.objects.length <= 1
     const { twins } = page.picture

@@ -6,6 +6,7 @@ import { divergingTable } from '../plot/diverging.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf, newRaster, putColour } from '../plot/raster.js'
 import { makeScale, signedScale } from '../plot/scale.js'
+import { pin } from '../pinned.js'
 import { stageWords } from '../scores.js'
 
 const element = (id) => document.getElementById(id)
@@ -61,6 +62,17 @@ function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts
   element('marks').innerHTML = `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
 }
 
+/* CLS and registers have no place in the picture: their colours and shares stand below it. */
+function drawSpecial(row, said, { scale, table, prefixTokens, columns }) {
+  const own = largestOf(row)
+  element('special').replaceChildren(...Array.from(row.subarray(0, prefixTokens), (weight, token) => {
+    const t = scale.position(weight, own), at = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255), patch = document.createElement('i'), cell = document.createElement('span')
+    patch.style.background = `rgb(${table.slice(at, at + 3).join()})`
+    cell.append(patch, `${tokenName(token, prefixTokens, columns)} ${said(weight)}`)
+    return cell
+  }))
+}
+
 const diverging = divergingTable()
 const reach = (row) => row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
 
@@ -76,7 +88,7 @@ export function createStage(page) {
   let turn = 0, spoken
   const grid = createGrid(element('patches'), {
     name: cellName,
-    onPick: (row, column, how) => { if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null }) },
+    onPick: (row, column, how, event) => { if (event?.shiftKey) pickB([row, column]); else if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null }) },
     onHover: (row, column) => store.set({ hover: row === null ? null : [row, column] })
   })
 
@@ -84,6 +96,13 @@ export function createStage(page) {
     const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
     if (page.drawn.scores) return `row ${row}, column ${column}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
     return `row ${row}, column ${column}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
+  }
+
+  /* The patch becomes B of the comparison; the query stays. */
+  async function pickB(query) {
+    const state = { ...store.get(), query }, row = await engine.row({ ...state, score: 'softmax' }), { prefixTokens, columns } = engine.shape
+    pin(page, { row, query, title: `${placeName(state, engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}` })
+    store.set({ view: 'compare' })
   }
 
   function speak(text) {
@@ -107,6 +126,7 @@ export function createStage(page) {
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
     drawBar(scale, table)
+    drawSpecial(scores ?? row, scores ? (score) => score.toFixed(2) : percent, { scale, table, prefixTokens: prefix, columns })
     element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption
     store.set({ drawn: page.drawn })

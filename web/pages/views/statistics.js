@@ -8,7 +8,7 @@ const fields = Object.entries(short).map(([name, text]) => ({ name, text, long: 
 
 export function statisticsView(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<div class="row"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
+  element.innerHTML = `<div class="fields"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; the table below has the numbers"></svg>
     <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. <span class="left"></span></p>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
