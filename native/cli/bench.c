@@ -180,7 +180,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   heed_status status = HEED_OK;
   if (b->vit) status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
   else status = cli_pipeline_load(cli, &pipeline, path);
-  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch};
+  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch, .classes_only = !b->op.maps};
   if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);
     taps = calloc(pipeline.info.layers, sizeof *taps);

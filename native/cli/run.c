@@ -100,8 +100,13 @@ static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline, 
   result->attention = malloc(info->layers * layer * sizeof *result->attention);
   if (!result->attention) return heed_fail_memory(&cli->error, "attention maps", info->layers * layer * sizeof *result->attention);
   for (uint32_t i = 0; i < info->layers; i++) {
-    const heed_value value = heed_graph_find(pipeline->graph, pipeline->tap_names[i]);
-    HEED_TRY(heed_session_read(pipeline->session, value, 0, layer, result->attention + i * layer, &cli->error));
+    heed_value value;
+    heed_value_info weights;
+    if (!cli_pipeline_find(pipeline, pipeline->tap_names[i], &value, &weights)) continue;
+    /* a last layer of classes alone has the rows of all class tokens, CLS first */
+    const uint64_t head = (uint64_t)result->attention_rows * result->tokens, stride = (uint64_t)weights.shape.dim[2] * result->tokens;
+    for (uint32_t h = 0; h < info->heads; h++)
+      HEED_TRY(heed_session_read(pipeline->session, value, h * stride, head, result->attention + i * layer + h * head, &cli->error));
   }
   return HEED_OK;
 }
@@ -129,6 +134,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   pipeline->build.width = result->batch_width;
   pipeline->build.rows = whole ? NULL : &selection->query;
   pipeline->build.row_count = whole ? 0 : 1;
+  pipeline->build.classes_only = !whole && selection->query == 0 && info->prefix_tokens > 0; /* that row is worked out all the same */
   HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
   heed_shape shape;

@@ -52,11 +52,11 @@ static void release(vit *v) {
 }
 
 /* Runs the vector's pictures; returns the bytes of the weights on the device. */
-static uint64_t run(vit *v, const heed_vulkan_desc *desc, float *logits, uint64_t count) {
+static uint64_t run(vit *v, const heed_vulkan_desc *desc, bool classes_only, float *logits, uint64_t count) {
   heed_error error;
   heed_memory memory;
   const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
-  const heed_build_desc build = {.struct_size = sizeof build, .batch = pixels->shape.dim[0]};
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = pixels->shape.dim[0], .classes_only = classes_only};
   assert_ok(heed_vulkan_backend_create(v->context, desc, &v->backend, &error));
   assert_ok(heed_model_build(v->model, &build, &v->graph, &error));
   assert_ok(heed_plan_create(v->graph, v->backend, NULL, &v->plan, &error));
@@ -91,7 +91,7 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
   const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, "expect.logits");
   assert_true(tensor->count <= MOST_LOGITS);
   assert_ok(heed_safetensors_read(v.io, tensor, 0, tensor->count, want, &error));
-  const uint64_t bytes = run(&v, &desc, found, tensor->count);
+  const uint64_t bytes = run(&v, &desc, false, found, tensor->count);
   assert_int_equal(heed_vulkan_message_count(v.backend), 0);
   double largest = 0.0, off = 0.0;
   for (uint64_t i = 0; i < tensor->count; i++) {
@@ -138,19 +138,44 @@ static void test_submissions(void **state) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   load(&v, "micro_32");
   const uint64_t count = heed_safetensors_find(v.io, "expect.logits")->count;
-  run(&v, &desc, whole, count);
+  run(&v, &desc, false, whole, count);
   uint32_t before = heed_vulkan_submission_count(v.backend);
   assert_ok(heed_session_run(v.session, NULL, &error));
   assert_int_equal(heed_vulkan_submission_count(v.backend), before + 1);
   release(&v);
   desc.submit_flops = 20000;
   load(&v, "micro_32");
-  run(&v, &desc, cut, count);
+  run(&v, &desc, false, cut, count);
   before = heed_vulkan_submission_count(v.backend);
   assert_ok(heed_session_run(v.session, NULL, &error));
   assert_true(heed_vulkan_submission_count(v.backend) > before + 5);
   assert_memory_equal(whole, cut, count * sizeof *cut);
   release(&v);
+}
+
+/* A last layer of the tokens alone that the classifier reads gives the numbers of the whole. */
+static void test_classes_only(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int half = is_cooperative(); half < 2; half++) {
+    heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+    desc.precision = half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+    float logits[2][MOST_LOGITS];
+    uint64_t arena[2], count = 0;
+    for (int only = 0; only < 2; only++) {
+      vit v;
+      heed_memory memory;
+      load(&v, "micro_32");
+      count = heed_safetensors_find(v.io, "expect.logits")->count;
+      run(&v, &desc, only, logits[only], count);
+      heed_plan_memory(v.plan, &memory);
+      arena[only] = memory.arena;
+      release(&v);
+    }
+    assert_true(arena[1] <= arena[0]);
+    for (uint64_t i = 0; i < count; i++)
+      if (!(fabsf(logits[1][i] - logits[0][i]) <= (half ? 2e-3f : 1e-5f) * (1.0f + fabsf(logits[0][i])))) fail_msg("logit %llu: found %g, of the whole %g", (unsigned long long)i, (double)logits[1][i], (double)logits[0][i]);
+  }
 }
 
 #define MANY 200 /* pictures */
@@ -219,6 +244,7 @@ static void test_ranges(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small), cmocka_unit_test(test_submissions), cmocka_unit_test(test_ranges)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small), cmocka_unit_test(test_submissions), cmocka_unit_test(test_ranges),
+                                     cmocka_unit_test(test_classes_only)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
