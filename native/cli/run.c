@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "cli/embedded.h"
+#include "cli/picture_stream.h"
 #include "cli/sequence.h"
 
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head) {
@@ -119,28 +120,34 @@ static heed_status read_rollout(cli_state *cli, const cli_pipeline *pipeline, ru
   return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
 }
 
-static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *path, run_result *result, run_selection *selection) {
+static bool wants_whole_maps(const run_options *options) { return options->rollout || options->json || options->save; }
+
+/* Everything about a picture that the host knows before the model has seen it. */
+static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const char *path, run_result *result, run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   HEED_TRY(load_picture(cli, pipeline, options, path, result));
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
-  HEED_TRY(run_select(cli, options, info, result, selection));
-  const bool whole = options->rollout || options->json || options->save;
-  result->attention_rows = whole ? result->tokens : 1;
+  result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
+  return run_select(cli, options, info, result, selection);
+}
+
+/* A session of this picture's size, with the rows of its query where whole maps were not asked for. */
+static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options, run_result *result, run_selection *selection) {
+  const bool whole = wants_whole_maps(options);
+  heed_shape shape;
   if (pipeline->session && (pipeline->build.height != result->batch_height || pipeline->build.width != result->batch_width)) cli_pipeline_reset(pipeline);
   pipeline->timed = true;
   pipeline->build.height = result->batch_height;
   pipeline->build.width = result->batch_width;
   pipeline->build.rows = whole ? NULL : &selection->query;
   pipeline->build.row_count = whole ? 0 : 1;
-  pipeline->build.classes_only = !whole && selection->query == 0 && info->prefix_tokens > 0; /* that row is worked out all the same */
+  pipeline->build.classes_only = !whole && selection->query == 0 && pipeline->info.prefix_tokens > 0; /* that row is worked out all the same */
   HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
-  heed_shape shape;
-  if (info->classes) HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
-  HEED_TRY(read_attention(cli, pipeline, result));
-  return whole ? read_rollout(cli, pipeline, result) : HEED_OK;
+  if (pipeline->info.classes) HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
+  return read_attention(cli, pipeline, result);
 }
 
 static void free_result(cli_state *cli, run_result *result) {
@@ -189,10 +196,37 @@ static heed_status write_outputs(cli_state *cli, const cli_pipeline *pipeline, c
   return HEED_OK;
 }
 
+/* Takes what is in flight out; after a fault, and where nothing was in flight, pictures [stream->collected, end) run one by one. */
+static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options, picture_stream *stream, uint32_t end, run_result *results,
+                                   run_selection *selections) {
+  picture_stream_finish(stream);
+  for (; stream->collected < end; stream->collected++) {
+    run_result *result = &results[stream->collected];
+    HEED_TRY(run_picture(cli, pipeline, options, result, &selections[stream->collected]));
+  }
+  return HEED_OK;
+}
+
+/* The first of each size runs by itself and is timed; those that follow go through a stream, so that the device works on one while the
+ * next is decoded. What a stream cannot do (the device is lost, no memory for another slot) is done one by one. */
+static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
+                                run_selection *selections) {
+  picture_stream stream = {.pipeline = pipeline, .results = results};
+  heed_status status = HEED_OK;
+  for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
+    status = prepare_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]);
+    if (status == HEED_OK && !picture_stream_takes(&stream, &options->choice, i)) status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
+  }
+  if (status == HEED_OK) status = finish_pictures(cli, pipeline, options, &stream, count, results, selections);
+  picture_stream_close(&stream);
+  for (uint32_t i = 0; i < count && status == HEED_OK && wants_whole_maps(options); i++) status = read_rollout(cli, pipeline, &results[i]);
+  return status;
+}
+
 /* All pictures run before anything is written: a bad one leaves no file behind. */
 static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
                            run_selection *selections) {
-  for (uint32_t i = 0; i < count; i++) HEED_TRY(run_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]));
+  HEED_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
   for (uint32_t i = 0; i < count; i++) {
     run_print(stdout, pipeline, options, &results[i], &selections[i]);
     HEED_TRY(write_outputs(cli, pipeline, options, &results[i], &selections[i], count > 1));

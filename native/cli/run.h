@@ -26,7 +26,7 @@ typedef struct run_result {
   float *attention;                   /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
   uint32_t attention_rows;            /* R */
   float *rollout;                     /* [N, N] or NULL */
-  double milliseconds;                /* of the run, without loading */
+  double milliseconds;                /* of a run of this size, without loading */
 } run_result;
 
 /* What --layer, --head and --query say once the model and picture are known. */

@@ -69,6 +69,55 @@ expect_stderr_contains "the device was lost"
 unset HEED_VULKAN_LOSE_AT_SUBMIT HEED_VULKAN_LOSE_ONCE
 test_end
 
+# Several pictures: a stream gives what each gives alone, in their order.
+pictures=''
+for name in rgb.png gray.jpg palette.png progressive.jpg wide_900x31.png; do pictures="$pictures $vectors/preprocess/$name"; done
+micro=$vectors/vit/micro_32
+words() { grep -v ' on vulkan' "$out" | grep -v '^tensors: '; }
+same_as_alone() { # names of files that hold what a picture gave by itself
+  for picture in $pictures; do
+    stem=${picture##*/}
+    cmp -s "$here/t-${stem%.*}.safetensors" "$bad/alone-${stem%.*}.safetensors" || fail "$stem: other results than alone"
+  done
+  words >"$bad/words"
+  cmp -s "$bad/words" "$bad/words_alone" || fail "other words than alone, or another order"
+}
+
+test_begin pictures_as_a_stream
+: >"$bad/words_alone"
+for picture in $pictures; do
+  stem=${picture##*/}
+  heed run "$micro" "$picture" --backend vulkan --quiet --save t.safetensors
+  expect_exit 0
+  cp "$here/t.safetensors" "$bad/alone-${stem%.*}.safetensors"
+  words >>"$bad/words_alone"
+done
+# shellcheck disable=SC2086 # one word a picture
+heed run "$micro" $pictures --backend vulkan --quiet --save t.safetensors
+expect_exit 0
+same_as_alone
+test_end
+
+test_begin pictures_on_a_device_that_is_lost
+HEED_VULKAN_LOSE_ONCE=1
+export HEED_VULKAN_LOSE_AT_SUBMIT HEED_VULKAN_LOSE_ONCE
+for HEED_VULKAN_LOSE_AT_SUBMIT in 4 5 7; do # the second picture, the third, the last
+  # shellcheck disable=SC2086
+  heed run "$micro" $pictures --backend vulkan --save t.safetensors
+  expect_exit 0
+  expect_stderr_contains "the device failed: "
+  same_as_alone
+done
+unset HEED_VULKAN_LOSE_ONCE
+HEED_VULKAN_LOSE_AT_SUBMIT=5
+rm -f "$here"/t-*
+# shellcheck disable=SC2086
+heed run "$micro" $pictures --backend vulkan --quiet --save t.safetensors
+expect_exit 4
+expect_nothing_written
+unset HEED_VULKAN_LOSE_AT_SUBMIT
+test_end
+
 test_begin figures_of_a_device
 command=tests/bench/gpu.sh
 "$(dirname "$0")/../bench/gpu.sh" --heed "$program" --small --limit 60 --out "$bad/gpu.json" 2>"$err" || fail "gpu.sh failed"
