@@ -3,7 +3,7 @@
  * addresses of the C objects. Results hold arrays of their own. */
 import { HeedError, cancelled, closed } from './error.js'
 import { pause } from './host.js'
-import { startModule } from './module.js'
+import { startModule, startScenes } from './module.js'
 import { openSources, withSources } from './source.js'
 
 const tapKinds = { none: 0, rows: 1, all: 2 }
@@ -27,6 +27,8 @@ export class Engine {
   #sources = new Map()
   #context
   #taken
+  #base
+  #scenes
   #tail = Promise.resolve()
   #nextSource = 1
 
@@ -43,14 +45,19 @@ export class Engine {
       cancelled: () => (this.#context.cancelled() ? 1 : 0),
       take: (name, dtype, rank, dim, data) => this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
     })
-    this.#exports = exports
-    this.#memory = memory
-    this.#web = web
+    this.#take({ exports, memory, web })
+    this.#base = options.base
     this.#threads = threads
     this.#joined = joined.then(() => { this.#allJoined = true }, ({ message }) => { throw new HeedError('INTERNAL', `threads: they could not start (found "${message}")`) })
     this.#joined.catch(() => {}) // told by whatever needs them
-    this.#check(exports.status(web))
     this.info = { version: this.#string(exports.version()), ...info, device: this.#string(exports.device(web)) }
+  }
+
+  #take({ exports, memory, web }) {
+    this.#exports = exports
+    this.#memory = memory
+    this.#web = web
+    this.#check(exports.status(web))
   }
 
   /** Runs one method after those called before it. */
@@ -325,7 +332,17 @@ export class Engine {
     return { op: this.#string(op), passed: passed === 1, maxAbs, maxRel, worst: this.#string(worst), shape, results: taken }
   }
 
-  scene({ seed, text }) {
+  /** Scenes are drawn in a module of their own, which is loaded for the first. */
+  async scene(wanted) {
+    if (!this.#scenes) {
+      const scenes = new Engine()
+      scenes.#take(await startScenes(this.#base).catch(({ message }) => { throw new HeedError('IO', `scene: its module could not be loaded (found "${message}")`) }))
+      this.#scenes = scenes
+    }
+    return this.#scenes.#draw(wanted)
+  }
+
+  #draw({ seed, text }) {
     const at = this.#alloc(this.#exports.scene_size())
     try {
       if (text === undefined) this.#check(this.#exports.scene_draw(this.#web, at, 0, 0, Number(seed & 0xffffffffn), Number(seed >> 32n)))

@@ -17,7 +17,8 @@ const own = {
   'heed-threads.wasm': () => new URL('./heed-threads.wasm', import.meta.url),
   'heed-relaxed.wasm': () => new URL('./heed-relaxed.wasm', import.meta.url),
   'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
-  'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url)
+  'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url),
+  'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
 const address = (name, base) => (base ? new URL(name, base) : own[name]())
 
@@ -52,6 +53,26 @@ function chooseSimd(wanted) {
   return why ? without('simd', 'relaxed ', why) : { simd: 'relaxed', why: '' }
 }
 
+/** Instantiates the module, with the functions of `host` that it imports. */
+async function instantiate(module, host, memory) {
+  const { exports } = await WebAssembly.instantiate(module, { heed: host, Math, env: { memory, emscripten_notify_memory_growth() {} } })
+  exports._initialize()
+  return exports
+}
+
+/** A runtime of `exports`, which are those of a module that has just been instantiated. */
+function create(exports, threads) {
+  const web = exports.create(threads)
+  if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
+  return web
+}
+
+/** The module that draws scenes: { exports, memory, web }. */
+export async function startScenes(base) {
+  const exports = await instantiate(await compile(address('heed-scene.wasm', base)), {})
+  return { exports, memory: exports.memory, web: create(exports, 1) }
+}
+
 /** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports. Work
  * for threads waits for `joined`, as does the module's own end. */
 export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
@@ -74,11 +95,7 @@ export async function startModule({ threads = 'auto', simd = 'auto', base }, hos
     try {
       const module = await compile(address(file, base))
       const memory = threads > 1 ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true }) : undefined
-      const imports = { heed: host, Math, env: { memory, emscripten_notify_memory_growth() {} } }
-      const { exports } = await WebAssembly.instantiate(module, imports)
-      exports._initialize()
-      const web = exports.create(threads)
-      if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
+      const exports = await instantiate(module, host, memory), web = create(exports, threads)
       const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
       const started = await Promise.all(starting)
       started.forEach(({ worker }, i) => worker.postMessage({ module, memory, pool: exports.pool(web), index: i + 1, stack: stacks[i] }))

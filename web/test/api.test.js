@@ -1,6 +1,6 @@
 /* The JavaScript API in Node: sources, errors, progress, cancelling, closing, memory. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -272,18 +272,30 @@ test('the module imports and exports what it should and nothing else', () => {
   const listed = (word) => [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map((match) => match[1]).sort()
   const emscripten = ['_initialize', '__errno_location', '__indirect_function_table', 'stackSave', 'stackRestore', 'stackAlloc', 'memory']
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 3 || names.length === 5, names.join())
+  assert.ok(names.length === 4 || names.length === 6, names.join())
+  const scenes = ['alloc', 'create', 'free', 'message', 'out', 'scene_draw', 'scene_size', 'status', 'status_name', 'used']
   for (const name of names) {
-    const threads = name.includes('threads'), bytes = readFileSync(join(packageFolder, name))
+    const threads = name.includes('threads'), scene = name === 'heed-scene.wasm', bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)
     const exported = WebAssembly.Module.exports(module).map((e) => e.name).filter((e) => !emscripten.includes(e)).sort()
-    assert.deepEqual(exported, listed('EXPORT').filter((e) => threads || !['pool', 'thread'].includes(e)))
-    assert.deepEqual(WebAssembly.Module.imports(module).filter((i) => i.module === 'heed').map((i) => i.name).sort(), listed('IMPORT'))
+    assert.deepEqual(exported, scene ? scenes : listed('EXPORT').filter((e) => !e.startsWith('scene_') && (threads || !['pool', 'thread'].includes(e))))
+    assert.deepEqual(WebAssembly.Module.imports(module).filter((i) => i.module === 'heed').map((i) => i.name).sort(), scene ? [] : listed('IMPORT'))
     const rest = WebAssembly.Module.imports(module).filter((i) => i.module !== 'heed').map((i) => `${i.module}.${i.name}`)
-    const maths = ['Math.cos', 'Math.exp', 'Math.log', 'Math.pow', 'Math.sin', 'Math.tanh']
+    const maths = scene ? [] : ['Math.cos', 'Math.exp', 'Math.log', 'Math.pow', 'Math.sin', 'Math.tanh']
     assert.deepEqual(rest.sort(), [...maths, 'env.emscripten_notify_memory_growth', ...(threads ? ['env.memory'] : [])])
   }
+})
+
+test('a part that is loaded on demand may be missing at first', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')), part = 'heed-scene.wasm'
+  for (const name of readdirSync(packageFolder)) if (name.endsWith('.wasm') && name !== part) copyFileSync(join(packageFolder, name), join(folder, name))
+  const runtime = await createRuntime({ threads: 1, base: pathToFileURL(`${folder}/`) })
+  await assert.rejects(runtime.scene(1), fails('IO', /^scene: its module could not be loaded \(found ".*heed-scene\.wasm/))
+  copyFileSync(join(packageFolder, part), join(folder, part))
+  assert.deepEqual((await runtime.scene(159)).image, picture)
+  runtime.close()
+  rmSync(folder, { recursive: true })
 })
 
 test('results are the colours and cases of the C core', async () => {

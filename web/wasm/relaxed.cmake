@@ -51,7 +51,7 @@ function(heed_relaxed_module name like)
   add_library(${name} OBJECT ${sources})
   target_compile_definitions(${name} PRIVATE ${definitions})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime)
-  target_link_libraries(${name} PRIVATE heed_demo heed heed_flags)
+  target_link_libraries(${name} PRIVATE heed heed_flags)
   set(features --mvp-features --enable-simd --enable-relaxed-simd --enable-sign-ext --enable-mutable-globals)
   set(memory "")
   if(options)
@@ -62,13 +62,13 @@ function(heed_relaxed_module name like)
   set(module ${PROJECT_BINARY_DIR}/modules/${name}.wasm)
   add_custom_command(
     OUTPUT ${module}
-    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${relaxed_objects} $<TARGET_FILE:heed_demo> $<TARGET_FILE:heed>
+    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${relaxed_objects} $<TARGET_FILE:heed>
             -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
     COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten -Oz --low-memory-unused --zero-filled-memory --strip-debug
             --strip-producers --strip-target-features ${features}
-    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${relaxed_objects} heed_demo heed
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${relaxed_objects} heed
     COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${name}-module ALL DEPENDS ${module})
   set(relaxed_modules ${relaxed_modules} ${module} PARENT_SCOPE)

@@ -1,8 +1,13 @@
-/* Scenes of the demo: from a seed or from text, drawn. See shim.h and demo/scene.h. */
+/* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and demo/scene.h. */
 #include <string.h>
 
 #include "base/status.h"
 #include "shim.h"
+
+heed_web *heed_web_create(uint32_t threads) {
+  (void)threads;
+  return heed_web_open();
+}
 
 size_t heed_web_scene_size(void) { return sizeof(heed_web_scene); }
 

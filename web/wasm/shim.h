@@ -50,6 +50,9 @@ typedef struct heed_web_session {
   uint32_t batch, height, width, tokens;
 } heed_web_session;
 
+/* A runtime without a backend; its status tells whether it can be used: NULL only when there is no memory for it. */
+heed_web *heed_web_open(void);
+
 /* Copies bytes [offset, offset + count) of the source to `to`; 0 = done. */
 HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
 /* Bytes of the weights that have been read. */
@@ -61,20 +64,22 @@ HEED_WEB_IMPORT(take) void heed_host_take(const char *name, heed_dtype dtype, ui
 
 /* The exports, all of them. */
 
-/* runtime.c */
-/* The runtime; its status tells whether it can be used: NULL only when there is no memory for it. */
-HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
-HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
+/* blocks.c: in every module */
 HEED_WEB_EXPORT(status) heed_status heed_web_status(const heed_web *web);
 HEED_WEB_EXPORT(message) const char *heed_web_message(const heed_web *web);
 HEED_WEB_EXPORT(status_name) const char *heed_web_status_name(heed_status status);
-HEED_WEB_EXPORT(version) const char *heed_web_version(void);
-HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
 HEED_WEB_EXPORT(out) const double *heed_web_out(const heed_web *web);
 HEED_WEB_EXPORT(used) size_t heed_web_used(const heed_web *web);
 /* A block for JavaScript to fill; NULL with an error when there is no memory. */
 HEED_WEB_EXPORT(alloc) void *heed_web_alloc(heed_web *web, size_t bytes);
 HEED_WEB_EXPORT(free) void heed_web_free(const heed_web *web, void *block);
+
+/* runtime.c */
+/* The runtime (scene.c: one that draws scenes alone); its status tells whether it can be used: NULL only when there is no memory for it. */
+HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
+HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
+HEED_WEB_EXPORT(version) const char *heed_web_version(void);
+HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
 /* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the next call. */
 HEED_WEB_EXPORT(check) heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance, int results);
 /* 256 colours. */
@@ -124,7 +129,7 @@ HEED_WEB_EXPORT(session_statistics) heed_status heed_web_session_statistics(heed
 HEED_WEB_EXPORT(session_rollout) heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual,
                                                               uint32_t first_layer, uint32_t layer_count, double discard);
 
-/* scene.c */
+/* scene.c: in heed-scene.wasm alone */
 HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
 /* text NULL: the scene of the seed low + 2^32 high. out: addresses of text, owner and RGB, side of the picture in pixels and in patches,
  * 1 = it has twins, the twins. */

@@ -1,0 +1,55 @@
+/* What every module has: a context whose blocks are counted, blocks for JavaScript, the last error and the numbers of the last call. See
+ * shim.h. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "shim.h"
+
+/* Before each block, so that it can be counted back: malloc_usable_size changes while a block lives. */
+typedef struct block_head {
+  void *start;
+  size_t size;
+} block_head;
+
+static void *counted_alloc(size_t size, size_t alignment, void *user) {
+  heed_web *web = user;
+  const size_t room = alignment < sizeof(block_head) ? sizeof(block_head) : alignment; /* before the block; keeps it aligned */
+  const size_t padding = (alignment - size % alignment) % alignment;                   /* aligned_alloc wants a multiple */
+  if (size > SIZE_MAX - padding - room) return NULL;
+  unsigned char *start = aligned_alloc(alignment, size + padding + room);
+  if (!start) return NULL;
+  block_head *head = (block_head *)(void *)(start + room) - 1;
+  *head = (block_head){start, size};
+  web->used += size;
+  return start + room;
+}
+
+static void counted_free(void *block, void *user) {
+  heed_web *web = user;
+  const block_head *head = (const block_head *)block - 1;
+  web->used -= head->size;
+  free(head->start);
+}
+
+heed_web *heed_web_open(void) {
+  heed_web *web = calloc(1, sizeof *web);
+  if (!web) return NULL;
+  const heed_context_desc context = {sizeof context, {counted_alloc, counted_free, web}, NULL, NULL};
+  heed_context_create(&context, &web->context, &web->error);
+  return web;
+}
+
+heed_status heed_web_status(const heed_web *web) { return web->error.status; }
+const char *heed_web_message(const heed_web *web) { return web->error.message; }
+const char *heed_web_status_name(heed_status status) { return heed_status_name(status); }
+const double *heed_web_out(const heed_web *web) { return web->out; }
+size_t heed_web_used(const heed_web *web) { return web->used; }
+
+void *heed_web_alloc(heed_web *web, size_t bytes) {
+  void *block = heed_alloc_raw(web->context, bytes ? bytes : 1, 1);
+  if (!block) heed_fail_memory(&web->error, "input", bytes);
+  return block;
+}
+
+void heed_web_free(const heed_web *web, void *block) { heed_free(web->context, block); }
