@@ -1,14 +1,20 @@
 /* How fast the runtime is here: ops and the demo model with the scalar module, SIMD, relaxed SIMD where the package and the engine have it, and
- * with threads, beside what the registers of one thread can do. Runs of the kinds alternate, so that what else the machine does falls on all
- * of them; medians and quartiles. Nothing is sent. */
+ * with threads, beside what the registers of one thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
+ * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
+import { createBaselines } from './bench_baseline.js'
 import { benchCases } from './bench_cases.js'
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { registerCeiling } from './register_ceiling.js'
-import { connectTheme, threadsBesideServiceWorker } from './site.js'
+import { connectTheme, offlineSaid, threadsBesideServiceWorker } from './site.js'
 
 const element = (id) => document.getElementById(id)
-const kinds = { scalar: { simd: 'none', threads: 1 }, SIMD: { simd: 'simd', threads: 1 }, 'relaxed SIMD': { threads: 1 }, threads: { threads: 'auto' } }
+/* 2, 4, 8 … threads and as many as there are cores. */
+const threadCounts = (cores) => (crossOriginIsolated && cores > 1 ? [...new Set([...Array.from({ length: Math.floor(Math.log2(cores)) }, (_, i) => 2 << i), cores])] : [])
+const kinds = {
+  scalar: { simd: 'none', threads: 1 }, SIMD: { simd: 'simd', threads: 1 }, 'relaxed SIMD': { threads: 1 },
+  ...Object.fromEntries(threadCounts(navigator.hardwareConcurrency ?? 1).map((threads) => [`${threads} threads`, { threads }]))
+}
 const warmUp = 2, opRuns = 5
 /* Multiplications and additions of one run, twice each product: projections, scores, mixing, MLP and patches; from the model's shape. */
 const flopsOf = ({ width: c, mlpWidth, layers, patch, channels }, { tokens: n }) => 2 * n * (layers * (4 * c * c + 2 * n * c + 2 * c * mlpWidth) + patch * patch * channels * c)
@@ -18,9 +24,8 @@ let measured = null
 
 /* A kind that this page has, or null. */
 async function open(name) {
-  if (name === 'threads' && !crossOriginIsolated) return null
   const runtime = await createRuntime(kinds[name])
-  if ((name === 'relaxed SIMD' && runtime.info.simd !== 'relaxed') || (name === 'threads' && runtime.info.threads === 1)) return runtime.close() ?? null
+  if ((name === 'relaxed SIMD' && runtime.info.simd !== 'relaxed') || runtime.info.threads !== kinds[name].threads) return runtime.close() ?? null
   const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'none' }), shape = await session.ready
   return { name, runtime, model, session, shape, times: [], ops: [] }
 }
@@ -79,11 +84,22 @@ function line(texts) {
   return row
 }
 
-function show(rows) {
-  element('times').replaceChildren(...rows.map(({ device, ceiling, model: { median, quartiles, gflops, share } }) =>
-    line([device, median.toFixed(1), `${quartiles[0].toFixed(1)} – ${quartiles[1].toFixed(1)}`, gflops.toFixed(1), `${ceiling.toFixed(1)}`, `${(100 * share).toFixed(0)} %`, `${(rows[0].model.median / median).toFixed(1)} ×`])))
-  element('op-kinds').replaceChildren(...['op', ...rows.map(({ device }) => device.replace(/^WASM /, ''))].map((textContent) => Object.assign(document.createElement('th'), { scope: 'col', textContent })))
-  element('op-times').replaceChildren(...rows[0].ops.map(({ op }, i) => line([op, ...rows.map(({ ops }) => `${ops[i].median.toFixed(1)}${ops[i].gflops ? ` (${ops[i].gflops.toFixed(1)})` : ''}`)])))
+const nothing = '–'
+
+/* What was measured beside the baseline, a line a kind; before that, the baseline alone. */
+function show() {
+  const rows = measured?.rows ?? [], base = baselines.chosen(), slowest = rows[0]?.model.median
+  const find = (from, kind) => from.find((row) => row.kind === kind), names = [...new Set([...rows, ...base.rows].map(({ kind }) => kind))]
+  element('times').replaceChildren(...names.map((name) => {
+    const row = find(rows, name), other = find(base.rows, name)?.model.median
+    const own = row ? [row.model.median.toFixed(1), row.model.quartiles.map((time) => time.toFixed(1)).join(' – '), row.model.gflops.toFixed(1), row.ceiling.toFixed(1), `${(100 * row.model.share).toFixed(0)} %`, `${(slowest / row.model.median).toFixed(1)} ×`] : Array(6).fill(nothing)
+    return line([name, ...own, other?.toFixed(1) ?? nothing, row && other ? `${(other / row.model.median).toFixed(2)} ×` : nothing])
+  }))
+  const shown = rows.length ? rows : base.rows
+  element('op-caption').textContent = `Ops${rows.length ? '' : ' of the baseline'}, milliseconds with the copies around them (GFLOP/s)`
+  element('op-kinds').replaceChildren(...['op', ...shown.map(({ kind }) => kind)].map((textContent) => Object.assign(document.createElement('th'), { scope: 'col', textContent })))
+  element('op-times').replaceChildren(...shown[0].ops.map(({ op }, i) => line([op, ...shown.map(({ ops }) => `${ops[i].median.toFixed(1)}${ops[i].gflops ? ` (${ops[i].gflops.toFixed(1)})` : ''}`)])))
+  element('baseline-said').textContent = base.machine
 }
 
 async function start() {
@@ -94,9 +110,10 @@ async function start() {
       what: 'milliseconds: the demo model, 224 x 224, one picture, forward pass alone; ops with the copies around them. ceiling: GFLOP/s of multiply-add in registers, times threads', rows,
       environment: { agent: navigator.userAgent, cores: navigator.hardwareConcurrency, memory: navigator.deviceMemory ?? null, isolated: crossOriginIsolated }, when: new Date().toISOString()
     }
-    show(rows)
-    say(`${rows[0].model.runs} runs of the model and ${opRuns} of each op, after some to warm up, in turn.${rows.some(({ kind }) => kind === 'relaxed SIMD') ? '' : ' No relaxed SIMD: this engine or package has none.'}${rows.some(({ kind }) => kind === 'threads') ? '' : ' No threads: see below.'}`)
-    element('copy').disabled = false
+    show()
+    say(`${rows[0].model.runs} runs of the model and ${opRuns} of each op, after some to warm up, in turn.${rows.some(({ kind }) => kind === 'relaxed SIMD') ? '' : ' No relaxed SIMD: this engine or package has none.'}${rows.some(({ threads }) => threads > 1) ? '' : ' No threads: see below.'}`)
+    element('copy').disabled = element('keep').disabled = false
+    document.documentElement.dataset.measured = 'true'
   } catch (error) {
     say(error.message)
   }
@@ -120,6 +137,7 @@ async function showIsolation() {
   const possible = 'serviceWorker' in navigator && threadsBesideServiceWorker, asked = possible && (await askedForThreads())
   element('isolation').textContent = crossOriginIsolated ? `Threads are on: this page is cross-origin isolated${asked ? ', by a service worker' : ' by its server'}.`
     : `Threads are off: the server sends no isolation headers. A service worker can${possible ? ' add them for this site, in this browser.' : 'not add them in this browser.'}`
+  element('offline').textContent = offlineSaid()
   element('threads').hidden = !possible || (crossOriginIsolated && !asked)
   element('threads').textContent = asked ? 'Turn threads off' : 'Turn threads on'
 }
@@ -130,7 +148,10 @@ element('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(JSON.stringify(measured, null, 2))
   say('Copied.')
 })
+element('keep').addEventListener('click', () => { baselines.keep(measured); say('Kept in this browser as a baseline.') })
 element('threads').addEventListener('click', () => switchThreads().catch((error) => say(error.message)))
+const baselines = await createBaselines(element('baseline'), show)
+show()
 element('environment').textContent = `${navigator.hardwareConcurrency} cores, ${navigator.userAgent}`
 await showIsolation()
 document.documentElement.dataset.ready = 'true'

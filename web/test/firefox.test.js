@@ -1,6 +1,8 @@
-/* The main path of each page in Firefox, by mouse and by keyboard alone; its console stays empty. One browser for all. */
+/* Each page in Firefox: its main path by mouse, and by keyboard alone; on a phone and a desk, light and dark, nothing sticks out and axe finds no
+ * violation; its console stays empty. One browser for all. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import test, { after, before } from 'node:test'
 import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
@@ -9,6 +11,7 @@ import { serve } from '../serve.js'
 const executablePath = process.env.HEED_FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
 const inFirefox = executablePath ? {} : { skip: 'no Firefox here' }
 const patience = 90000
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let firefox, server
 
 before(async () => {
@@ -42,62 +45,157 @@ async function visit(path, use) {
 }
 
 const text = (page, selector) => page.$eval(selector, (element) => element.textContent)
+const nth = async (page, selector, i) => (await page.$$(selector))[i]
 
 /* Tab until the element that has the focus fits. */
-async function tabTo(page, selector) {
-  for (let i = 0; i < 60; i++) {
+async function tabTo(page, selector, most = 80) {
+  for (let i = 0; i < most; i++) {
     if (await page.evaluate((selector) => document.activeElement.matches(selector), selector)) return
     await page.keyboard.press('Tab')
   }
   assert.fail(`Tab does not lead to ${selector}`)
 }
 
-test('explorer', inFirefox, () => visit('', async (page, until) => {
-  assert.match(await text(page, '#caption'), /most to patch \(10, 1\): 19\.9 % = 39\.2 × uniform/)
-  await (await page.$$('#patches [role=gridcell]'))[14 * 10 + 1].click()
-  await until(() => location.hash === '#q=10.1')
-  await page.focus('#tab-heads')
-  await tabTo(page, '#patches *')
-  for (const key of ['ArrowUp', ']', '.', 'c']) await page.keyboard.press(key)
-  await until(() => document.getElementById('stage-title').textContent === 'Layer 4, head 1: from CLS')
-  await page.click('#tab-statistics') // fetched now: a service worker that does not answer would keep it away
-  await until(() => document.querySelector('#view table'))
-}))
+const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key) }
 
-test('learn', inFirefox, () => visit('learn.html', async (page, until) => {
-  await until(() => document.getElementById('agreement').dataset.passed === 'true')
-  await tabTo(page, '#query input')
-  await page.keyboard.press('ArrowUp')
-  await until(() => document.querySelector('#weights td button').textContent !== '0.331')
-  await page.hover('#output td button')
-  await until(() => document.querySelector('#formula math'))
-  await page.click('#run-real')
-  await until(() => document.getElementById('real').dataset.shown === '3.0')
-  assert.match(await text(page, '#real-rows'), /patch \(10, 1\)/)
-}))
+/* Light and dark by the page's own switch; axe where the theme or the width is new to it. */
+async function looks(page) {
+  for (const [theme, width, height, asked] of [['light', 1366, 768, false], ['light', 360, 740, true], ['dark', 360, 740, false], ['dark', 1366, 768, true]]) {
+    await page.setViewport({ width, height })
+    if ((await page.evaluate(() => document.documentElement.dataset.theme ?? 'light')) !== theme) await page.click('#theme')
+    assert.deepEqual(await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth - document.documentElement.clientWidth]), [width, 0], theme)
+    if (!asked) continue
+    await page.evaluate(`${axe}; 0`)
+    const found = await page.evaluate(() => axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`)))
+    assert.deepEqual(found, [], `${theme}, ${width}`)
+  }
+  await page.click('#theme')
+}
 
-test('masks', inFirefox, () => visit('masks.html', async (page, until) => {
-  await tabTo(page, '#window')
-  await page.keyboard.press(' ')
-  await until(() => document.querySelector('#factors [data-name=window] table'))
-  await page.click('#factors [data-name=painted] td button')
-  await until(() => document.querySelector('#joined td span').textContent === '0')
-  await until(() => document.getElementById('agreement').dataset.passed === 'true')
-}))
+const paths = {
+  explorer: {
+    path: '',
+    async mouse(page, until) {
+      assert.match(await text(page, '#caption'), /most to patch \(10, 1\): 19\.9 % = 39\.2 × uniform/)
+      await (await nth(page, '#patches [role=gridcell]', 14 * 10 + 1)).click()
+      await until(() => location.hash === '#q=10.1')
+      await page.click('#cls')
+      await until(() => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS')
+      await page.click('#tab-statistics') // fetched now: a service worker that does not answer would keep it away
+      await until(() => document.querySelector('#view table'))
+    },
+    async keys(page, until) {
+      await tabTo(page, '#patches *')
+      await press(page, 'ArrowUp', ']', '.', 'c')
+      await until(() => document.getElementById('stage-title').textContent === 'Layer 4, head 1: from CLS')
+      await press(page, '3')
+      await until(() => document.getElementById('stage-title').textContent.startsWith('Rollout'))
+      await tabTo(page, '#tabs [aria-selected=true]')
+      await press(page, 'ArrowLeft', 'Enter')
+      await until(() => document.querySelector('#tab-matrix[aria-selected=true]'))
+    }
+  },
+  learn: {
+    path: 'learn.html',
+    async mouse(page, until) {
+      await until(() => document.getElementById('agreement').dataset.passed === 'true')
+      await page.select('#norm', 'sparsemax')
+      await page.hover('#output td button')
+      await until(() => document.querySelector('#formula math'))
+      await page.click('#run-real')
+      await until(() => document.getElementById('real').dataset.shown === '3.0')
+      assert.match(await text(page, '#real-rows'), /patch \(10, 1\)/)
+    },
+    async keys(page, until) {
+      await tabTo(page, '#query input')
+      await press(page, 'ArrowUp')
+      await until(() => document.querySelector('#weights td button').textContent !== '0.331')
+      await tabTo(page, '#norm', 100)
+      await press(page, 'ArrowDown', 'ArrowDown', 'ArrowDown')
+      await until(() => /no entmax/.test(document.getElementById('agreement').textContent))
+      await tabTo(page, '#weights td button')
+      await until(() => document.querySelector('#formula math'))
+      await tabTo(page, '#run-real', 250)
+      await press(page, 'Enter')
+      await until(() => document.getElementById('real').dataset.shown === '3.0')
+    }
+  },
+  masks: {
+    path: 'masks.html',
+    async mouse(page, until) {
+      await page.click('#factors [data-name=painted] td button')
+      await until(() => document.querySelector('#joined td span').textContent === '0')
+      await page.select('#form', 'large')
+      await until(() => document.querySelector('#bias td span').textContent === '−1e9')
+      await until(() => document.getElementById('agreement').dataset.passed === 'true')
+    },
+    async keys(page, until) {
+      await tabTo(page, '#window')
+      await press(page, ' ')
+      await until(() => document.querySelector('#factors [data-name=window] table'))
+      await tabTo(page, '#real-query button')
+      await press(page, 'Enter')
+      await until(() => document.querySelector('#factors [data-name=query]:not([hidden]) td span')?.textContent === '0')
+    }
+  },
+  bench: {
+    path: 'bench.html',
+    async mouse(page, until) {
+      assert.match(await text(page, '#offline'), /^Offline use needs a server without isolation headers here/)
+      assert.equal(await page.evaluate(async () => Boolean(await navigator.serviceWorker.getRegistration())), false)
+      await page.$eval('#runs', (input) => { input.value = 3 })
+      await page.click('#start')
+      await until(() => document.documentElement.dataset.measured === 'true')
+      await page.click('#keep')
+      await until(() => /^this browser/.test(document.querySelector('#baseline option:last-child').textContent))
+    },
+    async keys(page, until) {
+      await tabTo(page, '#runs')
+      await press(page, 'Delete', 'Delete', 'Backspace', 'Backspace', '3', 'Tab', 'Enter')
+      await until(() => document.documentElement.dataset.measured === 'true')
+      assert.equal((await page.$$('#op-times tr')).length, 6)
+      assert.ok((await page.$$('#times tr')).length >= 2)
+    }
+  },
+  embed: {
+    path: 'embed.html',
+    async mouse(page, until) {
+      await until(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
+      await page.select('#head', 'mean')
+      await until(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
+    },
+    async keys(page, until) {
+      await tabTo(page, '#layer')
+      await press(page, 'ArrowUp', 'Tab')
+      await until(() => /^Layer 4, head 0/.test(document.getElementById('said').textContent))
+    }
+  }
+}
 
-test('bench', inFirefox, () => visit('bench.html', async (page, until) => {
-  await tabTo(page, '#runs')
-  for (const key of ['Delete', 'Delete', 'Backspace', 'Backspace', '3', 'Tab', 'Enter']) await page.keyboard.press(key)
-  await until(() => document.querySelectorAll('#op-times tr').length === 6)
-  assert.ok((await page.$$('#times tr')).length >= 2)
-}))
+for (const [name, { path, mouse, keys }] of Object.entries(paths)) {
+  test(`${name} by mouse; wide and narrow, light and dark`, inFirefox, () => visit(path, async (page, until) => {
+    await mouse(page, until)
+    await looks(page)
+  }))
+  test(`${name} by keyboard alone`, inFirefox, () => visit(path, keys))
+}
 
-test('embed', inFirefox, () => visit('embed.html', async (page, until) => {
-  await until(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
-  await page.select('#head', 'mean')
-  await until(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
-  await tabTo(page, '#layer')
-  await page.keyboard.press('ArrowUp')
-  await page.keyboard.press('Tab')
-  await until(() => /^Layer 4, mean of the heads/.test(document.getElementById('said').textContent))
-}))
+test('without isolation headers the pages are kept: offline the explorer runs and another page opens', inFirefox, async () => {
+  const plain = await serve(site, { isolated: false }), page = await firefox.newPage(), ready = () => page.waitForFunction(() => document.documentElement.dataset.ready === 'true', { timeout: patience, polling: 100 })
+  let open = true
+  try {
+    await page.goto(plain.address)
+    await ready()
+    await page.evaluate(async () => { await navigator.serviceWorker.ready })
+    plain.close()
+    open = false
+    for (const path of ['', 'masks.html']) {
+      await page.goto(plain.address + path)
+      await ready()
+      if (path === '') assert.match(await text(page, '#caption'), /39\.2 × uniform/)
+    }
+  } finally {
+    if (open) plain.close()
+    await page.close()
+  }
+})

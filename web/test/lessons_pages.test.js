@@ -1,8 +1,10 @@
 /* The pages beside the explorer in Chromium: by keyboard, on a phone and a desk, light and dark, no violation that axe knows. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { finish, startBrowser } from './browser.js'
+import { finish, site, startBrowser } from './browser.js'
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 let browser
@@ -122,9 +124,14 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
 test('measures scalar and SIMD, and threads where the page is isolated', async () => {
   const page = await browser.open('bench.html')
   await page.fill('#runs', '3')
+  assert.match(await page.locator('#times').innerText(), /scalar\s+–[^]*SIMD\s+–/) // the baseline alone
   await page.click('#start')
-  await page.waitForFunction(() => document.querySelectorAll('#op-times tr').length === 6, null, { timeout: 120000 })
-  assert.match(await page.locator('#times').innerText(), /scalar[^]*SIMD[^]*threads/i)
+  await page.waitForSelector('html[data-measured]', { timeout: 120000 })
+  assert.match(await page.locator('#times').innerText(), /scalar\s+\d[^]*SIMD\s+\d[^]*threads\s+\d/)
+  assert.equal(await page.locator('#op-times tr').count(), 6)
+  await page.click('#keep')
+  assert.match(await page.textContent('#baseline-said'), /^Kept here on/)
+  assert.equal(await page.locator('#times tr').first().locator('td').last().textContent(), '1.00 ×')
   const measured = await page.evaluate(async () => {
     let copied
     navigator.clipboard.writeText = async (text) => { copied = JSON.parse(text) }
@@ -132,6 +139,8 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
     while (!copied) await new Promise((done) => setTimeout(done, 10))
     return copied
   })
+  const given = JSON.parse(readFileSync(join(site, 'bench_baselines.json')))
+  for (const { rows } of given) assert.deepEqual(rows.map(({ ops }) => ops.map(({ op }) => op)), rows.map(() => measured.rows[0].ops.map(({ op }) => op)))
   for (const { kind, ceiling, model, ops } of measured.rows) {
     assert.ok(ceiling > 0.1 && model.gflops > 0, kind)
     assert.deepEqual(ops.map(({ median }) => median > 0), ops.map(() => true))
