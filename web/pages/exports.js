@@ -166,13 +166,48 @@ export async function safetensorsOf(page) {
   return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}`, patch: String(patchOf(page.engine)) })
 }
 
-/** The same numbers from the command line and from JavaScript; what the page changed in the model's attention is only told. */
-export function code({ store, picture, source }) {
-  const { layer, head, query, scene } = store.get(), token = query === 'cls' ? 'cls' : query.join(','), own = scene === null || scene === undefined
+/* What the page changed in the attention, as code: the inputs that changes.js makes. */
+function codeOfChanges({ off, how, dropped, cuts }) {
+  const lines = [
+    'const { layers, heads, tokens, prefixTokens } = await session.ready, seen = new Uint8Array(tokens).fill(1)',
+    `for (const patch of ${JSON.stringify(dropped)}) seen[prefixTokens + patch] = 0 // patches that nobody looks at`,
+    "await session.write('token_mask', seen)",
+    'for (let layer = 0; layer < layers; layer++) {',
+    '  const mask = new Uint8Array(heads * tokens * tokens).fill(1), offset = new Float32Array(model.info.width), size = offset.length / heads',
+    `  for (const pair of ${JSON.stringify(cuts)}) {`,
+    "    const [query, key] = pair.split('.').map(Number)",
+    '    for (let head = 0; head < heads; head++) mask[(head * tokens + query) * tokens + key] = 0',
+    '  }',
+    `  for (const name of ${JSON.stringify(off)}) { // heads taken out`,
+    "    const [of, head] = name.split('.').map(Number)",
+    '    if (of !== layer) continue',
+    '    mask.fill(0, head * tokens * tokens, (head + 1) * tokens * tokens)',
+    ...(how === 'mean' ? ["    const output = whole.values[`layer.${layer}.attention.output`].data", '    for (let c = head * size; c < (head + 1) * size; c++) for (let token = 0; token < tokens; token++) offset[c] += output[token * model.info.width + c] / tokens'] : []),
+    '  }', '  await session.write(`layer.${layer}.attention.mask`, mask)', '  await session.write(`layer.${layer}.attention.offset`, offset)', '}'
+  ]
+  if (how !== 'mean' || !off.length) return lines
+  const outputs = '{ taps: Array.from({ length: model.info.layers }, (_, i) => `layer.${i}.attention.output`) }'
+  return [`const plain = model.createSession(${outputs}), whole = await plain.run(picture)`, ...lines]
+}
+
+/* The row that the stage shows, from a session that has run. */
+function codeOfRow({ view, layer, head, query, reverse, fusion, residual, discard, first, last }, shape) {
+  if (view === 'rollout') return [`const row = await session.rollout(${JSON.stringify({ query, fusion, residual, discard, firstLayer: first, layerCount: (last < 0 ? shape.layers - 1 : last) - first + 1 })})`]
+  if (!reverse) return [`const row = await session.attention(${JSON.stringify({ layer, head, query })})`]
+  const token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
+  return ['const { prefixTokens, columns, tokens } = await session.ready', `const matrix = await session.attention(${JSON.stringify({ layer, head })})`, `const row = matrix.filter((_, i) => i % tokens === ${token}) // who looks at this patch`]
+}
+
+/** The same numbers from JavaScript, and from the command line where it has what the page does. */
+export function code({ store, picture, source, engine }) {
+  const state = store.get(), { layer, head, query, scene, how, temperature } = state, token = query === 'cls' ? 'cls' : query.join(','), own = scene === null || scene === undefined
   const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`
-  const name = source === demoModel ? '' : element('model-name').textContent, changed = isChanged(store.get()) ? [`// The page's changes are not in it${wordsOfChanges(store.get())}`] : []
-  return [`heed run ${name && `'path/to/${name.replaceAll("'", "'\\''")}' `}${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`, '',
+  const name = source === demoModel ? '' : element('model-name').textContent, changed = isChanged(state), taps = state.view === 'rollout' ? 'all' : 'rows'
+  const left = [changed && wordsOfChanges(state).slice(2), state.view === 'rollout' && 'rollout other than the mean of all layers', state.reverse && 'the column'].filter(Boolean)
+  return [`heed run ${name && `'path/to/${name.replaceAll("'", "'\\''")}' `}${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`,
+    ...(left.length ? [`# The command line is without: ${left.join('; ')}.`] : []), '',
     "import { createRuntime } from 'heed'", ...(name ? [] : ["import { demoModel } from 'heed/demo'"]), 'const runtime = await createRuntime()',
-    `const session = (await runtime.loadModel(${name ? JSON.stringify(`path/to/${name}`) : 'demoModel'})).createSession({ taps: 'rows' })`, shown, 'await session.run(picture)',
-    `const row = await session.attention(${JSON.stringify({ layer, head, query })})`, ...changed, ''].join('\n')
+    `const model = await runtime.loadModel(${name ? JSON.stringify(`path/to/${name}`) : 'demoModel'})`, shown,
+    `const session = model.createSession(${changed ? `{ taps: '${taps}', intervene: { emptyRow: '${how === 'uniform' ? 'mean' : 'zero'}', temperature: ${temperature} } }` : `{ taps: '${taps}' }`})`,
+    ...(changed ? codeOfChanges(state) : []), 'await session.run(picture)', ...codeOfRow(state, engine.shape), ''].join('\n')
 }

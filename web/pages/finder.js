@@ -3,10 +3,11 @@
 /** By the name that a filter and a link use: the key in the runtime's statistics, a sentence, decimals. */
 export const numbersOfHeads = {
   entropy: ['entropyPatches', 'Entropy of patch queries, nats', 3], distance: ['distance', 'Mean attention distance, pixels', 1],
+  'distance-patches': ['distanceRenormalised', 'Mean distance over patches alone, pixels', 1],
   cls: ['prefixMass', 'Weight on CLS and registers', 3], self: ['selfMass', 'Weight on itself', 3], 'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
 }
 
-const term = /^(layer|head|entropy|distance|cls|self|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
+const term = /^(layer|head|entropy|distance|distance-patches|cls|self|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
 const compare = { '<': (a, b) => a < b, '>': (a, b) => a > b, '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '=': (a, b) => a === b }
 
 export const numberOf = (entry, name) => entry[numbersOfHeads[name]?.[0] ?? name]
@@ -24,4 +25,14 @@ export function findHeads(statistics, { sort = '', descending = false, filter = 
   const passes = parseFilter(filter) ?? (() => true)
   const entries = statistics.flatMap((layer, l) => layer.map((numbers, h) => ({ layer: l, head: h, ...numbers }))).filter(passes)
   return sort ? entries.sort((a, b) => (numberOf(a, sort) - numberOf(b, sort)) * (descending ? -1 : 1)) : entries
+}
+
+/** The same numbers of a head that looks everywhere alike. unit: pixels a patch. */
+export function numbersOfUniform({ tokens, prefixTokens, rows, columns }, unit) {
+  let sum = 0
+  for (let dy = 1 - rows; dy < rows; dy++) for (let dx = 1 - columns; dx < columns; dx++) sum += Math.hypot(dy, dx) * (rows - Math.abs(dy)) * (columns - Math.abs(dx))
+  const patches = rows * columns, distance = (sum / patches / patches) * unit
+  return {
+    entropyPatches: Math.log(tokens), entropyCls: Math.log(tokens), distance: (distance * patches) / tokens, distanceRenormalised: distance, prefixMass: prefixTokens / tokens, selfMass: 1 / tokens
+  }
 }

@@ -26,6 +26,9 @@ export interface Scale {
 }
 export const scaleKinds: Readonly<Record<ScaleKind, string>>
 /** tokens: N of the row; largest: the largest weight of all maps that share the scale. */
+/** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` (4) of them reach `top`. */
+export function stepTo(top: number, steps?: number): number
+
 export function makeScale(kind: ScaleKind, of: { tokens: number, largest: number }): Scale
 export function signedScale(label: string, largest: number): Scale
 export function divergingTable(): Uint8Array
@@ -63,6 +66,8 @@ export function scatter(options: {
   chosen?: number
   labels: { x: string, y: string }
   table: ColourTable
+  /** Where uniform attention would be. */
+  reference?: { x?: number, y?: number }
 }): string
 
 /** Scores in steps from the least to the largest; null where none is finite. */

@@ -8,9 +8,9 @@ export const scaleKinds = {
   own: 'share of each map’s largest'
 }
 
-/** 1, 2, 2.5 or 5 times a power of ten, so that about four steps reach `top`. */
-function stepTo(top) {
-  const raw = top / 4, power = 10 ** Math.floor(Math.log10(raw))
+/** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` of them reach `top`. */
+export function stepTo(top, steps = 4) {
+  const raw = top / steps, power = 10 ** Math.floor(Math.log10(raw))
   return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999)
 }
 

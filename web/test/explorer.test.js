@@ -1,9 +1,14 @@
 /* More of the explorer in Chromium: comparing, rollout, reverse, keys and their switch, a grid that speaks, forced colours and print, a
  * model of 1,374 tokens whose maps are not all kept, memory over a hundred pictures. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { finish, startBrowser } from './browser.js'
 import { bigModel } from './big_model.js'
+import { packageFolder } from './package.js'
 
 let browser
 before(async () => (browser = await startBrowser()))
@@ -141,6 +146,66 @@ test('loading is stopped, and tried again; what is built in stays', async () => 
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   page.faults = page.faults.filter((fault) => !/model\.safetensors|ERR_ABORTED/.test(fault))
   await finish(page)
+})
+
+/* Runs code as the page copies it, with the package that was built; resolves to its row. */
+async function runCopied(code) {
+  const script = code.slice(code.indexOf('import ')).replace("'heed'", JSON.stringify(pathToFileURL(join(packageFolder, 'index.js')))).replace("'heed/demo'", JSON.stringify(pathToFileURL(join(packageFolder, 'demo.js'))))
+  const file = join(mkdtempSync(join(tmpdir(), 'heed-code-')), 'copied.mjs')
+  writeFileSync(file, `${script}\nruntime.close()\nexport { row }\n`)
+  return Array.from((await import(pathToFileURL(file))).row)
+}
+
+test('copied code gives the row on the stage: heads out, patches dropped, pairs cut, temperature, rollout, reverse', async () => {
+  for (const hash of ['#x=0.1_1.2&k=0.7&z=3_10-13&u=30.41&l=2', '#x=0.1_1.2&y=mean&l=2', '#x=0.1&y=uniform&l=2&h=mean', '#v=rollout&f=max&i=1&j=3&e=0.25&g=0.5', '#r=1&q=4.4', '#q=cls']) {
+    const page = await browser.open(hash), context = page.context()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    if (/x=/.test(hash)) await until(page, '#stage-title', /without/)
+    await page.click('#code')
+    await until(page, '#status', /Code copied/)
+    const row = await runCopied(await page.evaluate(() => navigator.clipboard.readText()))
+    const csv = await (await Promise.all([page.waitForEvent('download'), page.click('#save-csv')]))[0].path()
+    const shown = readFileSync(csv, 'utf8').split('\n').slice(3, -1).map((line) => Number(line.replace(/"[^"]*"/g, '').split(',')[2]))
+    assert.equal(shown.length, 197)
+    const apart = Math.max(...shown.map((weight, i) => Math.abs(weight - row[i])))
+    assert.ok(apart < 1e-5, `${hash}: ${apart}`)
+    await finish(page)
+  }
+})
+
+test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom keeps the crosshair in sight', async () => {
+  const page = await browser.open('#v=matrix'), at = async (token, key) => { const box = await page.locator('.matrix canvas').boundingBox(); return [box.x + (box.width * (key + 0.5)) / 197, box.y + (box.height * (token + 0.5)) / 197] }
+  await page.selectOption('#view [name=brush]', '1')
+  await page.mouse.move(...await at(40, 100))
+  await page.mouse.down()
+  await page.mouse.move(...await at(40, 101))
+  await page.mouse.up()
+  await page.waitForFunction(() => location.hash.includes('u=40.100_40.101'))
+  await until(page, '#stage-title', /2 pairs cut/)
+  assert.equal(await page.getAttribute('.matrix .barred', 'd'), 'M100 40h1v1h-1zM101 40h1v1h-1z')
+  await until(page, '#matrix-said', /^patch \(2, 11\) to patch \(7, 2\): 0\.00 %/)
+  await page.selectOption('#view [name=zoom]', '4')
+  await page.mouse.move(5, 5)
+  await page.selectOption('#view [name=brush]', '0')
+  await page.mouse.click(...await at(40, 100))
+  await page.selectOption('#view [name=brush]', '1')
+  await page.focus('.matrix')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press(' ')
+  await until(page, '#stage-title', /1 pair cut/)
+  assert.ok(await page.evaluate(() => document.querySelector('.window').scrollLeft > 0))
+  await page.click('#view [name=free]')
+  await page.waitForFunction(() => !location.hash.includes('u='))
+  await finish(page, 'explorer-barred')
+})
+
+test('Shift and a press make a patch B of the comparison', async () => {
+  const page = await browser.open()
+  await page.locator('#patches button').nth(5 * 14 + 5).click({ modifiers: ['Shift'] })
+  await until(page, '#view', /B Layer 3, head 0: from patch \(5, 5\)[^]*divergence/)
+  await page.mouse.move(5, 5)
+  await until(page, '#stage-title', /^Layer 3, head 0: from patch \(2, 10\)$/)
+  await finish(page, 'explorer-b')
 })
 
 test('memory is flat over a hundred pictures', async () => {

@@ -92,6 +92,8 @@ test('scatter: a dot a head, the chosen one marked', () => {
   assert.equal(inside.match(/<circle/g).length, 2)
   assert.match(inside, /<circle data-index="1" cx="299.2" cy="109.5" r="8" class="chosen" fill="rgb\(255,255,255\)">/)
   assert.ok(!/NaN|undefined/.test(inside))
+  assert.deepEqual([...inside.matchAll(/<text[^>]*middle">([\d.]+)</g)].map(([, text]) => text), ['0.0', '0.5', '1.0', '1.5', '2.0'])
+  assert.match(scatter({ points, layers: 2, labels: { x: '', y: '' }, table, reference: { x: 4 } }), /<path class="reference" d="M299\.2 10V200"\/>/)
 })
 
 test('scores have zero in the middle of their scale, and their ends beside it', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaults, fromHash, toHash } from '../pages/address.js'
 import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged, wordsOfChanges } from '../pages/changes.js'
-import { findHeads, parseFilter } from '../pages/finder.js'
+import { findHeads, numbersOfUniform, parseFilter } from '../pages/finder.js'
 import { cosine, divergence, entropy, layerMean, slice, softmax } from '../pages/maps.js'
 import { scoreRow } from '../pages/scores.js'
 import { createStore } from '../pages/store.js'
@@ -78,4 +78,12 @@ test('a score is the product of query and key', () => {
   const row = (token, reverse, stage = 'raw') => [...scoreRow({ query, key, head: 1, tokens: 2, token, reverse, stage })]
   assert.deepEqual([row(0), row(1), row(1, true)], [[17, 23], [39, 53], [23, 53]])
   assert.ok(Math.abs(row(0, false, 'scaled')[1] - 23 / Math.SQRT2) < 1e-6)
+})
+
+test('uniform attention has its numbers too: every pair of patches measured', () => {
+  const shape = { tokens: 7, prefixTokens: 1, rows: 2, columns: 3 }, places = Array.from({ length: 6 }, (_, i) => [Math.floor(i / 3), i % 3])
+  const pairs = places.flatMap(([y, x]) => places.map(([v, u]) => Math.hypot(y - v, x - u))), mean = (16 * pairs.reduce((a, b) => a + b)) / 36
+  const found = numbersOfUniform(shape, 16)
+  assert.ok(Math.abs(found.distanceRenormalised - mean) < 1e-12 && Math.abs(found.distance - (mean * 6) / 7) < 1e-12)
+  assert.deepEqual([found.entropyCls, found.prefixMass, found.selfMass], [Math.log(7), 1 / 7, 1 / 7])
 })

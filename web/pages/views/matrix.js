@@ -1,5 +1,6 @@
 /* The whole matrix of one head: row = query, column = key; lines where a row of patches ends, a crosshair at the query and at the key that
- * the pointer or the arrow keys are on. The stage follows the crosshair's row. */
+ * the pointer or the arrow keys are on. The stage follows the crosshair's row. With the brush, pairs are painted that may not attend, in all
+ * heads: the model runs again at once. */
 import { percent, times, tokenName } from '../plot/caption.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
@@ -9,10 +10,17 @@ const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 
 export function matrixView(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<p class="hint">Row = query, column = key; CLS and registers first, then the patches, a line after each row of them. Arrows or the mouse move the crosshair; a click keeps the row.</p>
-    <div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
-    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="under"/><path class="over"/></svg></div><p class="hint" id="matrix-said" aria-live="polite"></p>`
+  element.innerHTML = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+    <label>A press <select name="brush"><option value="0">keeps the row</option><option value="1">bars the pair</option><option value="4">bars 4 × 4</option><option value="14">bars 14 × 14</option></select></label>
+    <button type="button" name="free">Undo bars</button></div>
+    <p class="hint">Row = query, column = key; CLS and registers first, then the patches, a line after each row of them. Arrows or the mouse move the crosshair; a click keeps the row, the brush bars pairs or frees them.</p>
+    <div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
+    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div><p class="hint" id="matrix-said" aria-live="polite"></p>`
   const surface = element.querySelector('.matrix'), canvas = element.querySelector('canvas'), said = element.querySelector('#matrix-said'), svg = element.querySelector('svg')
+  const field = (name) => element.querySelector(`[name=${name}]`)
+  field('zoom').addEventListener('change', ({ target }) => { surface.style.width = `${target.value * 100}%`; look() })
+  field('free').addEventListener('click', () => store.set({ cuts: [] }))
+  let painting = null // true while a stroke bars, false while it frees
   let matrix = null, held = '', turn = 0, key = null
 
   const queryOf = (token) => {
@@ -25,13 +33,30 @@ export function matrixView(page, element) {
     return [index((event.clientY - box.top) / box.height), index((event.clientX - box.left) / box.width)]
   }
 
+  /* What lies under the crosshair comes into the window. */
+  function look() {
+    const view = surface.parentElement, at = (token) => ((token + 0.5) / engine.shape.tokens) * surface.offsetWidth - view.clientWidth / 2
+    view.scrollTo(at(key ?? page.drawn.token), at(page.drawn.token))
+  }
+
+  /* A stroke goes on as its first pair began; the brush ends at the matrix's edge. */
+  function paint([token, to], begin = false) {
+    const size = Number(field('brush').value), { tokens } = engine.shape, { cuts } = store.get(), first = (at) => Math.max(0, at - ((size - 1) >> 1))
+    if (!size || !engine.canChange) return false
+    if (begin) painting = !cuts.includes(`${token}.${to}`)
+    const pairs = Array.from({ length: size * size }, (_, i) => [first(token) + Math.floor(i / size), first(to) + (i % size)]).filter((pair) => pair.every((at) => at < tokens)).map((pair) => pair.join('.'))
+    store.set({ cuts: painting ? [...new Set([...cuts, ...pairs])].sort() : cuts.filter((pair) => !pairs.includes(pair)) })
+    return true
+  }
+
   function cross() {
     const { tokens, prefixTokens, rows, columns } = engine.shape, { token } = page.drawn
     const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
     svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
     const path = `M0 ${token + 0.5}H${tokens}${key === null ? '' : `M${key + 0.5} 0V${tokens}`}`
     svg.children[0].setAttribute('d', lines.map((line) => `M0 ${line}H${tokens}M${line} 0V${tokens}`).join(''))
-    for (const line of [svg.children[1], svg.children[2]]) line.setAttribute('d', path)
+    svg.children[1].setAttribute('d', store.get().cuts.map((pair) => { const [y, x] = pair.split('.'); return `M${x} ${y}h1v1h-1z` }).join(''))
+    for (const line of [svg.children[2], svg.children[3]]) line.setAttribute('d', path)
     said.textContent = key === null ? summary() : `${tokenName(token, prefixTokens, columns)} to ${tokenName(key, prefixTokens, columns)}: ${amount(matrix[token * tokens + key])}`
   }
   const amount = (value) => (page.drawn.scale.signed ? `score ${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
@@ -42,23 +67,37 @@ export function matrixView(page, element) {
     if (!matrix || event.pointerType !== 'mouse') return
     const [token, to] = at(event), query = queryOf(token)
     key = to
+    if (painting !== null) paint([token, to])
     store.set({ hover: query })
     cross()
   })
+  surface.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0 || !paint(at(event), true)) return
+    event.preventDefault() // no text is selected by a stroke
+    surface.setPointerCapture(event.pointerId)
+  })
+  for (const type of ['pointerup', 'pointercancel']) surface.addEventListener(type, () => (painting = null))
   surface.addEventListener('pointerleave', () => { key = null; store.set({ hover: null }); if (matrix) cross() })
   surface.addEventListener('click', (event) => {
+    if (Number(field('brush').value) && engine.canChange) return
     const [token, to] = at(event)
     key = to
     store.set({ query: queryOf(token), hover: null })
   })
   surface.addEventListener('keydown', (event) => {
     const step = steps[event.key], { tokens } = engine.shape
+    if (event.key === ' ' && matrix) {
+      event.preventDefault()
+      paint([page.drawn.token, key ?? page.drawn.token], true)
+      painting = null
+    }
     if (!step || !matrix || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     const within = (value) => Math.min(tokens - 1, Math.max(0, value))
     key = within((key ?? page.drawn.token) + step[1])
     if (step[0]) store.set({ query: queryOf(within(page.drawn.token + step[0])), hover: null })
     else cross()
+    look()
   })
 
   async function draw() {
@@ -70,8 +109,10 @@ export function matrixView(page, element) {
       matrix = found
       held = wanted
     }
+    field('brush').disabled = !engine.canChange
+    field('free').disabled = !store.get().cuts.length
     put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table }))
     cross()
   }
-  return { keys: ['drawn'], draw, leave: () => store.set({ hover: null }) }
+  return { keys: ['drawn', 'cuts'], draw, leave: () => store.set({ hover: null }) }
 }

@@ -1,5 +1,5 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
-import { findHeads, numberOf, numbersOfHeads } from '../finder.js'
+import { findHeads, numberOf, numbersOfHeads, numbersOfUniform } from '../finder.js'
 import { scatter } from '../plot/scatter.js'
 
 /* What a column is called in the table. */
@@ -10,10 +10,10 @@ export function statisticsView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="fields"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; the table below has the numbers"></svg>
-    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. <span class="left"></span></p>
+    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. Broken lines: uniform attention. Distances count CLS and registers as 0, or leave them out (over patches alone). <span class="left"></span></p>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
   const select = (name) => element.querySelector(`[name=${name}]`), plot = element.querySelector('svg'), body = element.querySelector('tbody')
-  const options = () => fields.map(({ name, long }) => new Option(long, name))
+  const options = () => Object.entries(numbersOfHeads).map(([name, [, long]]) => new Option(long, name))
   select('x').append(...options())
   select('y').append(...options())
   select('y').value = 'distance'
@@ -46,9 +46,9 @@ export function statisticsView(page, element) {
   function draw() {
     if (!page.statistics) return
     const state = store.get(), { layers, heads } = engine.shape, x = select('x').value, y = select('y').value
-    const all = findHeads(page.statistics, {}), long = (name) => numbersOfHeads[name][1]
+    const uniform = numbersOfUniform(engine.shape, engine.saved ? 1 : engine.model.patch), all = findHeads(page.statistics, {}), long = (name) => numbersOfHeads[name][1]
     const points = all.map((entry) => ({ x: numberOf(entry, x), y: numberOf(entry, y), layer: entry.layer, name: `layer ${entry.layer}, head ${entry.head}` }))
-    plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: long(x), y: long(y) }, table: page.table })
+    plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: long(x), y: long(y) }, table: page.table, reference: { x: numberOf(uniform, x), y: numberOf(uniform, y) } })
     body.replaceChildren(...findHeads(page.statistics, state).map((entry) => line(entry, state)))
     for (const cell of element.querySelectorAll('thead th'))
       if (cell.dataset.name === state.sort) cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
