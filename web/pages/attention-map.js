@@ -1,6 +1,7 @@
 /* <attention-map>: one map over a picture, for other pages. Attributes: scene (a drawn one, by its seed) or src (a picture of the same origin),
- * model (a folder; none = the demo), layer, head ("mean" or a number), query ("row,column" or "cls"), colours. Event: "drawn", with the row of
- * weights as detail. Elements of one page share the runtime, and each model is loaded once. */
+ * model (a folder; none = the demo), view ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a number), query
+ * ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as detail; "error". The style --attention-mark is the colour around
+ * the query. Elements of one page share the runtime, and each model is loaded once. */
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { caption } from './plot/caption.js'
@@ -9,11 +10,21 @@ import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
 
 let runtime = null
-const sessions = new Map()
+const models = new Map(), sessions = new Map()
 
-async function open(name) {
-  runtime ??= createRuntime()
-  const made = await (await runtime).loadModel(name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel), session = made.createSession({ taps: 'rows' })
+/* The promise of map.get(key), made by make() where there is none; one that failed is not kept. */
+function once(map, key, make) {
+  if (!map.has(key)) {
+    map.set(key, make())
+    map.get(key).catch(() => map.delete(key))
+  }
+  return map.get(key)
+}
+
+const load = async (name) => (await (runtime ??= createRuntime())).loadModel(name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel)
+
+async function open(name, taps) {
+  const session = (await once(models, name, () => load(name))).createSession({ taps })
   return { session, shape: await session.ready, busy: Promise.resolve() }
 }
 
@@ -25,7 +36,7 @@ async function pictureOf(element) {
 }
 
 class AttentionMap extends HTMLElement {
-  static observedAttributes = ['scene', 'src', 'model', 'layer', 'head', 'query', 'colours']
+  static observedAttributes = ['scene', 'src', 'model', 'view', 'layer', 'head', 'query', 'colours']
   #canvas = document.createElement('canvas')
   #turn = 0
 
@@ -43,9 +54,8 @@ class AttentionMap extends HTMLElement {
     await null // attributes that are set together are drawn together
     if (mine !== this.#turn) return
     try {
-      const name = this.getAttribute('model') ?? ''
-      if (!sessions.has(name)) sessions.set(name, open(name))
-      const model = await sessions.get(name), [picture, found] = await (model.busy = model.busy.catch(() => {}).then(() => this.#run(model)))
+      const name = this.getAttribute('model') ?? '', taps = this.#view === 'rollout' ? 'all' : 'rows'
+      const model = await once(sessions, `${taps} ${name}`, () => open(name, taps)), [picture, found] = await (model.busy = model.busy.catch(() => {}).then(() => this.#run(model)))
       if (mine !== this.#turn) return
       this.#show(picture, found, model.shape, await (await runtime).colormap(this.getAttribute('colours') ?? 'cividis'))
       this.dispatchEvent(new CustomEvent('drawn', { detail: found.row }))
@@ -55,27 +65,39 @@ class AttentionMap extends HTMLElement {
     }
   }
 
+  get #view() { return this.getAttribute('view') ?? 'overlay' }
+
   /* Elements with one model take turns: its session has the maps of the last run. */
   async #run({ session, shape }) {
     const picture = await pictureOf(this), { region } = await session.run(picture), at = this.getAttribute('query') ?? 'cls', head = this.getAttribute('head') ?? 'mean'
     const query = at === 'cls' ? 'cls' : at.split(',').map(Number), layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
-    const row = await session.attention({ layer, head: head === 'mean' ? head : Number(head), query })
-    const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1]
-    return [picture, { row, region, token, where: `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}` }]
+    const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1], whole = this.#view === 'rollout'
+    const row = await (whole ? session.rollout({ query: token }) : session.attention({ layer, head: head === 'mean' ? head : Number(head), query }))
+    return [picture, { row, region, token, query, where: whole ? 'Rollout of all layers' : `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}` }]
   }
 
-  #show(picture, { row, region, token, where }, { prefixTokens: prefix, rows, columns, tokens }, table) {
+  #show(picture, { row, region, token, query, where }, { prefixTokens: prefix, rows, columns, tokens }, table) {
     const weights = row.subarray(prefix), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
     const { raster } = overlay({ weights, rows, columns, scale, table }), map = Object.assign(document.createElement('canvas'), { width: raster.width, height: raster.height })
     map.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
     Object.assign(this.#canvas, { width: 448, height: Math.round((448 * rows) / columns) })
     const context = this.#canvas.getContext('2d')
-    context.drawImage(picture, region.x, region.y, region.width, region.height, 0, 0, this.#canvas.width, this.#canvas.height)
+    if (this.#view === 'map') context.fillRect(0, 0, this.#canvas.width, this.#canvas.height)
+    else context.drawImage(picture, region.x, region.y, region.width, region.height, 0, 0, this.#canvas.width, this.#canvas.height)
     context.imageSmoothingEnabled = false
     context.drawImage(map, 0, 0, this.#canvas.width, this.#canvas.height)
+    if (query !== 'cls') this.#mark(context, query, this.#canvas.width / columns)
     const said = caption({ row, where, token, prefix, columns })
     this.#canvas.setAttribute('aria-label', said)
     this.title = said
+  }
+
+  /* A frame around the query that is seen on light and dark. */
+  #mark(context, [row, column], side) {
+    for (const [colour, width] of [['#000', 4], [getComputedStyle(this).getPropertyValue('--attention-mark') || '#fff', 2]]) {
+      Object.assign(context, { strokeStyle: colour, lineWidth: width })
+      context.strokeRect(column * side, row * side, side, side)
+    }
   }
 }
 

@@ -4,13 +4,39 @@ import { connectTheme } from './site.js'
 
 const element = (id) => document.getElementById(id), map = document.querySelector('attention-map')
 
+const names = ['scene', 'layer', 'head', 'query', 'view']
+
+const examples = {
+  'a plain script': ['script/main.js'], 'Node': ['node/main.js'], 'a bundler (Vite)': ['vite/main.js', 'vite/vite.config.js'], 'a worker of your own': ['worker/main.js', 'worker/work.js'],
+  'a whole page with the element': ['element/index.html']
+}
+
+async function showExample() {
+  const files = examples[element('example').value], texts = await Promise.all(files.map(async (file) => `${files.length > 1 ? `// ${file}\n` : ''}${(await (await fetch(`examples/${file}`)).text()).trim()}`))
+  element('example-code').textContent = texts.join('\n\n')
+}
+
 function follow() {
-  for (const name of ['scene', 'layer', 'head', 'query']) map.setAttribute(name, element(name).value)
-  element('code').textContent = `<script type="module" src="attention-map.js"></script>\n<attention-map ${['scene', 'layer', 'head', 'query'].map((name) => `${name}="${element(name).value}"`).join(' ')}></attention-map>`
+  for (const name of names) map.setAttribute(name, element(name).value)
+  const shown = names.filter((name) => name !== 'view' || element(name).value !== 'overlay')
+  element('code').textContent = `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${element(name).value}"`).join(' ')}></attention-map>`
+}
+
+async function showSizes() {
+  const cell = (textContent) => Object.assign(document.createElement('td'), { textContent }), count = (bytes) => cell(bytes.toLocaleString('en'))
+  element('sizes').replaceChildren(...(await (await fetch('sizes.json')).json()).map(({ name, what, bytes, gzip, brotli }) => {
+    const row = document.createElement('tr')
+    row.append(cell(name), cell(what), count(bytes), count(gzip), count(brotli))
+    return row
+  }))
 }
 
 connectTheme(element('theme'))
-for (const name of ['scene', 'layer', 'head', 'query']) element(name).addEventListener('change', follow)
+for (const name of names) element(name).addEventListener('change', follow)
 map.addEventListener('drawn', () => { element('said').textContent = map.title })
+map.addEventListener('error', ({ detail }) => { element('said').textContent = detail.message })
 follow()
+element('example').replaceChildren(...Object.keys(examples).map((name) => new Option(name)))
+element('example').addEventListener('change', showExample)
+await Promise.all([showSizes(), showExample()])
 document.documentElement.dataset.ready = 'true'

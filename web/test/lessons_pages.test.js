@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { finish, site, startBrowser } from './browser.js'
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -156,6 +157,22 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.waitForFunction(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
   assert.match(await page.textContent('#code'), /head="mean"/)
   assert.match(await said(), /patch \(2, 10\) gives/)
+  for (const [view, what] of [['rollout', '^Rollout of all layers: patch \\(2, 10\\)'], ['map', '^Layer 3, mean']]) {
+    await page.selectOption('#view', view)
+    await page.waitForFunction((what) => new RegExp(what).test(document.getElementById('said').textContent), what)
+  }
+  for (const example of ['a plain script', 'Node', 'a bundler (Vite)', 'a worker of your own']) {
+    await page.selectOption('#example', example)
+    await page.waitForFunction(() => /loadModel|postMessage/.test(document.getElementById('example-code').textContent))
+  }
+  await page.selectOption('#example', 'a whole page with the element')
+  await page.waitForFunction(() => document.getElementById('example-code').textContent.includes('<attention-map'))
+  assert.ok((await page.textContent('#example-code')).split('\n').length <= 10)
+  const sizes = JSON.parse(readFileSync(join(site, 'sizes.json'))), shown = await page.locator('#sizes tr').allInnerTexts()
+  assert.equal(shown.length, sizes.length)
+  for (const { name, bytes, gzip, brotli } of sizes) assert.ok(bytes > gzip && gzip > brotli / 1.05 && brotli > 0, name)
+  const wasm = sizes.find(({ name }) => name === 'heed/heed.wasm'), own = readFileSync(join(site, 'heed/heed.wasm'))
+  assert.deepEqual([wasm.bytes, wasm.gzip], [own.length, gzipSync(own, { level: 9 }).length])
   await finish(page)
 })
 
