@@ -1,6 +1,7 @@
-/* A session as a file: the settings as in a link, and the picture as PNG, which a link has not. */
+/* A session as a file: the settings as in a link, the picture as PNG, which a link has not, and the SHA-256 of the model's weights. */
 import { fromHash, toHash } from './address.js'
 import { decode } from './decode.js'
+import { hashesOf } from './provenance.js'
 
 /** Resolves to the text of the file. */
 export async function writeSession(page) {
@@ -8,7 +9,16 @@ export async function writeSession(page) {
   if (source instanceof ImageData) context.putImageData(source, 0, 0)
   else context.drawImage(source, 0, 0)
   const picture = scene === null || scene === undefined ? { name, png: canvas.toDataURL('image/png') } : null
-  return JSON.stringify({ heed_session: 1, version: page.engine.info.version, settings: toHash(page.store.get(), Infinity), picture })
+  return JSON.stringify({ heed_session: 1, version: page.engine.info.version, weights_sha256: await weightsOf(page), settings: toHash(page.store.get(), Infinity), picture })
+}
+
+const weightsOf = ({ engine, source }) => (engine.saved ? null : hashesOf(source))
+
+/* Whether the weights are those that the session was saved with, where both are known. */
+async function expectWeights(page, expected) {
+  const found = await weightsOf(page), short = (sums) => Object.values(sums).map((sum) => String(sum).slice(0, 16)).join(' + ')
+  if (!expected || (found && short(found) === short(expected))) return
+  throw new Error(`This session is of another model: its numbers are not shown here (found weights ${found ? `with SHA-256 ${short(found)}` : 'of no model, maps from a file'}, expected ${short(expected)}). Open that model, then the session again.`)
 }
 
 /** The session in a file, or null where it is other JSON. */
@@ -21,7 +31,7 @@ export async function readSession(file) {
   }
 }
 
-export async function openSession(page, { settings, picture }) {
+export async function openSession(page, { settings, picture, weights_sha256: weights }) {
   const { scene, ...state } = fromHash(settings)
   if (picture) {
     const [, text] = /^data:image\/png;base64,([A-Za-z0-9+/=]+)$/.exec(picture.png) ?? []
@@ -30,4 +40,5 @@ export async function openSession(page, { settings, picture }) {
   } else await page.openScene(scene)
   page.store.set(state)
   page.fit()
+  await expectWeights(page, weights)
 }

@@ -1,0 +1,101 @@
+/* What the explorer says where something is wrong or missing: each sentence says what happened and what to do, the result before stays. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser } from './browser.js'
+import { repository } from './package.js'
+
+let browser
+
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+const bytes = (...path) => readFileSync(join(repository, ...path)), file = (name, buffer) => ({ name, mimeType: '', buffer })
+const text = (page, id) => page.textContent(`#${id}`)
+const demo = 'runtime/demo/model', micro = 'tests/vectors/vit/micro_32'
+
+/* Opens files, and gives what the page says of them; the map that was shown stays. */
+async function refused(page, files) {
+  const title = await text(page, 'stage-title')
+  await page.setInputFiles('#model-files', files)
+  await page.waitForSelector('#error:not([hidden])')
+  const said = await text(page, 'error-text')
+  assert.equal(await text(page, 'stage-title'), title)
+  await page.click('#error-close')
+  return said
+}
+
+/* The explorer where page and worker run this line first. */
+async function openAfter(line) {
+  const page = await browser.open('', { ready: false })
+  await page.route('**/heed/worker.js', async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, body: `${await answer.text()};${line}` })
+  })
+  await page.addInitScript(line)
+  await page.reload()
+  return page
+}
+
+const withoutEnded = (page) => { page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) } // requests that the reload ended
+
+test('no WebAssembly: the built-in map stays, and the page says what is needed', async () => {
+  const page = await openAfter('delete globalThis.WebAssembly')
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), /no WebAssembly; the picture below is built in\. Take a newer browser/)
+  assert.equal(await page.isVisible('#first-map'), true)
+  withoutEnded(page)
+  await finish(page)
+})
+
+test('no SIMD: the scalar module runs, and the page says so', async () => {
+  const page = await openAfter('WebAssembly.validate = () => false')
+  await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+  assert.match(await text(page, 'machine'), /scalar.*no SIMD: this engine has none/)
+  assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+  withoutEnded(page)
+  await finish(page)
+})
+
+test('files that do not go together name the tensor, what was found and what was expected', async () => {
+  const page = await browser.open()
+  const said = await refused(page, [file('config.json', bytes(micro, 'config.json')), file('model.safetensors', bytes(demo, 'model.safetensors'))])
+  assert.match(said, /model\.safetensors.*(found.*expected|missing).*Take another file, or all files/)
+  assert.match(await refused(page, [file('notes.txt', Buffer.from('no model'))]), /^notes\.txt: neither a picture, a model nor maps\. Take a picture/)
+  assert.match(await refused(page, [file('maps.npy', Buffer.from('no array at all'))]), /maps\.npy.*no \.npy file/)
+  const cut = bytes(demo, 'model.safetensors').subarray(0, 500000)
+  assert.match(await refused(page, [file('config.json', bytes(demo, 'config.json')), file('model.safetensors', cut)]), /found.*expected.*Take another file/)
+  await finish(page)
+})
+
+test('a session of other weights says which; of the same it opens without a word', async () => {
+  const page = await browser.open('#s=7&q=3.4'), [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')])
+  const session = JSON.parse(readFileSync(await download.path()))
+  assert.match(session.weights_sha256['model.safetensors'], /^[0-9a-f]{64}$/)
+  await page.click('#samples button:nth-child(3)')
+  await page.waitForFunction(() => location.hash.startsWith('#s=42'))
+  await page.setInputFiles('#model-files', file('own.json', Buffer.from(JSON.stringify(session))))
+  await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
+  assert.equal(await page.isVisible('#error'), false)
+  session.weights_sha256['model.safetensors'] = '0'.repeat(64)
+  assert.match(await refused(page, [file('other.json', Buffer.from(JSON.stringify(session)))]), /found weights with SHA-256 [0-9a-f]{16}, expected 0{16}\)\. Open that model/)
+  await finish(page)
+})
+
+test('out of memory, offline, a browser that fails: what to do is said', async () => {
+  const page = await browser.open(), say = (error) => page.evaluate(async (error) => {
+    (await import('./status.js')).showError(error)
+    return document.getElementById('error-text').textContent
+  }, error)
+  assert.match(await say({ status: 'OUT_OF_MEMORY', message: 'no room' }), /^no room Take a smaller model or picture, or close other pages\.$/)
+  assert.match(await say({ status: 'UNSUPPORTED', message: 'a transformer' }), /^a transformer heed runs ViT, DeiT and DINO models/)
+  assert.match(await say({ status: 'IO', message: 'no answer' }), /^no answer Look whether the server/)
+  await page.context().setOffline(true)
+  assert.match(await say({ status: 'IO', message: 'no answer' }), /^no answer This machine is offline: connect it, or visit once online/)
+  await page.context().setOffline(false)
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text } })
+  await page.click('#error-copy')
+  assert.match(await page.evaluate(() => window.copied), /^no answer[^]*WASM[^]*Mozilla[^]*http/)
+  await finish(page)
+})
