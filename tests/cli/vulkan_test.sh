@@ -127,6 +127,16 @@ grep -q '"failed"' "$bad/gpu.json" && fail "a command failed"
 ! command -v python3 >"$out" || python3 -c "import json; json.load(open('$bad/gpu.json'))[\"peers\"]" 2>"$err" || fail "gpu.sh wrote no JSON with peers"
 test_end
 
+test_begin table_of_devices
+command=tests/bench/vulkan_table.sh
+printf '#!/bin/sh\necho "ggml Vulkan0 t2 plain 1x12x197x64 f32  first 1.0  median 99999.0 ms  min 77777.0"\n' >"$bad/ggml"
+chmod +x "$bad/ggml"
+"$(dirname "$0")/../bench/vulkan_table.sh" --heed "$program" --small --ops --runs 1 --tiers half --ggml "$bad/ggml" >"$out" 2>"$err" || fail "vulkan_table.sh failed"
+[ "$(grep -c '^| .* | half | .* | .* | .* | .* | .* % |  |$' "$out")" -eq 2 ] || fail "a row of heed is missing"
+[ "$(grep -c '^| .* | ggml | attention 12 x 197 x 64 | 77777.0 |  | 0.0 |  | [0-9.]* |$' "$out")" -eq 1 ] || fail "the peer's row is missing"
+grep -q 'ncnn is left out: no program was given' "$err" || fail "nothing says why there is no ncnn"
+test_end
+
 test_begin dispatches_of_a_layer
 HEED_VULKAN_GPU_KERNELS=1
 export HEED_VULKAN_GPU_KERNELS
