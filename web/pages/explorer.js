@@ -22,11 +22,11 @@ page.query = () => store.get().hover ?? store.get().query
 
 /* What a link or another model says may not be there. */
 function fit() {
-  const { layers, heads, rows, columns } = page.engine.shape, { layer, head, query, hover, first, last } = store.get()
-  const inside = (at) => (at === 'cls' ? page.engine.shape.prefixTokens > 0 : at !== null && at[0] < rows && at[1] < columns)
+  const { layers, heads, rows, columns } = page.engine.shape, { layer, head, query, first, last } = store.get()
+  const inside = (at) => (at === 'cls' ? page.engine.shape.prefixTokens > 0 : at[0] < rows && at[1] < columns)
   store.set({
     layer: Math.min(layer, layers - 1), head: head === 'mean' ? head : Math.min(head, heads - 1), query: inside(query) ? query : [rows >> 1, columns >> 1],
-    first: Math.min(first, layers - 1), last: last >= layers ? -1 : last, hover: inside(hover) ? hover : null
+    first: Math.min(first, layers - 1), last: last >= layers ? -1 : last, hover: null
   })
 }
 

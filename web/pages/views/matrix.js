@@ -20,6 +20,7 @@ export function matrixView(page, element) {
   const field = (name) => element.querySelector(`[name=${name}]`)
   field('zoom').addEventListener('change', ({ target }) => { surface.style.width = `${target.value * 100}%`; look() })
   field('free').addEventListener('click', () => store.set({ cuts: [] }))
+  let over = null // the row under the pointer, which a run takes from the stage
   let painting = null // true while a stroke bars, false while it frees
   let matrix = null, held = '', turn = 0, key = null
 
@@ -68,6 +69,7 @@ export function matrixView(page, element) {
     const [token, to] = at(event), query = queryOf(token)
     key = to
     if (painting !== null) paint([token, to])
+    over = query
     store.set({ hover: query })
     cross()
   })
@@ -77,7 +79,7 @@ export function matrixView(page, element) {
     surface.setPointerCapture(event.pointerId)
   })
   for (const type of ['pointerup', 'pointercancel']) surface.addEventListener(type, () => (painting = null))
-  surface.addEventListener('pointerleave', () => { key = null; store.set({ hover: null }); if (matrix) cross() })
+  surface.addEventListener('pointerleave', () => { key = over = null; store.set({ hover: null }); if (matrix) cross() })
   surface.addEventListener('click', (event) => {
     if (Number(field('brush').value) && engine.canChange) return
     const [token, to] = at(event)
@@ -113,6 +115,7 @@ export function matrixView(page, element) {
     field('free').disabled = !store.get().cuts.length
     put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table }))
     cross()
+    if (over) store.set({ hover: over })
   }
   return { keys: ['drawn', 'cuts'], draw, leave: () => store.set({ hover: null }) }
 }
