@@ -107,7 +107,7 @@ static heed_status tune(cli_state *cli, const bench *b) {
 #if HEED_HAS_VULKAN
   heed_vulkan_tuning tuning;
   HEED_TRY(heed_vulkan_tune(b->choice.opened, b->graph, &tuning, &cli->error));
-  fprintf(b->json ? stderr : stdout, "tiles: %u products measured, another tile for %u: %.0f us instead of %.0f, from the next run on\n", tuning.shapes, tuning.changed,
+  fprintf(b->json ? stderr : stdout, "tiles: %u shapes measured, another tile for %u: %.0f us instead of %.0f, from the next run on\n", tuning.shapes, tuning.changed,
           tuning.after, tuning.before);
   return HEED_OK;
 #else
@@ -223,7 +223,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
                                 {"--in-flight", CLI_NUMBER, &b.in_flight, "N", "also as a stream with so many runs in flight, 1 to 8"},
                                 {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
-                                {"--tune", CLI_FLAG, &b.tune, NULL, "then measure tiles for its products and keep the fastest (Vulkan)"},
+                                {"--tune", CLI_FLAG, &b.tune, NULL, "then measure tiles for its products and attentions and keep the fastest (Vulkan)"},
                                 {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
                                 CLI_CHOICE_OPTIONS(b.choice),
                                 {NULL, CLI_FLAG, NULL, NULL, NULL}};

@@ -23,15 +23,20 @@ typedef struct heed_vk_matrix {
   uint32_t rows, columns, depth, lanes;
 } heed_vk_matrix;
 
-/* Products whose fastest tile was measured (vulkan/tune.c). */
+/* Products and attentions whose fastest tile was measured (vulkan/tune.c). */
 #define HEED_VK_MOST_TUNED 64
+typedef struct heed_vk_shape_key {
+  uint32_t rows, columns, depth;                 /* of a product; queries, keys and depth of an attention */
+  uint32_t slices, heads, key_heads, value_depth; /* B H, H, Hk, Dv of an attention, else 0 */
+  uint32_t half;
+} heed_vk_shape_key;
 typedef struct heed_vk_tuned {
-  uint32_t rows, columns, depth, half;
-  uint32_t choice; /* number of a candidate of vulkan/tile.h, from 1 */
+  heed_vk_shape_key key;
+  uint32_t choice; /* number of a candidate of vulkan/tile.h or vulkan/ops/attention_parts.h, from 1 */
 } heed_vk_tuned;
 typedef struct heed_vk_tiles {
   uint32_t count, unused;
-  heed_vk_tuned product[HEED_VK_MOST_TUNED];
+  heed_vk_tuned shape[HEED_VK_MOST_TUNED];
 } heed_vk_tiles;
 
 /* Invocations of a workgroup-wide product of 128 x 128 and of 64 x 64; 0: the device has none. */
@@ -55,7 +60,7 @@ typedef struct heed_vk_limits {
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */
   const heed_vk_tiles *tiles; /* NULL: none was measured */
-  uint32_t choice;        /* candidate for every product while it is measured; 0: as the tables say */
+  uint32_t choice;        /* candidate for every product and attention while it is measured; 0: as the tables say */
   bool half;              /* weights of products are kept in fp16 */
   bool half_values;       /* values between products and attention are kept in fp16 (vulkan/half.h) */
   uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */

@@ -320,7 +320,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .invocations = device->info.max_invocations,
       .shared = device->info.max_shared_bytes,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
-      .fill = desc->fill ? desc->fill : guess_fill(device, cpu),
+      .choice = desc->choice, .fill = desc->fill ? desc->fill : guess_fill(device, cpu),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
       .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
+
 /* vec4 of columns an invocation on a software device: wide tiles fetch less (on lavapipe 2, 3, 4 reach 12.4, 14.8, 16.8 GFLOP/s a core), but a
  * panel that the columns do not fill is work for nothing. */
 static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
@@ -36,8 +38,24 @@ static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint3
   return down * across * m->lanes <= limits->invocations && shared_bytes(m, tile) <= limits->shared;
 }
 
+/* What tuning tries: subgroups down and across, rows and columns of each, values of k at a time. */
+typedef struct matrix_shape {
+  uint32_t down, across, rows, columns, step;
+} matrix_shape;
+static const matrix_shape matrix_candidates[] = {{4, 2, 32, 64, 32}, {2, 2, 64, 64, 32}, {2, 4, 32, 32, 32}, {2, 2, 32, 32, 32}, {2, 2, 32, 32, 64}, {1, 4, 32, 32, 32}, {1, 4, 16, 16, 64}};
+static const matrix_shape software_candidates[] = {{1, 2, 8, 8, 16}, {2, 1, 8, 8, 16}};
+
+static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
+  const uint32_t count = limits->software ? COUNT(software_candidates) : COUNT(matrix_candidates);
+  if (!tile->choice || tile->choice > count) return false;
+  const matrix_shape *shape = &(limits->software ? software_candidates : matrix_candidates)[tile->choice - 1];
+  tile->step = shape->step;
+  return shape->step % limits->matrix.depth == 0 && try_matrices(limits, tile, shape->down, shape->across, shape->rows, shape->columns);
+}
+
 /* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows; sums of 64 registers a lane at most. */
 static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows, uint32_t columns) {
+  if (try_candidate(limits, tile)) return true;
   tile->step = 32;
   if (limits->software) { /* whose compiler takes a second for each matrix: the smallest that still has more than one of all */
     tile->step = limits->matrix.depth;
@@ -77,21 +95,21 @@ static const gpu_shape candidates[] = {{0, 8, 2, 16}, {0, 8, 1, 16}, {0, 4, 2, 1
 #define MOST_COLUMNS 4 /* what it tries on a software device: 1 to so many vec4 of columns */
 
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits) {
-  if (limits->half && limits->matrix.rows) return 0;
-  return limits->cpu ? MOST_COLUMNS : (uint32_t)(sizeof candidates / sizeof *candidates);
+  if (limits->half && (limits->matrix2.wide || limits->matrix2.narrow)) return 2; /* a side of 128, of 64 */
+  if (limits->half && limits->matrix.rows) return limits->software ? COUNT(software_candidates) : COUNT(matrix_candidates);
+  return limits->cpu ? MOST_COLUMNS : COUNT(candidates);
 }
 
-static uint32_t find_choice(const heed_vk_limits *limits, uint32_t rows, uint32_t columns, uint32_t depth) {
-  for (uint32_t i = 0; limits->tiles && !limits->choice && i < limits->tiles->count; i++) {
-    const heed_vk_tuned *tuned = &limits->tiles->product[i];
-    if (tuned->rows == rows && tuned->columns == columns && tuned->depth == depth && tuned->half == limits->half) return tuned->choice;
-  }
+uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_key *key) {
+  for (uint32_t i = 0; limits->tiles && !limits->choice && i < limits->tiles->count; i++)
+    if (memcmp(&limits->tiles->shape[i].key, key, sizeof *key) == 0) return limits->tiles->shape[i].choice;
   return limits->choice;
 }
 
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
-  heed_vk_tile tile = {.groups = 1, .slices = 1, .half = limits->half};
+  const heed_vk_shape_key key = {.rows = rows, .columns = columns, .depth = depth, .half = limits->half};
+  heed_vk_tile tile = {.groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
   if (limits->half && limits->matrix.rows && choose_matrices(limits, &tile, rows, columns)) {
     tile.matrix = true;
     tile.panel = tile.lanes * tile.columns * limits->matrix.columns;
@@ -99,7 +117,7 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
     tile.y = heed_vk_divide(columns, tile.panel);
     return tile;
   }
-  const uint32_t choice = find_choice(limits, rows, columns, depth);
+  const uint32_t choice = tile.choice <= heed_vk_tile_candidates(limits) ? tile.choice : 0;
   if (limits->cpu) { /* one subgroup a workgroup, large tiles */
     tile.rows = rows >= 12 ? 16 : rows >= 3 ? 4 : 1;
     tile.lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
@@ -129,7 +147,8 @@ void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t 
 bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, heed_vk_tile *tile) {
   const heed_vk_matrix2 *m = &builder->limits->matrix2;
   const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
-  const bool wide = m->wide && m->wide <= builder->limits->invocations && (many || !m->narrow);
+  const bool wants = tile->choice == 1 || (tile->choice != 2 && many);
+  const bool wide = m->wide && m->wide <= builder->limits->invocations && (wants || !m->narrow);
   if (!tile->half || (!wide && (!m->narrow || m->narrow > builder->limits->invocations))) return false;
   *tile = (heed_vk_tile){.groups = 1, .slices = 1, .half = true, .matrix = true, .side = wide ? 128 : 64, .lanes = wide ? m->wide : m->narrow, .step = 64};
   tile->panel = tile->side;

@@ -13,12 +13,15 @@ typedef struct heed_vk_tile {
   uint32_t step;                         /* of k in shared memory at a time, with matrices */
   uint32_t x, y;                         /* workgroups over rows and panels */
   uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op cuts it */
+  uint32_t choice;                       /* of the candidates; 0: by the tables */
   bool sliced;                           /* groups are slices of the depth, not row tiles */
   uint32_t side;                         /* not 0: by a workgroup-wide product of side x side, of `lanes` invocations */
   bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
 } heed_vk_tile;
 
-/* How many tiles there are to choose from, numbered from 1; 0 where matrices make the products. */
+/* The candidate that was measured as the fastest, or is to be measured; 0: as the tables say. */
+uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_key *key);
+/* How many tiles there are for a product to choose from, numbered from 1. One that a device has no room for is the tables'. */
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
 /* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);

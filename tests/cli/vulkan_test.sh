@@ -175,7 +175,7 @@ test_end
 test_begin tiles_are_measured
 heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --tune
 expect_exit 0
-expect_stdout_contains "tiles: 1 products measured"
+expect_stdout_contains "tiles: 1 shapes measured"
 heed bench --backend cpu --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --tune
 expect_one_sentence bench "only Vulkan has tiles"
 test_end

@@ -3,7 +3,7 @@
  * that a GPU would, with HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier by its name, with
  * HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission, with HEED_VULKAN_HALF factors of products are fp16;
  * HEED_VULKAN_RANGE says how many bytes a binding may have, HEED_VULKAN_FILL how many workgroups fill the device, so that small work is
- * cut too, HEED_VULKAN_VENDOR whose tiles. */
+ * cut too, HEED_VULKAN_VENDOR whose tiles, HEED_VULKAN_CHOICE the number of a tile that tuning tries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,8 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   if (vendor) desc.vendor = (uint32_t)strtoul(vendor, NULL, 16);
   const char *fill = getenv("HEED_VULKAN_FILL");
   if (fill) desc.fill = (uint32_t)strtoul(fill, NULL, 10);
+  const char *choice = getenv("HEED_VULKAN_CHOICE");
+  if (choice) desc.choice = (uint32_t)strtoul(choice, NULL, 10);
   const char *range = getenv("HEED_VULKAN_RANGE");
   if (range) desc.range_limit = strtoull(range, NULL, 10);
   desc.floor = getenv("HEED_VULKAN_FLOOR") != NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tensor.h"
 #include "vulkan/vulkan_test.h"
 
 static char directory[256];
@@ -123,6 +124,41 @@ static void test_tiles(void **state) {
   free(bytes);
 }
 
+/* An attention is measured as products are, once for two alike; the same plan runs with what was found. */
+static void test_attention_tiles(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_vulkan_tuning tuning;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.cache_directory = directory;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_graph_create(context, &graph, &error));
+  const heed_value x = heed_define_input(graph, "x", HEED_F32, &HEED_SHAPE(2, 2, 40, 8));
+  const heed_attention_desc first = {.struct_size = sizeof first, .query = x, .key = x, .value = x};
+  const heed_attention_desc second = {.struct_size = sizeof second, .query = heed_define_attention(graph, &first).output, .key = x, .value = x};
+  heed_graph_output(graph, heed_define_attention(graph, &second).output);
+  for (int opened = 0; opened < 2; opened++) {
+    heed_plan *plan;
+    heed_session *session;
+    assert_ok(heed_vulkan_backend_create(context, &desc, &backend, &error));
+    assert_ok(heed_plan_create(graph, backend, NULL, &plan, &error));
+    assert_ok(heed_session_create(plan, NULL, &session, &error));
+    assert_ok(heed_session_run(session, NULL, &error));
+    if (!opened) assert_ok(heed_vulkan_tune(backend, graph, &tuning, &error));
+    assert_int_equal(tuning.shapes, 1);
+    assert_true(tuning.before > 0.0 && tuning.after <= tuning.before);
+    heed_session_destroy(session);
+    heed_plan_destroy(plan);
+    heed_backend_destroy(backend);
+  }
+  heed_graph_destroy(graph);
+  heed_context_destroy(context);
+}
+
 static void test_unusable_directory(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -214,6 +250,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pipelines),
       cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_attention_tiles),
       cmocka_unit_test(test_unusable_directory),
       cmocka_unit_test(test_self_check),
       cmocka_unit_test(test_self_check_of_tiers),

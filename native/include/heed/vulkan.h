@@ -51,9 +51,10 @@ typedef struct heed_vulkan_desc {
   uint64_t memory_budget;      /* most bytes of device memory to take; 0: what the driver says is left (VK_EXT_memory_budget), else 90 % of a heap */
   uint32_t fill;               /* workgroups that fill the device: work that makes fewer is cut along depth or keys; 0: as its kind and vendor suggest */
   uint32_t vendor;             /* number of the vendor whose tiles are taken; 0: the device's own */
+  uint32_t choice;             /* number of the tile that heed_vulkan_tune tries, for every product and attention; 0: as measured, or as the tables say */
   bool null_dispatch;          /* dispatches have no workgroups: a run costs what the host and the driver take, and computes nothing */
 } heed_vulkan_desc;
-#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO, 0, 0, 0, 0, false}
+#define HEED_VULKAN_DESC_INIT {sizeof(heed_vulkan_desc), -1, NULL, false, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, 0, 0, false, false, 0, HEED_VULKAN_TIER_AUTO, 0, 0, 0, 0, 0, false}
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
@@ -64,11 +65,11 @@ HEED_API uint32_t heed_vulkan_submission_count(const heed_backend *backend);
 HEED_API uint32_t heed_vulkan_message_count(const heed_backend *backend);
 
 typedef struct heed_vulkan_tuning {
-  uint32_t shapes, changed; /* products that were measured; those for which another tile was at least 3 % faster */
+  uint32_t shapes, changed; /* products and attentions that were measured; those for which another tile was at least 3 % faster */
   double before, after;     /* microseconds of all of them */
 } heed_vulkan_tuning;
 
-/* Measures the tiles that the graph's linears may run with, each with the device's timestamps, and keeps the fastest beside the pipeline
+/* Measures the tiles that the graph's linears and attentions may run with, cooperative matrices' too, each with the device's timestamps, and keeps the fastest beside the pipeline
  * cache. Backends that are opened later on the same device, driver and build with that directory take them; this one goes on as it is.
  * Statuses: UNSUPPORTED (not on Vulkan, no timestamps, no cache directory), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST. */
 HEED_API heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph, heed_vulkan_tuning *tuning, heed_error *error);

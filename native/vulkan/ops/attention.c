@@ -6,10 +6,11 @@
 #include "params/attention_join.h"
 #include "vulkan/cut.h"
 #include "vulkan/ops/attention_parts.h"
+#include "vulkan/tile.h"
 
 #define LARGEST_DEPTH 128 /* of a query row in registers */
 #define BINDINGS_WITH_WEIGHTS 11
-#define KEYS 4   /* of a block */
+#define KEYS 4   /* of a block, unless tuning found another number */
 #define WIDTH 64 /* of a workgroup */
 #define MOST_PARTS 16
 #define LEAST_BLOCKS 4 /* of keys for a lane: fewer cost more in joining than they gain */
@@ -72,19 +73,34 @@ static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *
          (dispatch->binding[2].half ? HEED_ATTENTION_VALUE_HALF : 0);
 }
 
-/* Invocations that share a row and workgroups that share the keys: 1 and 1 where rows alone fill the device. */
+/* Invocations that share a row, keys at a time, and workgroups that share the keys: 1, KEYS and 1 where rows alone fill the device. */
 typedef struct share {
-  uint32_t lanes, parts;
+  uint32_t lanes, keys, parts;
 } share;
+
+/* What tuning tries of the first two. */
+static const share candidates[] = {{1, 4, 1}, {2, 4, 1}, {4, 4, 1}, {8, 4, 1}, {16, 4, 1}, {1, 8, 1}, {4, 8, 1}};
+
+uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits) {
+  if (limits->cpu) return heed_vk_split_candidates();
+  if (limits->matrix.rows) return heed_vk_attention_matrix_candidates(limits);
+  return (uint32_t)(sizeof candidates / sizeof *candidates);
+}
+
+heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits, const heed_attention_sizes *s) {
+  return (heed_vk_shape_key){s->queries, s->keys, s->depth, s->batch * s->heads, s->heads, s->key_heads, s->value_depth, limits->half};
+}
 
 static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t fill = job->builder->limits->fill, slices = (uint64_t)s->batch * s->heads;
-  share all = {1, 1};
-  while (all.lanes < WIDTH && heed_vk_divide(rows, WIDTH / all.lanes) * slices * 2 <= fill && s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS) all.lanes *= 2;
+  share all = {1, KEYS, 1};
+  const bool chosen = job->choice && job->choice <= sizeof candidates / sizeof *candidates && s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS;
+  if (chosen) all = candidates[job->choice - 1];
+  while (!chosen && all.lanes < WIDTH && heed_vk_divide(rows, WIDTH / all.lanes) * slices * 2 <= fill && s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS) all.lanes *= 2;
   const uint64_t groups = heed_vk_divide(rows, WIDTH / all.lanes) * slices;
   if (!(flags & HEED_ATTENTION_ONE_PASS) || groups * 2 > fill) return all;
-  const uint64_t most = s->keys / (all.lanes * KEYS * LEAST_BLOCKS), wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
+  const uint64_t most = s->keys / (all.lanes * all.keys * LEAST_BLOCKS), wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
   all.parts = (uint32_t)(wants < most ? wants : most);
   if (all.parts < 1) all.parts = 1;
   return all;
@@ -130,7 +146,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const heed_attention_sizes *s = &job->sizes;
   uint32_t flags = job->flags;
   heed_vk_attention_tile tile;
-  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_WEIGHTS && heed_vk_attention_matrices(builder->limits, s, &tile);
+  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_WEIGHTS && heed_vk_attention_matrices(builder->limits, s, job->choice, &tile);
   heed_vk_dispatch dispatch = {.shader = matrices ? HEED_SHADER_attention_matrix : weights ? HEED_SHADER_attention_weights : HEED_SHADER_attention};
   heed_attention_params params = make_params(job);
   flags |= bind_inputs(job, &dispatch, &params);
@@ -161,7 +177,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
     heed_vk_by_subgroups(builder, &dispatch, weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
-                   s->value_depth, KEYS, flags, (uint32_t)job->desc->empty_row, all.parts);
+                   s->value_depth, all.keys, flags, (uint32_t)job->desc->empty_row, all.parts);
   if (all.parts > 1) add_join(job, all.parts);
 }
 
@@ -182,6 +198,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_attention_job job = {.builder = builder, .desc = node->desc, .node = node};
   heed_attention_get_sizes(builder->plan->graph, job.desc, &job.sizes);
   job.sizes.batch = heed_vk_shape(builder, job.desc->query.id)->dim[0];
+  const heed_vk_shape_key key = heed_vk_attention_key(builder->limits, &job.sizes);
+  job.choice = heed_vk_find_choice(builder->limits, &key);
   job.wants_weights = heed_plan_wants(builder->plan, node->output[1]);
   job.wants_logits = heed_plan_wants(builder->plan, node->output[2]);
   job.flags = find_flags(job.desc);

@@ -17,16 +17,30 @@ static bool fits(const heed_vk_limits *limits, const heed_attention_sizes *s, co
   return tile->subgroups * limits->matrix.lanes <= limits->invocations && shared_bytes(&limits->matrix, s, tile) <= limits->shared;
 }
 
-bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes, heed_vk_attention_tile *tile) {
+/* What tuning tries: subgroups, keys at a time; half of them where there is no room. A software device's compiler takes long for each matrix. */
+static const heed_vk_attention_tile candidates[] = {{4, 32, 0, false}, {4, 64, 0, false}, {2, 32, 0, false}, {2, 64, 0, false}, {8, 32, 0, false}};
+static const heed_vk_attention_tile software_candidates[] = {{1, 8, 0, false}, {2, 16, 0, false}};
+
+uint32_t heed_vk_attention_matrix_candidates(const heed_vk_limits *limits) {
+  return (uint32_t)(limits->software ? sizeof software_candidates : sizeof candidates) / (uint32_t)sizeof *candidates;
+}
+
+bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes, uint32_t choice, heed_vk_attention_tile *tile) {
   const heed_vk_matrix *m = &limits->matrix;
   const uint32_t least = m->columns > m->depth ? m->columns : m->depth;
   if (!m->rows) return false;
-  tile->block = limits->software ? least : BLOCK; /* a software device's compiler takes long for each matrix */
+  tile->block = limits->software ? least : BLOCK;
+  uint32_t most = limits->software ? 2 : 4;
+  if (choice && choice <= heed_vk_attention_matrix_candidates(limits)) {
+    const heed_vk_attention_tile *wanted = &(limits->software ? software_candidates : candidates)[choice - 1];
+    if (wanted->block % m->columns == 0 && wanted->block % m->depth == 0) tile->block = wanted->block;
+    most = wanted->subgroups;
+  }
   for (int resident = 1; resident >= 0; resident--) {
     tile->resident = resident != 0;
     if (resident && sizes->keys > limits->shared) continue;
     tile->room = resident ? fill_up(sizes->keys, tile->block) : tile->block;
-    for (tile->subgroups = limits->software ? 2 : 4; tile->subgroups > 0; tile->subgroups /= 2)
+    for (tile->subgroups = most; tile->subgroups > 0; tile->subgroups /= 2)
       if (fits(limits, sizes, tile)) return true;
   }
   return false;

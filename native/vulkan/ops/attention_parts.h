@@ -12,6 +12,7 @@ typedef struct heed_vk_attention_job {
   const heed_node *node;
   heed_attention_sizes sizes;
   bool wants_weights, wants_logits;
+  uint32_t choice; /* of the candidates below; 0: by the tables */
   uint32_t flags; /* of masks, position, softcap, merge and empty rows */
   int32_t offset, window_left, window_right;
 } heed_vk_attention_job;
@@ -26,7 +27,13 @@ typedef struct heed_vk_attention_tile {
   bool resident;                   /* all of them */
 } heed_vk_attention_tile;
 /* Whether the device multiplies by cooperative matrices and has shared memory for these sizes. */
-bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes, heed_vk_attention_tile *tile);
+bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes, uint32_t choice, heed_vk_attention_tile *tile);
+
+/* Ways of running an attention that tuning tries, numbered from 1; each kernel has its own. */
+uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits);
+uint32_t heed_vk_split_candidates(void);
+uint32_t heed_vk_attention_matrix_candidates(const heed_vk_limits *limits);
+heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits, const heed_attention_sizes *sizes);
 
 /* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the scratch stays small. */
 void heed_vk_attention_split(const heed_vk_attention_job *job);

@@ -20,7 +20,18 @@ typedef struct piece {
   bool listed;              /* rows are entries of the list of wanted rows: no output */
 } piece;
 
-static uint32_t tile_rows(uint32_t rows) { return rows >= 12 ? MOST_ROWS : rows >= 3 ? 4 : 1; }
+/* What tuning tries: queries of a tile, bytes of scores. */
+static const struct {
+  uint32_t rows;
+  uint64_t bytes;
+} candidates[] = {{16, (uint64_t)8 << 20}, {16, (uint64_t)1 << 20}, {16, (uint64_t)256 << 10}, {8, (uint64_t)8 << 20}, {8, (uint64_t)1 << 20}};
+
+uint32_t heed_vk_split_candidates(void) { return (uint32_t)(sizeof candidates / sizeof *candidates); }
+
+static bool is_chosen(const heed_vk_attention_job *job) { return job->builder->limits->cpu && job->choice && job->choice <= heed_vk_split_candidates(); }
+static uint32_t tile_rows(const heed_vk_attention_job *job, uint32_t rows) {
+  return rows >= 12 ? (is_chosen(job) ? candidates[job->choice - 1].rows : MOST_ROWS) : rows >= 3 ? 4 : 1;
+}
 static uint32_t width(const heed_vk_builder *builder) {
   const uint32_t lanes = builder->limits->lanes;
   return !builder->limits->cpu ? 32 : lanes < 4 ? 4 : lanes > 16 ? 16 : lanes;
@@ -76,7 +87,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
       heed_vk_as_texels(&dispatch, 1);
     }
   }
-  const uint32_t lanes = width(builder), rows = tile_rows(p->rows), keys4 = p->keys > lanes * 4 ? 2 : 1;
+  const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows), keys4 = p->keys > lanes * 4 ? 2 : 1;
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(p->keys, lanes * keys4 * 4), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4,
                    flags);
 }
@@ -146,7 +157,7 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
       heed_vk_as_texels(&dispatch, 1);
     }
   }
-  const uint32_t lanes = width(builder), rows = tile_rows(p->rows), columns4 = heed_vk_divide(s->value_depth, 4);
+  const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows), columns4 = heed_vk_divide(s->value_depth, 4);
   const uint32_t columns = columns4 > lanes ? 2 : 1;
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(columns4, lanes * columns), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, columns,
                    flags);
@@ -183,8 +194,8 @@ static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool lis
   const bool narrow = narrows(job, listed);
   piece p = {.listed = listed};
   const uint64_t row_bytes = ((uint64_t)job->sizes.keys + 3) / 4 * 4 * sizeof(float);
-  const uint64_t range = job->builder->limits->range;
-  uint64_t fit = (range < SCRATCH_BYTES ? range : SCRATCH_BYTES) / row_bytes; /* rows of all keys */
+  const uint64_t range = job->builder->limits->range, wanted = is_chosen(job) ? candidates[job->choice - 1].bytes : SCRATCH_BYTES;
+  uint64_t fit = (range < wanted ? range : wanted) / row_bytes; /* rows of all keys */
   if (fit < MOST_ROWS) fit = MOST_ROWS;
   const uint64_t most_rows = narrow && fit > NARROW_ROWS ? NARROW_ROWS : fit;
   const uint32_t rows_once = rows < most_rows ? rows : (uint32_t)(most_rows / MOST_ROWS * MOST_ROWS);
