@@ -21,7 +21,7 @@ const presets = {
 let given = null, looked = null, timer
 const seen = new Set() // cells whose results are shown while results are hidden
 
-function take(name, { score, norm = 'softmax', temperature = 1, causal = false, hide = false } = {}) {
+function take(name, { score, norm = 'softmax', temperature = 1, causal = false, padding = false, hide = false } = {}) {
   const { query, key, value, words, score: own } = presets[name], copy = (rows) => rows.map((row) => [...row])
   given = { query: copy(query), key: copy(key), value: copy(value), words }
   element('preset').value = name
@@ -29,6 +29,7 @@ function take(name, { score, norm = 'softmax', temperature = 1, causal = false, 
   element('temperature').value = temperature
   element('norm').value = norm
   element('causal').checked = causal
+  element('padding').checked = padding
   element('hide').checked = hide
   renew()
 }
@@ -53,17 +54,17 @@ function resize() {
   renew()
 }
 
-/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&h=1 (results hidden); numbers that were typed are not in it. */
+/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&p=1&h=1 (causal, padding, results hidden); numbers that were typed are not in it. */
 const linkOf = () => {
-  const parts = { x: element('preset').value, s: element('score').value, n: element('norm').value, t: element('temperature').value, c: element('causal').checked ? '1' : '', h: element('hide').checked ? '1' : '' }
-  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', h: '' }
+  const parts = { x: element('preset').value, s: element('score').value, n: element('norm').value, t: element('temperature').value, c: element('causal').checked ? '1' : '', p: element('padding').checked ? '1' : '', h: element('hide').checked ? '1' : '' }
+  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', p: '', h: '' }
   return Object.entries(parts).filter(([key, value]) => value !== usual[key]).map(([key, value]) => `${key}=${value}`).join('&')
 }
 
 function takeLink() {
   const link = new URLSearchParams(location.hash.slice(1)), oneOf = (options, key) => (Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : undefined)
   const temperature = Number(link.get('t'))
-  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1', hide: link.get('h') === '1' })
+  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1', padding: link.get('p') === '1', hide: link.get('h') === '1' })
 }
 
 function keepLink() {
@@ -72,7 +73,8 @@ function keepLink() {
 }
 
 function settings() {
-  const causal = element('causal').checked, mask = causal ? given.query.map((_, i) => given.key.map((_, j) => j <= i)) : null
+  const causal = element('causal').checked, real = given.key.length - (element('padding').checked ? 1 : 0)
+  const mask = causal || real < given.key.length ? given.query.map((_, i) => given.key.map((_, j) => j < real && (!causal || j <= i))) : null
   return { ...given, score: element('score').value, norm: element('norm').value, temperature: Number(element('temperature').value), mask, may: (i, j) => !mask || mask[i][j] }
 }
 
@@ -133,7 +135,7 @@ connectTheme(element('theme'))
 connectHeads()
 connectRealHead()
 element('preset').addEventListener('change', ({ target }) => { take(target.value); keepLink() })
-for (const id of ['score', 'norm', 'temperature', 'causal', 'hide']) element(id).addEventListener('input', () => { seen.clear(); looked = null; draw(); keepLink() })
+for (const id of ['score', 'norm', 'temperature', 'causal', 'padding', 'hide']) element(id).addEventListener('input', () => { seen.clear(); looked = null; draw(); keepLink() })
 for (const id of ['tokens', 'columns']) element(id).addEventListener('change', resize)
 addEventListener('hashchange', takeLink)
 takeLink()

@@ -31,6 +31,8 @@ test('a number of the query is changed by keyboard; results and the runtime foll
   for (const score of ['general', 'additive']) await page.selectOption('#score', score)
   await page.selectOption('#norm', 'sparsemax')
   await page.check('#causal')
+  await page.check('#padding')
+  assert.equal(await page.locator('#weights tbody tr:last-child td:last-child').textContent(), '0.000')
   await page.evaluate(() => delete document.getElementById('agreement').dataset.passed)
   await page.locator('#scores td button').first().hover()
   await agrees(page)
