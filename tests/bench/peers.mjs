@@ -1,8 +1,10 @@
 /* heed beside its peers on the same weights, by turns, each in a process of its own:
- *   node peers.mjs wasm|native [--in node|node24|chromium] [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE]
+ *   node peers.mjs wasm|native [--in node|node24|chromium] [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE] [--ncnn PROGRAM]
  * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in npm's node@24 (which has relaxed SIMD) or in Chromium, each in
  * a page of its own; native: `heed bench` beside onnxruntime-node. `./dev bench
- * wasm` and `./dev bench peers` build what it needs and call it. The peers are installed from npm into build/bench/peers, the models
+ * wasm` and `./dev bench peers` build what it needs and call it. native: with --ncnn (or HEED_BENCH_NCNN) ncnn's CPU takes its turns on the ViTs too,
+ * by a program that is called with FILE.param 224 224 THREADS -1 0 SECONDS, has Ti.param, S.param and B.param in its folder and prints
+ * "median M ms  min X"; its weights are its own, so only times are compared. The peers are installed from npm into build/bench/peers, the models
  * written to build/bench/models (vit_files.mjs). Prints a table and writes all figures as JSON. */
 import { execFile, execFileSync, fork } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -17,7 +19,7 @@ const here = path.dirname(fileURLToPath(import.meta.url)), build = path.resolve(
 const models = path.join(build, 'bench/models'), heedPackage = path.join(build, 'web/package')
 const versions = { wasm: ['onnxruntime-web@1.30.0'], native: ['onnxruntime-node@1.30.0'] }, newerNode = 'node@24.21.0'
 const { values: options, positionals: [kind = ''] } = parseArgs({ allowPositionals: true, options: {
-  in: { type: 'string', default: 'node' }, threads: { type: 'string', default: '1,2' }, jobs: { type: 'string' }, rounds: { type: 'string', default: '8' }, json: { type: 'string' } } })
+  in: { type: 'string', default: 'node' }, threads: { type: 'string', default: '1,2' }, jobs: { type: 'string' }, rounds: { type: 'string', default: '8' }, json: { type: 'string' }, ncnn: { type: 'string', default: process.env.HEED_BENCH_NCNN ?? '' } } })
 if (!versions[kind]) throw new Error(`what to compare (found "${kind}", expected wasm or native)`)
 if (!['node', 'node24', 'chromium'].includes(options.in) || (kind === 'native' && options.in !== 'node'))
   throw new Error(`where to compare (found "${options.in}", expected node, or for wasm node24 or chromium)`)
@@ -48,7 +50,7 @@ async function startContender(engine, job, threads) {
 
 /** A program that is started for each turn and says its figures: least and median as its times. */
 function startProgram(engine, file, args, read) {
-  return { engine, ready: {}, stop() {}, turn: async (runs) => read((await promisify(execFile)(file, args(runs))).stdout) }
+  return { engine, ready: {}, stop() {}, turn: async (runs, milliseconds) => read((await promisify(execFile)(file, args(runs, milliseconds))).stdout) }
 }
 
 function startHeed(job, threads) {
@@ -67,6 +69,17 @@ function startHeed(job, threads) {
     (text) => { const found = JSON.parse(text); return { times: [found.min_ms, found.median_ms, found.median_ms], cpu: found.cpu_ms } })
 }
 
+/** ncnn's program on a ViT; null where there is none, or for other jobs. */
+function startNcnn(job, threads) {
+  const name = { vit_ti: 'Ti', vit_s: 'S', vit_b: 'B' }[job]
+  if (kind !== 'native' || !existsSync(options.ncnn) || !name) return null
+  const args = (runs, milliseconds) => [path.join(path.dirname(options.ncnn), `${name}.param`), '224', '224', threads, '-1', '0', String(milliseconds / 1000)]
+  return startProgram('ncnn', options.ncnn, args, (text) => {
+    const [, median, least] = /median ([\d.]+) ms +min ([\d.]+)/.exec(text)
+    return { times: [least, median, median].map(Number), cpu: null }
+  })
+}
+
 const sorted = (numbers) => [...numbers].sort((a, b) => a - b)
 const median = (numbers) => sorted(numbers)[numbers.length >> 1]
 
@@ -78,6 +91,8 @@ function summary(turns) {
 
 async function compare(job, threads, rounds) {
   const contenders = [await startHeed(job, threads), await startContender(kind === 'wasm' ? 'ort-web' : 'ort-node', job, threads)]
+  const ncnn = startNcnn(job, threads)
+  if (ncnn) contenders.push(ncnn)
   const turns = contenders.map(() => []), pause = () => new Promise((resolve) => setTimeout(resolve, 100))
   for (let round = -1; round < rounds; round++) {
     for (const [i, contender] of contenders.entries()) {
@@ -89,7 +104,8 @@ async function compare(job, threads, rounds) {
   contenders.forEach((c) => c.stop())
   const [ours, theirs] = contenders.map((c) => c.ready.logits), device = contenders[0].ready.info?.device
   const difference = ours && theirs ? Math.max(...ours.map((x, i) => Math.abs(x - theirs[i]))) : null
-  return { job, threads: Number(threads), heed: summary(turns[0]), peer: { name: contenders[1].engine, ...summary(turns[1]) }, difference, device }
+  const [first, ...others] = contenders.slice(1).map((c, i) => ({ name: c.engine, ...summary(turns[i + 1]) }))
+  return { job, threads: Number(threads), heed: summary(turns[0]), peer: first, others, difference, device }
 }
 
 const flops = (job) => {
@@ -98,15 +114,17 @@ const flops = (job) => {
   return job.startsWith('linear') ? 2 * a * b * c : 4 * a * b * b * c
 }
 
-function tell({ job, threads, heed, peer, difference, device }) {
-  const ratio = (key) => (heed[key] && peer[key] ? (peer[key] / heed[key]).toFixed(2) : '-')
+function tell({ job, threads, heed, peer, others, difference, device }) {
+  const ratio = (key, to = peer) => (heed[key] && to[key] ? (to[key] / heed[key]).toFixed(2) : '-')
   const figures = ({ min, median, cpu }) => `${min.toFixed(2)} / ${median.toFixed(2)} / ${cpu?.toFixed(2) ?? '-'}`
   const rate = flops(job) / heed.min / 1e6
   const rest = [device ?? '', difference === null ? '' : `logits differ by ${difference.toExponential(1)}`, heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : '']
+  for (const other of others) rest.push(`${other.name} ${figures(other)}, ratio ${ratio('min', other)} / ${ratio('median', other)}`)
   console.log(`| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratio('min')} / ${ratio('median')} / ${ratio('cpu')} | ${rate.toFixed(1)} | ${rest.filter(Boolean).join('; ')} |`)
 }
 
 installPeers()
+if (kind === 'native' && !existsSync(options.ncnn)) console.error(`ncnn is left out: ${options.ncnn ? `there is no ${options.ncnn}` : 'no program was given (--ncnn PROGRAM)'}`)
 const bare = [...attentions.map((s) => `attention_${s.join('x')}`), ...linears.map((s) => `linear_${s.join('x')}`)]
 const jobs = options.jobs?.split(',') ?? [...Object.keys(sizes).map((name) => `vit_${name}`), ...bare]
 if (options.in === 'chromium') browser = await startChromium(build)
