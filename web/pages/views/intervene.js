@@ -15,7 +15,7 @@ export function interveneView(page, element) {
     <div class="row"><label>A press on the picture <select name="brush">${options(brushes)}</select></label></div>
     <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use; one that is not is replaced by <select name="how" aria-label="What stands in for a head">${options(replacements)}</select></caption><tbody></tbody></table></div>
-    <div class="row"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
+    <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
     <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint" aria-live="polite"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`)
   const table = element.querySelector('.switches tbody'), shares = element.querySelector('.shares'), said = element.querySelector('p[aria-live]')
