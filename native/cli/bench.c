@@ -21,7 +21,7 @@ typedef struct bench {
   uint32_t batch, runs, warmup, in_flight;
   double stream_ms; /* a run of a stream */
   double thread_us; /* processor time of this thread, a run */
-  bool json, profile, tune;
+  bool json, profile, tune, all_tokens;
   heed_graph *graph; /* what is timed */
   heed_plan *plan;
   char what[128];
@@ -180,7 +180,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   heed_status status = HEED_OK;
   if (b->vit) status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
   else status = cli_pipeline_load(cli, &pipeline, path);
-  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch, .classes_only = !b->op.maps};
+  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch, .classes_only = !b->op.maps && !b->all_tokens};
   if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);
     taps = calloc(pipeline.info.layers, sizeof *taps);
@@ -219,6 +219,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                                 {"--window", CLI_NUMBER, &b.op.window, "W", "attention with a window of W keys each side"},
                                 {"--mode", CLI_TEXT, &b.op.mode, "auto|resident|streamed", "how attention holds its scores (auto)"},
                                 {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
+                                {"--all-tokens", CLI_FLAG, &b.all_tokens, NULL, "a model's last layer for all tokens, as with --maps, not for the classifier's alone"},
                                 {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
                                 {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
                                 {"--in-flight", CLI_NUMBER, &b.in_flight, "N", "also as a stream with so many runs in flight, 1 to 8"},

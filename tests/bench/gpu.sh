@@ -1,8 +1,9 @@
 #!/bin/sh
-# Figures of one Vulkan device: what heed devices says of it, its self-check, whole ViTs in both precisions with and without maps, what
+# Figures of one Vulkan device: what heed devices says of it, its self-check, whole ViTs in both precisions without maps, with the last layer for all tokens, and with all maps, what
 # each of their ops takes and its share of the device's ceiling (measured in the same run), attention over tokens, causal and not, products,
 # layer norm beside a copy, what a run costs the host; then PyTorch's figures (gpu_peers.py) where it is installed and has a device. Prints
 # one JSON object, one result a command; a command that fails or takes longer than the limit leaves its sentence in the place of its result.
+# gpu_summary.py makes a table of it, a line a goal.
 # usage: gpu.sh [--heed PROGRAM] [--device N] [--out FILE] [--limit SECONDS] [--small]
 # --small: a few commands of seconds, for a software device or to see that all works.
 set -eu
@@ -49,7 +50,8 @@ vits() { # runs, shapes, batches
     for batch in $3; do
       for precision in f32 f16; do
         bench --vit "$shape" --batch "$batch" --precision "$precision" --runs "$1" --profile
-        bench --vit "$shape" --batch "$batch" --precision "$precision" --runs "$1" --maps
+        [ "$batch" -ne 1 ] || bench --vit "$shape" --batch "$batch" --precision "$precision" --runs "$1" --all-tokens
+        [ "$batch" -eq 256 ] || bench --vit "$shape" --batch "$batch" --precision "$precision" --runs "$1" --maps
       done
     done
   done
@@ -88,7 +90,7 @@ printf ' "heed": %s, "revision": %s, "system": %s, "time": %s,\n' "$("$heed" --v
 "$heed" devices --self-check >"$work/check" 2>&1 || true
 printf ' "self_check": %s,\n "results": [' "$(grep -A2 "^$device  " "$work/check" | tail -n 1 | sed "s/^ *//" | text)"
 if [ "$small" ]; then
-  bench --vit Ti --precision f16 --runs 1 --warmup 0 --profile
+  for what in --profile --all-tokens --maps; do bench --vit Ti --batch 1 --precision f16 --runs 1 --warmup 0 "$what"; done
   attentions 1 1,1,64,64,16
   products 1 64,64,64
   norms 1 64,64

@@ -123,8 +123,13 @@ command=tests/bench/gpu.sh
 "$(dirname "$0")/../bench/gpu.sh" --heed "$program" --small --limit 60 --out "$bad/gpu.json" 2>"$err" || fail "gpu.sh failed"
 grep -q '"self_check": "self-check: passed' "$bad/gpu.json" || fail "no self-check"
 grep -q '"failed"' "$bad/gpu.json" && fail "a command failed"
-[ "$(grep -c '"results": \[{"what"' "$bad/gpu.json")" -eq 9 ] || fail "a result is missing"
+[ "$(grep -c '"results": \[{"what"' "$bad/gpu.json")" -eq 11 ] || fail "a result is missing"
 ! command -v python3 >"$out" || python3 -c "import json; json.load(open('$bad/gpu.json'))[\"peers\"]" 2>"$err" || fail "gpu.sh wrote no JSON with peers"
+if command -v python3 >"$out"; then
+  python3 "$(dirname "$0")/../bench/gpu_summary.py" "$bad/gpu.json" >"$out" 2>"$err" || fail "gpu_summary.py failed"
+  expect_stdout_contains "| linear fp32 64,64,64 | "
+  expect_stdout_contains "| layer norm 64,64 | "
+fi
 test_end
 
 test_begin table_of_devices
