@@ -46,7 +46,7 @@ const keys = {
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
   p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'cls-entropy')],
   d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share],
-  z: ['dropped', runs], u: ['cuts', pairs]
+  b: ['gains', (text) => (/^\d{1,3}\.\d{1,3}\.\d{1,2}(_\d{1,3}\.\d{1,3}\.\d{1,2})*$/.test(text) ? text.split('_') : undefined)], z: ['dropped', runs], u: ['cuts', pairs]
 }
 
 const write = (value, name) => (name === 'dropped' ? writeRuns(value) : value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))

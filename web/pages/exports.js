@@ -204,10 +204,11 @@ export function code({ store, picture, source, engine }) {
   const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`
   const name = source === demoModel ? '' : element('model-name').textContent, changed = isChanged(state), taps = state.view === 'rollout' ? 'all' : 'rows'
   const left = [changed && wordsOfChanges(state).slice(2), state.view === 'rollout' && 'rollout other than the mean of all layers', state.reverse && 'the column'].filter(Boolean)
+  const gains = state.gains.length ? [`// Gains are not in it: ${state.gains.map((gain) => gain.replace(/\.(\d+)$/, ' at $1 %')).join(', ')}.`] : []
   return [`heed run ${name && `'path/to/${name.replaceAll("'", "'\\''")}' `}${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`,
     ...(left.length ? [`# The command line is without: ${left.join('; ')}.`] : []), '',
     "import { createRuntime } from 'heed'", ...(name ? [] : ["import { demoModel } from 'heed/demo'"]), 'const runtime = await createRuntime()',
     `const model = await runtime.loadModel(${name ? JSON.stringify(`path/to/${name}`) : 'demoModel'})`, shown,
     `const session = model.createSession(${changed ? `{ taps: '${taps}', intervene: { emptyRow: '${how === 'uniform' ? 'mean' : 'zero'}', temperature: ${temperature} } }` : `{ taps: '${taps}' }`})`,
-    ...(changed ? codeOfChanges(state) : []), 'await session.run(picture)', ...codeOfRow(state, engine.shape), ''].join('\n')
+    ...(changed ? codeOfChanges(state) : []), 'await session.run(picture)', ...codeOfRow(state, engine.shape), ...gains, ''].join('\n')
 }

@@ -199,6 +199,26 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
   await finish(page, 'explorer-barred')
 })
 
+test('a head gives a share: none of it is the head taken out, half is between, in every layer', async () => {
+  const page = await browser.open('#v=intervene')
+  const apart = await page.evaluate(async () => {
+    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), engine = await createEngine(), { image } = await engine.scene(7)
+    const logits = async (changes) => Array.from((await engine.run(image, { changes: { ...unchanged, ...changes } })).logits), plain = await logits({})
+    const off = (a, b) => Math.max(...a.map((value, i) => Math.abs(value - b[i])))
+    const found = []
+    for (const head of ['0.1', '4.2']) found.push([off(await logits({ gains: [`${head}.0`] }), await logits({ off: [head] })), off(plain, await logits({ gains: [`${head}.50`] }))])
+    return [...found, off(plain, await logits({}))]
+  })
+  for (const [none, half] of apart.slice(0, 2)) assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
+  assert.equal(apart[2], 0)
+  await page.fill('#view [name=gain]', '40')
+  await until(page, '#stage-title', /head 3\.0 at 40 %/)
+  await page.waitForFunction(() => location.hash.includes('b=3.0.40'))
+  await page.click('#view [name=all]')
+  await page.waitForFunction(() => !location.hash.includes('b='))
+  await finish(page, 'explorer-gain')
+})
+
 test('Shift and a press make a patch B of the comparison', async () => {
   const page = await browser.open()
   await page.locator('#patches button').nth(5 * 14 + 5).click({ modifiers: ['Shift'] })

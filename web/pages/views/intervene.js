@@ -14,6 +14,7 @@ export function interveneView(page, element) {
   element.innerHTML = `<p class="hint">What a change does to the answer is closer to an explanation than where a head looks. The model runs again at once.</p>
     <div class="row"><label>A press on the picture <select name="brush">${options(brushes)}</select></label></div>
     <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
+    <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use; one that is not is replaced by <select name="how" aria-label="What stands in for a head">${options(replacements)}</select></caption><tbody></tbody></table></div>
     <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
     <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint" aria-live="polite"></p>`
@@ -24,6 +25,11 @@ export function interveneView(page, element) {
   field('sweep').addEventListener('click', () => sweep().catch(page.showError))
   field('how').addEventListener('change', ({ target }) => store.set({ how: target.value }))
   field('temperature').addEventListener('input', ({ target }) => store.set({ temperature: Number(target.value) }))
+
+  field('gain').addEventListener('input', ({ target }) => {
+    const { layer, head, gains } = store.get(), others = gains.filter((gain) => !gain.startsWith(`${layer}.${head}.`)), percent = Number(target.value)
+    store.set({ gains: percent === 100 ? others : [...others, `${layer}.${head}.${percent}`].sort() })
+  })
 
   /* A stroke goes on as its first patch began: setting, or taking back. */
   page.paint = (row, column, how) => {
@@ -71,6 +77,15 @@ export function interveneView(page, element) {
     if (focused) table.querySelector(`[data-key="${focused}"]`)?.focus()
   }
 
+  /* How much of what it gives the chosen head may give. */
+  function drawGain({ layer, head, gains }) {
+    const [, , percent = '100'] = gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
+    element.querySelector('.gain').textContent = head === 'mean' ? 'Gain of a head' : `Gain of ${layer}.${head}`
+    field('gain').disabled = head === 'mean'
+    field('gain').value = percent
+    field('gain').nextElementSibling.textContent = `${percent} %`
+  }
+
   const bar = (share, text) => { const cell = made('td', text); cell.style.setProperty('--share', `${share * 100}%`); return cell }
 
   function draw() {
@@ -80,6 +95,7 @@ export function interveneView(page, element) {
     for (const control of element.querySelectorAll('button, select, input')) control.disabled = !engine.canChange
     if (!engine.canChange) return (said.textContent = 'Attention is changed in models that are small enough to keep all maps, not in saved maps.')
     drawSwitches(state)
+    drawGain(state)
     field('sweep').disabled = !logits
     if (!logits) return (said.textContent = 'This model has no classifier: only its maps change.')
     const before = softmax(engine.whole.logits), now = softmax(logits), most = (i) => Math.max(before[i], now[i])
@@ -90,5 +106,5 @@ export function interveneView(page, element) {
       return line
     }))
   }
-  return { keys: ['ran', 'measured', ...Object.keys(unchanged)], draw, leave: () => { page.paint = null } }
+  return { keys: ['ran', 'measured', 'layer', 'head', ...Object.keys(unchanged)], draw, leave: () => { page.paint = null } }
 }
