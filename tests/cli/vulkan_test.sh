@@ -30,6 +30,15 @@ sed -n '2,6p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/cpu.txt"
 cmp -s "$bad/vulkan.txt" "$bad/cpu.txt" || fail "the top classes differ"
 test_end
 
+test_begin answers_in_fp16_are_those_of_the_cpu
+heed demo --score 40 --seed 500000 --backend cpu --quiet
+expect_exit 0
+digest=$(grep '^answers' "$out")
+heed demo --score 40 --seed 500000 --backend vulkan --precision f16 --quiet
+expect_exit 0
+[ "$digest" = "$(grep '^answers' "$out")" ] || fail "another top class in some scene: found $(grep '^answers' "$out"), expected $digest"
+test_end
+
 test_begin weights_in_fp16
 heed run --backend vulkan --precision f16
 expect_exit 0
