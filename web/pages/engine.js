@@ -40,7 +40,7 @@ class Engine {
   constructor(runtime) { this.#runtime = runtime }
 
   get info() { return this.#runtime.info }
-  get model() { return this.saved ? savedModel : this.#model.info }
+  get model() { return this.saved ? { ...savedModel, patch: this.saved.shape.patch } : this.#model.info }
 
   scene(scene) { return this.#runtime.scene(scene) }
   colours(name) { return this.#runtime.colormap(name) }

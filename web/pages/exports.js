@@ -146,14 +146,11 @@ function seenPixels({ picture, engine }) {
   return { shape: [canvas.height, canvas.width, 3], data: rgb }
 }
 
-/* The side of a patch in pixels. */
-const patchOf = ({ saved, model }) => saved?.shape.patch ?? model.patch
-
 /** maps [L, H, N, N], the picture as the model saw it, the grid and where all is from: for numpy.load, and for this page. */
 export async function npzOf(page) {
   const { rows, columns, prefixTokens } = page.engine.shape, picture = seenPixels(page)
   return zipParts({
-    'maps.npy': npyOf(page), 'picture.npy': npyParts(picture.shape, [picture.data]), 'grid.npy': npyParts([4], [Int32Array.of(rows, columns, prefixTokens, patchOf(page.engine))]),
+    'maps.npy': npyOf(page), 'picture.npy': npyParts(picture.shape, [picture.data]), 'grid.npy': npyParts([4], [Int32Array.of(rows, columns, prefixTokens, page.engine.model.patch)]),
     'provenance.json': [JSON.stringify(await provenanceOf(page))]
   })
 }
@@ -163,7 +160,7 @@ export async function safetensorsOf(page) {
   const { shape: { heads, tokens, prefixTokens, rows, columns }, result } = page.engine, from = await provenanceOf(page)
   const maps = keptMaps(page).map((data, layer) => [`attention.${layer}`, { shape: [1, heads, tokens, tokens], data }])
   const tensors = { ...Object.fromEntries(maps), ...(result.logits ? { logits: { shape: [1, result.logits.length], data: result.logits } } : {}), picture: seenPixels(page) }
-  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}`, patch: String(patchOf(page.engine)) })
+  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}`, patch: String(page.engine.model.patch) })
 }
 
 /* What the page changed in the attention, as code: the inputs that changes.js makes. */

@@ -56,8 +56,18 @@ async function connectSamples(page) {
   })
 }
 
+/* One picture is shown; of several, the heads' numbers are put together. */
+async function openPictures(page, files) {
+  if (files.length === 1) return openBlob(page, files[0], files[0].name)
+  try {
+    await (await import('./many.js')).overPictures(page, files)
+  } catch (error) {
+    page.showError(error)
+  }
+}
+
 function take(page, files) {
-  return files.every(({ type }) => type.startsWith('image/')) ? openBlob(page, files[0], files[0].name) : openFiles(page, files)
+  return files.every(({ type }) => type.startsWith('image/')) ? openPictures(page, files) : openFiles(page, files)
 }
 
 function connectDropAndPaste(page) {
@@ -99,7 +109,7 @@ function connectCamera(page) {
 export async function connectPictures(page) {
   element('open-picture').addEventListener('click', () => element('picture-file').click())
   element('picture-file').addEventListener('change', ({ target }) => {
-    if (target.files[0]) openBlob(page, target.files[0], target.files[0].name)
+    if (target.files.length) openPictures(page, [...target.files])
     target.value = ''
   })
   connectDropAndPaste(page)

@@ -4,7 +4,7 @@ import { showStatus } from './status.js'
 const element = (id) => document.getElementById(id)
 const exports = () => import('./exports.js')
 
-function download(blob, name) {
+export function download(blob, name) {
   const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: name })
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)

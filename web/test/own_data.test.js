@@ -182,3 +182,33 @@ test('the code that is copied gives the page’s row, by the command line and in
   }
   await finish(page)
 })
+
+test('several pictures: mean and spread of every head, those of heed run --json; what is no picture is named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-many-')), seeds = [7, 42, 1009], pictures = seeds.map((seed) => join(folder, `scene${seed}.png`))
+  for (const [i, seed] of seeds.entries()) execFileSync(native, ['demo', '--scene', String(seed), '--picture', pictures[i]])
+  execFileSync(native, ['run', ...pictures, '--backend', 'cpu', '--json', join(folder, 'many.json'), '--quiet'])
+  const expected = JSON.parse(readFileSync(join(folder, 'many.json'))).results.map(({ heads }) => heads)
+  const page = await browser.open()
+  await page.setInputFiles('#picture-file', [...pictures.map((path) => ({ name: path.split('/').at(-1), mimeType: 'image/png', buffer: readFileSync(path) })), { name: 'note.png', mimeType: 'image/png', buffer: Buffer.from('no picture') }])
+  await page.waitForSelector('dialog.report tbody tr:nth-child(20)')
+  assert.match(await page.textContent('dialog.report'), /^Heads over 3 pictures.*Not read as pictures: note\.png/)
+  const csv = (await saved(page, 'dialog.report button:text-is("Save CSV")')).toString().trim().split('\n')
+  assert.match(csv[0], new RegExp(`^# heed .*sha256 ${sum.slice(0, 16)}, 3 pictures`))
+  assert.equal(csv[1], '# scene7.png, scene42.png, scene1009.png')
+  const names = csv[2].split(',')
+  for (const line of csv.slice(3)) {
+    const [layer, head, ...numbers] = line.split(',').map(Number)
+    for (const key of ['entropy_patches', 'distance', 'self_mass']) {
+      const values = expected.map((heads) => heads.find((one) => one.layer === layer && one.head === head)[key]), mean = values.reduce((a, b) => a + b) / 3, spread = Math.sqrt(values.reduce((total, value) => total + (value - mean) ** 2, 0) / 2)
+      for (const [what, value] of Object.entries({ mean, spread })) {
+        const found = numbers[names.indexOf(`${key}_${what}`) - 2]
+        assert.ok(Math.abs(found - value) <= 1e-4 * Math.max(1, value), `${layer}.${head} ${key} ${what}: ${found}, expected ${value}`)
+      }
+    }
+  }
+  assert.equal(csv.length, 23)
+  await page.screenshot({ path: join(site, '../screenshots/explorer-many.png') })
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene7.png'))
+  await finish(page)
+})

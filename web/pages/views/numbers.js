@@ -26,7 +26,7 @@ function facts({ engine, store, drawn, statistics }) {
     ['On itself', percent(drawn.row[drawn.token])]
   ]
   const s = view === 'rollout' || head === 'mean' ? null : statistics?.[layer][head]
-  if (s) rows.push(['Head’s mean distance', `${s.distance.toFixed(1)} ${engine.saved ? 'patches' : 'px'}`], ['Head’s entropy', `${s.entropyPatches.toFixed(3)} nats`])
+  if (s) rows.push(['Head’s mean distance', `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}`], ['Head’s entropy', `${s.entropyPatches.toFixed(3)} nats`])
   return rows
 }
 

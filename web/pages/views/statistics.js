@@ -46,7 +46,7 @@ export function statisticsView(page, element) {
   function draw() {
     if (!page.statistics) return
     const state = store.get(), { layers, heads } = engine.shape, x = select('x').value, y = select('y').value
-    const uniform = numbersOfUniform(engine.shape, engine.saved ? 1 : engine.model.patch), all = findHeads(page.statistics, {}), long = (name) => numbersOfHeads[name][1]
+    const uniform = numbersOfUniform(engine.shape, engine.model.patch), all = findHeads(page.statistics, {}), long = (name) => numbersOfHeads[name][1]
     const points = all.map((entry) => ({ x: numberOf(entry, x), y: numberOf(entry, y), layer: entry.layer, name: `layer ${entry.layer}, head ${entry.head}` }))
     plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: long(x), y: long(y) }, table: page.table, reference: { x: numberOf(uniform, x), y: numberOf(uniform, y) } })
     body.replaceChildren(...findHeads(page.statistics, state).map((entry) => line(entry, state)))
