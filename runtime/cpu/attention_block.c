@@ -93,14 +93,14 @@ void heed_cpu_attention_find_range(const heed_cpu_attention_job *j, heed_cpu_att
 
 /* va . tanh(q + k) for one query and the keys of one panel [D][W]. */
 static void score_additive(const float *query, const float *panel, const float *va, size_t depth, float *scores) {
-  f32xN low = f32_set1(0.0f), high = low;
-  for (size_t d = 0; d < depth; d++, panel += HEED_TILE_COLUMNS) {
-    const f32xN q = f32_set1(query[d]), factor = f32_set1(va[d]);
-    low = f32_fma(factor, f32_tanh(f32_add(q, f32_load(panel))), low);
-    high = f32_fma(factor, f32_tanh(f32_add(q, f32_load(panel + HEED_SIMD_WIDTH))), high);
+  for (size_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH) {
+    f32xN sum = f32_set1(0.0f);
+    for (size_t d = 0; d < depth; d++) {
+      const f32xN key = f32_load(panel + d * HEED_TILE_COLUMNS + n);
+      sum = f32_fma(f32_set1(va[d]), f32_tanh(f32_add(f32_set1(query[d]), key)), sum);
+    }
+    f32_store(scores + n, sum);
   }
-  f32_store(scores, low);
-  f32_store(scores + HEED_SIMD_WIDTH, high);
 }
 
 void heed_cpu_attention_score(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b) {

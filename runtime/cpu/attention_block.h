@@ -6,8 +6,8 @@
 
 #include "cpu/attention_row.h"
 
-/* Keys of a tile of the streamed mode: panels of D = 64 and values fill a first cache. A multiple of every HEED_TILE_COLUMNS. */
-#define HEED_ATTENTION_TILE 256u
+/* Keys of a tile of the streamed mode: panels of D = 64 and values fill a first cache. Whole panels. */
+#define HEED_ATTENTION_TILE (256u / HEED_TILE_COLUMNS * HEED_TILE_COLUMNS)
 /* Blocks of rows that see a tile of keys one after another before the next tile's turn. */
 #define HEED_ATTENTION_BLOCKS 8u
 

@@ -41,6 +41,9 @@
 
 #define GROUP_START(g) const float *x##g = x + (g) * 3 * x_stride;
 #define GROUP_NEXT(g) x##g++;
+#define STORE_SUM(at, sum) f32_store(at, add ? f32_add(f32_load(at), sum) : sum);
+
+#if HEED_TILE_VECTORS == 2
 #define ROW_LOAD(i, g, r) f32xN low##i = f32_set1(0.0f), high##i = f32_set1(0.0f);
 #define ROW_STEP(i, g, r)                       \
   {                                             \
@@ -54,10 +57,35 @@
     low##i = f32_fma(a, b_low, low##i);        \
     high##i = f32_fma(a, b_high, high##i);     \
   }
-#define STORE_SUM(at, sum) f32_store(at, add ? f32_add(f32_load(at), sum) : sum);
 #define ROW_STORE(i, g, r)                  \
   STORE_SUM(out + (i) * out_stride, low##i) \
   STORE_SUM(out + (i) * out_stride + HEED_SIMD_WIDTH, high##i)
+#define STRIDED_STEPS(m)                                                               \
+  const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);     \
+  ROWS_##m(ROW_STEP)
+#define PACKED_STEPS(m)                                                                \
+  const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);     \
+  ROWS_##m(PACKED_STEP)
+#else
+/* Six vectors, each multiplied into every row as soon as it is loaded: one register for it, one a row for x, all others for sums. */
+#define VECTORS(X, i) X(i, 0) X(i, 1) X(i, 2) X(i, 3) X(i, 4) X(i, 5)
+#define SUM(i, v) f32xN sum##i##_##v = f32_set1(0.0f);
+#define ROW_LOAD(i, g, r) VECTORS(SUM, i)
+#define ROW_TAKE(i, g, r) const f32xN a##i = f32_set1(x##g[(r) * x_stride]);
+#define PACKED_TAKE(i, g, r) const f32xN a##i = f32_set1(rows[i]);
+#define ADD_ROW(i, v) sum##i##_##v = f32_fma(a##i, b, sum##i##_##v);
+#define ADD_1(v) ADD_ROW(0, v)
+#define ADD_2(v) ADD_1(v) ADD_ROW(1, v)
+#define STEP(m, v)                                              \
+  {                                                             \
+    const f32xN b = f32_load(panel + (v) * HEED_SIMD_WIDTH);    \
+    ADD_##m(v)                                                  \
+  }
+#define STORE_VECTOR(i, v) STORE_SUM(out + (i) * out_stride + (v) * HEED_SIMD_WIDTH, sum##i##_##v)
+#define ROW_STORE(i, g, r) VECTORS(STORE_VECTOR, i)
+#define STRIDED_STEPS(m) ROWS_##m(ROW_TAKE) VECTORS(STEP, m)
+#define PACKED_STEPS(m) ROWS_##m(PACKED_TAKE) VECTORS(STEP, m)
+#endif
 
 /* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums in a block of TILE_COLUMNS. The
  * loops are not unrolled: on x86 that gains nothing, and WASM engines spill. */
@@ -65,24 +93,24 @@
   static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,            \
                                 size_t out_stride, bool add) {                                                                             \
     GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {                                              \
-      const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);                                                     \
-      ROWS_##m(ROW_STEP) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                \
+      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                \
     }                                                                                                                                      \
     ROWS_##m(ROW_STORE)                                                                                                                    \
   }                                                                                                                                        \
   static NOINLINE void packed_##m(const float *rows, const float *panel, size_t k, float *out, bool add) {                                 \
     const size_t out_stride = HEED_TILE_COLUMNS;                                                                                           \
     ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS) {                                                       \
-      const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);                                                     \
-      ROWS_##m(PACKED_STEP)                                                                                                                \
+      PACKED_STEPS(m)                                                                                                                \
     }                                                                                                                                      \
     ROWS_##m(ROW_STORE)                                                                                                                    \
   }
 
 DEFINE_TILE(1, 1)
 DEFINE_TILE(2, 1)
+#if HEED_TILE_ROWS >= 4
 DEFINE_TILE(3, 1)
 DEFINE_TILE(4, 2)
+#endif
 #if HEED_TILE_ROWS >= 6
 DEFINE_TILE(5, 2)
 DEFINE_TILE(6, 2)
@@ -105,7 +133,10 @@ typedef struct tile_functions {
 
 #define TILE(m) {tile_##m, packed_##m}
 static const tile_functions tiles[HEED_TILE_ROWS + 1] = {
-    {NULL, NULL}, TILE(1), TILE(2), TILE(3), TILE(4),
+    {NULL, NULL}, TILE(1), TILE(2),
+#if HEED_TILE_ROWS >= 4
+    TILE(3), TILE(4),
+#endif
 #if HEED_TILE_ROWS >= 6
     TILE(5), TILE(6),
 #endif
@@ -130,8 +161,8 @@ static void pack_block(const float *from, size_t depth, float *panel) {
   for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) f32_store(panel + i * HEED_TILE_COLUMNS, rows[i]);
 }
 
-/* One half of a panel: `rows` of its HEED_SIMD_WIDTH columns exist. */
-static void pack_half(const float *from, size_t depth, uint32_t rows, float *panel) {
+/* One vector's width of a panel: `rows` of its HEED_SIMD_WIDTH columns exist. */
+static void pack_vector(const float *from, size_t depth, uint32_t rows, float *panel) {
   size_t k = 0;
   if (rows == HEED_SIMD_WIDTH)
     for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) pack_block(from + k, depth, panel + k * HEED_TILE_COLUMNS);
@@ -140,9 +171,10 @@ static void pack_half(const float *from, size_t depth, uint32_t rows, float *pan
 }
 
 void heed_cpu_pack_panel(const float *from, size_t depth, uint32_t rows, float *panel) {
-  const uint32_t low = rows < HEED_SIMD_WIDTH ? rows : HEED_SIMD_WIDTH;
-  pack_half(from, depth, low, panel);
-  pack_half(from + low * depth, depth, rows - low, panel + HEED_SIMD_WIDTH);
+  for (uint32_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH) {
+    const uint32_t left = n < rows ? rows - n : 0, count = left < HEED_SIMD_WIDTH ? left : HEED_SIMD_WIDTH;
+    pack_vector(from + (size_t)(rows - left) * depth, depth, count, panel + n);
+  }
 }
 
 /* Depth of a slice: their number depends on the depth alone, and so does the order of the sum. */

@@ -8,7 +8,7 @@
 
 #include "cpu/gemm.h"
 
-#define CHUNK 64u /* a multiple of every level's panel */
+#define CHUNK (64u / W * W) /* whole panels */
 #define STATE_FLOATS ((size_t)2 << 20)
 #define W HEED_TILE_COLUMNS
 

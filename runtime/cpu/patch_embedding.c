@@ -4,7 +4,7 @@
 
 #include "cpu/gemm.h"
 
-#define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 12 ? 6 : 3))
+#define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 4 ? 12 : HEED_TILE_ROWS < 12 ? 6 : 3))
 
 typedef struct job {
   heed_cpu_product product;

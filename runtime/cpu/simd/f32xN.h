@@ -9,7 +9,8 @@
  *   pow2(t)                                           2^n for t = HEED_SIMD_MAGIC + n, n whole, -126 <= n <= 127
  *   reduce_add reduce_max                             over the lanes, halves first: a fixed order
  *   transpose(rows)                                   width x width in place
- * A level also says the shape of its matrix tile: HEED_TILE_ROWS rows by two vectors of columns, which fits its registers.
+ * A level also says the shape of its matrix tile: HEED_TILE_ROWS rows by HEED_TILE_VECTORS vectors of columns (2, or 6 with
+ * at most 2 rows), which fits its registers.
  * HEED_CPU_SYMBOL(name) gives a symbol its level's suffix. The only contraction to FMA is the word fma. */
 #ifndef HEED_CPU_SIMD_F32XN_H
 #define HEED_CPU_SIMD_F32XN_H
@@ -44,6 +45,9 @@
 #endif
 
 /* Columns of a matrix tile, and so of a packed panel. */
-#define HEED_TILE_COLUMNS (2 * HEED_SIMD_WIDTH)
+#ifndef HEED_TILE_VECTORS
+#define HEED_TILE_VECTORS 2
+#endif
+#define HEED_TILE_COLUMNS (HEED_TILE_VECTORS * HEED_SIMD_WIDTH)
 
 #endif
