@@ -129,6 +129,16 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   return (uint32_t)((at - start) / element);
 }
 
+/* Bytes of a dense constant: bound from the aligned offset at or before them. Returns their origin in elements. */
+static uint32_t bind_constant(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint64_t at, uint64_t size) {
+  heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value}, heed_align_up(heed_plan_bytes(builder->plan, value), 4));
+  const uint64_t start = at / builder->limits->alignment * builder->limits->alignment;
+  range.offset += start;
+  range.bytes = heed_align_up(at - start + size, 4);
+  bind(builder, dispatch, slot, &range);
+  return (uint32_t)((at - start) / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
+}
+
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {
   if (!value) {
     bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
@@ -136,16 +146,14 @@ uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint
   }
   if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false, 0, 0);
   const uint64_t size = heed_plan_bytes(builder->plan, value);
-  heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value}, heed_align_up(size, 4));
-  uint64_t origin = 0;
-  if (is_piece(builder, value)) {
-    const uint64_t row = size / builder->cut.size, at = row * builder->cut.first, start = at / builder->limits->alignment * builder->limits->alignment;
-    origin = at - start;
-    range.offset += start;
-    range.bytes = heed_align_up(origin + row * builder->cut.count, 4);
-  }
-  bind(builder, dispatch, slot, &range);
-  return (uint32_t)(origin / heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
+  if (!is_piece(builder, value)) return bind_constant(builder, dispatch, slot, value, 0, size);
+  const uint64_t row = size / builder->cut.size;
+  return bind_constant(builder, dispatch, slot, value, row * builder->cut.first, row * builder->cut.count);
+}
+
+uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t first, uint32_t count) {
+  const uint64_t row = heed_plan_bytes(builder->plan, value) / heed_vk_shape(builder, value)->dim[0];
+  return bind_constant(builder, dispatch, slot, value, first * row, count * row);
 }
 
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value) {

@@ -142,6 +142,8 @@ heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const cha
  * slot without meaning. */
 uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
 uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
+/* Rows [first, first + count) of a dense constant along its first axis. */
+uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t first, uint32_t count);
 /* Some elements alone, from `first` on. */
 uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint64_t first, uint64_t count);
 /* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in fp16 if so; `count` of them from `first`

@@ -40,6 +40,7 @@ static void test_table(void **state) {
   run(1, 300, 40, 64, 3);
   run(3, 77, 100, 129, 4);
   run(1, 2, 3, 20000, 5);
+  run(4, 50, 300, 129, 6);
 }
 
 int main(void) {
