@@ -3,7 +3,7 @@ import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { layerMean, slice } from './maps.js'
 import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged } from './changes.js'
-import { meanOf, scoreRow } from './scores.js'
+import { meanOf, scoreRow, valueRow } from './scores.js'
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked out on demand. In bytes. */
 const keepAtMost = 160e6
@@ -11,7 +11,7 @@ const keepAtMost = 160e6
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
 const placeText = ({ layer, head, query, reverse }) => `${layer} ${head} ${query} ${reverse}`
-const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'output'].map((what) => `layer.${i}.${what}`)).flat()
+const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
 /** options: onProgress, signal, and what createRuntime takes. */
 export async function createEngine({ source = demoModel, onProgress, signal, ...options } = {}) {
@@ -189,6 +189,7 @@ class Engine {
     const { values, changes } = this.result, { tokens, heads, prefixTokens } = this.shape, query = values[`layer.${layer}.query`], key = values[`layer.${layer}.key`]
     const barred = stage === 'masked' && changes.off.length + changes.dropped.length + changes.cuts.length > 0 ? barredBy(changes, layer, prefixTokens) : () => false
     const one = (head) => {
+      if (stage === 'value') return valueRow({ weights: this.row({ layer, head, token, reverse }), value: values[`layer.${layer}.value`], head, token, reverse })
       const row = scoreRow({ query, key, head, tokens, token, reverse, stage })
       if (stage === 'masked') row.forEach((score, i) => { row[i] = barred(head, reverse ? i : token, reverse ? token : i) ? -Infinity : score / changes.temperature })
       return row

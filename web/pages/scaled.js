@@ -7,8 +7,8 @@ import { types, weightsOf } from './rounded.js'
 export async function scaledSource(source, gains, tensors, { heads }) {
   const { file, replace } = await weightsOf(source), { header, start } = await readSafetensorsHeader(file), bytes = await file.arrayBuffer(), view = new DataView(bytes)
   for (const gain of gains) {
-    const [layer, head, percent] = gain.split('.').map(Number), role = new RegExp(`layer[. ]${layer}[. ].*output.*weight`)
-    const tensor = tensors.find((entry) => entry.used && role.test(entry.role ?? ''))
+    const [layer, head, percent] = gain.split('.').map(Number), tensor = tensors.find(({ role }) => role === `encoder.layer.${layer}.attention.output.dense.weight`)
+    if (!tensor) throw new Error(`Layer ${layer} has no projection of its heads in this file, so that gains of heads cannot be set.`)
     const { dtype, shape: [rows, columns], data_offsets: [from] } = header[tensor.name], { size, read, write } = types[dtype], depth = columns / heads
     for (let row = 0; row < rows; row++)
       for (let i = head * depth; i < (head + 1) * depth; i++) {

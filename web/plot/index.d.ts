@@ -13,9 +13,11 @@ export interface Raster {
 
 export type ScaleKind = 'uniform' | 'share' | 'log' | 'own'
 export interface Scale {
-  kind: ScaleKind | 'signed'
+  kind: ScaleKind | 'signed' | 'plain'
   /** Zero is in the middle: for a diverging table. */
   signed?: boolean
+  /** What it is for are numbers, no shares of a row. */
+  numbers?: boolean
   label: string
   /** What the end of the scale stands for, in the scale's own unit. */
   top: number
@@ -30,6 +32,7 @@ export const scaleKinds: Readonly<Record<ScaleKind, string>>
 export function stepTo(top: number, steps?: number): number
 
 export function makeScale(kind: ScaleKind, of: { tokens: number, largest: number }): Scale
+export function plainScale(label: string, largest: number): Scale
 export function signedScale(label: string, largest: number): Scale
 export function divergingTable(): Uint8Array
 

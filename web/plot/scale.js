@@ -41,8 +41,11 @@ function logarithmic(tokens, largest) {
   return { kind: 'log', label: scaleKinds.log, top: 10 ** high, ticks, position }
 }
 
+/** Numbers from 0 up that are no shares. */
+export const plainScale = (label, largest) => { const top = largest > 0 ? largest : 1; return { ...linear('plain', top, ''), numbers: true, label, position: (value) => value / top } }
+
 /** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a diverging table. -Infinity has no place. */
 export function signedScale(label, largest) {
   const end = largest > 0 ? largest : 1, ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
-  return { kind: 'signed', signed: true, label, top: end, ticks, position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5) }
+  return { kind: 'signed', signed: true, numbers: true, label, top: end, ticks, position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5) }
 }

@@ -199,6 +199,24 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
   await finish(page, 'explorer-barred')
 })
 
+test('weights times the lengths of values: the softmax’s row, longer or shorter by what each key gives; in every view', async () => {
+  const page = await browser.open('#p=value')
+  assert.match(await text(page, '#caption'), /weight × \|v\|: patch \(2, 10\) scores tokens from 0\.00 to [\d.]+, highest at patch \(1?\d, \d\)/)
+  assert.equal(await text(page, '#bar-label'), 'weight × |v|')
+  const apart = await page.evaluate(async () => {
+    const { createEngine } = await import('./engine.js'), engine = await createEngine(), { image } = await engine.scene(7)
+    const { values } = await engine.run(image), { data, shape } = values['layer.3.value'], size = shape[3], tokens = shape[2]
+    const length = (head, key) => Math.sqrt(data.slice((head * tokens + key) * size, (head * tokens + key + 1) * size).reduce((sum, v) => sum + v * v, 0))
+    const off = (at, of) => { const plain = engine.row(at), found = engine.row({ ...at, score: 'value' }); return Math.max(...found.map((value, i) => Math.abs(value - plain[i] * length(at.head, of ?? i)))) }
+    return [off({ layer: 3, head: 2, token: 40 }), off({ layer: 3, head: 1, token: 77, reverse: true }, 77)]
+  })
+  for (const value of apart) assert.ok(value < 1e-5, `${value}`)
+  await page.keyboard.press('Tab')
+  await page.click('#tab-matrix')
+  await until(page, '#matrix-said', /the largest [\d.]+$/)
+  await finish(page, 'explorer-values')
+})
+
 test('a head gives a share: none of it is the head taken out, half is between, in every layer', async () => {
   const page = await browser.open('#v=intervene')
   const apart = await page.evaluate(async () => {

@@ -11,7 +11,7 @@ import { countScores, histogram } from '../plot/histogram.js'
 import { massMask } from '../plot/mass_mask.js'
 import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
-import { makeScale, signedScale } from '../plot/scale.js'
+import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { scatter } from '../plot/scatter.js'
 
 const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
@@ -29,6 +29,11 @@ test('scales say their ends and put weights between them', () => {
   assert.equal(makeScale('share', { tokens, largest: 0.5 }).ticks.at(-1).text, '50 %')
   assert.equal(makeScale('own', { tokens, largest: 0.5 }).position(0.1, 0.2), 0.5)
   for (const kind of ['uniform', 'share', 'log', 'own']) assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
+})
+
+test('numbers that are no shares have a scale from 0, with words of their own', () => {
+  const scale = plainScale('weight × |v|', 3)
+  assert.deepEqual([scale.label, scale.ticks[0].text, scale.ticks.at(-1).text, scale.position(1.5)], ['weight × |v|', '0', '3', 0.5])
 })
 
 test('heat: a pixel a weight', () => assert.equal(reds(heat({ weights, rows: 2, columns: 2, scale: uniform, table })), '0 64 255 128'))

@@ -24,12 +24,12 @@ export function headsView(page, element) {
   const grid = createGrid(cells, {
     name: (row, column) => {
       const { layer, head } = place(row, column)
-      return `layer ${layer}, head ${head}, ${page.drawn.scale.signed ? 'highest score' : 'largest'} ${amount(highest(rows[layer][head].subarray(engine.shape.prefixTokens)))}`
+      return `layer ${layer}, head ${head}, ${page.drawn.scale.numbers ? 'highest' : 'largest'} ${amount(highest(rows[layer][head].subarray(engine.shape.prefixTokens)))}`
     },
     onPick: (row, column) => { const { layer, head } = place(row, column); store.set({ layer, head }) }
   })
   const highest = (row) => row.reduce((a, b) => Math.max(a, b), -Infinity)
-  const amount = (value) => (page.drawn.scale.signed ? value.toFixed(2) : percent(value))
+  const amount = (value) => (page.drawn.scale.numbers ? value.toFixed(2) : percent(value))
   field('sort').append(...Object.entries(numbersOfHeads).map(([name, [, text]]) => new Option(text.replace(/,.*/, ''), name)))
   field('sort').addEventListener('change', ({ target }) => store.set({ sort: target.value }))
   field('descending').addEventListener('click', () => store.set({ descending: !store.get().descending }))
@@ -60,7 +60,7 @@ export function headsView(page, element) {
     const found = `${shown.length} of ${engine.shape.layers * engine.shape.heads} heads.`
     if (parseFilter(state.filter) === null) return 'The filter knows entropy, distance, distance-patches, cls, self, cls-entropy, layer and head: "entropy < 1.5 and self > 5 %".'
     const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0), { scale } = page.drawn
-    const scaled = scale.signed ? 'Scores on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
+    const scaled = scale.numbers ? 'Numbers on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
       : `The scale of the picture, for all maps: ${scale.ticks.at(-1).text} and above is the end; the largest weight is ${times(beyond, engine.shape.tokens)}.`
     return state.sort || state.filter ? `${found} ${scaled}` : scaled
   }

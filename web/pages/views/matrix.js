@@ -60,7 +60,7 @@ export function matrixView(page, element) {
     for (const line of [svg.children[2], svg.children[3]]) line.setAttribute('d', path)
     said.textContent = key === null ? summary() : `${tokenName(token, prefixTokens, columns)} to ${tokenName(key, prefixTokens, columns)}: ${amount(matrix[token * tokens + key])}`
   }
-  const amount = (value) => (page.drawn.scale.signed ? `score ${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
+  const amount = (value) => (page.drawn.scale.numbers ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
   const name = ({ layer, head }) => `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
   const summary = () => `${name(store.get())}: ${engine.shape.tokens} × ${engine.shape.tokens} on the picture’s scale, the largest ${amount(largestOf(matrix))}`
 

@@ -5,7 +5,7 @@ import { caption, percent, scoreCaption, times, tokenName } from '../plot/captio
 import { divergingTable } from '../plot/diverging.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf, newRaster, putColour } from '../plot/raster.js'
-import { makeScale, signedScale } from '../plot/scale.js'
+import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { pin } from '../pinned.js'
 import { stageWords } from '../scores.js'
 
@@ -118,8 +118,8 @@ export function createStage(page) {
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
     const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.scores ? engine.row({ ...state, query }) : null
     const said = { row, where: place, token, prefix, columns, reverse }, stage = stageWords[state.score]
-    const scale = scores ? signedScale(stage, reach(scores.subarray(prefix))) : makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
-    const table = scores ? diverging : page.table
+    const scale = scores ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix))) : makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
+    const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
     page.drawn = { row, title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
