@@ -9,7 +9,7 @@
 # is what takes longer than the limit. --small: the least attention, the linear layer and ViT-Ti alone, for slow devices.
 # Peers, left out with a reason where they are not given (or HEED_BENCH_GGML, HEED_BENCH_NCNN), are programs that print a line a shape with
 # "min X ms" or "median M ms  min X", X in milliseconds:
-#   ggml   PROGRAM Vulkan0 THREADS SECONDS attn,nofa      lines with "plain 1xHEADSxTOKENSxDEPTH f32"
+#   ggml   PROGRAM Vulkan0 THREADS SECONDS attn           lines with "1xHEADSxTOKENSxDEPTH", of which the least of a shape counts
 #   ncnn   PROGRAM FILE.param 224 224 THREADS 0 0 SECONDS with Ti.param, S.param and B.param, ViTs of 224 pixels, in the program's folder
 set -eu
 heed=$(dirname "$0")/../../build/release/heed runs=5 tiers="floor subgroup half" ops=1 vits=1 small='' limit=120 seconds=3
@@ -71,7 +71,7 @@ heed_rows() {
 }
 
 peer_row() { # peer, shape's name; its line on standard input
-  ms=$(sed -n 's/.* min *\([0-9.]*\).*/\1/p' | head -n 1)
+  ms=$(sed -n 's/.* min *\([0-9.]*\).*/\1/p' | sort -n | head -n 1)
   [ -n "$ms" ] || {
     echo "$1, $2 is left out: no result within $limit s ($(tail -n 1 "$work/err"))" >&2
     return 0
@@ -85,9 +85,9 @@ peers() {
   if [ -z "$ggml" ] || [ -z "$ops" ]; then
     [ -n "$ggml" ] || echo "ggml is left out: no program was given (--ggml)" >&2
   else
-    GGML_VK_VISIBLE_DEVICES=0 timeout $((limit * 3)) "$ggml" Vulkan0 "$threads" "$seconds" attn,nofa >"$work/ggml" 2>"$work/err" || true
+    GGML_VK_VISIBLE_DEVICES=0 timeout $((limit * 3)) "$ggml" Vulkan0 "$threads" "$seconds" attn >"$work/ggml" 2>"$work/err" || true
     for shape in $attentions; do
-      grep "plain 1x$(echo "$shape" | tr , x) f32" "$work/ggml" >"$work/line" || true
+      grep " 1x$(echo "$shape" | tr , x) " "$work/ggml" >"$work/line" || true
       peer_row ggml "$(attention_name "$shape")" <"$work/line"
     done
   fi

@@ -143,7 +143,7 @@ test_end
 
 test_begin table_of_devices
 command=tests/bench/vulkan_table.sh
-printf '#!/bin/sh\necho "ggml Vulkan0 t2 plain 1x12x197x64 f32  first 1.0  median 99999.0 ms  min 77777.0"\n' >"$bad/ggml"
+printf '#!/bin/sh\necho "ggml Vulkan0 t2 plain 1x12x197x64 f32  first 1.0  median 99999.0 ms  min 77777.0"\necho "ggml Vulkan0 t2 flash 1x12x197x64 kv f32  median 99999.0 ms  min 88888.0"\n' >"$bad/ggml"
 chmod +x "$bad/ggml"
 "$(dirname "$0")/../bench/vulkan_table.sh" --heed "$program" --small --ops --runs 1 --tiers half --ggml "$bad/ggml" >"$out" 2>"$err" || fail "vulkan_table.sh failed"
 [ "$(grep -c '^| .* | half | .* | .* | .* | .* | .* % |  |$' "$out")" -eq 2 ] || fail "a row of heed is missing"
