@@ -3,7 +3,7 @@
  * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in npm's node@24 (which has relaxed SIMD) or in Chromium, each in
  * a page of its own; native: `heed bench` beside onnxruntime-node. `./dev bench
  * wasm` and `./dev bench peers` build what it needs and call it. native: with --ncnn (or HEED_BENCH_NCNN) ncnn's CPU takes its turns on the ViTs too,
- * by a program that is called with FILE.param 224 224 THREADS -1 0 SECONDS, has Ti.param, S.param and B.param in its folder and prints
+ * by peer_ncnn.cpp, built by hand, or a program like it: called with FILE.param 224 224 THREADS -1 0 SECONDS, it has Ti.param, S.param and B.param in its folder and prints
  * "median M ms  min X"; its weights are its own, so only times are compared. The peers are installed from npm into build/bench/peers, the models
  * written to build/bench/models (vit_files.mjs). Prints a table and writes all figures as JSON. */
 import { execFile, execFileSync, fork } from 'node:child_process'

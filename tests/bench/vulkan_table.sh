@@ -7,8 +7,8 @@
 #                        [--ggml PROGRAM] [--ncnn PROGRAM] [--seconds N] [ICD.json...]
 # ICD.json: a driver's file (VK_DRIVER_FILES); without one the loader's first device. A tier that the device has not is left out, and so
 # is what takes longer than the limit. --small: the least attention, the linear layer and ViT-Ti alone, for slow devices.
-# Peers, left out with a reason where they are not given (or HEED_BENCH_GGML, HEED_BENCH_NCNN), are programs that print a line a shape with
-# "min X ms" or "median M ms  min X", X in milliseconds:
+# Peers are peer_ggml.cpp and peer_ncnn.cpp of this folder, built by hand as their heads say, or programs like them that print a line a shape
+# with "min X", X in milliseconds; left out with a reason where they are not given (or HEED_BENCH_GGML, HEED_BENCH_NCNN):
 #   ggml   PROGRAM Vulkan0 THREADS SECONDS attn           lines with "1xHEADSxTOKENSxDEPTH", of which the least of a shape counts
 #   ncnn   PROGRAM FILE.param 224 224 THREADS 0 0 SECONDS with Ti.param, S.param and B.param, ViTs of 224 pixels, in the program's folder
 set -eu
