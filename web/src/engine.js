@@ -19,7 +19,7 @@ export class Engine {
   #exports
   #memory
   #web
-  #threads
+  #threads = []
   #joined
   #allJoined = false
   #models = new Map()
@@ -27,8 +27,8 @@ export class Engine {
   #sources = new Map()
   #context
   #taken
-  #base
-  #scenes
+  #options
+  #parts = {}
   #tail = Promise.resolve()
   #nextSource = 1
 
@@ -46,7 +46,7 @@ export class Engine {
       take: (name, dtype, rank, dim, data) => this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
     })
     this.#take({ exports, memory, web })
-    this.#base = options.base
+    this.#options = options
     this.#threads = threads
     this.#joined = joined.then(() => { this.#allJoined = true }, ({ message }) => { throw new HeedError('INTERNAL', `threads: they could not start (found "${message}")`) })
     this.#joined.catch(() => {}) // told by whatever needs them
@@ -321,7 +321,27 @@ export class Engine {
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
 
-  async check({ bytes, tolerance = 0, results = false }) {
+  /** What few pages need lies in modules of their own, each loaded for its first call: engines that do nothing else. */
+  async #part(name, start) {
+    if (this.#parts[name]) return this.#parts[name]
+    const part = new Engine()
+    try {
+      await start(part)
+    } catch (error) {
+      if (error instanceof HeedError) throw error
+      throw new HeedError('IO', `${name}: its module could not be loaded (found "${error.message}")`)
+    }
+    if (!this.#exports) part.close()
+    return (this.#parts[name] = part)
+  }
+
+  async check(wanted) {
+    await this.#joined
+    const part = await this.#part('check', (part) => part.#start({ ...this.#options, part: '-check' }))
+    return part.#runCase(wanted)
+  }
+
+  async #runCase({ bytes, tolerance = 0, results = false }) {
     await this.#joined
     this.#taken = []
     this.#lend([bytes], (at) => this.#check(this.#exports.check(this.#web, at, bytes.length, tolerance, results ? 1 : 0)))
@@ -332,14 +352,9 @@ export class Engine {
     return { op: this.#string(op), passed: passed === 1, maxAbs, maxRel, worst: this.#string(worst), shape, results: taken }
   }
 
-  /** Scenes are drawn in a module of their own, which is loaded for the first. */
   async scene(wanted) {
-    if (!this.#scenes) {
-      const scenes = new Engine()
-      scenes.#take(await startScenes(this.#base).catch(({ message }) => { throw new HeedError('IO', `scene: its module could not be loaded (found "${message}")`) }))
-      this.#scenes = scenes
-    }
-    return this.#scenes.#draw(wanted)
+    const part = await this.#part('scene', async (part) => part.#take(await startScenes(this.#options.base)))
+    return part.#draw(wanted)
   }
 
   #draw({ seed, text }) {
@@ -381,6 +396,7 @@ export class Engine {
   close() {
     if (!this.#exports) return
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
+    this.#parts.check?.close()
     if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
     this.#exports = undefined

@@ -18,6 +18,11 @@ const own = {
   'heed-relaxed.wasm': () => new URL('./heed-relaxed.wasm', import.meta.url),
   'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
   'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url),
+  'heed-check.wasm': () => new URL('./heed-check.wasm', import.meta.url),
+  'heed-check-threads.wasm': () => new URL('./heed-check-threads.wasm', import.meta.url),
+  'heed-relaxed-check.wasm': () => new URL('./heed-relaxed-check.wasm', import.meta.url),
+  'heed-relaxed-check-threads.wasm': () => new URL('./heed-relaxed-check-threads.wasm', import.meta.url),
+  'heed-scalar-check.wasm': () => new URL('./heed-scalar-check.wasm', import.meta.url),
   'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
 const address = (name, base) => (base ? new URL(name, base) : own[name]())
@@ -73,11 +78,11 @@ export async function startScenes(base) {
   return { exports, memory: exports.memory, web: create(exports, 1) }
 }
 
-/** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports. Work
- * for threads waits for `joined`, as does the module's own end. */
-export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
+/** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports; `part`
+ * is '' for models, '-check' for checks. Work for threads waits for `joined`, as does the module's own end. */
+export async function startModule({ threads = 'auto', simd = 'auto', base, part = '' }, host) {
   const instructions = chooseSimd(simd), choice = await chooseThreads(threads, instructions.simd !== 'none')
-  const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd]
+  const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd] + part
   if (choice.threads > 1) {
     try {
       return await start(`${name}-threads.wasm`, choice)

@@ -267,34 +267,42 @@ test('a model that does not fit is an error, not an end', async () => {
   runtime.close()
 })
 
-test('the module imports and exports what it should and nothing else', () => {
+test('the modules import and export what they should and nothing else', () => {
   const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
   const listed = (word) => [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map((match) => match[1]).sort()
   const emscripten = ['_initialize', '__errno_location', '__indirect_function_table', 'stackSave', 'stackRestore', 'stackAlloc', 'memory']
+  const parts = {
+    models: { leaves: /^(check|scene_.*)$/, host: ['cancelled', 'progress', 'read'], maths: ['cos', 'exp', 'log', 'sin', 'tanh'] },
+    check: { leaves: /^(model|scene|session)_/, host: ['take'], maths: ['cos', 'pow', 'sin'] },
+    scene: { leaves: /^(check|colormap|destroy|device|version|(model|session)_.*)$/, host: [], maths: [] }
+  }
+  assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 4 || names.length === 6, names.join())
-  const scenes = ['alloc', 'create', 'free', 'message', 'out', 'scene_draw', 'scene_size', 'status', 'status_name', 'used']
+  assert.ok(names.length === 7 || names.length === 11, names.join())
   for (const name of names) {
-    const threads = name.includes('threads'), scene = name === 'heed-scene.wasm', bytes = readFileSync(join(packageFolder, name))
+    const threads = name.includes('threads'), { leaves, host, maths } = parts[/check|scene/.exec(name)?.[0] ?? 'models'], bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)
     const exported = WebAssembly.Module.exports(module).map((e) => e.name).filter((e) => !emscripten.includes(e)).sort()
-    assert.deepEqual(exported, scene ? scenes : listed('EXPORT').filter((e) => !e.startsWith('scene_') && (threads || !['pool', 'thread'].includes(e))))
-    assert.deepEqual(WebAssembly.Module.imports(module).filter((i) => i.module === 'heed').map((i) => i.name).sort(), scene ? [] : listed('IMPORT'))
-    const rest = WebAssembly.Module.imports(module).filter((i) => i.module !== 'heed').map((i) => `${i.module}.${i.name}`)
-    const maths = scene ? [] : ['Math.cos', 'Math.exp', 'Math.log', 'Math.pow', 'Math.sin', 'Math.tanh']
-    assert.deepEqual(rest.sort(), [...maths, 'env.emscripten_notify_memory_growth', ...(threads ? ['env.memory'] : [])])
+    assert.deepEqual(exported, listed('EXPORT').filter((e) => !leaves.test(e) && (threads || !['pool', 'thread'].includes(e))), name)
+    const imported = [...host.map((i) => `heed.${i}`), ...maths.map((i) => `Math.${i}`), 'env.emscripten_notify_memory_growth', ...(threads ? ['env.memory'] : [])]
+    assert.deepEqual(WebAssembly.Module.imports(module).map((i) => `${i.module}.${i.name}`).sort(), imported.sort(), name)
   }
 })
 
-test('a part that is loaded on demand may be missing at first', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')), part = 'heed-scene.wasm'
-  for (const name of readdirSync(packageFolder)) if (name.endsWith('.wasm') && name !== part) copyFileSync(join(packageFolder, name), join(folder, name))
+test('parts that are loaded on demand may be missing at first', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')), part = /check|scene/, names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
+  const copy = (name) => copyFileSync(join(packageFolder, name), join(folder, name)), bytes = readFileSync(join(vectors, 'layers/linear.safetensors'))
+  names.filter((name) => !part.test(name)).forEach(copy)
   const runtime = await createRuntime({ threads: 1, base: pathToFileURL(`${folder}/`) })
   await assert.rejects(runtime.scene(1), fails('IO', /^scene: its module could not be loaded \(found ".*heed-scene\.wasm/))
-  copyFileSync(join(packageFolder, part), join(folder, part))
+  await assert.rejects(runtime.check(bytes), fails('IO', /^check: its module could not be loaded \(found ".*-check\.wasm/))
+  names.filter((name) => part.test(name)).forEach(copy)
   assert.deepEqual((await runtime.scene(159)).image, picture)
+  assert.equal((await runtime.check(bytes)).passed, true)
+  const late = runtime.check(bytes)
   runtime.close()
+  await assert.rejects(late, fails('INVALID_ARGUMENT', /runtime: used after close/))
   rmSync(folder, { recursive: true })
 })
 

@@ -80,8 +80,6 @@ HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
 HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
 HEED_WEB_EXPORT(version) const char *heed_web_version(void);
 HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
-/* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the next call. */
-HEED_WEB_EXPORT(check) heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance, int results);
 /* 256 colours. */
 HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb);
 
@@ -128,6 +126,10 @@ HEED_WEB_EXPORT(session_statistics) heed_status heed_web_session_statistics(heed
 /* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for heed_web_free, its length. */
 HEED_WEB_EXPORT(session_rollout) heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual,
                                                               uint32_t first_layer, uint32_t layer_count, double discard);
+
+/* check.c: in modules that check alone, which have no models and no sessions */
+/* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the next call. */
+HEED_WEB_EXPORT(check) heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance, int results);
 
 /* scene.c: in heed-scene.wasm alone */
 HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
