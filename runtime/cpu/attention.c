@@ -11,8 +11,8 @@ static size_t round_up(size_t value, size_t to) { return (value + to - 1) / to *
 
 /* Rows of a streamed task: blocks shared out evenly. */
 static size_t streamed_rows(size_t queries) {
-  const size_t blocks = heed_cpu_parts(queries, HEED_TILE_ROWS), tasks = heed_cpu_parts(blocks, HEED_ATTENTION_BLOCKS);
-  return heed_cpu_parts(blocks, tasks) * HEED_TILE_ROWS;
+  const size_t blocks = heed_cpu_parts(queries, HEED_ATTENTION_ROWS), tasks = heed_cpu_parts(blocks, HEED_ATTENTION_BLOCKS);
+  return heed_cpu_parts(blocks, tasks) * HEED_ATTENTION_ROWS;
 }
 
 static void plan_layout(const heed_attention_sizes *s, bool streamed, heed_cpu_attention_layout *lay) {
@@ -23,8 +23,8 @@ static void plan_layout(const heed_attention_sizes *s, bool streamed, heed_cpu_a
   lay->head = round_up(lay->key_panels + lay->value_panel + lay->flags, 16);
   lay->row = at_a_time + HEED_CPU_ROW_PAD;
   lay->sums = round_up(s->value_depth, HEED_TILE_COLUMNS);
-  const size_t out = streamed ? streamed_rows(s->queries) * lay->sums : HEED_TILE_ROWS * HEED_TILE_COLUMNS;
-  lay->worker = HEED_TILE_ROWS * lay->row + out + at_a_time / sizeof(float) + 1;
+  const size_t out = streamed ? streamed_rows(s->queries) * lay->sums : HEED_ATTENTION_ROWS * HEED_TILE_COLUMNS;
+  lay->worker = HEED_ATTENTION_ROWS * lay->row + out + at_a_time / sizeof(float) + 1;
   const size_t fit = GROUP_BYTES / sizeof(float) / lay->head, all = (size_t)s->batch * s->key_heads;
   lay->heads = fit < 1 ? 1 : MIN(fit, all);
 }
@@ -47,7 +47,7 @@ static void run(const heed_cpu_step *step) {
   j.masked = j.mask || j.key_padding || j.query_padding || j.bias || desc->causal != HEED_CAUSAL_NONE || desc->window;
   heed_attention_get_sizes(step->plan->graph, desc, &j.s);
   plan_layout(&j.s, streamed, &j.lay);
-  j.task_rows = streamed ? streamed_rows(j.s.queries) : HEED_TILE_ROWS;
+  j.task_rows = streamed ? streamed_rows(j.s.queries) : HEED_ATTENTION_ROWS;
   j.tasks = heed_cpu_parts(j.s.queries, j.task_rows);
   const size_t all = (size_t)j.s.batch * j.s.key_heads;
   for (j.first_head = 0; j.first_head < all; j.first_head += j.lay.heads) {
@@ -61,8 +61,8 @@ static void run(const heed_cpu_step *step) {
 /* Whether the layout can be worked out in size_t. */
 static bool is_addressable(const heed_attention_sizes *s) {
   const uint64_t keys = (uint64_t)s->keys + HEED_TILE_COLUMNS, head = keys * ((uint64_t)s->depth + HEED_TILE_COLUMNS + 1) + 32;
-  const uint64_t sums = (uint64_t)HEED_ATTENTION_BLOCKS * HEED_TILE_ROWS * ((uint64_t)s->value_depth + HEED_TILE_COLUMNS);
-  return keys * (2 * HEED_TILE_ROWS * sizeof(float)) < SIZE_MAX / 4 && sums * sizeof(float) < SIZE_MAX / 4 && head < SIZE_MAX / (2 * sizeof(float));
+  const uint64_t sums = (uint64_t)HEED_ATTENTION_BLOCKS * HEED_ATTENTION_ROWS * ((uint64_t)s->value_depth + HEED_TILE_COLUMNS);
+  return keys * (2 * HEED_ATTENTION_ROWS * sizeof(float)) < SIZE_MAX / 4 && sums * sizeof(float) < SIZE_MAX / 4 && head < SIZE_MAX / (2 * sizeof(float));
 }
 
 static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {

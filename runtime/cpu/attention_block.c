@@ -103,13 +103,19 @@ static void score_additive(const float *query, const float *panel, const float *
   }
 }
 
+void heed_cpu_attention_product(size_t rows, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,
+                                size_t out_stride, bool add) {
+  for (size_t r = 0; r < rows; r += HEED_TILE_ROWS)
+    heed_cpu_tile((uint32_t)MIN(rows - r, HEED_TILE_ROWS), x + r * x_stride, x_stride, panel, panel_stride, k, out + r * out_stride, out_stride, add);
+}
+
 void heed_cpu_attention_score(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b) {
   const size_t depth = j->s.depth, row = j->lay.row;
   const float *query = j->query + ((b->at.batch * j->s.heads + b->at.head) * j->s.queries + b->query) * depth;
   for (size_t k = b->base; k < b->end && j->va; k += HEED_TILE_COLUMNS)
     for (size_t r = 0; r < b->rows; r++) score_additive(query + r * depth, b->at.key_panels + k * depth, j->va, depth, b->scores + r * row + (k - b->base));
   for (size_t k = b->base; k < b->end && !j->va; k += HEED_TILE_COLUMNS)
-    heed_cpu_tile((uint32_t)b->rows, query, depth, b->at.key_panels + k * depth, HEED_TILE_COLUMNS, depth, b->scores + (k - b->base), row, false);
+    heed_cpu_attention_product(b->rows, query, depth, b->at.key_panels + k * depth, HEED_TILE_COLUMNS, depth, b->scores + (k - b->base), row, false);
 }
 
 float *heed_cpu_attention_logits(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, size_t r, size_t first, size_t end) {

@@ -1,11 +1,13 @@
 /* attention on the CPU: what its two modes share. Some key heads at a time are laid out as panels in the shared scratch: keys
- * transposed, [ceil(Tk / W)][D][W]; values are read as they lie, but for a last narrow panel. A block is up to HEED_TILE_ROWS query rows of
+ * transposed, [ceil(Tk / W)][D][W]; values are read as they lie, but for a last narrow panel. A block is up to HEED_ATTENTION_ROWS query rows of
  * one head and a range of its keys, whose scores it holds. Meaning in heed.h and graph/attention_rule.h. */
 #ifndef HEED_CPU_ATTENTION_BLOCK_H
 #define HEED_CPU_ATTENTION_BLOCK_H
 
 #include "cpu/attention_row.h"
 
+/* Query rows of a block, whole matrix tiles: where tiles are low, some, so that keys and values come from the second cache for all at once. */
+#define HEED_ATTENTION_ROWS (HEED_TILE_ROWS < 4 ? 4 * HEED_TILE_ROWS : HEED_TILE_ROWS)
 /* Keys of a tile of the streamed mode: panels of D = 64 and values fill a first cache. Whole panels. */
 #define HEED_ATTENTION_TILE (256u / HEED_TILE_COLUMNS * HEED_TILE_COLUMNS)
 /* Blocks of rows that see a tile of keys one after another before the next tile's turn. */
@@ -54,6 +56,7 @@ typedef struct heed_cpu_attention_block {
 #define heed_cpu_attention_find_range HEED_CPU_SYMBOL(heed_cpu_attention_find_range)
 #define heed_cpu_attention_row_range HEED_CPU_SYMBOL(heed_cpu_attention_row_range)
 #define heed_cpu_attention_score HEED_CPU_SYMBOL(heed_cpu_attention_score)
+#define heed_cpu_attention_product HEED_CPU_SYMBOL(heed_cpu_attention_product)
 #define heed_cpu_attention_logits HEED_CPU_SYMBOL(heed_cpu_attention_logits)
 #define heed_cpu_attention_put HEED_CPU_SYMBOL(heed_cpu_attention_put)
 #define heed_cpu_attention_fill HEED_CPU_SYMBOL(heed_cpu_attention_fill)
@@ -71,6 +74,9 @@ void heed_cpu_attention_find_range(const heed_cpu_attention_job *j, heed_cpu_att
 void heed_cpu_attention_row_range(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, size_t r, size_t *first, size_t *end);
 /* 1: the raw scores of all rows and all keys of the range. */
 void heed_cpu_attention_score(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b);
+/* out [rows, W] = (add ? out : 0) + x [rows, k] times panel [k, W], by matrix tiles; strides in floats. */
+void heed_cpu_attention_product(size_t rows, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,
+                                size_t out_stride, bool add);
 /* 2: logits of the keys [first, end) of row r, in place; returns where they are. */
 float *heed_cpu_attention_logits(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, size_t r, size_t first, size_t end);
 

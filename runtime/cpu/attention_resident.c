@@ -1,4 +1,4 @@
-/* attention on the CPU with whole rows of scores in the worker's scratch. A task takes HEED_TILE_ROWS query rows of one head:
+/* attention on the CPU with whole rows of scores in the worker's scratch. A task takes HEED_ATTENTION_ROWS query rows of one head:
  *   1 scores  2 scale, cap, bias, mask  3 maximum  4 exp and sum, or sparsemax  5 weighted sum of the values (matrix tiles) */
 #include <string.h>
 
@@ -41,13 +41,13 @@ static heed_cpu_row finish_row(const heed_cpu_attention_job *j, const heed_cpu_a
   return found;
 }
 
-/* Output columns of all rows: weights times values, panel by panel. tile: HEED_TILE_ROWS x HEED_TILE_COLUMNS of scratch. */
+/* Output columns of all rows: weights times values, panel by panel. tile: HEED_ATTENTION_ROWS x HEED_TILE_COLUMNS of scratch. */
 static void weigh(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, const float *factor, float *tile) {
   const size_t depth = j->s.value_depth;
   for (size_t d = 0; d < depth; d += HEED_TILE_COLUMNS) {
     size_t stride;
     const float *panel = heed_cpu_attention_values(j, &b->at, b->first, d, &stride);
-    heed_cpu_tile((uint32_t)b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride, b->end - b->first, tile, HEED_TILE_COLUMNS, false);
+    heed_cpu_attention_product(b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride, b->end - b->first, tile, HEED_TILE_COLUMNS, false);
     for (size_t r = 0; r < b->rows; r++)
       heed_cpu_scale_row(tile + r * HEED_TILE_COLUMNS, MIN(depth - d, HEED_TILE_COLUMNS), factor[r], heed_cpu_attention_output(j, &b->at, b->query + r) + d);
   }
@@ -56,13 +56,13 @@ static void weigh(const heed_cpu_attention_job *j, const heed_cpu_attention_bloc
 void heed_cpu_attention_resident(uint64_t task, uint32_t worker, void *user) {
   const heed_cpu_attention_job *j = user;
   heed_cpu_attention_block b;
-  heed_cpu_row found[HEED_TILE_ROWS];
-  float factor[HEED_TILE_ROWS];
+  heed_cpu_row found[HEED_ATTENTION_ROWS];
+  float factor[HEED_ATTENTION_ROWS];
   heed_cpu_attention_find_head(j, task, &b.at, &b.query);
-  b.rows = MIN(j->s.queries - b.query, HEED_TILE_ROWS);
+  b.rows = MIN(j->s.queries - b.query, HEED_ATTENTION_ROWS);
   b.scores = heed_cpu_worker_scratch(j->step, worker);
-  float *tile = b.scores + HEED_TILE_ROWS * j->lay.row;
-  b.seen = (uint8_t *)(tile + HEED_TILE_ROWS * HEED_TILE_COLUMNS);
+  float *tile = b.scores + HEED_ATTENTION_ROWS * j->lay.row;
+  b.seen = (uint8_t *)(tile + HEED_ATTENTION_ROWS * HEED_TILE_COLUMNS);
   bool careful = false;
   for (size_t i = 0; i < j->lay.flags; i++) careful = careful || b.at.careful[i] != 0.0f;
   heed_cpu_attention_find_range(j, &b, 0, j->s.keys);

@@ -9,7 +9,7 @@
 #include "cpu/attention_block.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MOST_ROWS (HEED_ATTENTION_BLOCKS * HEED_TILE_ROWS)
+#define MOST_ROWS (HEED_ATTENTION_BLOCKS * HEED_ATTENTION_ROWS)
 
 /* A task, and what is known of its rows after the tiles that have passed. */
 typedef struct stream {
@@ -65,8 +65,8 @@ static void weigh(const stream *s, size_t at) {
   for (size_t d = 0; d < j->s.value_depth; d += HEED_TILE_COLUMNS) {
     size_t stride;
     const float *panel = heed_cpu_attention_values(j, &b->at, b->first, d, &stride);
-    heed_cpu_tile((uint32_t)b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride, b->end - b->first, s->sums + at * j->lay.sums + d,
-                  j->lay.sums, true);
+    heed_cpu_attention_product(b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride, b->end - b->first,
+                               s->sums + at * j->lay.sums + d, j->lay.sums, true);
   }
 }
 
@@ -126,9 +126,9 @@ static void put_block(stream *s, size_t at, size_t low, size_t high) {
 static void pass(stream *s, size_t first, size_t end, void (*with)(stream *s, size_t at, size_t low, size_t high)) {
   for (size_t low = first / HEED_ATTENTION_TILE * HEED_ATTENTION_TILE; low < end; low += HEED_ATTENTION_TILE) {
     s->careful = s->block.at.careful[low / HEED_ATTENTION_TILE] != 0.0f;
-    for (size_t at = 0; at < s->rows; at += HEED_TILE_ROWS) {
+    for (size_t at = 0; at < s->rows; at += HEED_ATTENTION_ROWS) {
       s->block.query = s->query + at;
-      s->block.rows = MIN(s->rows - at, HEED_TILE_ROWS);
+      s->block.rows = MIN(s->rows - at, HEED_ATTENTION_ROWS);
       with(s, at, low, MIN(low + HEED_ATTENTION_TILE, s->job->s.keys));
     }
   }
@@ -139,7 +139,7 @@ static void start(stream *s, const heed_cpu_attention_job *j, uint64_t task, uin
   heed_cpu_attention_find_head(j, task, &s->block.at, &s->query);
   s->rows = MIN(j->s.queries - s->query, j->task_rows);
   s->block.scores = heed_cpu_worker_scratch(j->step, worker);
-  s->sums = s->block.scores + HEED_TILE_ROWS * j->lay.row;
+  s->sums = s->block.scores + HEED_ATTENTION_ROWS * j->lay.row;
   s->block.seen = (uint8_t *)(s->sums + j->task_rows * j->lay.sums);
   memset(s->sums, 0, s->rows * j->lay.sums * sizeof *s->sums);
   for (size_t i = 0; i < s->rows; i++) {

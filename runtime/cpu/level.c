@@ -1,9 +1,14 @@
 /* The table of one level, expanded from the list of ops; compiled once per level like the kernels that it names. */
 #include "cpu/gemm.h"
+#include "cpu/simd/maths.h"
 
 #define HEED_OP(name) extern const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_##name);
 #include "graph/op_list.h"
 #undef HEED_OP
+
+#if defined(__wasm__)
+const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
+#endif
 
 extern const heed_cpu_level_table HEED_CPU_SYMBOL(heed_cpu_level);
 

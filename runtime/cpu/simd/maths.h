@@ -5,23 +5,44 @@
 
 #include "cpu/simd/f32xN.h"
 
+/* The constants of exp and erf. */
+typedef struct heed_cpu_term_table {
+  float magic, log2_e, ln2[2], exp[6], least, one; /* exp is 0 under `least` */
+  float erf_near[6], erf_near_end, erf_far[7], erf_one;
+} heed_cpu_term_table;
+
+#define HEED_CPU_TERMS                                                                                                                     \
+  {HEED_SIMD_MAGIC, 1.44269504088896341f, {-0.693359375f, 2.12194440e-4f},                                                                 \
+   {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}, -87.33654f, 1.0f,         \
+   {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f}, 0.927734375f,                      \
+   {-1.72853470e-5f, 3.83197126e-4f, -3.88396438e-3f, 2.42546219e-2f, -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f}, 4.0f}
+
+/* Engines of WebAssembly make a constant vector anew wherever it is used, by three instructions. What comes from memory stays in a register
+ * or near the stack's top, so there the compiler must not see what it is (it lies in level.c). */
+#if defined(__wasm__)
+#define heed_cpu_terms HEED_CPU_SYMBOL(heed_cpu_terms)
+extern const heed_cpu_term_table heed_cpu_terms;
+#else
+static const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
+#endif
+
 /* exp(x) for x <= 88. Under -87.33 it is 0: no denormal ever comes out, which a later multiply would pay for. */
 static inline f32xN f32_exp(f32xN x) {
-  const f32xN magic = f32_set1(HEED_SIMD_MAGIC);
-  const f32xN t = f32_fma(x, f32_set1(1.44269504088896341f), magic);
+  const f32xN magic = f32_set1(heed_cpu_terms.magic);
+  const f32xN t = f32_fma(x, f32_set1(heed_cpu_terms.log2_e), magic);
   const f32xN n = f32_sub(t, magic);
   /* ln 2 in two parts; the first has so few bits that n times it is exact. */
-  f32xN r = f32_fma(n, f32_set1(-0.693359375f), x);
-  r = f32_fma(n, f32_set1(2.12194440e-4f), r);
-  f32xN p = f32_set1(1.9875691500e-4f);
-  p = f32_fma(p, r, f32_set1(1.3981999507e-3f));
-  p = f32_fma(p, r, f32_set1(8.3334519073e-3f));
-  p = f32_fma(p, r, f32_set1(4.1665795894e-2f));
-  p = f32_fma(p, r, f32_set1(1.6666665459e-1f));
-  p = f32_fma(p, r, f32_set1(5.0000001201e-1f));
+  f32xN r = f32_fma(n, f32_set1(heed_cpu_terms.ln2[0]), x);
+  r = f32_fma(n, f32_set1(heed_cpu_terms.ln2[1]), r);
+  f32xN p = f32_set1(heed_cpu_terms.exp[0]);
+  p = f32_fma(p, r, f32_set1(heed_cpu_terms.exp[1]));
+  p = f32_fma(p, r, f32_set1(heed_cpu_terms.exp[2]));
+  p = f32_fma(p, r, f32_set1(heed_cpu_terms.exp[3]));
+  p = f32_fma(p, r, f32_set1(heed_cpu_terms.exp[4]));
+  p = f32_fma(p, r, f32_set1(heed_cpu_terms.exp[5]));
   p = f32_fma(f32_mul(r, r), p, r);
-  p = f32_add(p, f32_set1(1.0f));
-  return f32_select_less(x, f32_set1(-87.33654f), f32_set1(0.0f), f32_mul(p, f32_pow2(t)));
+  p = f32_add(p, f32_set1(heed_cpu_terms.one));
+  return f32_select_less(x, f32_set1(heed_cpu_terms.least), f32_set1(0.0f), f32_mul(p, f32_pow2(t)));
 }
 
 /* tanh(x) = 1 - 2 / (exp(2 |x|) + 1) with x's sign; near 0 a polynomial, where that would cancel. */
@@ -49,24 +70,24 @@ static inline f32xN f32_sigmoid(f32xN x) {
 /* erf: a polynomial in x^2 up to 0.9277, then 1 - exp(polynomial in |x|). */
 HEED_FLATTEN static inline f32xN f32_erf(f32xN x) {
   const f32xN size = f32_abs(x), square = f32_mul(x, x);
-  f32xN near = f32_set1(-5.96761703e-4f);
-  near = f32_fma(near, square, f32_set1(4.99119423e-3f));
-  near = f32_fma(near, square, f32_set1(-2.67681349e-2f));
-  near = f32_fma(near, square, f32_set1(1.12819925e-1f));
-  near = f32_fma(near, square, f32_set1(-3.76125336e-1f));
-  near = f32_fma(near, square, f32_set1(1.28379166e-1f));
+  f32xN near = f32_set1(heed_cpu_terms.erf_near[0]);
+  near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[1]));
+  near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[2]));
+  near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[3]));
+  near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[4]));
+  near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[5]));
   near = f32_fma(near, x, x);
   /* From 4 on erf is 1 in F32; the cut keeps the polynomial's powers finite. NaN is not less than 4. */
-  const f32xN cut = f32_select_less(f32_set1(4.0f), size, f32_set1(4.0f), size), cut_square = f32_mul(cut, cut);
-  f32xN far = f32_fma(f32_set1(-1.72853470e-5f), cut, f32_set1(3.83197126e-4f));
-  const f32xN odd = f32_fma(f32_set1(-3.88396438e-3f), cut, f32_set1(2.42546219e-2f));
+  const f32xN cut = f32_select_less(f32_set1(heed_cpu_terms.erf_one), size, f32_set1(heed_cpu_terms.erf_one), size), cut_square = f32_mul(cut, cut);
+  f32xN far = f32_fma(f32_set1(heed_cpu_terms.erf_far[0]), cut, f32_set1(heed_cpu_terms.erf_far[1]));
+  const f32xN odd = f32_fma(f32_set1(heed_cpu_terms.erf_far[2]), cut, f32_set1(heed_cpu_terms.erf_far[3]));
   far = f32_fma(far, cut_square, odd);
-  far = f32_fma(far, cut, f32_set1(-1.06777877e-1f));
-  far = f32_fma(far, cut, f32_set1(-6.34846687e-1f));
-  far = f32_fma(far, cut, f32_set1(-1.28717512e-1f));
+  far = f32_fma(far, cut, f32_set1(heed_cpu_terms.erf_far[4]));
+  far = f32_fma(far, cut, f32_set1(heed_cpu_terms.erf_far[5]));
+  far = f32_fma(far, cut, f32_set1(heed_cpu_terms.erf_far[6]));
   far = f32_fma(far, cut, f32_sub(f32_set1(0.0f), cut));
-  far = f32_sub(f32_set1(1.0f), f32_exp(far));
-  return f32_select_less(size, f32_set1(0.927734375f), near, f32_copysign(far, x));
+  far = f32_sub(f32_set1(heed_cpu_terms.one), f32_exp(far));
+  return f32_select_less(size, f32_set1(heed_cpu_terms.erf_near_end), near, f32_copysign(far, x));
 }
 
 #endif
