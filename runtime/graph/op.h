@@ -28,8 +28,6 @@ typedef struct heed_op_result {
   heed_shape shape;
 } heed_op_result;
 
-struct heed_case;
-
 typedef struct heed_op {
   const char *name;
   size_t desc_size;
@@ -39,9 +37,6 @@ typedef struct heed_op {
                        heed_error *error);
   /* Floating-point operations of one run; a multiply and an add are 2. */
   uint64_t (*flops)(const heed_graph *graph, const heed_node *node);
-  /* NULL-terminated names under which heed check knows this op, and how it is built from a case. */
-  const char *const *case_names;
-  heed_status (*from_case)(struct heed_case *test, heed_error *error);
   /* Token t of the first result comes from token t of the inputs [B, T, C], so that a mask of the tokens is carried on. */
   bool keeps_tokens;
 } heed_op;

@@ -4,6 +4,8 @@
 
 #include "graph/graph.h"
 
+struct heed_case;
+
 typedef struct heed_recurrent_sizes {
   uint32_t batch, tokens, hidden, gates;
 } heed_recurrent_sizes;

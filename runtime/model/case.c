@@ -232,6 +232,9 @@ static heed_status read_metadata(heed_case *test, heed_error *error) {
 typedef heed_status (*case_builder)(heed_case *test, heed_error *error);
 
 static const heed_layer_case *const layers[] = {
+#define HEED_OP(name) &heed_case_##name,
+#include "graph/op_list.h"
+#undef HEED_OP
 #define HEED_CASE(name) &heed_case_##name,
 #include "model/case_list.h"
 #undef HEED_CASE
@@ -245,8 +248,6 @@ static bool is_named(const char *const *names, const char *name) {
 
 /* What builds a case of this name: an op, else a layer composed of ops, else NULL. */
 static case_builder find_builder(const char *name) {
-  for (int kind = 0; kind < HEED_OP_KIND_COUNT; kind++)
-    if (is_named(heed_ops[kind]->case_names, name)) return heed_ops[kind]->from_case;
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
     if (is_named(layers[i]->names, name)) return layers[i]->from_case;
   return NULL;

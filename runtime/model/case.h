@@ -33,12 +33,16 @@ bool heed_case_has(const heed_case *test, const char *name);
 /* This value is the result of this name: compared with expect.<name> if the file has it (then it must be asked of every expect). */
 void heed_case_result(heed_case *test, const char *name, heed_value value);
 
-/* A layer composed of ops, as heed check knows it: one struct a line of model/case_list.h, in model/cases/<name>.c. */
+/* What heed check knows: each op (graph/ops/<op>.c), and layers composed of ops, one a line of model/case_list.h (model/cases/<name>.c). Apart
+ * from heed_op, so that a program that checks nothing holds none of it. */
 typedef struct heed_layer_case {
   const char *const *names; /* NULL-terminated */
   heed_status (*from_case)(heed_case *test, heed_error *error);
 } heed_layer_case;
 
+#define HEED_OP(name) extern const heed_layer_case heed_case_##name;
+#include "graph/op_list.h"
+#undef HEED_OP
 #define HEED_CASE(name) extern const heed_layer_case heed_case_##name;
 #include "model/case_list.h"
 #undef HEED_CASE

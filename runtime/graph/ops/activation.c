@@ -36,4 +36,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   return HEED_OK;
 }
 
-const heed_op heed_op_activation = {"activation", sizeof(heed_activation_desc), infer, flops, names, from_case, true};
+const heed_op heed_op_activation = {"activation", sizeof(heed_activation_desc), infer, flops, true};
+const heed_layer_case heed_case_activation = {names, from_case};

@@ -35,4 +35,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"add", NULL};
-const heed_op heed_op_add = {"add", sizeof(heed_add_desc), infer, flops, names, from_case, true};
+const heed_op heed_op_add = {"add", sizeof(heed_add_desc), infer, flops, true};
+const heed_layer_case heed_case_add = {names, from_case};

@@ -206,4 +206,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"attention", NULL};
-const heed_op heed_op_attention = {"attention", sizeof(heed_attention_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_attention = {"attention", sizeof(heed_attention_desc), infer, flops, false};
+const heed_layer_case heed_case_attention = {names, from_case};

@@ -46,4 +46,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"attention_mask", NULL};
-const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer, flops, false};
+const heed_layer_case heed_case_attention_mask = {names, from_case};

@@ -58,4 +58,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"concat", NULL};
-const heed_op heed_op_concat = {"concat", sizeof(heed_concat_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_concat = {"concat", sizeof(heed_concat_desc), infer, flops, false};
+const heed_layer_case heed_case_concat = {names, from_case};

@@ -44,4 +44,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"embedding", NULL};
-const heed_op heed_op_embedding = {"embedding", sizeof(heed_embedding_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_embedding = {"embedding", sizeof(heed_embedding_desc), infer, flops, false};
+const heed_layer_case heed_case_embedding = {names, from_case};

@@ -16,4 +16,5 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
 static heed_status from_case(heed_case *test, heed_error *error) { return heed_recurrent_from_case(test, HEED_OP_KIND_gru, error); }
 
 static const char *const names[] = {"gru", NULL};
-const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case, true};
+const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, true};
+const heed_layer_case heed_case_gru = {names, from_case};

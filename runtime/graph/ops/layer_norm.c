@@ -42,4 +42,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"layer_norm", NULL};
-const heed_op heed_op_layer_norm = {"layer_norm", sizeof(heed_layer_norm_desc), infer, flops, names, from_case, true};
+const heed_op heed_op_layer_norm = {"layer_norm", sizeof(heed_layer_norm_desc), infer, flops, true};
+const heed_layer_case heed_case_layer_norm = {names, from_case};

@@ -68,4 +68,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"linear", NULL};
-const heed_op heed_op_linear = {"linear", sizeof(heed_linear_desc), infer, flops, names, from_case, true};
+const heed_op heed_op_linear = {"linear", sizeof(heed_linear_desc), infer, flops, true};
+const heed_layer_case heed_case_linear = {names, from_case};

@@ -59,4 +59,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"linear_attention", NULL};
-const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc), infer, flops, false};
+const heed_layer_case heed_case_linear_attention = {names, from_case};

@@ -13,4 +13,5 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
 static heed_status from_case(heed_case *test, heed_error *error) { return heed_recurrent_from_case(test, HEED_OP_KIND_lstm, error); }
 
 static const char *const names[] = {"lstm", NULL};
-const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, names, from_case, true};
+const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, true};
+const heed_layer_case heed_case_lstm = {names, from_case};

@@ -57,4 +57,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"patch_embedding", NULL};
-const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc), infer, flops, false};
+const heed_layer_case heed_case_patch_embedding = {names, from_case};

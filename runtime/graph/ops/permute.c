@@ -40,4 +40,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"permute", NULL};
-const heed_op heed_op_permute = {"permute", sizeof(heed_permute_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_permute = {"permute", sizeof(heed_permute_desc), infer, flops, false};
+const heed_layer_case heed_case_permute = {names, from_case};

@@ -36,4 +36,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"select_rows", NULL};
-const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops, names, from_case, false};
+const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops, false};
+const heed_layer_case heed_case_select_rows = {names, from_case};

@@ -25,4 +25,5 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"softmax", NULL};
-const heed_op heed_op_softmax = {"softmax", sizeof(heed_softmax_desc), infer, flops, names, from_case, true};
+const heed_op heed_op_softmax = {"softmax", sizeof(heed_softmax_desc), infer, flops, true};
+const heed_layer_case heed_case_softmax = {names, from_case};
