@@ -25,12 +25,20 @@ async function prepare([engine, job, threads]) {
 
 const turn = async ([runs, milliseconds]) => (await import('/bench/jobs.mjs')).timeRuns(globalThis.job.run, runs, milliseconds)
 
-/** Resolves to { version, start(engine, job, threads), close }. */
+/* Runs in the page: a program to its end, for what it prints. */
+async function runProgram([file, args]) {
+  const { runProgram } = await import('/bench/program.mjs'), bytes = await (await fetch(`/${file}`)).arrayBuffer()
+  let text = ''
+  await runProgram(bytes, [file, ...args], (part) => { text += part })
+  return text
+}
+
+/** Resolves to { version, start(engine, job, threads), run(program, args), close }. */
 export async function startChromium(build) {
   if (!executablePath) throw new Error('no Chromium here (HEED_CHROMIUM names another)')
   if (!existsSync(driver)) execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefix', tools], { stdio: ['ignore', 2, 2] })
   const { chromium } = await import(pathToFileURL(driver)), browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--no-first-run'] })
-  copyFileSync(new URL('./jobs.mjs', import.meta.url), path.join(build, 'bench/jobs.mjs'))
+  for (const name of ['jobs.mjs', 'program.mjs']) copyFileSync(new URL(name, import.meta.url), path.join(build, 'bench', name))
   writeFileSync(path.join(build, 'bench/page.html'), '<!doctype html><title>bench</title>')
   const server = await serve(build)
   return {
@@ -40,6 +48,13 @@ export async function startChromium(build) {
       await page.goto(`${server.address}bench/page.html`)
       const ready = await page.evaluate(prepare, [engine, job, Number(threads)])
       return { engine, ready, stop: () => page.context().close(), turn: (runs, milliseconds) => page.evaluate(turn, [runs, milliseconds]) }
+    },
+    async run(program, args) {
+      const page = await browser.newPage()
+      await page.goto(`${server.address}bench/page.html`)
+      const text = await page.evaluate(runProgram, [path.relative(build, program), args])
+      await page.context().close()
+      return text
     },
     async close() { await browser.close(); server.close() }
   }

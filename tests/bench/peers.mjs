@@ -1,7 +1,7 @@
 /* heed beside its peers on the same weights, by turns, each in a process of its own:
- *   node peers.mjs wasm|native [--in node|node24|chromium] [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE] [--ncnn PROGRAM]
- * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in npm's node@24 (which has relaxed SIMD) or in Chromium, each in
- * a page of its own; native: `heed bench` beside onnxruntime-node. `./dev bench
+ *   node peers.mjs wasm|native [--in node|node-relaxed|node24|chromium] [--threads 1,2] [--jobs vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE] [--ncnn PROGRAM]
+ * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in this Node with V8's flag for relaxed SIMD (Node 20 has it
+ * behind one), in npm's node@24 or in Chromium, each in a page of its own: the last three with the kernels for relaxed SIMD; native: `heed bench` beside onnxruntime-node. `./dev bench
  * wasm` and `./dev bench peers` build what it needs and call it. native: with --ncnn (or HEED_BENCH_NCNN) ncnn's CPU takes its turns on the ViTs too,
  * by peer_ncnn.cpp, built by hand, or a program like it: called with FILE.param 224 224 THREADS -1 0 SECONDS, it has Ti.param, S.param and B.param in its folder and prints
  * "median M ms  min X"; its weights are its own, so only times are compared. The peers are installed from npm into build/bench/peers, the models
@@ -21,9 +21,10 @@ const versions = { wasm: ['onnxruntime-web@1.30.0'], native: ['onnxruntime-node@
 const { values: options, positionals: [kind = ''] } = parseArgs({ allowPositionals: true, options: {
   in: { type: 'string', default: 'node' }, threads: { type: 'string', default: '1,2' }, jobs: { type: 'string' }, rounds: { type: 'string', default: '8' }, json: { type: 'string' }, ncnn: { type: 'string', default: process.env.HEED_BENCH_NCNN ?? '' } } })
 if (!versions[kind]) throw new Error(`what to compare (found "${kind}", expected wasm or native)`)
-if (!['node', 'node24', 'chromium'].includes(options.in) || (kind === 'native' && options.in !== 'node'))
-  throw new Error(`where to compare (found "${options.in}", expected node, or for wasm node24 or chromium)`)
+if (!['node', 'node-relaxed', 'node24', 'chromium'].includes(options.in) || (kind === 'native' && options.in !== 'node'))
+  throw new Error(`where to compare (found "${options.in}", expected node, or for wasm node-relaxed, node24 or chromium)`)
 if (options.in === 'node24') versions.wasm.push(newerNode)
+const flags = options.in === 'node-relaxed' ? ['--experimental-wasm-relaxed-simd'] : []
 const execPath = options.in === 'node24' ? path.join(peers, 'node_modules/node/bin/node') : process.execPath
 let browser
 
@@ -38,7 +39,7 @@ function installPeers() {
 /** A process that answers a turn with { times, cpu } in milliseconds. */
 async function startContender(engine, job, threads) {
   if (browser) return browser.start(engine, job, threads)
-  const child = fork(path.join(here, 'contender.mjs'), [engine, job, threads, models, heedPackage, peers], { execPath })
+  const child = fork(path.join(here, 'contender.mjs'), [engine, job, threads, models, heedPackage, peers], { execPath, execArgv: flags })
   const answer = () => new Promise((resolve, reject) => {
     const ended = (code) => reject(new Error(`${engine} ${job}: the process ended (${code})`))
     child.once('exit', ended)
@@ -53,15 +54,21 @@ function startProgram(engine, file, args, read) {
   return { engine, ready: {}, stop() {}, turn: async (runs, milliseconds) => read((await promisify(execFile)(file, args(runs, milliseconds))).stdout) }
 }
 
+/** What bench_ops says of one shape. */
+function readProgram(text) {
+  const [, median, best] = /median +([\d.]+) ms.*best +([\d.]+) ms/.exec(text)
+  return { times: [best, median, median].map(Number), cpu: null, ceiling: Number(/only: ([\d.]+)/.exec(text)[1]) }
+}
+
 function startHeed(job, threads) {
   const shape = /_(\d+)x(\d+)x(\d+)$/.exec(job)?.slice(1)
   if (kind === 'wasm' && !shape) return startContender('heed-wasm', job, threads)
   if (kind === 'wasm') {
-    const program = [path.join(here, 'run_bench.mjs'), path.join(build, 'wasm/tests/bench_ops.wasm'), 'wasm128', '1', '1', ...shape]
-    return startProgram('heed', execPath, () => program, (text) => {
-      const [, median, best] = /median +([\d.]+) ms.*best +([\d.]+) ms/.exec(text)
-      return { times: [best, median, median].map(Number), cpu: null, ceiling: Number(/only: ([\d.]+)/.exec(text)[1]) }
-    })
+    const [level, file] = options.in === 'node' ? ['wasm128', 'bench_ops.wasm'] : ['relaxed', 'bench_ops_relaxed.wasm']
+    const program = path.join(build, 'wasm/tests', file), args = [level, '1', '1', ...shape]
+    const run = browser ? () => browser.run(program, args)
+      : async () => (await promisify(execFile)(execPath, [...flags, path.join(here, 'run_bench.mjs'), program, ...args])).stdout
+    return { engine: 'heed', ready: { info: { device: `WASM ${level}` } }, stop() {}, turn: async () => readProgram(await run()) }
   }
   const what = shape ? ['--op', job.split('_')[0], '--shape', job.startsWith('linear') ? shape.join(',') : `1,${shape[0]},${shape[1]},${shape[1]},${shape[2]}`]
     : [path.join(models, job)]
@@ -136,7 +143,7 @@ console.log(`| job | threads | heed | ${kind === 'wasm' ? 'onnxruntime-web' : 'o
 const found = []
 for (const threads of options.threads.split(','))
   for (const job of jobs) {
-    if (kind === 'wasm' && !job.startsWith('vit') && (threads !== '1' || browser)) continue /* bench_ops.wasm has one thread and wants Node */
+    if (kind === 'wasm' && !job.startsWith('vit') && threads !== '1') continue /* bench_ops.wasm has one thread */
     found.push(await compare(job, threads, Number(options.rounds)))
     tell(found.at(-1))
   }
