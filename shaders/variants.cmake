@@ -27,6 +27,7 @@ heed_shader(attention_values_texel SOURCE attention_values.comp DEFINES HEED_TEX
 # What a device does at best.
 heed_shader(ceiling_multiply)
 heed_shader(ceiling_multiply_half SOURCE ceiling_multiply.comp DEFINES HEED_F16)
+heed_shader(ceiling_multiply_matrix NEEDS HEED_SHADERS_COOPERATIVE)
 heed_shader(ceiling_copy)
 heed_shader(ceiling_copy_texel SOURCE ceiling_copy.comp DEFINES HEED_TEXEL)
 # Row sums by subgroup shuffles.

@@ -62,6 +62,7 @@ static heed_status take_ceiling(cli_state *cli, heed_backend *backend, cli_profi
   HEED_TRY(heed_vulkan_measure_ceiling(backend, &ceiling, &cli->error));
   profile->gflops = ceiling.f32_gflops;
   profile->half_gflops = ceiling.f16_gflops;
+  profile->matrix_gflops = ceiling.matrix_gflops;
   profile->gbs = ceiling.copy_gbs;
 #else
   (void)cli;
@@ -101,10 +102,17 @@ void cli_profile_release(cli_profile *profile) {
 
 static double rate(const cli_profile_row *row, uint64_t amount) { return row->microseconds > 0.0 ? (double)amount * row->steps / row->microseconds * 1e-3 : 0.0; }
 
+/* Of what makes the step's products: all but cooperative matrices sum and multiply in fp32. */
+static double ceiling_of(const cli_profile *profile, const heed_plan_step *step) {
+  bool matrices = false;
+  for (uint32_t i = 0; i < step->kernel_count; i++) matrices = matrices || strncmp(step->kernel[i].tier, "cooperative", 11) == 0;
+  return matrices && profile->matrix_gflops > 0.0 ? profile->matrix_gflops : profile->gflops;
+}
+
 /* The share of the time that the device at its best would take, for the operations or for the bytes, whichever takes it longer. */
 static double share(const cli_profile *profile, const cli_profile_row *row) {
   if (profile->gflops <= 0.0 || profile->gbs <= 0.0) return 0.0;
-  const double multiplying = rate(row, row->step.flops) / profile->gflops, moving = rate(row, row->step.bytes) / profile->gbs;
+  const double multiplying = rate(row, row->step.flops) / ceiling_of(profile, &row->step), moving = rate(row, row->step.bytes) / profile->gbs;
   return 100.0 * (multiplying > moving ? multiplying : moving);
 }
 
@@ -155,6 +163,7 @@ void cli_profile_print(const cli_profile *profile) {
   if (profile->gflops <= 0.0) return;
   printf("ceiling, measured: %.1f GFLOP/s in fp32, ", profile->gflops);
   if (profile->half_gflops > 0.0) printf("%.1f GFLOP/s in fp16, ", profile->half_gflops);
+  if (profile->matrix_gflops > 0.0) printf("%.1f GFLOP/s by matrices, ", profile->matrix_gflops);
   printf("%.2f GB/s copied\n", profile->gbs);
 }
 
@@ -181,6 +190,7 @@ void cli_profile_json(const cli_profile *profile, json_out *json) {
   json_open(json, "ceiling", '{');
   json_number(json, "f32_gflops", profile->gflops);
   json_number(json, "f16_gflops", profile->half_gflops);
+  json_number(json, "matrix_gflops", profile->matrix_gflops);
   json_number(json, "copy_gbs", profile->gbs);
   json_close(json, '}');
 }

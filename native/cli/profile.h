@@ -14,7 +14,7 @@ typedef struct cli_profile_row {
 typedef struct cli_profile {
   cli_profile_row *rows;
   uint32_t count;
-  double gflops, half_gflops, gbs; /* what the device does at best, measured beside the runs; 0 where nothing is known */
+  double gflops, half_gflops, matrix_gflops, gbs; /* what the device does at best, measured beside the runs; 0 where nothing is known */
 } cli_profile;
 
 double cli_milliseconds(void); /* the monotonic clock */

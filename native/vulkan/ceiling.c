@@ -14,6 +14,7 @@
 #define LONG_ENOUGH 4000.0 /* microseconds */
 #define MOST_STEPS 8192u   /* software devices end a loop at 65535 */
 #define STEP_FLOPS (2.0 * 12.0 * 16.0)
+#define MATRIX_SUMS 4 /* of ceiling_multiply_matrix.comp */
 #define LEAST_COPY ((uint64_t)1 << 20)
 
 typedef struct meter {
@@ -41,22 +42,41 @@ static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch, con
   return HEED_OK;
 }
 
-static heed_status multiply(meter *m, heed_vk_shader shader, double *gflops, heed_error *error) {
-  const heed_vk_limits *limits = m->builder.limits;
-  const uint32_t width = heed_vk_width(&m->builder), groups = limits->cpu ? 512 : 8192;
-  const heed_vk_dispatch dispatch = {
-      .shader = shader, .constants = {width}, .constant_count = 1, .binding = {{.place = HEED_VK_ARENA, .bytes = (uint64_t)groups * width * sizeof(float), .written = true}},
-      .binding_count = 1, .groups = {groups, 1, 1}};
-  HEED_TRY(heed_vk_buffer_create(m->pipelines->device, dispatch.binding[0].bytes, &m->places.arena, error));
+/* A kernel's loop grows until it takes long enough. bytes: that a workgroup writes; flops: of a workgroup in one step of its loop. */
+static heed_status time_loop(meter *m, heed_vk_dispatch *dispatch, uint64_t bytes, double flops, double *gflops, heed_error *error) {
+  const uint32_t groups = m->builder.limits->software ? 512 : 8192;
+  dispatch->binding[0] = (heed_vk_range){.place = HEED_VK_ARENA, .bytes = groups * bytes, .written = true};
+  dispatch->binding_count = 1;
+  dispatch->groups[0] = groups;
+  dispatch->groups[1] = dispatch->groups[2] = 1;
+  HEED_TRY(heed_vk_buffer_create(m->pipelines->device, dispatch->binding[0].bytes, &m->places.arena, error));
   heed_status status = HEED_OK;
   double least = 0.0;
   for (uint32_t steps = 16; status == HEED_OK && steps <= MOST_STEPS && least < LONG_ENOUGH; steps *= 4) {
     const heed_ceiling_params params = {steps, 0.75f, 0.25f};
-    status = time_dispatch(m, &dispatch, &params, &least, error);
-    *gflops = (double)groups * width * steps * STEP_FLOPS / least * 1e-3;
+    status = time_dispatch(m, dispatch, &params, &least, error);
+    *gflops = flops * groups * steps / least * 1e-3;
   }
   heed_vk_buffer_destroy(m->pipelines->device, &m->places.arena);
   return status;
+}
+
+static heed_status multiply(meter *m, heed_vk_shader shader, double *gflops, heed_error *error) {
+  const uint32_t width = heed_vk_width(&m->builder);
+  heed_vk_dispatch dispatch = {.shader = shader, .constants = {width}, .constant_count = 1};
+  return time_loop(m, &dispatch, width * sizeof(float), width * STEP_FLOPS, gflops, error);
+}
+
+/* By cooperative matrices, of four subgroups where there is room for them. */
+static heed_status multiply_matrices(meter *m, double *gflops, heed_error *error) {
+  const heed_vk_matrix *matrix = &m->builder.limits->matrix;
+  const uint32_t subgroups = m->builder.limits->invocations >= 4 * matrix->lanes ? 4 : 1;
+  const uint64_t elements = (uint64_t)matrix->rows * matrix->columns;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_ceiling_multiply_matrix,
+                               .lanes = matrix->lanes,
+                               .constants = {subgroups * matrix->lanes, matrix->rows, matrix->columns, matrix->depth},
+                               .constant_count = 4};
+  return time_loop(m, &dispatch, subgroups * elements * sizeof(float), (double)(subgroups * MATRIX_SUMS * 2 * elements * matrix->depth), gflops, error);
 }
 
 /* Twice `bytes` of memory, halved until there is as much. */
@@ -95,9 +115,10 @@ static heed_status copy(meter *m, double *gbs, heed_error *error) {
 heed_status heed_vk_measure_ceiling(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   meter m = {.pipelines = pipelines, .builder = {.context = device->instance.context, .limits = &device->limits}};
-  *ceiling = (heed_vulkan_ceiling){0.0, 0.0, 0.0};
+  *ceiling = (heed_vulkan_ceiling){0.0, 0.0, 0.0, 0.0};
   HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply, &ceiling->f32_gflops, error));
   if (device->has_half_math) HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply_half, &ceiling->f16_gflops, error));
+  if (device->limits.matrix.rows) HEED_TRY(multiply_matrices(&m, &ceiling->matrix_gflops, error));
   return copy(&m, &ceiling->copy_gbs, error);
 }
 

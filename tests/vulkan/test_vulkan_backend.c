@@ -216,6 +216,7 @@ static void test_ceiling(void **state) {
   assert_ok(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error));
   assert_true(ceiling.f32_gflops > 0.01 && ceiling.f32_gflops < 1e7);
   assert_true(ceiling.f16_gflops == 0.0 || (ceiling.f16_gflops > 0.01 && ceiling.f16_gflops < 1e7));
+  assert_true(ceiling.matrix_gflops == 0.0); /* weights are in fp32 */
   assert_true(ceiling.copy_gbs > 0.01 && ceiling.copy_gbs < 1e5);
   vulkan_program_close(&program);
   desc.memory_limit = 0;

@@ -1,5 +1,8 @@
 /* attention by cooperative matrices: of test_attention's table what that kernel branches on, since a driver in software compiles for
  * seconds for each. With and without maps, keys that fit shared memory and that do not. */
+#include <stdio.h>
+
+#include "heed/vulkan.h"
 #include "support/attention_case.h"
 
 static const struct {
@@ -30,7 +33,18 @@ static void test_cases(void **state) {
   }
 }
 
+/* What matrices do at best is measured where products are made with them. */
+static void test_ceiling(void **state) {
+  (void)state;
+  heed_error error;
+  heed_vulkan_ceiling ceiling;
+  assert_ok(heed_vulkan_measure_ceiling(test_backend_get(0), &ceiling, &error));
+  printf("%.3g GFLOP/s by matrices, %.3g without\n", ceiling.matrix_gflops, ceiling.f32_gflops);
+  assert_true(ceiling.matrix_gflops > 1e-3 && ceiling.matrix_gflops < 1e8);
+  assert_true(test_backend_is_clean(test_backend_get(0)));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_ceiling)};
   return cmocka_run_group_tests(tests, NULL, test_backend_close_all);
 }

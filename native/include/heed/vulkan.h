@@ -115,6 +115,7 @@ HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vu
 /* What a device does at best, measured on it: multiply-adds in registers alone, a copy's bytes read and written. */
 typedef struct heed_vulkan_ceiling {
   double f32_gflops, f16_gflops; /* in billions of operations a second, two a multiply-add; f16 0 where the device has no arithmetic in fp16 */
+  double matrix_gflops;          /* by cooperative matrices, fp16 factors and fp32 sums; 0 where products are made without */
   double copy_gbs;               /* in billions of bytes a second, read and written together */
 } heed_vulkan_ceiling;
 
