@@ -175,3 +175,27 @@ void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, c
   }
   heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 12, push, push_bytes, tile->x, y, tile->slices);
 }
+
+/* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them where there is no such number, and then
+ * they are refused by their size. */
+static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels *panels) {
+  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half), all = heed_vk_divide(panels->rows, panels->panel);
+  const uint64_t most = builder->limits->range / one;
+  if (most >= all) return (uint32_t)all;
+  for (uint64_t some = most; some > 0; some--)
+    if (some * one % builder->limits->alignment == 0) return (uint32_t)some;
+  return (uint32_t)all;
+}
+
+void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
+                           const uint32_t constants[6], const void *push, size_t push_bytes, uint32_t *first_panel) {
+  const uint32_t most = panels_once(builder, &panels);
+  for (; panels.first < tile->y && builder->status == HEED_OK; panels.first += panels.count) {
+    heed_vk_dispatch piece = *dispatch;
+    panels.count = tile->y - panels.first < most ? tile->y - panels.first : most;
+    *first_panel = panels.first;
+    heed_vk_read_panels(builder, &piece, 1, weight, &panels);
+    if (tile->texels) heed_vk_as_texels(&piece, 1);
+    heed_vk_append_tile(builder, &piece, tile, panels.count, constants, push, push_bytes);
+  }
+}

@@ -32,5 +32,9 @@ void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t 
 /* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to 10), then the matrix's. */
 void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
                          size_t push_bytes);
+/* The same for all panels of the weight in slot 1, as many dispatches as its bytes take bindings; *first_panel, of the push constants, says
+ * which each begins with. */
+void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
+                           const uint32_t constants[6], const void *push, size_t push_bytes, uint32_t *first_panel);
 
 #endif

@@ -2,17 +2,6 @@
 #include "params/linear.h"
 #include "vulkan/tile.h"
 
-/* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them where there is no such number, and then
- * they are refused by their size. */
-static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels *panels) {
-  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half), all = heed_vk_divide(panels->rows, panels->panel);
-  const uint64_t most = builder->limits->range / one;
-  if (most >= all) return (uint32_t)all;
-  for (uint64_t some = most; some > 0; some--)
-    if (some * one % builder->limits->alignment == 0) return (uint32_t)some;
-  return (uint32_t)all;
-}
-
 #define MOST_SLICES 16
 #define LEAST_SHARE 64 /* values of k: less costs more in adding up than it gains */
 
@@ -98,16 +87,8 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
                                  dispatch.binding[4].half ? 2 : vector_out,
                                  desc->residual.id != 0 && !cut,
                                  desc->heads != 0 && !cut};
-  heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, some->first};
-  const uint32_t most = panels_once(builder, &panels);
-  for (; panels.first < tile.y && builder->status == HEED_OK; panels.first += panels.count) {
-    heed_vk_dispatch piece = dispatch;
-    panels.count = tile.y - panels.first < most ? tile.y - panels.first : most;
-    params.first_panel = panels.first;
-    heed_vk_read_panels(builder, &piece, 1, desc->weight.id, &panels);
-    if (tile.texels) heed_vk_as_texels(&piece, 1);
-    heed_vk_append_tile(builder, &piece, &tile, panels.count, constants, &params, sizeof params);
-  }
+  const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, some->first};
+  heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params, sizeof params, &params.first_panel);
   params.slice = share;
   if (cut) add_sum(builder, node, some, params);
 }
