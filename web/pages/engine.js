@@ -96,7 +96,7 @@ class Engine {
   }
 
   /** Attention is changed by masks as large as the maps: where those are kept. */
-  get canChange() { return Boolean(this.result?.scores) }
+  get canChange() { return Boolean(this.result?.scores || this.result?.light) }
 
   close() { this.#runtime.close() }
 

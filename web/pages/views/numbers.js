@@ -25,14 +25,16 @@ function facts({ engine, store, drawn, statistics }) {
     ['Entropy', `${ofRow.toFixed(3)} nats`], ['of the largest, ln N', percent(ofRow / Math.log(tokens))], ['On CLS, registers', percent(prefix)],
     ['On itself', percent(drawn.row[drawn.token])]
   ]
-  const s = view === 'rollout' || head === 'mean' ? null : statistics?.[layer][head]
-  if (s) rows.push(['Head’s mean distance', `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}`], ['Head’s entropy', `${s.entropyPatches.toFixed(3)} nats`])
+  if (view === 'rollout' || head === 'mean') return rows
+  const s = statistics?.[layer][head] // a moment after the map
+  rows.push(['Head’s mean distance', s ? `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'], ['Head’s entropy', s ? `${s.entropyPatches.toFixed(3)} nats` : '…'])
   return rows
 }
 
 /* What the softmax saw, and what it made of it; one head alone has that. */
 function showScores({ engine, store, drawn, query }) {
   const { layer, head, view, reverse } = store.get(), known = engine.result.scores && view !== 'rollout' && head !== 'mean' && !reverse
+  if (engine.result.light) return // the run that follows has them
   element('scores').hidden = !known
   if (!known) return
   const drawing = histogram({ scores: engine.row({ layer, head, query: query(), score: 'masked' }), largest: `curve: softmax, up to ${percent(topOf(drawn.row, 1)[0].weight)}` })
