@@ -127,7 +127,7 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
 test('measures scalar and SIMD, and threads where the page is isolated', async () => {
   const page = await browser.open('bench.html')
   await page.fill('#runs', '3')
-  assert.match(await page.locator('#times').innerText(), /scalar\s+–[^]*SIMD\s+–/) // the baseline alone
+  await page.waitForFunction(() => /scalar\s+–[^]*SIMD\s+–/.test(document.getElementById('times').innerText)) // the baseline alone
   await page.click('#start')
   await page.waitForSelector('html[data-measured]', { timeout: 120000 })
   assert.match(await page.locator('#times').innerText(), /scalar\s+\d[^]*SIMD\s+\d[^]*threads\s+\d/)
