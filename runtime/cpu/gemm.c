@@ -13,8 +13,9 @@
 #endif
 
 /* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one long chain (pairwise summation,
- * Higham 1993): at K = 128 and outputs near 40 the error halves, for some 5 % of speed at K = 3072. */
-#define DEPTH_SLICE 64u
+ * Higham 1993): at K = 128 and outputs near 40 the error halves, for some 5 % of speed at K = 3072. Tiles of two rows are
+ * called more often, so their slices are longer: half of K = 128 still. */
+#define DEPTH_SLICE (HEED_TILE_ROWS > 2 ? 64u : 120u)
 
 /* Rows of sums that are finished together: few enough for the first cache, enough that an activation's constants are fetched seldom. */
 #define FINISH_ROWS 48u
