@@ -1,4 +1,4 @@
-/* Pictures in flight. Errors are not told here: what fails runs again by itself, and then says why. */
+/* heed run over several pictures, two in flight at a time. Errors are not told here: what fails runs again by itself, and then says why. */
 #include "cli/picture_stream.h"
 
 #include <stdlib.h>

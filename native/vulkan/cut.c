@@ -1,4 +1,4 @@
-/* Finds the values that have the node's leading axes, and the piece of each. Pieces differ by one row at most, so that all take the same tile
+/* Values larger than a binding: which of a node's have its leading axes, and the piece of each. Pieces differ by one row at most, so that all take the same tile
  * and a weight is kept once. */
 #include "vulkan/cut.h"
 

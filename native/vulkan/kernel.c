@@ -1,4 +1,4 @@
-/* Kernels in words. A shader's name says which tier it is of; its tile follows from the specialisation constants that its op gave it. */
+/* Kernels in words: name, tier, tile and mode, for inspect --plan and bench --profile. A shader's name says which tier it is of; its tile follows from the specialisation constants that its op gave it. */
 #include "vulkan/kernel.h"
 
 #include <string.h>

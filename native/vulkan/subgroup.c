@@ -1,4 +1,4 @@
-/* Intel's drivers take 8, 16 or 32 lanes a kernel, AMD's 32 or 64: what gl_SubgroupSize says is sure only where the size was required. */
+/* Subgroups of a required size. Intel's drivers take 8, 16 or 32 lanes a kernel, AMD's 32 or 64: what gl_SubgroupSize says is sure only where the size was required. */
 #include "vulkan/subgroup.h"
 
 #define WIDEST 128 /* workgroup of the kernels that sum by subgroups */
