@@ -135,7 +135,7 @@ if (kind === 'native' && !existsSync(options.ncnn)) console.error(`ncnn is left 
 const bare = [...attentions.map((s) => `attention_${s.join('x')}`), ...linears.map((s) => `linear_${s.join('x')}`)]
 const jobs = options.jobs?.split(',') ?? [...Object.keys(sizes).map((name) => `vit_${name}`), ...bare]
 if (options.in === 'chromium') browser = await startChromium(build)
-writeFiles(models, Object.keys(sizes).filter((name) => jobs.some((job) => job.startsWith(`vit_${name}`))))
+writeFiles(models, jobs.filter((job) => job.startsWith('vit_')).map((job) => job.slice('vit_'.length)))
 const where = browser ? `Chromium ${browser.version}` : `Node ${execFileSync(execPath, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim()}`
 console.log(`${os.cpus()[0].model}, ${os.cpus().length} cores, load ${os.loadavg()[0].toFixed(1)}, ${where}, ${versions[kind]}`)
 console.log('Milliseconds: least / median / least processor time (of all threads) a run; ratio = peer / heed.')

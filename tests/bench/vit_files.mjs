@@ -58,8 +58,8 @@ class Graph {
     return name
   }
   static info(field, name, shape) { return group(field, text(1, name), group(2, group(1, whole(1, 1), group(2, ...shape.map((d) => group(1, whole(1, d))))))) }
-  encode(output, shape) {
-    const graph = group(7, ...this.nodes, text(2, 'heed'), ...this.tensors, ...this.inputs, Graph.info(12, output, shape))
+  encode(outputs) {
+    const graph = group(7, ...this.nodes, text(2, 'heed'), ...this.tensors, ...this.inputs, ...Object.entries(outputs).map(([name, shape]) => Graph.info(12, name, shape)))
     return Buffer.concat([whole(1, 8), group(8, text(1, ''), whole(2, 17)), graph])
   }
 }
@@ -102,8 +102,9 @@ function transposed([[rows, columns], from]) {
   return to
 }
 
-function vitGraph(table, width, heads) {
-  const g = new Graph()
+/* With maps every layer's attention weights are outputs too. */
+function vitGraph(table, width, heads, maps) {
+  const g = new Graph(), outputs = { logits: [1, classes] }
   const plain = (name) => g.constant(name, ...table[name])
   const linear = (x, name) => {
     const weight = g.constant(`${name}.weight`, [...table[`${name}.weight`][0]].reverse(), transposed(table[`${name}.weight`]))
@@ -126,7 +127,9 @@ function vitGraph(table, width, heads) {
     const k = split(linear(normed, `${layer}.attention.attention.key`), [0, 2, 3, 1])
     const v = split(linear(normed, `${layer}.attention.attention.value`), [0, 2, 1, 3])
     const scores = g.add('Div', [g.add('MatMul', [q, k]), g.scalar(Math.sqrt(width / heads))])
-    const mixed = g.add('Transpose', [g.add('MatMul', [g.add('Softmax', [scores], { axis: -1 }), v])], { perm: [0, 2, 1, 3] })
+    const map = g.add('Softmax', [scores], { axis: -1 }, `attention_${i}`)
+    if (maps) outputs[map] = [1, heads, tokens, tokens]
+    const mixed = g.add('Transpose', [g.add('MatMul', [map, v])], { perm: [0, 2, 1, 3] })
     const merged = g.add('Reshape', [mixed, g.shape(1, tokens, width)])
     x = g.add('Add', [linear(merged, `${layer}.attention.output.dense`), x])
     x = g.add('Add', [linear(gelu(linear(norm(x, `${layer}.layernorm_after`), `${layer}.intermediate.dense`)), `${layer}.output.dense`), x])
@@ -134,19 +137,19 @@ function vitGraph(table, width, heads) {
   const first = g.add('Gather', [norm(x, 'vit.layernorm'), g.constant('first', [], BigInt64Array.of(0n))], { axis: 1 })
   const weight = g.constant('classifier.weight', [width, classes], transposed(table['classifier.weight']))
   g.add('Gemm', [first, weight, plain('classifier.bias')], {}, 'logits')
-  return g.encode('logits', [1, classes])
+  return g.encode(outputs)
 }
 
 function attentionGraph([heads, count, depth]) {
   const g = new Graph(), shape = [1, heads, count, depth]
   const [q, k, v] = ['q', 'k', 'v'].map((name) => g.input(name, shape))
   const scores = g.add('Mul', [g.add('MatMul', [q, g.add('Transpose', [k], { perm: [0, 1, 3, 2] })]), g.scalar(1 / Math.sqrt(depth))])
-  return g.encode(g.add('MatMul', [g.add('Softmax', [scores], { axis: -1 }), v], {}, 'y'), shape)
+  return g.encode({ [g.add('MatMul', [g.add('Softmax', [scores], { axis: -1 }), v], {}, 'y')]: shape })
 }
 
 function linearGraph([rows, depth, columns]) {
   const g = new Graph(), values = Float32Array.from({ length: depth * columns }, (_, i) => ((i * 2654435761) % 1024) / 8192 - 0.0625)
-  return g.encode(g.add('MatMul', [g.input('a', [rows, depth]), g.constant('b', [depth, columns], values)], {}, 'y'), [rows, columns])
+  return g.encode({ [g.add('MatMul', [g.input('a', [rows, depth]), g.constant('b', [depth, columns], values)], {}, 'y')]: [rows, columns] })
 }
 
 function writeSafetensors(file, table) {
@@ -171,17 +174,19 @@ function once(file, write) {
   renameSync(`${file}.part`, file)
 }
 
+/** names: of ViTs, 'b', or 'b_maps' for the same with its maps as outputs. */
 export function writeFiles(folder, names = Object.keys(sizes)) {
   mkdirSync(folder, { recursive: true })
-  for (const name of names) {
+  for (const [name, maps] of names.map((name) => name.split('_'))) {
     const [width, heads] = sizes[name], model = path.join(folder, `vit_${name}`)
     mkdirSync(model, { recursive: true })
-    const table = existsSync(`${model}.onnx`) ? null : weights(width)
+    const file = `${model}${maps ? '_maps' : ''}.onnx`, weightsFile = path.join(model, 'model.safetensors')
+    const table = existsSync(file) && existsSync(weightsFile) ? null : weights(width)
     const config = { model_type: 'vit', architectures: ['ViTForImageClassification'], hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads,
       intermediate_size: 4 * width, hidden_act: 'gelu', layer_norm_eps: epsilon, image_size: 224, patch_size: patch, num_channels: 3, qkv_bias: true, num_labels: classes }
     writeFileSync(path.join(model, 'config.json'), JSON.stringify(config))
-    if (table) writeSafetensors(path.join(model, 'model.safetensors'), table)
-    once(`${model}.onnx`, (file) => writeFileSync(file, vitGraph(table, width, heads)))
+    once(weightsFile, (file) => writeSafetensors(file, table))
+    once(file, (file) => writeFileSync(file, vitGraph(table, width, heads, maps)))
   }
   for (const shape of attentions) once(path.join(folder, `attention_${shape.join('x')}.onnx`), (file) => writeFileSync(file, attentionGraph(shape)))
   for (const shape of linears) once(path.join(folder, `linear_${shape.join('x')}.onnx`), (file) => writeFileSync(file, linearGraph(shape)))
