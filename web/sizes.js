@@ -19,7 +19,8 @@ const library = withImports('heed/index.js'), worker = withImports('heed/worker.
 const scripts = new Set([...library, ...worker])
 const modules = [
   ['heed/heed-relaxed.wasm', 'relaxed SIMD, one thread'], ['heed/heed-relaxed-threads.wasm', 'relaxed SIMD, threads'], ['heed/heed.wasm', 'SIMD, one thread'],
-  ['heed/heed-threads.wasm', 'SIMD, threads'], ['heed/heed-scalar.wasm', 'no SIMD'], ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one']
+  ['heed/heed-threads.wasm', 'SIMD, threads'], ['heed/heed-scalar.wasm', 'no SIMD'], ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
+  ['heed/heed-relaxed-check.wasm', 'checks case files, loaded by who asks for it; one beside each module']
 ].filter(([file]) => { try { return read(file) } catch { return false } })
 const parts = [
   ...modules.map(([file, what]) => [file, `module: ${what}`, [file]]),

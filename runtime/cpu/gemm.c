@@ -97,14 +97,14 @@
   static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,            \
                                 size_t out_stride, bool add) {                                                                             \
     GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {                                              \
-      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                \
+      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                  \
     }                                                                                                                                      \
     ROWS_##m(ROW_STORE)                                                                                                                    \
   }                                                                                                                                        \
   static NOINLINE void packed_##m(const float *rows, const float *panel, size_t k, float *out, bool add) {                                 \
     const size_t out_stride = HEED_TILE_COLUMNS;                                                                                           \
     ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS) {                                                       \
-      PACKED_STEPS(m)                                                                                                                \
+      PACKED_STEPS(m)                                                                                                                      \
     }                                                                                                                                      \
     ROWS_##m(ROW_STORE)                                                                                                                    \
   }
