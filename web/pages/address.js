@@ -41,7 +41,7 @@ const temperature = (text) => (/^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0
 const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
   v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene')],
-  o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own')],
+  o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
   p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'cls-entropy')],

@@ -11,7 +11,7 @@ export interface Raster {
   height: number
 }
 
-export type ScaleKind = 'uniform' | 'share' | 'log' | 'own'
+export type ScaleKind = 'uniform' | 'share' | 'log' | 'own' | 'all'
 export interface Scale {
   kind: ScaleKind | 'signed' | 'plain'
   /** Zero is in the middle: for a diverging table. */
@@ -27,10 +27,10 @@ export interface Scale {
   position(weight: number, own?: number): number
 }
 export const scaleKinds: Readonly<Record<ScaleKind, string>>
-/** tokens: N of the row; largest: the largest weight of all maps that share the scale. */
 /** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` (4) of them reach `top`. */
 export function stepTo(top: number, steps?: number): number
 
+/** tokens: N of the row; largest: the largest weight of all maps that share the scale, for 'all' that of every head and layer. */
 export function makeScale(kind: ScaleKind, of: { tokens: number, largest: number }): Scale
 export function plainScale(label: string, largest: number): Scale
 export function signedScale(label: string, largest: number): Scale

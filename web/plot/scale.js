@@ -5,7 +5,8 @@ export const scaleKinds = {
   uniform: '× uniform',
   share: '% of the row',
   log: '× uniform, logarithmic',
-  own: 'share of each map’s largest'
+  own: 'share of each map’s largest',
+  all: '× uniform, to all heads’ largest'
 }
 
 /** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` of them reach `top`. */
@@ -23,13 +24,13 @@ function linear(kind, top, unit) {
   return { kind, label: scaleKinds[kind], top, ticks }
 }
 
-/** tokens: N of the row; largest: the largest weight of all maps in the figure. */
+/** tokens: N of the row; largest: the largest weight of all maps in the figure, for the kind 'all' that of every head and layer. */
 export function makeScale(kind, { tokens, largest }) {
   const top = largest > 0 ? largest : 1 / tokens
   if (kind === 'own') return { ...linear('own', 1, ''), position: (weight, own = top) => weight / Math.max(own, 1e-12) }
   if (kind === 'share') return { ...linear('share', top * 100, ' %'), position: (weight) => weight / top }
   if (kind === 'log') return logarithmic(tokens, top)
-  return { ...linear('uniform', top * tokens, ''), position: (weight) => weight / top }
+  return { ...linear(kind === 'all' ? 'all' : 'uniform', top * tokens, ''), position: (weight) => weight / top }
 }
 
 /* From a hundredth of uniform to the largest weight. */

@@ -331,6 +331,29 @@ test('heads are sorted and filtered; the table follows', async () => {
   await finish(page)
 })
 
+test('a scale to the largest weight of all heads: stage and heads end alike, the bar and what is saved say so', async () => {
+  const page = await browser.open('#n=all')
+  const largest = await page.evaluate(async () => {
+    const { createEngine } = await import('./engine.js'), engine = await createEngine(), { image } = await engine.scene(159)
+    await engine.run(image)
+    const rows = await engine.rows({ query: [2, 10] })
+    return { all: Math.max(...rows.flat().flatMap((row) => [...row.subarray(1)])) * 197, own: Math.max(...rows[3][0].subarray(1)) * 197 }
+  })
+  assert.ok(largest.all > 2 * largest.own, JSON.stringify(largest))
+  assert.equal(await page.textContent('#ticks span:last-child'), String(Number(largest.all.toPrecision(3))))
+  assert.match(await text(page, 'bar-label'), /all heads’ largest/)
+  assert.match(await page.textContent('#view .hint'), new RegExp(`ends at the largest weight of all heads: ${largest.all.toFixed(1)} × uniform`))
+  const ends = () => page.textContent('#ticks span:last-child'), end = await ends()
+  await page.focus('#patches [tabindex="0"]')
+  await page.keyboard.press(']')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Layer 4'))
+  assert.equal(await ends(), end)
+  assert.match((await saved(page, '#save-svg')).bytes.toString(), /all heads’ largest/)
+  await page.click('#tab-rollout') // one map: it ends at its own largest
+  await page.waitForFunction(() => document.getElementById('bar-label').textContent === '× uniform')
+  await finish(page)
+})
+
 test('scores before the softmax: in every view, and their softmax is the row', async () => {
   const page = await browser.open('#v=matrix&p=scaled')
   assert.match(await text(page, 'caption'), /^Layer 3, head 0, q·k \/ √D \(ONNX mode 0\): patch \(2, 10\) scores tokens from -?\d/)

@@ -28,7 +28,9 @@ test('scales say their ends and put weights between them', () => {
   assert.deepEqual([0, 0.0001, 0.01, 1].map((weight) => Math.round(log.position(weight) * 1e6) / 1e6), [0, 0, 0.5, 1])
   assert.equal(makeScale('share', { tokens, largest: 0.5 }).ticks.at(-1).text, '50 %')
   assert.equal(makeScale('own', { tokens, largest: 0.5 }).position(0.1, 0.2), 0.5)
-  for (const kind of ['uniform', 'share', 'log', 'own']) assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
+  const all = makeScale('all', { tokens, largest: 0.5 })
+  assert.deepEqual([all.kind, all.label, all.ticks.at(-1).text, all.position(0.25, 0.3)], ['all', '× uniform, to all heads’ largest', '4', 0.5])
+  for (const kind of ['uniform', 'share', 'log', 'own', 'all']) assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
 })
 
 test('numbers that are no shares have a scale from 0, with words of their own', () => {

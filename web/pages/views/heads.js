@@ -61,6 +61,7 @@ export function headsView(page, element) {
     if (parseFilter(state.filter) === null) return 'The filter knows entropy, distance, distance-patches, cls, self, cls-entropy, layer and head: "entropy < 1.5 and self > 5 %".'
     const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0), { scale } = page.drawn
     const scaled = scale.numbers ? 'Numbers on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
+      : scale.kind === 'all' ? `The scale ends at the largest weight of all heads: ${times(beyond, engine.shape.tokens)}.`
       : `The scale of the picture, for all maps: ${scale.ticks.at(-1).text} and above is the end; the largest weight is ${times(beyond, engine.shape.tokens)}.`
     return state.sort || state.filter ? `${found} ${scaled}` : scaled
   }

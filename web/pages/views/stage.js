@@ -83,6 +83,14 @@ async function weightsOf({ engine, store, query }) {
   return engine.row({ layer, head, query: query(), reverse })
 }
 
+/* The largest weight on a patch that any head of any layer gives for this query. A rollout stands alone. */
+async function largestOfAll({ engine, store, query }) {
+  const { view, scale, score, reverse } = store.get()
+  if (scale !== 'all' || view === 'rollout' || score !== 'softmax') return 0
+  const rows = await engine.rows({ query: query(), reverse })
+  return largestOf(rows.flat().map((row) => largestOf(row.subarray(engine.shape.prefixTokens))))
+}
+
 export function createStage(page) {
   const { store, engine } = page
   let turn = 0, spoken
@@ -112,13 +120,13 @@ export function createStage(page) {
 
   async function draw() {
     if (!engine.result) return // a new model, not run yet
-    const mine = ++turn, row = await weightsOf(page)
+    const mine = ++turn, [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
     if (mine !== turn) return // a newer one is on its way
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
     const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.scores ? engine.row({ ...state, query }) : null
     const said = { row, where: place, token, prefix, columns, reverse }, stage = stageWords[state.score]
-    const scale = scores ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix))) : makeScale(state.scale, { tokens, largest: largestOf(row.subarray(prefix)) })
+    const scale = scores ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix))) : makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, { tokens, largest: all || largestOf(row.subarray(prefix)) })
     const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
