@@ -14,7 +14,7 @@ import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
 
-const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null, pinned: null })
+const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null, pinned: null, pins: [] })
 const page = { store, engine: null, table: null, source: demoModel, run, openModel, fit, showError: (error) => showError(error) }
 
 /** The query drawn now: the patch under the mouse, or the chosen one. */
@@ -105,7 +105,7 @@ async function openModel(source, name) {
   }
 }
 
-const internal = ['pinned', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
+const internal = ['pinned', 'pins', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
 
 function followAddress() {
   let waiting = false, push = false
@@ -128,6 +128,11 @@ function followAddress() {
     store.set(state)
     fit()
   })
+}
+
+function followPins() {
+  let list = null
+  store.on(['pins'], () => { list ??= import('./pin_list.js').then(({ createPinList }) => createPinList(page)).catch(showError) })
 }
 
 async function openScene(seed) {
@@ -157,6 +162,7 @@ async function start() {
   connectControls(page)
   connectKeys(page)
   connectSave(page)
+  followPins()
   connectModels(page)
   await openScene(wanted)
   await createPanel(page) // until there is a map the built-in ones stay

@@ -1,25 +1,43 @@
-/* A row kept beside the one on the stage: B of the comparison. */
+/* Rows that are kept beside the one on the stage, each with a note; one of them is B of the comparison. A pin is
+ * { row, title, score, settings, note, name, model, source, shape, image, region, picture }: the weights and where they are from, the picture
+ * and its part that the model saw, and that part as a canvas. */
+import { toHash } from './address.js'
+import { keysOfChanges } from './changes.js'
+import { cutOut } from './cut_out.js'
+import { showStatus } from './status.js'
 
 const side = 224 // pixels of a picture that is kept beside a row
 
-const placeOf = ({ store }) => (({ layer, head, query, reverse, view }) => ({ layer, head, query, reverse, view }))(store.get())
+/** What of the state says which row it is. */
+export const keysOfPlace = ['layer', 'head', 'query', 'reverse', 'score', 'fusion', 'first', 'last', 'residual', 'discard', ...keysOfChanges]
+
+export const square = () => Object.assign(document.createElement('canvas'), { width: side, height: side })
 
 /** The stage's picture, square. */
-export function pictureNow() {
-  const canvas = Object.assign(document.createElement('canvas'), { width: side, height: side })
-  canvas.getContext('2d').drawImage(document.getElementById('picture'), 0, 0, side, side)
-  return canvas
+export const pictureNow = ({ picture, engine }) => cutOut(picture, engine.result.region, square())
+
+/** The model, or the maps from a file, that the rows are of. */
+export const sourceOf = ({ engine, source }) => engine.saved ?? source
+
+const samePicture = (a, b) => a === b || (Number.isInteger(a.scene) && a.scene === b.scene)
+
+/** Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. A row that is there already is B again. */
+export function pin(page, { row, title, query } = { ...page.drawn, query: page.store.get().query }) {
+  const { store, engine, picture } = page, state = { ...store.get(), query }, { pins, view } = state, model = document.getElementById('model-name').textContent
+  const settings = toHash({ ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])), view: view === 'rollout' ? view : undefined }, Infinity)
+  const twin = pins.find((other) => other.settings === settings && other.source === sourceOf(page) && samePicture(other.image, picture))
+  const pinned = twin ?? {
+    row, title, score: state.score, settings, note: '', name: `${picture.name}, ${model}`, model, source: sourceOf(page),
+    shape: engine.shape, image: picture, region: engine.result.region, picture: pictureNow(page)
+  }
+  store.set({ pins: twin ? pins : [...pins, pinned], pinned })
+  showStatus(`Pinned as B: ${pinned.title}`)
 }
 
-/** Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. */
-export const pin = (page, { row, title, query } = { ...page.drawn, query: page.store.get().query }) => page.store.set({
-  pinned: { row, title, place: { ...placeOf(page), query }, shape: page.engine.shape, picture: pictureNow(), name: `${page.picture.name}, ${document.getElementById('model-name').textContent}` }
-})
-
 /** The pinned place on the stage, and what was there pinned. */
-export function swap(page) {
-  const { pinned, view } = page.store.get()
+export async function swap(page) {
+  const { pinned } = page.store.get()
   if (!pinned) return
   pin(page)
-  page.store.set({ ...pinned.place, view })
+  await (await import('./pin_list.js')).showPin(page, pinned)
 }

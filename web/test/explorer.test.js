@@ -92,6 +92,46 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await finish(page)
 })
 
+test('pins: rows with notes, shown again, compared, removed, kept in the session file; by keyboard', async () => {
+  const page = await browser.open('#q=3.4&s=7'), press = async (...keys) => { for (const key of keys) await page.keyboard.press(key) }
+  await page.focus('#patches [tabindex="0"]')
+  await press('p', '.', 'p', 'p') // the last one is there already
+  await page.waitForSelector('#pins li:nth-child(2)')
+  await page.click('#samples button:nth-child(3)')
+  await until(page, '#status', /^Scene 42/)
+  await page.click('#pin')
+  await page.waitForSelector('#pins li:nth-child(3)')
+  assert.equal(await page.locator('#pins li').count(), 3)
+  await page.fill('#pins li:nth-child(1) input', 'finds its twin')
+  await press('Tab', 'Enter') // Show
+  await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
+  await until(page, '#stage-title', /^Layer 3, head 0: from patch \(3, 4\)/)
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')]), session = JSON.parse(readFileSync(await download.path()))
+  assert.deepEqual(session.pins.map(({ title, note, b }) => [title, note, b])[0], ['Layer 3, head 0: from patch (3, 4)', 'finds its twin', false])
+  assert.deepEqual(session.pins.map(({ b, scene }) => [b, scene]), [[false, 7], [false, 7], [true, 42]])
+  await page.click('#pins li:nth-child(3) button:nth-child(2)')
+  await until(page, '#view figure:nth-child(2)', /Scene 42/)
+  for (let i = 0; i < 3; i++) await page.click('#pins li:last-child button:last-child')
+  await page.waitForSelector('#pins', { state: 'hidden' })
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'pin')
+  const open = (session) => page.setInputFiles('#model-files', { name: 'own.json', mimeType: '', buffer: Buffer.from(JSON.stringify(session)) })
+  await open(session)
+  await page.waitForSelector('#pins li:nth-child(3)')
+  assert.equal(await page.inputValue('#pins li:nth-child(1) input'), 'finds its twin')
+  assert.equal(await page.getAttribute('#pins li:nth-child(3) button:nth-child(2)', 'aria-pressed'), 'true')
+  await page.click('#pins li:nth-child(3) button:nth-child(1)')
+  await until(page, '#status', /^Scene 42/)
+  session.pins[1].row.pop()
+  await open(session)
+  await until(page, '#error-text', /^Pin 2 of this session cannot be read \(expected a row of 197 numbers/)
+  await page.click('#error-close')
+  const { pins, pictures, ...old } = session
+  await open(old) // as they were written before there were pins
+  await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
+  assert.equal(await page.isVisible('#error'), false)
+  await finish(page, 'explorer-pins')
+})
+
 test('a grid that speaks: place, share, times uniform; a sentence when the query changes', async () => {
   const page = await browser.open()
   await page.waitForFunction(() => [...document.querySelectorAll('#patches button')].every((cell) => /^row \d+, column \d+, (< )?[\d.]+ %, [\d.e-]+ times uniform$/.test(cell.getAttribute('aria-label'))))

@@ -380,6 +380,7 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'inte
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })
+      if (view === 'compare') await page.click('#pin').then(() => page.waitForSelector('#pins li'))
       await page.waitForTimeout(400) // names of cells settle after 300 ms
       await page.addScriptTag({ path: axe })
       const { violations } = await page.evaluate(() => axe.run())

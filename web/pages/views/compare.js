@@ -6,10 +6,10 @@ import { pictureNow, pin, swap } from '../pinned.js'
 import { percent } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
-import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale, signedScale } from '../plot/scale.js'
 import { roundings } from '../rounded.js'
+import { drawRow } from './row_picture.js'
 import { put } from './stage.js'
 
 const diverging = divergingTable()
@@ -26,7 +26,7 @@ export function compareView(page, element) {
   const field = (name) => element.querySelector(`[name=${name}]`), figures = element.querySelectorAll('figure'), hint = element.querySelector('.hint')
   let second = null, turn = 0 // an engine of its own for another precision or module: { other, engine, ran }
   field('pin').addEventListener('click', () => { field('other').value = 'pinned'; pin(page) })
-  field('back').addEventListener('click', () => swap(page))
+  field('back').addEventListener('click', () => swap(page).catch(page.showError))
   for (const name of ['other', 'shown']) field(name).addEventListener('change', () => draw().catch(page.showError))
   field('curtain').addEventListener('input', () => element.style.setProperty('--curtain', `${field('curtain').value}%`))
 
@@ -49,20 +49,14 @@ export function compareView(page, element) {
   async function findB(other) {
     const { pinned } = store.get()
     if (other === 'pinned') return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
-    return { row: await rowOf(other), title: `${others[other]}, the same place`, shape: page.engine.shape, picture: pictureNow() }
+    return { row: await rowOf(other), title: `${others[other]}, the same place`, shape: page.engine.shape, picture: pictureNow(page) }
   }
 
   function show(index, words, weights, scale, table, picture) {
     const { rows, columns } = page.engine.shape, canvas = figures[index].querySelector('canvas')
     figures[index].querySelector('span').textContent = words
-    if (!picture) return put(canvas, heat({ weights, rows, columns, scale, table }))
-    const map = document.createElement('canvas'), context = canvas.getContext('2d')
-    put(map, overlay({ weights, rows, columns, scale, table, strength: store.get().strength }).raster)
-    canvas.width = picture.width
-    canvas.height = picture.height
-    context.drawImage(picture, 0, 0)
-    context.imageSmoothingEnabled = false
-    context.drawImage(map, 0, 0, canvas.width, canvas.height)
+    if (picture) drawRow(canvas, picture, { weights, rows, columns, scale, table, strength: store.get().strength })
+    else put(canvas, heat({ weights, rows, columns, scale, table }))
   }
 
   async function draw() {
@@ -76,13 +70,13 @@ export function compareView(page, element) {
     field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
     const patches = row.subarray(prefixTokens)
     if (!fits) {
-      show(0, title, patches, makeScale('uniform', { tokens, largest: largestOf(patches) }), page.table, pictureNow())
+      show(0, title, patches, makeScale('uniform', { tokens, largest: largestOf(patches) }), page.table, pictureNow(page))
       figures[1].querySelector('span').textContent = b ? `${b.title} has another grid of patches.` : 'nothing pinned yet'
       return (hint.textContent = b ? 'Pin a row of this model.' : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights as B. Both stand here on one scale, with their difference.')
     }
     const those = b.row.subarray(prefixTokens), less = patches.map((weight, i) => weight - those[i])
     const scale = makeScale('uniform', { tokens, largest: Math.max(largestOf(patches), largestOf(those)) }), largest = less.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-    show(0, title, patches, scale, page.table, pictureNow())
+    show(0, title, patches, scale, page.table, pictureNow(page))
     show(1, b.title, those, scale, page.table, b.picture)
     show(2, 'blue: B has more, orange: A has more', less, signedScale('', largest), diverging)
     hint.textContent = `A and B from 0 to ${scale.ticks.at(-1).text} × uniform; the difference from −${(largest * tokens).toPrecision(3)} to ${(largest * tokens).toPrecision(3)} × uniform.`

@@ -1,5 +1,6 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
 import { wordsOfChanges } from '../changes.js'
+import { cutOut } from '../cut_out.js'
 import { createGrid } from '../grid.js'
 import { caption, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
@@ -27,15 +28,10 @@ function placeOf({ view, layer, head, first, last }, layers) {
 
 function drawPicture({ engine, picture }) {
   const canvas = element('picture'), { region } = engine.result, { rows, columns } = engine.shape
-  const side = Math.min(1024, Math.max(448, region.width)), context = canvas.getContext('2d')
+  const side = Math.min(1024, Math.max(448, region.width))
   canvas.width = side
   canvas.height = Math.round((side * rows) / columns)
-  let source = picture.source
-  if (source instanceof ImageData) {
-    source = Object.assign(document.createElement('canvas'), { width: source.width, height: source.height })
-    source.getContext('2d').putImageData(picture.source, 0, 0)
-  }
-  context.drawImage(source, region.x, region.y, region.width, region.height, 0, 0, canvas.width, canvas.height)
+  cutOut(picture, region, canvas)
   element('frame').style.aspectRatio = `${columns} / ${rows}`
   for (const id of ['picture', 'map']) element(id).hidden = false
   for (const id of ['first-picture', 'first-map']) element(id).hidden = true
