@@ -8,6 +8,7 @@ import { connectKeys } from './keys.js'
 import { connectPictures, scenePictures } from './pictures.js'
 import { connectModels } from './models.js'
 import { connectSave } from './save.js'
+import { connectSheet } from './sheet.js'
 import { showError, showProgress, showStatus, showStop } from './status.js'
 import { createStore } from './store.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
@@ -163,6 +164,7 @@ async function start() {
   connectKeys(page)
   connectSave(page)
   followPins()
+  connectSheet()
   connectModels(page)
   await openScene(wanted)
   await createPanel(page) // until there is a map the built-in ones stay

@@ -53,23 +53,40 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
   }
 
-  let scrubbing = false
-  element.addEventListener('pointerdown', (event) => {
-    if (event.button !== 0) return
-    const [row, column] = cellAt(event)
-    if (!cells[row * columns + column]) return
+  let from = null, scrubbing = false // where a pointer went down; whether it picks
+  function begin() {
+    const [row, column] = cellAt(from)
     scrubbing = true
-    element.setPointerCapture(event.pointerId)
-    onPick(row, column, 'press', event)
+    onPick(row, column, 'press', from)
     cells[row * columns + column].focus({ preventScroll: true })
+  }
+
+  /* A finger may be about to scroll the page: it picks where it is lifted, or once it has been drawn sideways, which scrolls nothing. */
+  const drawn = ({ clientX, clientY }) => {
+    const across = Math.abs(clientX - from.clientX), along = Math.hypot(clientX - from.clientX, clientY - from.clientY)
+    return along > 40 || (along > 6 && across > along * 0.8)
+  }
+  element.addEventListener('pointerdown', (event) => {
+    const [row, column] = cellAt(event)
+    if (event.button !== 0 || !cells[row * columns + column]) return
+    from = event
+    if (event.pointerType === 'touch') return
+    element.setPointerCapture(event.pointerId)
+    begin()
   })
   element.addEventListener('pointermove', (event) => {
     const [row, column] = cellAt(event)
+    if (from && !scrubbing && drawn(event)) begin()
     if (!cells[row * columns + column]) return
     if (scrubbing) onPick(row, column, 'drag')
     else if (event.pointerType === 'mouse') onHover(row, column)
   })
-  for (const type of ['pointerup', 'pointercancel']) element.addEventListener(type, () => (scrubbing = false))
+  element.addEventListener('pointerup', () => {
+    if (from && !scrubbing) begin()
+    from = null
+    scrubbing = false
+  })
+  element.addEventListener('pointercancel', () => { from = null; scrubbing = false })
   element.addEventListener('pointerleave', () => onHover(null))
   element.addEventListener('click', (event) => {
     if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0

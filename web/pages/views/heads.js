@@ -47,6 +47,7 @@ export function headsView(page, element) {
   /* Names beside the grid, or in it where heads stand in another order. */
   function showNames(ordered, { layers, heads: count }) {
     element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
+    element.style.setProperty('--heads', count)
     across.replaceChildren(...(ordered ? [] : Array.from({ length: count }, (_, i) => made('span', count > 6 ? i : `head ${i}`))))
     down.replaceChildren(...(ordered ? [] : Array.from({ length: layers }, (_, i) => made('span', layers > 6 ? i : `layer ${i}`))))
     const { sort } = store.get()

@@ -50,5 +50,7 @@ export function showNumbers(page) {
     line.append(...[tokenName(token, prefixTokens, columns), percent(weight), (weight * row.length).toFixed(2)].map((text) => made('td', text)))
     return line
   }))
+  const [{ token, weight }] = topOf(row, 1)
+  element('handle-fact').textContent = `${tokenName(token, prefixTokens, columns)} ${percent(weight)}`
   showScores(page)
 }

@@ -1,0 +1,98 @@
+/* The pages on small screens and magnified ones, by finger: nothing is wider than the screen, targets are large enough, the sheet with the
+ * numbers opens and closes, a finger scrolls over the picture without choosing. */
+import assert from 'node:assert/strict'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser } from './browser.js'
+
+const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
+let browser
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+const text = (page, selector) => page.textContent(selector)
+
+/* Elements that reach beyond the screen, but for those inside of something that scrolls sideways by itself. */
+const tooWide = () => {
+  const scrolls = (element) => element && (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement))
+  const wide = [...document.querySelectorAll('body *')].filter((element) => { const { right, width, height } = element.getBoundingClientRect(); return width * height > 0 && right > innerWidth + 1 && !scrolls(element.parentElement) })
+  return [...wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)), ...(document.documentElement.scrollWidth > innerWidth ? [`the page is ${document.documentElement.scrollWidth} wide`] : [])]
+}
+
+/* What a finger has to hit: 24 x 24 pixels, but for links in sentences and what a label stands for. */
+const tooSmall = () => [...document.querySelectorAll('button, select, input, summary, a, [role=gridcell]')].filter((element) => {
+  const { width, height } = element.getBoundingClientRect(), target = element.closest('label')?.getBoundingClientRect() ?? { width, height }
+  return width > 0 && element.checkVisibility({ visibilityProperty: true }) && !element.closest('p > a') && Math.min(Math.max(width, target.width), Math.max(height, target.height)) < 23.9
+}).slice(0, 5).map((element) => `${element.outerHTML.slice(0, 120)}: ${JSON.stringify(element.getBoundingClientRect())}`)
+
+test('the explorer fits screens of 360 and 320 pixels in every view, with targets of 24 pixels', async () => {
+  const page = await browser.open('', phone)
+  for (const view of views) {
+    await page.evaluate((view) => document.getElementById(`tab-${view}`).click(), view)
+    await page.waitForFunction((view) => document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` && document.getElementById('view').childElementCount, view)
+    for (const width of [360, 320]) {
+      await page.setViewportSize({ width, height: 740 })
+      assert.deepEqual(await page.evaluate(tooWide), [], `${view}, ${width} pixels`)
+      if (width === 360) assert.deepEqual(await page.evaluate(tooSmall), [], view)
+    }
+  }
+  const frame = await page.locator('#frame').boundingBox()
+  assert.deepEqual([frame.x, frame.width], [0, 320])
+  await finish(page)
+})
+
+for (const name of ['learn', 'masks', 'bench', 'embed'])
+  test(`${name}.html fits screens of 360 and 320 pixels`, async () => {
+    const page = await browser.open(`${name}.html`, phone)
+    for (const width of [360, 320]) {
+      await page.setViewportSize({ width, height: 740 })
+      assert.deepEqual(await page.evaluate(tooWide), [], `${width} pixels`)
+    }
+    await finish(page)
+  })
+
+test('the sheet with the numbers: by a press, by key, drawn up and down', async () => {
+  const page = await browser.open('', phone), handle = page.locator('#handle')
+  const opened = async (wanted) => {
+    await page.waitForFunction((wanted) => document.getElementById('handle').getAttribute('aria-expanded') === String(wanted) && document.getElementById('save-png').checkVisibility({ visibilityProperty: true }) === wanted, wanted)
+  }
+  await opened(false)
+  assert.match(await text(page, '#handle'), /patch \(10, 1\) 19\.9 %/)
+  await handle.tap()
+  await opened(true)
+  await handle.tap()
+  await opened(false)
+  await handle.focus()
+  await page.keyboard.press('Enter')
+  await opened(true)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Escape')
+  await opened(false)
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'handle')
+  for (const by of [-200, 200]) {
+    await page.waitForTimeout(200) // it moves for 150 ms
+    const { x, y } = await handle.boundingBox()
+    await page.mouse.move(x + 100, y + 20)
+    await page.mouse.down()
+    await page.mouse.move(x + 100, y + 20 + by, { steps: 4 })
+    await page.mouse.up()
+    await opened(by < 0)
+  }
+  await page.setViewportSize({ width: 360, height: 400 }) // too low for a sheet: all of it stands below
+  await page.waitForFunction(() => document.getElementById('save-png').checkVisibility({ visibilityProperty: true }))
+  await finish(page)
+})
+
+test('a finger: drawn down the picture it scrolls, drawn across it takes the query along', async () => {
+  const page = await browser.open('', phone), client = await page.context().newCDPSession(page), box = await page.locator('#patches').boundingBox()
+  const draw = async (points) => {
+    for (const [i, [x, y]] of points.entries()) await client.send('Input.dispatchTouchEvent', { type: i ? 'touchMove' : 'touchStart', touchPoints: [{ x: box.x + x, y: box.y + y }] })
+    await client.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+  }
+  await draw([[40, 270], [55, 270], [100, 265], [200, 240]])
+  await page.waitForFunction(() => location.hash === '#q=9.7')
+  await draw([[100, 300], [102, 280], [104, 250], [104, 200], [104, 150]])
+  await page.waitForFunction(() => scrollY > 50)
+  assert.equal(await text(page, '#stage-title'), 'Layer 3, head 0: from patch (9, 7)')
+  await finish(page)
+})
