@@ -178,11 +178,15 @@ static heed_value layer_input(builder *b, uint32_t layer, const char *what, heed
   return heed_define_input(b->graph, text, dtype, &shape);
 }
 
-/* What the heads give, plus the offset that takes the place of heads that give nothing. */
-static heed_value offset_heads(builder *b, heed_value output, uint32_t i) {
+/* What the heads give, plus the offset that takes the place of heads that give nothing, times the gain of each. */
+static heed_value change_heads(builder *b, heed_value output, uint32_t i) {
   if (!b->desc.intervene) return output;
-  const heed_add_desc add = {sizeof add, output, layer_input(b, i, "attention.offset", HEED_F32, HEED_SHAPE(1, 1, b->model->dims.width))};
-  return heed_define_add(b->graph, &add);
+  const uint32_t heads = b->model->dims.heads, width = b->model->dims.width, tokens = b->model->dims.prefix_tokens + b->rows * b->columns;
+  const heed_shape joined = HEED_SHAPE(b->desc.batch, tokens, width), apart = HEED_SHAPE(b->desc.batch, tokens, heads, width / heads), each = HEED_SHAPE(heads, 1);
+  const heed_add_desc add = {sizeof add, output, layer_input(b, i, "attention.offset", HEED_F32, HEED_SHAPE(1, 1, width))};
+  const heed_value gain = heed_define_view(b->graph, layer_input(b, i, "attention.gain", HEED_F32, HEED_SHAPE(heads)), 0, &each);
+  const heed_multiply_desc multiply = {sizeof multiply, heed_define_view(b->graph, heed_define_add(b->graph, &add), 0, &apart), gain};
+  return heed_define_view(b->graph, heed_define_multiply(b->graph, &multiply), 0, &joined);
 }
 
 static heed_value first_rows(builder *b, heed_value x, uint32_t count) {
@@ -230,7 +234,7 @@ static heed_value attend(builder *b, heed_value x, uint32_t i, uint32_t read_row
   name(b, values.output, i, "attention.output");
   name(b, values.weights, i, "attention.weights");
   name(b, values.logits, i, "attention.logits");
-  return offset_heads(b, values.output, i);
+  return change_heads(b, values.output, i);
 }
 
 static heed_status add_layer(builder *b, heed_value *x, uint32_t i, heed_error *error) {

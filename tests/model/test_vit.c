@@ -226,12 +226,16 @@ static void open_changed(vit *v, const vit_files *files, heed_empty_row empty_ro
   assert_ok(open_vit(v, files, NULL, NULL, 1, &build, NULL, &error));
   for (uint32_t id = 1; id <= heed_graph_value_count(v->graph); id++) {
     assert_ok(heed_graph_value_info(v->graph, (heed_value){id}, &info));
-    if (!info.is_input || info.dtype != HEED_U8) continue;
     const size_t count = (size_t)heed_shape_count(&info.shape);
-    unsigned char *ones = malloc(count);
-    memset(ones, 1, count);
-    write_input(v, info.name, ones, count);
-    free(ones);
+    if (info.is_input && info.dtype == HEED_U8) {
+      unsigned char *ones = malloc(count);
+      memset(ones, 1, count);
+      write_input(v, info.name, ones, count);
+      free(ones);
+    } else if (info.is_input && strstr(info.name, "gain")) {
+      const float ones[] = {1.0f, 1.0f, 1.0f, 1.0f};
+      write_input(v, info.name, ones, count * sizeof *ones);
+    }
   }
   assert_ok(heed_session_run(v->session, NULL, &error));
 }

@@ -1,5 +1,5 @@
 /* A ViT whose attention is changed, on Vulkan against the CPU: heads taken out with zeros or their values' mean in their place, an offset,
- * pairs of tokens cut, tokens dropped, a temperature. Every map, head output and logit within 1e-4. */
+ * pairs of tokens cut, tokens dropped, gains, a temperature. Every map, head output and logit within 1e-4. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void watch(changed_vit *v) {
 }
 
 /* One seed writes the same inputs on every backend: every eighth pair cut, every ninth token dropped, head 0 of every layer taken out, an offset
- * in its place. */
+ * in its place, a gain for every head. */
 static void write_changes(changed_vit *v, uint32_t seed) {
   heed_value_info info;
   heed_error error;
@@ -52,8 +52,9 @@ static void write_changes(changed_vit *v, uint32_t seed) {
     assert_non_null(data);
     for (size_t i = 0; i < count; i++) {
       const uint32_t random = pseudo_random(&seed);
-      const float offset = i % info.shape.dim[info.shape.rank - 1] < 8 ? (float)(random % 200) / 100.0f - 1.0f : 0.0f;
-      if (info.dtype == HEED_F32) memcpy(data + i * sizeof offset, &offset, sizeof offset);
+      const bool is_gain = strstr(info.name, "gain") != NULL;
+      const float offset = i % info.shape.dim[info.shape.rank - 1] < 8 ? (float)(random % 200) / 100.0f - 1.0f : 0.0f, value = is_gain ? (float)(random % 100) / 100.0f : offset;
+      if (info.dtype == HEED_F32) memcpy(data + i * sizeof value, &value, sizeof value);
       else data[i] = is_token_mask ? random % 9 != 0 : random % 8 != 0 && i >= count / info.shape.dim[1];
     }
     assert_ok(heed_session_write(v->session, (heed_value){id}, data, bytes, &error));

@@ -1,6 +1,6 @@
 /* What is changed in the model's attention, as a session with `intervene` takes it: heads taken out, patches that nobody looks at, pairs
  * of tokens that are cut, a temperature; what a head gives taken by a share. Heads are "layer.head", patches numbers in raster order, cuts
- * "query.key" (tokens), gains "layer.head.percent", which are in the model's weights and not in its inputs. */
+ * "query.key" (tokens), gains "layer.head.percent". */
 
 /** How a head is taken out: what stands in its place. */
 export const replacements = { zero: 'zeros', mean: 'its mean over the tokens', uniform: 'equal attention to all' }
@@ -23,12 +23,12 @@ export function wordsOfChanges({ off = [], how, temperature = 1, dropped = [], c
 
 /** The inputs [name, data] of heed_build_desc's `intervene` for these changes. means(layer): what the heads of a layer give on average,
  * [C], asked for where a head's mean stands in for it. */
-export function inputsOf({ off, how, dropped, cuts }, { layers, heads, tokens, prefixTokens, width }, means) {
+export function inputsOf({ off, how, dropped, cuts, gains = [] }, { layers, heads, tokens, prefixTokens, width }, means) {
   const seen = new Uint8Array(tokens).fill(1), size = tokens * tokens, depth = width / heads
   for (const patch of dropped) seen[prefixTokens + patch] = 0
   const inputs = [['token_mask', seen]]
   for (let layer = 0; layer < layers; layer++) {
-    const mask = new Uint8Array(heads * size).fill(1), offset = new Float32Array(width)
+    const mask = new Uint8Array(heads * size).fill(1), offset = new Float32Array(width), gain = new Float32Array(heads).fill(1)
     for (let head = 0; head < heads; head++) {
       for (const cut of cuts) {
         const [query, key] = cut.split('.').map(Number)
@@ -38,7 +38,11 @@ export function inputsOf({ off, how, dropped, cuts }, { layers, heads, tokens, p
       mask.fill(0, head * size, (head + 1) * size)
       if (how === 'mean') offset.set(means(layer).subarray(head * depth, (head + 1) * depth), head * depth)
     }
-    inputs.push([`layer.${layer}.attention.mask`, mask], [`layer.${layer}.attention.offset`, offset])
+    for (const text of gains) {
+      const [of, head, percent] = text.split('.').map(Number)
+      if (of === layer && head < heads) gain[head] = percent / 100
+    }
+    for (const [what, data] of Object.entries({ mask, offset, gain })) inputs.push([`layer.${layer}.attention.${what}`, data])
   }
   return inputs
 }

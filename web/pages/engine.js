@@ -28,8 +28,6 @@ class Engine {
   #busy = Promise.resolve()
   #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
   #changing = null // { session, key }
-  #source
-  #scaled = null // { key, model }: the model with gains of heads in its weights
   #light = null // keeps queries and keys alone, for runs that the next one replaces at once
   result = null
   /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
@@ -60,11 +58,10 @@ class Engine {
     }
     await this.#busy // a run of the model before ends first
     this.#changing?.session.close()
-    for (const old of [this.#light, this.#plain, this.#scaled?.model, this.#model]) old?.close()
+    for (const old of [this.#light, this.#plain, this.#model]) old?.close()
     this.#model = model
-    this.#source = source
     this.#session = this.#plain = session
-    this.#changing = this.#scaled = this.#light = this.whole = null
+    this.#changing = this.#light = this.whole = null
     this.shape = shape
     this.saved = null
     this.result = null
@@ -100,23 +97,12 @@ class Engine {
 
   close() { this.#runtime.close() }
 
-  async #withGains(gains) {
-    if (!gains.length) return this.#model
-    const key = gains.join()
-    if (this.#scaled?.key !== key) {
-      const { scaledSource } = await import('./scaled.js'), { found } = await this.#model.tensors(), old = this.#scaled
-      this.#scaled = { key, model: await this.#runtime.loadModel(await scaledSource(this.#source, gains, found, this.shape)) }
-      old?.model.close()
-    }
-    return this.#scaled.model
-  }
-
   async #withChanges(changes) {
-    const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero', { temperature, gains = [] } = changes, key = `${emptyRow} ${temperature} ${gains}`
+    const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero', { temperature } = changes, key = `${emptyRow} ${temperature}`
     if (this.#changing?.key !== key) {
       this.#changing?.session.close()
       this.#changing = null
-      this.#changing = { key, session: (await this.#withGains(gains)).createSession({ taps: kept(this.shape.layers), intervene: { emptyRow, temperature } }) }
+      this.#changing = { key, session: this.#model.createSession({ taps: kept(this.shape.layers), intervene: { emptyRow, temperature } }) }
     }
     const { session } = this.#changing, width = this.#model.info.width
     const means = (layer) => meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)

@@ -16,7 +16,7 @@ function roundTo(row, steps) {
 }
 
 /* The file of weights in a model's source, and the source with another in its place. */
-export async function weightsOf(source) {
+async function weightsOf(source) {
   if (Array.isArray(source)) {
     const file = source.find(({ name }) => name.endsWith('.safetensors'))
     return { file, replace: (made) => source.map((entry) => (entry === file ? made : entry)) }
@@ -35,8 +35,8 @@ function toHalf(value) {
   return sign | (rounded < 1024 ? rounded : ((power + 15) << 10) + rounded - 1024)
 }
 
-/** How numbers lie in a file of weights: size in bytes, read and write at a place of a DataView. */
-export const types = {
+/* How numbers lie in a file of weights: size in bytes, read and write at a place of a DataView. */
+const types = {
   F32: { size: 4, read: (view, at) => view.getFloat32(at, true), write: (view, at, value) => view.setFloat32(at, value, true) },
   F16: { size: 2, read: (view, at) => fromHalf(view.getUint16(at, true)), write: (view, at, value) => view.setUint16(at, toHalf(value), true) },
   BF16: { size: 2, read: (view, at) => new Float32Array(Uint32Array.of(view.getUint16(at, true) << 16).buffer)[0], write: (view, at, value) => { const [bits] = new Uint32Array(Float32Array.of(value).buffer); view.setUint16(at, (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16, true) } }

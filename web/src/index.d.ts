@@ -265,7 +265,8 @@ export interface Session {
   run(input: ImageInput, options?: CallOptions): Promise<RunResult>
   /** Writes a whole input of a session made with `intervene`, for the runs after it: 'token_mask' Uint8Array [batch, T], 0 = nobody looks
    * there; 'layer.3.attention.mask' Uint8Array [H, T, T], 1 = may attend; 'layer.3.attention.offset' Float32Array [C], added to what the
-   * heads give. At first masks are 1 and offsets 0. */
+   * heads give; 'layer.3.attention.gain' Float32Array [H], by which what each head gives, offset included, is multiplied before the
+   * projection. At first masks and gains are 1 and offsets 0. */
   write(name: string, data: Uint8Array | Float32Array): Promise<void>
   /** Of the last run, with taps 'all' or 'rows'. With a query one row [T], without one whole matrix [T, T]; head 'mean' = mean over
    * heads; batch default 0. */

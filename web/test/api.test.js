@@ -314,7 +314,7 @@ test('results are the colours and cases of the C core', async () => {
   assert.deepEqual([result.op, result.passed, Object.keys(result.results)], ['linear', true, []])
 })
 
-inBoth('attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody', async (runtime) => {
+inBoth('attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody, a gain of 0 is a head taken out', async (runtime) => {
   const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all', intervene: {} }), { tokens } = await session.ready
   const plain = await session.run(picture)
   assert.ok(plain.logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5))
@@ -323,6 +323,15 @@ inBoth('attention is changed between runs: nothing changed is the model as it is
   await session.write('token_mask', mask)
   const { attention } = await session.run(picture)
   for (const layer of attention) for (let row = 0; row < 4 * tokens; row++) assert.equal(layer[row * tokens + 5], 0)
+  const { heads } = await session.ready, layers = attention.length, off = new Uint8Array(heads * tokens * tokens).fill(1)
+  await session.write('token_mask', mask.fill(1))
+  await session.write(`layer.${layers - 1}.attention.gain`, Float32Array.from({ length: heads }, (_, head) => (head === 1 ? 0 : 1)))
+  const silent = await session.run(picture)
+  await session.write(`layer.${layers - 1}.attention.gain`, new Float32Array(heads).fill(1))
+  await session.write(`layer.${layers - 1}.attention.mask`, off.fill(0, tokens * tokens, 2 * tokens * tokens))
+  const out = await session.run(picture)
+  assert.ok(silent.logits.every((logit, i) => Math.abs(logit - out.logits[i]) < 1e-6) && silent.logits.some((logit, i) => Math.abs(logit - plain.logits[i]) > 1e-4))
+  assert.deepEqual(silent.attention[layers - 1], plain.attention[layers - 1], 'a gain acts after the maps of its layer')
   await assert.rejects(session.write('nothing.like.it', mask), fails('INVALID_ARGUMENT', /no such value \(found "nothing\.like\.it"/))
   await assert.rejects(session.write('token_mask', mask.subarray(1)), fails('INVALID_ARGUMENT', /196/))
   await assert.rejects(model.createSession({ intervene: { emptyRow: 'half' } }).ready, fails('INVALID_ARGUMENT', /found "half"/))

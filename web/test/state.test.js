@@ -59,15 +59,16 @@ test('heads are found by their numbers', () => {
   for (const text of ['entropy', 'size < 1', 'entropy < 1 or self > 2', 'entropy << 1']) assert.equal(parseFilter(text), null, text)
 })
 
-test('changes of the attention: masks, offsets, words', () => {
-  const changes = { ...unchanged, off: ['1.0'], how: 'mean', dropped: [2], cuts: ['0.1'] }, shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
+test('changes of the attention: masks, offsets, gains, words', () => {
+  const changes = { ...unchanged, off: ['1.0'], how: 'mean', dropped: [2], cuts: ['0.1'], gains: ['0.1.35'] }, shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
   const inputs = Object.fromEntries(inputsOf(changes, shape, () => Float32Array.of(5, 6, 7, 8)))
   assert.deepEqual([...inputs.token_mask], [1, 1, 1, 0])
   assert.deepEqual([...inputs['layer.0.attention.mask']].map((entry, i) => (entry ? null : i)).filter((i) => i !== null), [1, 17])
   assert.deepEqual([...inputs['layer.1.attention.mask'].subarray(0, 20)], [...new Array(16).fill(0), 1, 0, 1, 1])
   assert.deepEqual([...inputs['layer.1.attention.offset']], [5, 6, 0, 0])
+  assert.deepEqual(['0', '1'].map((layer) => [...inputs[`layer.${layer}.attention.gain`]]), [[1, Math.fround(0.35)], [1, 1]])
   assert.deepEqual([...meanOverTokens(Float32Array.of(1, 2, 3, 4), 2)], [2, 3])
-  assert.equal(wordsOfChanges({ ...changes, temperature: 2 }), ', without 1.0 (mean), 1 patch dropped, 1 pair cut, temperature 2')
+  assert.equal(wordsOfChanges({ ...changes, temperature: 2 }), ', without 1.0 (mean), 1 patch dropped, 1 pair cut, head 0.1 at 35 %, temperature 2')
   const barred = barredBy(changes, 1, 1)
   assert.deepEqual([barred(0, 3, 2), barred(1, 3, 2), barred(1, 0, 1), barred(1, 0, 3)], [true, false, true, true])
   assert.equal(isChanged(unchanged), false)

@@ -93,17 +93,19 @@ static heed_status make_session(heed_web_session *s) {
   return heed_session_create(s->plan, &hooks, &s->session, &s->web->error);
 }
 
-/* Every U8 input allows everything. */
+/* Every U8 input allows everything; every head's gain, the one F32 input of one axis, is 1. */
 static heed_status open_masks(heed_web_session *s) {
   heed_value_info info;
   heed_status status = HEED_OK;
   for (uint32_t id = 1; id <= heed_graph_value_count(s->graph) && status == HEED_OK; id++) {
     HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
-    if (!info.is_input || info.dtype != HEED_U8) continue;
-    const size_t size = (size_t)heed_shape_count(&info.shape);
-    uint8_t *ones = heed_alloc_raw(s->web->context, size, 1);
+    const bool is_mask = info.dtype == HEED_U8;
+    if (!info.is_input || (!is_mask && info.shape.rank != 1)) continue;
+    const size_t count = (size_t)heed_shape_count(&info.shape), size = is_mask ? count : count * sizeof(float);
+    unsigned char *ones = heed_alloc_raw(s->web->context, size, 1);
     if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
-    memset(ones, 1, size);
+    if (is_mask) memset(ones, 1, size);
+    for (size_t i = 0; !is_mask && i < count; i++) memcpy(ones + i * sizeof(float), &(float){1.0f}, sizeof(float));
     status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
     heed_free(s->web->context, ones);
   }

@@ -102,7 +102,7 @@ HEED_WEB_EXPORT(model_absent) const char *heed_web_model_absent(const heed_web_m
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
 /* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED. intervene: 0, or 1 + heed_empty_row, with
- * temperature as in heed_build_desc; every mask is 1 at first. out: the session, batch, height, width, tokens, steps, memory as
+ * temperature as in heed_build_desc; every mask and gain is 1 at first. out: the session, batch, height, width, tokens, steps, memory as
  * heed_memory, address of the pixel_values. */
 HEED_WEB_EXPORT(session_create) heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height, uint32_t width,
                                                             int kind, const char *names, uint32_t count, uint32_t intervene, double temperature);

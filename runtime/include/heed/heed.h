@@ -244,6 +244,10 @@ typedef struct heed_add_desc {
 } heed_add_desc;
 HEED_API heed_value heed_define_add(heed_graph *graph, const heed_add_desc *desc);
 
+/* y = a b, element by element, b broadcast to a's shape as add's is. */
+typedef heed_add_desc heed_multiply_desc;
+HEED_API heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *desc);
+
 #define HEED_CONCAT_MAX 4
 /* Joins 2..4 tensors along `axis`; the other axes equal, but a leading axis 0 of 1 is repeated to the largest (class tokens). */
 typedef struct heed_concat_desc {
@@ -705,9 +709,10 @@ typedef struct heed_build_desc {
   const uint32_t *rows;   /* as heed_attention_desc.rows: which query rows of the attention weights come out; NULL = all */
   uint32_t row_count;
   /* Attention that can be changed from run to run, by inputs that must be written before the first one: token_mask U8 [B, T], 0 = no
-   * token looks there (1 = real, as key_padding); for each layer layer.i.attention.mask U8 [1, H, T, T], 1 = may attend; and
-   * layer.i.attention.offset F32 [1, 1, C], added to what the heads give (C = H D, head by head). A head of an empty mask gives zeros,
-   * or by empty_row the mean of its values, as if it looked everywhere alike; an offset in its place gives what one likes. */
+   * token looks there (1 = real, as key_padding); for each layer layer.i.attention.mask U8 [1, H, T, T], 1 = may attend;
+   * layer.i.attention.offset F32 [1, 1, C], added to what the heads give (C = H D, head by head); and layer.i.attention.gain F32 [H], by
+   * which each head's share, offset included, is multiplied before the projection. A head of an empty mask gives zeros, or by empty_row
+   * the mean of its values, as if it looked everywhere alike; an offset in its place gives what one likes. */
   bool intervene;
   heed_empty_row empty_row; /* as heed_attention_desc.empty_row */
   float temperature;        /* logits of every attention are divided by it; 0 = 1 */

@@ -1,0 +1,11 @@
+/* What add and multiply have in common: heed_add_desc, b broadcast to a's shape by numpy's rule. */
+#ifndef HEED_GRAPH_BROADCAST_RULE_H
+#define HEED_GRAPH_BROADCAST_RULE_H
+
+#include "graph/graph.h"
+
+/* The shape rule; inputs in the order a, b. */
+heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *desc, heed_op_result *results, uint32_t *count, heed_error *error);
+uint64_t heed_broadcast_flops(const heed_graph *graph, const heed_node *node);
+
+#endif
