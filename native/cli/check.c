@@ -24,7 +24,7 @@ static int check_file(cli_state *cli, cli_choice *choice, const char *path, cons
     cli_tensors_clear(&tensors);
     status = heed_check_case(cli->context, choice->opened, bytes, size, 0.0, out ? take_result : NULL, &tensors, &result, &cli->error);
   } while (status != HEED_OK && cli_choice_fall_back(cli, choice, status));
-  if (status == HEED_OK && out) status = cli_tensors_save(cli, &tensors, out);
+  if (status == HEED_OK && out) status = cli_tensors_save(cli, &tensors, NULL, 0, out);
   cli_tensors_clear(&tensors);
   free(bytes);
   if (status != HEED_OK) {

@@ -157,7 +157,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   if (status == HEED_OK) status = read_pixels(cli, &job, words.word[1]);
   if (status == HEED_OK) status = cli_choice_open(cli, &choice);
   if (status == HEED_OK) status = evaluate(cli, &job, &choice, taps);
-  if (status == HEED_OK) status = cli_tensors_save(cli, &job.tensors, out);
+  if (status == HEED_OK) status = cli_tensors_save(cli, &job.tensors, NULL, 0, out);
   cli_pipeline_close(&job.pipeline);
   cli_choice_close(&choice);
   cli_tensors_clear(&job.tensors);

@@ -1,7 +1,7 @@
 /* heed maps: attention maps that were saved, by heed run --save, by the page or by other programs, drawn and in numbers again. In the file:
  * attention.N [1, H, T, T] or [H, T, T] of each layer N from 0; a picture, either picture [height, width, 3] as bytes or pixel_values
  * [1, 3, height, width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a square, patch = the side of a
- * patch in pixels, without which pixel_values says it, and provenance. */
+ * patch in pixels, without which pixel_values says it, provenance, and changes = the options of heed run that changed the attention. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,9 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   run_query_text(&selection, query);
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", path, job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
+  const char *changes = heed_safetensors_metadata(job->file, "changes");
   if (job->result.from) printf("from: %s\n", job->result.from);
+  if (changes) printf("changed: %s\n", changes);
   printf("attention of %s:\n", query);
   run_print_heads(stdout, &job->pipeline.info, &job->result, &selection);
   return write_outputs(cli, job, options, &selection);

@@ -98,6 +98,7 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
   heed_value_info info;
   heed_graph_value_info(pipeline->graph, input, &info);
   HEED_TRY(heed_session_write(pipeline->session, input, pixel_values, (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values, &cli->error));
+  if (pipeline->write_inputs) HEED_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
   HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
   if (!pipeline->timed) return HEED_OK;
   const double start = now_milliseconds();

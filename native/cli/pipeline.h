@@ -19,6 +19,9 @@ typedef struct cli_pipeline {
   heed_session *session;
   bool timed;          /* run once more after each run and keep that time: the first one may compile kernels */
   double milliseconds;
+  /* Writes the graph's other inputs from `inputs` once there is a session; NULL = it has none. */
+  heed_status (*write_inputs)(cli_state *cli, const struct cli_pipeline *pipeline, const void *inputs);
+  const void *inputs; /* borrowed */
 } cli_pipeline;
 
 /* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run --tokens takes it. */

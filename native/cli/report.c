@@ -65,6 +65,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   run_query_text(selection, query);
   fprintf(to, "%s: %u x %u pixels, %s %u layers x %u heads, %u tokens, on %s, %.1f ms\n", result->picture, result->image.width, result->image.height, info->family,
           info->layers, info->heads, result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+  cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
   if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);
   fprintf(to, "attention of %s:\n", query);
@@ -164,6 +165,7 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
     json_text(&json, "backend", heed_backend_name(options->choice.opened));
     json_text(&json, "device", heed_backend_device(options->choice.opened));
   }
+  cli_changes_json(&options->changes, &json);
   json_open(&json, "results", '[');
   for (uint32_t i = 0; i < count; i++) json_result(&json, pipeline, options, &results[i], &selections[i]);
   json_close(&json, ']');
@@ -174,7 +176,46 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
 
 /* --------------------------------------------------------------------------------------------------------------- tensors */
 
-heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const char *path) {
+/* Where the tensors are from, as the page's provenance: JSON, malloc'ed; NULL without memory. */
+static char *provenance_text(const cli_pipeline *pipeline, const run_options *options, const run_result *result) {
+  const heed_model_info *info = &pipeline->info;
+  FILE *file = tmpfile();
+  if (!file) return NULL;
+  json_out json = {file, false};
+  json_open(&json, NULL, '{');
+  json_text(&json, "heed", heed_version());
+  json_text(&json, "model", info->family);
+  json_integer(&json, "layers", info->layers);
+  json_integer(&json, "heads", info->heads);
+  json_integer(&json, "parameters", (int64_t)info->parameters);
+  json_text(&json, "picture", result->picture);
+  json_text(&json, "device", heed_backend_device(options->choice.opened));
+  cli_changes_json(&options->changes, &json);
+  json_close(&json, '}');
+  const long size = ftell(file);
+  char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
+  rewind(file);
+  if (text) text[fread(text, 1, (size_t)size, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+/* All that is needed to read the file again: grid, side of a patch, provenance, and what was changed. */
+static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const cli_tensors *tensors,
+                                      const char *path) {
+  char grid[48], patch[16];
+  char *from = provenance_text(pipeline, options, result), *changes = cli_changes_text(&options->changes);
+  snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns, pipeline->info.prefix_tokens);
+  snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
+  const heed_safetensors_pair pairs[] = {{"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};
+  const heed_status status = from && changes ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path)
+                                             : heed_fail(&cli->error, HEED_IO, "%s: its metadata could not be put together (no memory, or no temporary file)", path);
+  free(from);
+  free(changes);
+  return status;
+}
+
+heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *path) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t n = result->tokens;
   const heed_shape pixels = HEED_SHAPE(1, 3, result->batch_height, result->batch_width), logits = HEED_SHAPE(1, info->classes);
@@ -188,7 +229,7 @@ heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const
     status = cli_tensors_add(&tensors, name, HEED_F32, &map, result->attention + (size_t)l * info->heads * n * n, &cli->error);
   }
   if (status == HEED_OK) status = cli_tensors_add(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
-  if (status == HEED_OK) status = cli_tensors_save(cli, &tensors, path);
+  if (status == HEED_OK) status = save_with_metadata(cli, pipeline, options, result, &tensors, path);
   cli_tensors_clear(&tensors);
   return status;
 }

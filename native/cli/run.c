@@ -130,6 +130,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
   result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
+  HEED_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns, &result->changes));
   return run_select(cli, options, info, result, selection);
 }
 
@@ -143,6 +144,10 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   pipeline->build.width = result->batch_width;
   pipeline->build.rows = whole ? NULL : &selection->query;
   pipeline->build.row_count = whole ? 0 : 1;
+  if (cli_change_inputs_any(&result->changes)) {
+    if (result->changes.mean) HEED_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels, &result->changes));
+    cli_change_inputs_use(pipeline, &result->changes);
+  }
   pipeline->build.classes_only = !whole && selection->query == 0 && pipeline->info.prefix_tokens > 0; /* that row is worked out all the same */
   HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
@@ -156,6 +161,7 @@ static void free_result(cli_state *cli, run_result *result) {
   free(result->logits);
   free(result->attention);
   free(result->rollout);
+  cli_change_inputs_free(&result->changes);
 }
 
 /* "maps.png" of picture 2 of several -> "maps-chelsea.png"; the caller frees. */
@@ -173,22 +179,17 @@ static char *output_name(const char *out, const char *picture, bool several) {
 
 typedef heed_status (*write_function)(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
 
-static heed_status write_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path) {
-  (void)selection;
-  return run_save_tensors(cli, pipeline, result, path);
-}
-
 static heed_status write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection,
                                  bool several) {
   const struct {
     const char *out, *label;
     write_function write;
-  } outputs[] = {{options->maps, "maps", run_draw_maps}, {options->rollout, "rollout", run_draw_rollout}, {options->save, "tensors", write_tensors}};
+  } outputs[] = {{options->maps, "maps", run_draw_maps}, {options->rollout, "rollout", run_draw_rollout}, {options->save, "tensors", NULL}};
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
     if (!outputs[i].out) continue;
     char *name = output_name(outputs[i].out, result->picture, several);
     if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
-    const heed_status status = outputs[i].write(cli, pipeline, result, selection, name);
+    const heed_status status = outputs[i].write ? outputs[i].write(cli, pipeline, result, selection, name) : run_save_tensors(cli, pipeline, options, result, name);
     if (status == HEED_OK) printf("%s: %s\n", outputs[i].label, name);
     free(name);
     HEED_TRY(status);
@@ -207,6 +208,11 @@ static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_o
   return HEED_OK;
 }
 
+/* Whether a picture may go through a stream, whose slots are written their pixels alone. */
+static bool may_stream(picture_stream *stream, const cli_choice *choice, const run_result *result, uint32_t index) {
+  return !cli_change_inputs_any(&result->changes) && picture_stream_takes(stream, choice, index);
+}
+
 /* The first of each size runs by itself and is timed; those that follow go through a stream, so that the device works on one while the
  * next is decoded. What a stream cannot do (the device is lost, no memory for another slot) is done one by one. */
 static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
@@ -215,7 +221,7 @@ static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_opti
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     status = prepare_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]);
-    if (status == HEED_OK && !picture_stream_takes(&stream, &options->choice, i)) status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
+    if (status == HEED_OK && !may_stream(&stream, &options->choice, &results[i], i)) status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
   }
   if (status == HEED_OK) status = finish_pictures(cli, pipeline, options, &stream, count, results, selections);
   picture_stream_close(&stream);
@@ -282,8 +288,8 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
     fprintf(stderr, "heed run: --tokens and --features: wrong words (found %u beside the options, expected MODEL and one of the two)\n", words->count);
     return CLI_USAGE;
   }
-  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout) {
-    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps and --rollout are for pictures (found one beside --tokens or --features)\n");
+  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout || cli_changes_any(&options->changes)) {
+    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout and changes of the attention are for pictures (found one beside --tokens or --features)\n");
     return CLI_USAGE;
   }
   sequence->json = options->json;
@@ -307,6 +313,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9", "decode these source tokens with an encoder-decoder MODEL"},
                               {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors", "the same from its tensor source [S, F]"},
                               {"--length", CLI_NUMBER, &sequence.length, "N", "decode at most N tokens (the model's max_length)"},
+                              CLI_CHANGES_OPTIONS(options.changes),
                               CLI_CHOICE_OPTIONS(options.choice),
                               {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a .safetensors file; without one, the embedded demo; without pictures too, one of its scenes)", table, argc, argv,

@@ -2,12 +2,14 @@
 #ifndef HEED_CLI_RUN_H
 #define HEED_CLI_RUN_H
 
+#include "cli/changes.h"
 #include "cli/scene_input.h"
 #include "image/image.h"
 
 typedef struct run_options {
   cli_choice choice;
   const char *scene, *layer, *head, *query, *maps, *rollout, *json, *save;
+  cli_changes changes;
   uint32_t top;
 } run_options;
 
@@ -26,6 +28,7 @@ typedef struct run_result {
   float *attention;                   /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
   uint32_t attention_rows;            /* R */
   float *rollout;                     /* [N, N] or NULL */
+  cli_change_inputs changes;
   double milliseconds;                /* of a run of this size, without loading */
 } run_result;
 
@@ -54,7 +57,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
 /* Writes to a temporary name and renames, as all of these. */
 heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
                            uint32_t count);
-heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const char *path);
+heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *path);
 heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
 heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
 

@@ -203,7 +203,7 @@ static heed_status save_tensors(cli_state *cli, sequence_job *job, const char *p
   HEED_TRY(cli_tensors_add(&job->maps, "source", job->info.features ? HEED_F32 : HEED_I32, &job->source_shape, job->source, &cli->error));
   HEED_TRY(cli_tensors_add(&job->maps, "tokens", HEED_I32, &ids, tokens, &cli->error));
   HEED_TRY(cli_tensors_add(&job->maps, "logits", HEED_F32, &logits, heed_decoder_logits(job->decoder), &cli->error));
-  return cli_tensors_save(cli, &job->maps, path);
+  return cli_tensors_save(cli, &job->maps, NULL, 0, path);
 }
 
 static heed_status give_results(cli_state *cli, sequence_job *job, const sequence_options *options) {

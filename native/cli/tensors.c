@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/output.h"
-#include "model/safetensors.h"
 
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, void *data, heed_error *error) {
   if (tensors->count == tensors->capacity) {
@@ -41,20 +40,27 @@ static heed_status write_part(void *user, const void *bytes, size_t count, heed_
   return heed_fail(error, HEED_IO, "output: cannot be written (%s)", strerror(errno));
 }
 
-heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const char *path) {
+heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const heed_safetensors_pair *metadata, uint32_t count, const char *path) {
   heed_safetensors_item *items = calloc(tensors->count + 1, sizeof *items);
-  if (!items) return heed_fail_memory(&cli->error, path, tensors->count * sizeof *items);
+  heed_safetensors_pair *pairs = calloc((size_t)count + 1, sizeof *pairs);
+  if (!items || !pairs) {
+    free(items);
+    free(pairs);
+    return heed_fail_memory(&cli->error, path, tensors->count * sizeof *items);
+  }
   for (size_t i = 0; i < tensors->count; i++)
     items[i] = (heed_safetensors_item){tensors->tensor[i].name, tensors->tensor[i].dtype, tensors->tensor[i].shape, tensors->tensor[i].data};
-  const heed_safetensors_pair metadata = {"heed", heed_version()};
+  pairs[0] = (heed_safetensors_pair){"heed", heed_version()};
+  for (uint32_t i = 0; i < count; i++) pairs[i + 1] = metadata[i];
   heed_file_write write;
   heed_status status = heed_file_write_begin(&write, path, &cli->error);
   if (status == HEED_OK) {
-    status = heed_safetensors_write(cli->context, items, (uint32_t)tensors->count, &metadata, 1, write_part, write.file, &cli->error);
+    status = heed_safetensors_write(cli->context, items, (uint32_t)tensors->count, pairs, count + 1, write_part, write.file, &cli->error);
     if (status == HEED_OK) status = heed_file_write_commit(&write, &cli->error);
     else heed_file_write_abort(&write);
   }
   free(items);
+  free(pairs);
   return status;
 }
 

@@ -30,6 +30,15 @@ sed -n '2,6p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/cpu.txt"
 cmp -s "$bad/vulkan.txt" "$bad/cpu.txt" || fail "the top classes differ"
 test_end
 
+test_begin vulkan_and_cpu_change_attention_alike
+for backend in vulkan cpu; do
+  heed run --scene 7 --backend $backend --quiet --ablate 4.0,2.1 --replace mean --gain 1.2=0.5 --drop "5,5;9,3" --cut 0.100,0.101 --temperature 1.5
+  expect_exit 0
+  sed -n '3,7p' "$out" | sed 's/(.*//; s/[0-9.]* *//2' >"$bad/changed_$backend.txt"
+done
+cmp -s "$bad/changed_vulkan.txt" "$bad/changed_cpu.txt" || fail "the top classes differ"
+test_end
+
 test_begin answers_in_fp16_are_those_of_the_cpu
 heed demo --score 40 --seed 500000 --backend cpu --quiet
 expect_exit 0

@@ -1,0 +1,282 @@
+/* What heed run changes in a model's attention, from options to the inputs of a graph that `intervene` built. */
+#include "cli/changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/status.h"
+
+#define OPTIONS 6
+static const char *const names[OPTIONS] = {"ablate", "replace", "gain", "drop", "cut", "temperature"};
+
+static const char *value_of(const cli_changes *changes, int option) {
+  return (const char *const[OPTIONS]){changes->ablate, changes->replace, changes->gain, changes->drop, changes->cut, changes->temperature}[option];
+}
+
+bool cli_changes_any(const cli_changes *changes) {
+  bool any = false;
+  for (int i = 0; i < OPTIONS; i++) any = any || value_of(changes, i);
+  return any;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- reading */
+
+static bool take_whole(const char **at, uint32_t *number) {
+  const size_t length = strspn(*at, "0123456789");
+  char digits[10];
+  if (length == 0 || length >= sizeof digits) return false;
+  memcpy(digits, *at, length);
+  digits[length] = '\0';
+  *at += length;
+  return cli_read_number(digits, UINT32_MAX, number);
+}
+
+/* digits[.digits] */
+static bool take_decimal(const char **at, double *number) {
+  const char *end = *at + strspn(*at, "0123456789");
+  if (end == *at) return false;
+  if (*end == '.') {
+    const size_t places = strspn(end + 1, "0123456789");
+    if (places == 0) return false;
+    end += 1 + places;
+  }
+  const bool read = heed_decimal_to_double(*at, (size_t)(end - *at), number);
+  *at = end;
+  return read;
+}
+
+/* How a list is written: pairs with a sign between, perhaps a share, a sign after each but the last; what is wrong where one is not. */
+typedef struct list {
+  const char *text;
+  char between, after;
+  bool has_share;
+  uint32_t limit[2];
+  const char *wrong, *expected;
+} list;
+
+typedef struct entry {
+  uint32_t number[2];
+  double share;
+} entry;
+
+/* The next entry of a list that is not at its end. */
+static heed_status take_entry(cli_state *cli, const list *l, const char **at, entry *found) {
+  const char *first = *at;
+  bool good = take_whole(at, &found->number[0]) && *(*at)++ == l->between && take_whole(at, &found->number[1]);
+  if (good && l->has_share) good = *(*at)++ == '=' && take_decimal(at, &found->share);
+  good = good && (**at == '\0' || (*(*at)++ == l->after && **at != '\0')) && found->number[0] < l->limit[0] && found->number[1] < l->limit[1];
+  if (good) return HEED_OK;
+  const char *end = strchr(first, l->after);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s (found \"%.*s\", expected %s, %u x %u of them)", l->wrong, end ? (int)(end - first) : (int)strlen(first), first, l->expected,
+                   l->limit[0], l->limit[1]);
+}
+
+static heed_status read_off(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
+  const list l = {changes->ablate, '.', ',', false, {inputs->layers, inputs->heads}, "--ablate: no such head", "LAYER.HEAD[,LAYER.HEAD...]"};
+  const char *at = l.text;
+  entry found;
+  do {
+    HEED_TRY(take_entry(cli, &l, &at, &found));
+    inputs->off[found.number[0] * inputs->heads + found.number[1]] = true;
+  } while (*at);
+  return HEED_OK;
+}
+
+static heed_status read_gains(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
+  const list l = {changes->gain, '.', ',', true, {inputs->layers, inputs->heads}, "--gain: no such head or share", "LAYER.HEAD=SHARE[,...]"};
+  const char *at = l.text;
+  entry found;
+  do {
+    HEED_TRY(take_entry(cli, &l, &at, &found));
+    inputs->gain[found.number[0] * inputs->heads + found.number[1]] = (float)found.share;
+  } while (*at);
+  return HEED_OK;
+}
+
+static heed_status read_drops(cli_state *cli, const cli_changes *changes, uint32_t rows, uint32_t columns, cli_change_inputs *inputs) {
+  const list l = {changes->drop, ',', ';', false, {rows, columns}, "--drop: no such patch", "ROW,COL[;ROW,COL...]"};
+  const char *at = l.text;
+  entry found;
+  do {
+    HEED_TRY(take_entry(cli, &l, &at, &found));
+    inputs->seen[inputs->tokens - rows * columns + found.number[0] * columns + found.number[1]] = 0;
+  } while (*at);
+  return HEED_OK;
+}
+
+static heed_status read_cuts(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
+  const list l = {changes->cut, '.', ',', false, {inputs->tokens, inputs->tokens}, "--cut: no such pair of tokens", "QUERY.KEY[,QUERY.KEY...]"};
+  const char *at = l.text;
+  entry found;
+  do {
+    HEED_TRY(take_entry(cli, &l, &at, &found));
+    inputs->pairs[(size_t)found.number[0] * inputs->tokens + found.number[1]] = 0;
+  } while (*at);
+  return HEED_OK;
+}
+
+static heed_status read_replacement(cli_state *cli, const char *text, cli_change_inputs *inputs) {
+  inputs->mean = strcmp(text, "mean") == 0;
+  inputs->empty_row = strcmp(text, "uniform") == 0 ? HEED_EMPTY_ROW_MEAN : HEED_EMPTY_ROW_ZERO;
+  if (inputs->mean || inputs->empty_row == HEED_EMPTY_ROW_MEAN || strcmp(text, "zero") == 0) return HEED_OK;
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--replace: no such replacement (found \"%s\", expected zero, mean or uniform)", text);
+}
+
+static heed_status read_temperature(cli_state *cli, const char *text, cli_change_inputs *inputs) {
+  const char *at = text;
+  double number;
+  if (take_decimal(&at, &number) && *at == '\0' && (float)number > 0.0f && !isinf((float)number)) {
+    inputs->temperature = (float)number;
+    return HEED_OK;
+  }
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--temperature: no temperature (found \"%s\", expected a number above 0)", text);
+}
+
+static heed_status make_room(cli_state *cli, cli_change_inputs *inputs) {
+  const size_t all_heads = (size_t)inputs->layers * inputs->heads, square = (size_t)inputs->tokens * inputs->tokens;
+  inputs->off = calloc(all_heads, sizeof *inputs->off);
+  inputs->gain = malloc(all_heads * sizeof *inputs->gain);
+  inputs->offset = calloc((size_t)inputs->layers * inputs->width, sizeof *inputs->offset);
+  inputs->seen = malloc(inputs->tokens);
+  inputs->pairs = malloc(square);
+  if (!inputs->off || !inputs->gain || !inputs->offset || !inputs->seen || !inputs->pairs) return heed_fail_memory(&cli->error, "changes", square);
+  for (size_t i = 0; i < all_heads; i++) inputs->gain[i] = 1.0f;
+  memset(inputs->seen, 1, inputs->tokens);
+  memset(inputs->pairs, 1, square);
+  return HEED_OK;
+}
+
+heed_status cli_changes_read(cli_state *cli, const cli_changes *changes, const heed_model_info *info, uint32_t rows, uint32_t columns, cli_change_inputs *inputs) {
+  if (!cli_changes_any(changes)) return HEED_OK;
+  *inputs = (cli_change_inputs){.layers = info->layers, .heads = info->heads, .tokens = info->prefix_tokens + rows * columns, .width = info->width, .temperature = 1.0f};
+  HEED_TRY(make_room(cli, inputs));
+  if (changes->ablate) HEED_TRY(read_off(cli, changes, inputs));
+  if (changes->gain) HEED_TRY(read_gains(cli, changes, inputs));
+  if (changes->drop) HEED_TRY(read_drops(cli, changes, rows, columns, inputs));
+  if (changes->cut) HEED_TRY(read_cuts(cli, changes, inputs));
+  if (changes->replace) HEED_TRY(read_replacement(cli, changes->replace, inputs));
+  return changes->temperature ? read_temperature(cli, changes->temperature, inputs) : HEED_OK;
+}
+
+bool cli_change_inputs_any(const cli_change_inputs *inputs) { return inputs->off != NULL; }
+
+void cli_change_inputs_free(cli_change_inputs *inputs) {
+  free(inputs->off);
+  free(inputs->gain);
+  free(inputs->offset);
+  free(inputs->seen);
+  free(inputs->pairs);
+  *inputs = (cli_change_inputs){0};
+}
+
+/* --------------------------------------------------------------------------------------------------------------- writing */
+
+static heed_status write_input(cli_state *cli, const cli_pipeline *pipeline, const char *name, const void *data, size_t bytes) {
+  return heed_session_write(pipeline->session, heed_graph_find(pipeline->graph, name), data, bytes, &cli->error);
+}
+
+static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline, const cli_change_inputs *inputs, uint32_t layer, uint8_t *mask) {
+  const size_t square = (size_t)inputs->tokens * inputs->tokens;
+  char name[48];
+  for (uint32_t h = 0; h < inputs->heads; h++) {
+    if (inputs->off[layer * inputs->heads + h]) memset(mask + h * square, 0, square);
+    else memcpy(mask + h * square, inputs->pairs, square);
+  }
+  snprintf(name, sizeof name, "layer.%u.attention.mask", layer);
+  HEED_TRY(write_input(cli, pipeline, name, mask, inputs->heads * square));
+  snprintf(name, sizeof name, "layer.%u.attention.offset", layer);
+  HEED_TRY(write_input(cli, pipeline, name, inputs->offset + (size_t)layer * inputs->width, inputs->width * sizeof *inputs->offset));
+  snprintf(name, sizeof name, "layer.%u.attention.gain", layer);
+  return write_input(cli, pipeline, name, inputs->gain + (size_t)layer * inputs->heads, inputs->heads * sizeof *inputs->gain);
+}
+
+static heed_status write_inputs(cli_state *cli, const cli_pipeline *pipeline, const void *user) {
+  const cli_change_inputs *inputs = user;
+  const size_t size = (size_t)inputs->heads * inputs->tokens * inputs->tokens;
+  uint8_t *mask = malloc(size);
+  if (!mask) return heed_fail_memory(&cli->error, "changes: mask", size);
+  heed_status status = write_input(cli, pipeline, "token_mask", inputs->seen, inputs->tokens);
+  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++) status = write_layer(cli, pipeline, inputs, i, mask);
+  free(mask);
+  return status;
+}
+
+void cli_change_inputs_use(cli_pipeline *pipeline, cli_change_inputs *inputs) {
+  pipeline->build.intervene = true;
+  pipeline->build.empty_row = inputs->empty_row;
+  pipeline->build.temperature = inputs->temperature;
+  pipeline->write_inputs = write_inputs;
+  pipeline->inputs = inputs;
+}
+
+/* Over all tokens, of the heads that are out. */
+static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline, cli_change_inputs *inputs, uint32_t layer) {
+  const uint32_t depth = inputs->width / inputs->heads;
+  float *given, *offset = inputs->offset + (size_t)layer * inputs->width;
+  heed_shape shape;
+  HEED_TRY(cli_pipeline_read(cli, pipeline, pipeline->tap_names[layer], &given, &shape));
+  for (uint32_t c = 0; c < inputs->width; c++) {
+    double sum = 0.0;
+    for (uint32_t t = 0; t < inputs->tokens; t++) sum += (double)given[(size_t)t * inputs->width + c] / inputs->tokens;
+    if (inputs->off[layer * inputs->heads + c / depth]) offset[c] = (float)sum;
+  }
+  free(given);
+  return HEED_OK;
+}
+
+heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values, cli_change_inputs *inputs) {
+  const cli_pipeline before = *pipeline;
+  char(*text)[48] = calloc(inputs->layers, sizeof *text);
+  const char **taps = calloc(inputs->layers, sizeof *taps);
+  heed_status status = text && taps ? HEED_OK : heed_fail_memory(&cli->error, "changes: taps", inputs->layers * sizeof *text);
+  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++) {
+    snprintf(text[i], sizeof text[i], "layer.%u.attention.output", i);
+    taps[i] = text[i];
+  }
+  cli_pipeline_reset(pipeline);
+  pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build, .height = before.build.height, .width = before.build.width};
+  pipeline->tap_names = taps;
+  pipeline->timed = false;
+  pipeline->write_inputs = NULL;
+  if (status == HEED_OK) status = cli_pipeline_run(cli, pipeline, choice, pixel_values);
+  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++) status = read_mean(cli, pipeline, inputs, i);
+  cli_pipeline_reset(pipeline);
+  pipeline->build = before.build;
+  pipeline->tap_names = before.tap_names;
+  pipeline->timed = before.timed;
+  pipeline->write_inputs = before.write_inputs;
+  free(text);
+  free(taps);
+  return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- telling */
+
+char *cli_changes_text(const cli_changes *changes) {
+  size_t size = 1;
+  for (int i = 0; i < OPTIONS; i++) size += value_of(changes, i) ? strlen(names[i]) + strlen(value_of(changes, i)) + 4 : 0;
+  char *text = malloc(size), *end = text;
+  if (!text) return NULL;
+  *text = '\0';
+  for (int i = 0; i < OPTIONS; i++)
+    if (value_of(changes, i)) end += snprintf(end, size - (size_t)(end - text), "%s--%s %s", end > text ? " " : "", names[i], value_of(changes, i));
+  return text;
+}
+
+void cli_changes_print(const cli_changes *changes, FILE *to) {
+  if (!cli_changes_any(changes)) return;
+  fputs("changed:", to);
+  for (int i = 0; i < OPTIONS; i++)
+    if (value_of(changes, i)) fprintf(to, " --%s %s", names[i], value_of(changes, i));
+  fputc('\n', to);
+}
+
+void cli_changes_json(const cli_changes *changes, json_out *json) {
+  if (!cli_changes_any(changes)) return;
+  json_open(json, "changes", '{');
+  for (int i = 0; i < OPTIONS; i++)
+    if (value_of(changes, i)) json_text(json, names[i], value_of(changes, i));
+  json_close(json, '}');
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# heed run with the model's attention changed. Numbers are compared with the page's in web/test/changes.test.js.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+micro=$vectors/vit/micro_32
+picture=$vectors/preprocess/rgb.png
+
+classes() { grep ' (class ' "$out"; }
+
+test_begin a_gain_of_nothing_is_a_head_taken_out
+heed run --scene 7 --backend cpu --quiet
+classes >"$bad/plain"
+heed run --scene 7 --backend cpu --quiet --ablate 4.0,2.1
+expect_exit 0
+expect_stdout_contains "changed: --ablate 4.0,2.1"
+classes >"$bad/out"
+heed run --scene 7 --backend cpu --quiet --gain 4.0=0,2.1=0.0
+expect_exit 0
+classes | cmp -s - "$bad/out" || fail "other classes than with the heads taken out"
+cmp -s "$bad/plain" "$bad/out" && fail "the same classes as with nothing changed"
+test_end
+
+test_begin what_changes_nothing_gives_the_same_numbers
+heed run --scene 7 --backend cpu --quiet --gain 1.1=1 --temperature 1.0 --replace mean
+expect_exit 0
+classes | cmp -s - "$bad/plain" || fail "other classes than with nothing changed"
+test_end
+
+test_begin all_at_once_is_saved_with_what_was_changed
+heed run "$micro" "$picture" --backend cpu --quiet --ablate 0.1 --replace mean --gain 1.2=0.25 --drop "0,1;1,0" --cut 0.3,1.1 --temperature 0.7 --json out.json --save out.safetensors
+expect_exit 0
+grep -q '"changes": {"ablate": "0.1", "replace": "mean", "gain": "1.2=0.25", "drop": "0,1;1,0", "cut": "0.3,1.1", "temperature": "0.7"}' "$here/out.json" || fail "out.json: no changes"
+cp "$here/out.safetensors" "$bad"
+heed maps "$bad/out.safetensors" --layer 1
+expect_exit 0
+expect_stdout_contains "changed: --ablate 0.1 --replace mean --gain 1.2=0.25 --drop 0,1;1,0 --cut 0.3,1.1 --temperature 0.7"
+expect_stdout_contains '"temperature": "0.7"'
+test_end
+
+# Each picture has its own means.
+test_begin pictures_one_after_another_are_as_each_alone
+heed run "$micro" "$vectors/preprocess/gray.jpg" --backend cpu --quiet --ablate 0.1,1.0 --replace mean
+classes >"$bad/alone"
+heed run "$micro" "$picture" "$vectors/preprocess/gray.jpg" --backend cpu --quiet --ablate 0.1,1.0 --replace mean
+expect_exit 0
+classes | tail -n 5 | cmp -s - "$bad/alone" || fail "other classes than alone"
+test_end
+
+refused() { # name, sentence, options...
+  test_begin "$1"
+  sentence=$2
+  shift 2
+  heed run "$micro" "$picture" --backend cpu --quiet "$@"
+  expect_exit 2
+  expect_one_sentence run "$sentence"
+  test_end
+}
+refused no_such_layer 'found "2.0", expected LAYER.HEAD[,LAYER.HEAD...], 2 x 4 of them' --ablate 0.0,2.0
+refused no_such_head 'no such head (found "1.4"' --ablate 1.4
+refused no_list 'no such head (found "0.1x"' --ablate 0.1x
+refused an_empty_list 'no such head (found ""' --ablate ""
+refused a_list_that_goes_on 'no such head (found "0.1"' --ablate 0.1,
+refused a_number_that_is_too_long 'no such head (found "99999999999.1"' --ablate 99999999999.1
+refused a_gain_without_a_share 'no such head or share (found "0.1"' --gain 0.1
+refused a_gain_below_nothing 'no such head or share (found "0.1=-1"' --gain 0.1=-1
+refused no_such_patch 'no such patch (found "2,0", expected ROW,COL[;ROW,COL...], 2 x 2 of them' --drop "1,1;2,0"
+refused no_such_token 'no such pair of tokens (found "0.5"' --cut 0.5
+refused no_such_replacement 'found "median", expected zero, mean or uniform' --ablate 0.1 --replace median
+refused no_temperature 'found "0", expected a number above 0' --temperature 0
+refused a_temperature_that_is_no_number 'found "warm"' --temperature warm
+
+test_begin an_encoder_decoder_is_not_changed
+heed run "$vectors/sequence/captioner" --tokens 1,2 --ablate 0.1
+expect_exit 2
+test_end
+
+tests_end
