@@ -89,6 +89,7 @@ static void json_head(json_out *json, const run_result *result, const run_select
   json_number(json, "distance_renormalised", s.distance_renormalised);
   json_number(json, "prefix_mass", s.prefix_mass);
   json_number(json, "self_mass", s.self_mass);
+  json_number(json, "top5_mass", s.top5_mass);
   json_floats(json, "row", row, result->tokens);
   json_close(json, '}');
   fputc('\n', json->file);

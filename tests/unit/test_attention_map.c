@@ -279,6 +279,66 @@ static void test_distance_by_hand(void **state) {
   assert_near(heed_map_distance(all_on_cls, 1, 1, 2, 16.0, true), 0.0, 0.0, "no mass on patches");
 }
 
+/* ------------------------------------------------------------------------------------------------------------ statistics */
+
+static int larger_first(const void *a, const void *b) {
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x < y) - (x > y);
+}
+
+/* The mean over patch queries of what a row holds on prefix tokens, on itself, and on its five largest, by sorting all of it. */
+static void reference_masses(const float *attention, uint32_t prefix, uint32_t n, double masses[3]) {
+  float *sorted = malloc(n * sizeof *sorted);
+  masses[0] = masses[1] = masses[2] = 0.0;
+  for (uint32_t q = prefix; q < n; q++) {
+    memcpy(sorted, attention + (size_t)q * n, n * sizeof *sorted);
+    for (uint32_t k = 0; k < prefix; k++) masses[0] += (double)sorted[k] / (n - prefix);
+    masses[1] += (double)sorted[q] / (n - prefix);
+    qsort(sorted, n, sizeof *sorted, larger_first);
+    for (uint32_t k = 0; k < n && k < 5; k++) masses[2] += (double)sorted[k] / (n - prefix);
+  }
+  free(sorted);
+}
+
+static void test_statistics(void **state) {
+  (void)state;
+  static const uint32_t grids[][3] = {{1, 1, 1}, {0, 2, 2}, {0, 1, 5}, {1, 2, 3}, {5, 3, 7}, {1, 14, 14}};
+  test_random random = {13};
+  for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+    const uint32_t prefix = grids[k][0], n = prefix + grids[k][1] * grids[k][2];
+    float *attention = random_rows(&random, n, n);
+    double masses[3], entropy = 0.0;
+    heed_map_statistics found;
+    heed_map_get_statistics(attention, prefix, grids[k][1], grids[k][2], 16.0, &found);
+    reference_masses(attention, prefix, n, masses);
+    for (uint32_t q = prefix; q < n; q++) entropy += heed_map_entropy(attention + (size_t)q * n, n) / (n - prefix);
+    assert_near(found.prefix_mass, masses[0], 1e-12, "on prefix tokens");
+    assert_near(found.self_mass, masses[1], 1e-12, "on itself");
+    assert_near(found.top5_mass, masses[2], 1e-12, "five largest");
+    assert_near(found.entropy_patches, entropy, 1e-12, "entropy of patches");
+    assert_near(found.entropy_cls, prefix ? heed_map_entropy(attention, n) : 0.0, 0.0, "entropy of CLS");
+    assert_near(found.distance, heed_map_distance(attention, prefix, grids[k][1], grids[k][2], 16.0, false), 0.0, "distance");
+    free(attention);
+  }
+}
+
+/* Equal weights count as often as they are there; a NaN anywhere makes the number one. */
+static void test_five_largest_by_hand(void **state) {
+  (void)state;
+  float attention[49] = {0};
+  heed_map_statistics found;
+  for (uint32_t q = 0; q < 7; q++)
+    for (uint32_t k = 0; k < 7; k++) attention[q * 7 + k] = k < 6 ? 0.125f : 0.25f;
+  heed_map_get_statistics(attention, 1, 2, 3, 16.0, &found);
+  assert_near(found.top5_mass, 0.75, 0.0, "ties");
+  for (uint32_t k = 0; k < 7; k++) {
+    attention[3 * 7 + k] = NAN;
+    heed_map_get_statistics(attention, 1, 2, 3, 16.0, &found);
+    assert_true(isnan(found.top5_mass));
+    attention[3 * 7 + k] = 0.125f;
+  }
+}
+
 /* ------------------------------------------------------------------------------------------------------------- mass mask */
 
 static void check_mask(const float *weights, uint32_t n, double share, const char *expected) {
@@ -343,6 +403,7 @@ int main(void) {
                                      cmocka_unit_test(test_entropy),
                                      cmocka_unit_test(test_distance),
                                      cmocka_unit_test(test_distance_by_hand),
+                                     cmocka_unit_test(test_statistics), cmocka_unit_test(test_five_largest_by_hand),
                                      cmocka_unit_test(test_mass_mask_by_hand),
                                      cmocka_unit_test(test_mass_mask_is_smallest)};
   return cmocka_run_group_tests(tests, make_context, drop_context);

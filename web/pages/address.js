@@ -44,7 +44,7 @@ const keys = {
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
-  p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'cls-entropy')],
+  p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'top5', 'cls-entropy')],
   d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share],
   b: ['gains', (text) => (/^\d{1,3}\.\d{1,3}\.\d{1,2}(_\d{1,3}\.\d{1,3}\.\d{1,2})*$/.test(text) ? text.split('_') : undefined)], z: ['dropped', runs], u: ['cuts', pairs]
 }

@@ -110,7 +110,7 @@ export async function numbers(page) {
     const s = statistics[l][h]
     return {
       layer: l, head: h, entropy: entropy(row), entropy_cls: s.entropyCls, entropy_patches: s.entropyPatches, distance: s.distance,
-      distance_renormalised: s.distanceRenormalised, prefix_mass: s.prefixMass, self_mass: s.selfMass, row: Array.from(row)
+      distance_renormalised: s.distanceRenormalised, prefix_mass: s.prefixMass, self_mass: s.selfMass, top5_mass: s.top5Mass, row: Array.from(row)
     }
   }))
   const token = engine.token(query)

@@ -4,10 +4,10 @@
 export const numbersOfHeads = {
   entropy: ['entropyPatches', 'Entropy of patch queries, nats', 3], distance: ['distance', 'Mean attention distance, pixels', 1],
   'distance-patches': ['distanceRenormalised', 'Mean distance over patches alone, pixels', 1],
-  cls: ['prefixMass', 'Weight on CLS and registers', 3], self: ['selfMass', 'Weight on itself', 3], 'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
+  cls: ['prefixMass', 'Weight on CLS and registers', 3], self: ['selfMass', 'Weight on itself', 3], top5: ['top5Mass', 'Five largest weights together', 3], 'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
 }
 
-const term = /^(layer|head|entropy|distance|distance-patches|cls|self|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
+const term = /^(layer|head|entropy|distance|distance-patches|cls|self|top5|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
 const compare = { '<': (a, b) => a < b, '>': (a, b) => a > b, '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '=': (a, b) => a === b }
 
 export const numberOf = (entry, name) => entry[numbersOfHeads[name]?.[0] ?? name]
@@ -33,6 +33,7 @@ export function numbersOfUniform({ tokens, prefixTokens, rows, columns }, unit) 
   for (let dy = 1 - rows; dy < rows; dy++) for (let dx = 1 - columns; dx < columns; dx++) sum += Math.hypot(dy, dx) * (rows - Math.abs(dy)) * (columns - Math.abs(dx))
   const patches = rows * columns, distance = (sum / patches / patches) * unit
   return {
-    entropyPatches: Math.log(tokens), entropyCls: Math.log(tokens), distance: (distance * patches) / tokens, distanceRenormalised: distance, prefixMass: prefixTokens / tokens, selfMass: 1 / tokens
+    entropyPatches: Math.log(tokens), entropyCls: Math.log(tokens), distance: (distance * patches) / tokens, distanceRenormalised: distance, prefixMass: prefixTokens / tokens, selfMass: 1 / tokens,
+    top5Mass: Math.min(5, tokens) / tokens
   }
 }

@@ -66,10 +66,10 @@ export async function overPictures(page, files) {
     showStop(null)
     await page.run(found?.first ?? before)
   }
-  const { spread, unread } = found, { layers, count } = spread, shown = { entropyPatches: 3, distance: 1, prefixMass: 3, selfMass: 3 }
+  const { spread, unread } = found, { layers, count } = spread, shown = { entropyPatches: 3, distance: 1, prefixMass: 3, selfMass: 3, top5Mass: 3 }
   const save = async () => download(new Blob([`# ${provenanceText({ ...(await provenanceOf(page)), picture: `${count} pictures` })}\n# ${files.filter(({ name }) => !unread.includes(name)).map(({ name }) => name).join(', ')}\n${spreadTable(layers)}\n`], { type: 'text/csv' }), 'heed-heads.csv')
   showDialog({
-    title: `Heads over ${count} pictures`, label: 'Heads', columns: ['head', 'entropy, nats', 'distance, pixels', 'on CLS', 'on itself'], buttons: { 'Save CSV': save },
+    title: `Heads over ${count} pictures`, label: 'Heads', columns: ['head', 'entropy, nats', 'distance, pixels', 'on CLS', 'on itself', 'on the top five'], buttons: { 'Save CSV': save },
     text: `Mean ± standard deviation over the pictures.${unread.length ? ` Not read as pictures: ${unread.join(', ')}.` : ''}`,
     rows: layers.flatMap((heads, l) => heads.map((of, h) => [`layer ${l}, head ${h}`, ...Object.entries(shown).map(([key, digits]) => `${of[key].mean.toFixed(digits)} ± ${of[key].spread.toFixed(digits)}`)]))
   })

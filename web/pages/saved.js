@@ -53,7 +53,7 @@ export function pictureOfPixels({ shape: [, , height, width], data }) {
 
 /** Statistics of one head; attention [N, N]; distances in patches times `patch`. */
 export function headStatistics(attention, { tokens, prefixTokens: prefix, rows, columns }, patch) {
-  const sums = { entropyCls: prefix ? entropy(attention.subarray(0, tokens)) : 0, entropyPatches: 0, distance: 0, distanceRenormalised: 0, prefixMass: 0, selfMass: 0 }
+  const sums = { entropyCls: prefix ? entropy(attention.subarray(0, tokens)) : 0, entropyPatches: 0, distance: 0, distanceRenormalised: 0, prefixMass: 0, selfMass: 0, top5Mass: 0 }
   const patches = rows * columns
   for (let q = 0; q < patches; q++) {
     const row = attention.subarray((prefix + q) * tokens, (prefix + q + 1) * tokens)
@@ -67,6 +67,7 @@ export function headStatistics(attention, { tokens, prefixTokens: prefix, rows, 
     sums.distanceRenormalised += mass > 0 ? ((distance / mass) * patch) / patches : 0
     for (let k = 0; k < prefix; k++) sums.prefixMass += row[k] / patches
     sums.selfMass += row[prefix + q] / patches
+    sums.top5Mass += Float32Array.from(row).sort().subarray(-5).reduce((sum, weight) => sum + weight, 0) / patches // a NaN is sorted to the end
   }
   return sums
 }

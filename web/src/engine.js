@@ -13,7 +13,7 @@ const colormaps = ['cividis', 'viridis', 'magma', 'inferno', 'grey']
 const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
 /* Of a part's names the first. */
 const partName = (pattern) => pattern.split('|')[0]
-const statisticNames = ['entropyCls', 'entropyPatches', 'distance', 'distanceRenormalised', 'prefixMass', 'selfMass']
+const statisticNames = ['entropyCls', 'entropyPatches', 'distance', 'distanceRenormalised', 'prefixMass', 'selfMass', 'top5Mass']
 
 export class Engine {
   #exports
@@ -304,7 +304,7 @@ export class Engine {
     const { info } = this.#ran(id)
     const one = (layer, head) => {
       this.#check(this.#exports.session_statistics(id, batch, layer, head))
-      return Object.fromEntries(this.#out(6).map((value, i) => [statisticNames[i], value]))
+      return Object.fromEntries(this.#out(statisticNames.length).map((value, i) => [statisticNames[i], value]))
     }
     const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
     return only === undefined ? Array.from({ length: info.layers }, (_, layer) => heads(layer)) : [heads(only)]

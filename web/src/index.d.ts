@@ -253,6 +253,8 @@ export interface HeadStatistics {
   distanceRenormalised: number
   prefixMass: number
   selfMass: number
+  /** The five largest weights of a row together. */
+  top5Mass: number
 }
 
 /** A token: its number, 'cls', or [row, column] of a patch. */

@@ -71,7 +71,7 @@ test('scene 159 through the demo model: every number of heed run', async () => {
   assert.ok(sameBits(a.logits, b.logits), 'logits: 1 and 2 threads differ')
   a.attention.forEach((map, layer) => near(`attention.${layer}`, map, expected[`attention.${layer}`].data))
   near('rollout', await a.session.rollout(), expected.rollout.data)
-  const heads = JSON.parse(readFileSync(json)).results[0].heads, numbers = ['entropy_cls', 'entropy_patches', 'distance', 'distance_renormalised', 'prefix_mass', 'self_mass']
+  const heads = JSON.parse(readFileSync(json)).results[0].heads, numbers = ['entropy_cls', 'entropy_patches', 'distance', 'distance_renormalised', 'prefix_mass', 'self_mass', 'top5_mass']
   near('statistics', (await a.session.statistics()).flat().flatMap(Object.values), heads.flatMap((head) => numbers.map((name) => head[name])))
   const again = await a.session.run(expected.pixel_values.data)
   assert.ok(sameBits(again.logits, a.logits), 'the module and the program preprocess differently')

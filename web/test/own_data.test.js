@@ -198,7 +198,7 @@ test('several pictures: mean and spread of every head, those of heed run --json;
   const names = csv[2].split(',')
   for (const line of csv.slice(3)) {
     const [layer, head, ...numbers] = line.split(',').map(Number)
-    for (const key of ['entropy_patches', 'distance', 'self_mass']) {
+    for (const key of ['entropy_patches', 'distance', 'self_mass', 'top5_mass']) {
       const values = expected.map((heads) => heads.find((one) => one.layer === layer && one.head === head)[key]), mean = values.reduce((a, b) => a + b) / 3, spread = Math.sqrt(values.reduce((total, value) => total + (value - mean) ** 2, 0) / 2)
       for (const [what, value] of Object.entries({ mean, spread })) {
         const found = numbers[names.indexOf(`${key}_${what}`) - 2]

@@ -99,13 +99,13 @@ test('the numbers are those of heed run --json', async () => {
   const { name, bytes } = await saved(page, '#save-json')
   assert.equal(name, 'heed.json')
   const found = JSON.parse(bytes), expected = JSON.parse(readFileSync(json)), { heads, rollout } = expected.results[0]
-  for (const name of ['entropy', 'entropy_cls', 'entropy_patches', 'distance', 'distance_renormalised', 'prefix_mass', 'self_mass', 'row']) assert.ok(heads.every((head) => name in head), name)
+  for (const name of ['entropy', 'entropy_cls', 'entropy_patches', 'distance', 'distance_renormalised', 'prefix_mass', 'self_mass', 'top5_mass', 'row']) assert.ok(heads.every((head) => name in head), name)
   assert.deepEqual([heads.length, rollout.length], [20, 197])
   close(found, expected, '')
   await page.click('#tab-statistics')
   await page.waitForSelector('#view tbody tr')
   const lines = await page.locator('#view tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent)))
-  assert.deepEqual(lines, heads.map((head) => [head.entropy_patches.toFixed(3), head.distance.toFixed(1), head.prefix_mass.toFixed(3), head.self_mass.toFixed(3)]))
+  assert.deepEqual(lines, heads.map((head) => [head.entropy_patches.toFixed(3), head.distance.toFixed(1), head.prefix_mass.toFixed(3), head.self_mass.toFixed(3), head.top5_mass.toFixed(3)]))
   await finish(page)
 })
 

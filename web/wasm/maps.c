@@ -81,7 +81,8 @@ heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uin
   if (status == HEED_OK) {
     heed_map_get_statistics(rows, info.prefix_tokens, s->height / info.patch, s->width / info.patch, info.patch, &statistics);
     const double numbers[] = {statistics.entropy_cls,          statistics.entropy_patches, statistics.distance,
-                              statistics.distance_renormalised, statistics.prefix_mass,     statistics.self_mass};
+                              statistics.distance_renormalised, statistics.prefix_mass,     statistics.self_mass,
+                              statistics.top5_mass};
     memcpy(s->web->out, numbers, sizeof numbers);
   }
   heed_free(s->web->context, rows);

@@ -802,6 +802,7 @@ typedef struct heed_map_statistics {
   double distance, distance_renormalised; /* heed_map_distance, in pixels */
   double prefix_mass;     /* weight on prefix tokens, mean over patch queries */
   double self_mass;       /* weight on itself, mean over patch queries */
+  double top5_mass;       /* the five largest weights of a row together (all where it has fewer), mean over patch queries */
 } heed_map_statistics;
 HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, heed_map_statistics *statistics);
 

@@ -59,7 +59,7 @@ export function headsView(page, element) {
 
   function words(state, maps) {
     const found = `${shown.length} of ${engine.shape.layers * engine.shape.heads} heads.`
-    if (parseFilter(state.filter) === null) return 'The filter knows entropy, distance, distance-patches, cls, self, cls-entropy, layer and head: "entropy < 1.5 and self > 5 %".'
+    if (parseFilter(state.filter) === null) return 'The filter knows entropy, distance, distance-patches, cls, self, top5, cls-entropy, layer and head: "entropy < 1.5 and top5 > 50 %".'
     const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0), { scale } = page.drawn
     const scaled = scale.numbers ? 'Numbers on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
       : scale.kind === 'all' ? `The scale ends at the largest weight of all heads: ${times(beyond, engine.shape.tokens)}.`

@@ -3,7 +3,7 @@ import { findHeads, numberOf, numbersOfHeads, numbersOfUniform } from '../finder
 import { scatter } from '../plot/scatter.js'
 
 /* What a column is called in the table. */
-const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self' }
+const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self', top5: 'top 5' }
 const fields = Object.entries(short).map(([name, text]) => ({ name, text, long: numbersOfHeads[name][1], digits: numbersOfHeads[name][2] }))
 
 export function statisticsView(page, element) {
