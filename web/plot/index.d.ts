@@ -44,6 +44,8 @@ export interface MapOptions {
   table: ColourTable
 }
 export function heat(map: MapOptions): Raster
+/** A row as one line, the weight of each pixel that is farthest from 0 where there are more weights than `width`. */
+export function strip(options: { weights: Float32Array | number[], width?: number, scale: Scale, table: ColourTable }): Raster
 /** maps[layer][head], null for a place that stays empty: layers down, heads across. */
 export function heads(options: { maps: (Numbers | null)[][], rows: number, columns: number, scale: Scale, table: ColourTable }): Raster
 

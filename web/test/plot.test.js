@@ -13,6 +13,7 @@ import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
 import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { scatter } from '../plot/scatter.js'
+import { strip } from '../plot/strip.js'
 
 const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
 const weights = Float32Array.of(0, 0.125, 0.5, 0.25), tokens = 8
@@ -39,6 +40,13 @@ test('numbers that are no shares have a scale from 0, with words of their own', 
 })
 
 test('heat: a pixel a weight', () => assert.equal(reds(heat({ weights, rows: 2, columns: 2, scale: uniform, table })), '0 64 255 128'))
+
+test('strip: a pixel a weight, or the one that stands out most', () => {
+  assert.equal(reds(strip({ weights, scale: uniform, table })), '0 64 255 128')
+  assert.equal(reds(strip({ weights, width: 2, scale: uniform, table })), '64 255')
+  const scores = strip({ weights: Float32Array.of(1, -4, -Infinity, -Infinity), width: 2, scale: signedScale('q·k', 4), table })
+  assert.deepEqual([reds(scores), scores.width, scores.height], ['0 128', 2, 1])
+})
 
 test('heads: layers down, heads across, a gap after each', () =>
   assert.equal(reds(heads({ maps: [[weights, weights]], rows: 2, columns: 2, scale: uniform, table })), '0 64 . 0 64 . 255 128 . 255 128 . . . . . . .'))

@@ -96,3 +96,23 @@ test('a finger: drawn down the picture it scrolls, drawn across it takes the que
   assert.equal(await text(page, '#stage-title'), 'Layer 3, head 0: from patch (9, 7)')
   await finish(page)
 })
+
+test('the strip of all tokens: CLS is a cell with its share, a patch under the pointer is ringed and named, a press chooses it', async () => {
+  const page = await browser.open(), line = await page.locator('#line').boundingBox(), at = (patch) => [line.x + (line.width * (patch + 0.5)) / 196, line.y + 10]
+  assert.equal(await text(page, '#prefix button'), 'CLS 0.43 %')
+  assert.equal(await page.evaluate(() => document.querySelector('#line canvas').width), 196)
+  await page.mouse.move(...at(10 * 14 + 1))
+  assert.equal(await text(page, '#token-said'), 'patch (10, 1): 19.9 % = 39.2 × uniform')
+  assert.equal(await page.getAttribute('#marks .ring', 'd'), 'M1 10h1v1h-1z')
+  await page.mouse.down()
+  await page.mouse.up()
+  await page.waitForFunction(() => location.hash === '#q=10.1')
+  await page.mouse.move(0, 0)
+  assert.equal(await page.locator('#marks .ring').count(), 0)
+  await page.focus('#prefix button')
+  await page.waitForFunction(() => /^CLS, [\d.]+ %, [\d.]+ times uniform$/.test(document.activeElement.getAttribute('aria-label')))
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash === '#q=cls')
+  assert.equal(await page.getAttribute('#prefix button', 'aria-selected'), 'true')
+  await finish(page)
+})

@@ -9,6 +9,7 @@ import { largestOf, newRaster, putColour } from '../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { pin } from '../pinned.js'
 import { stageWords } from '../scores.js'
+import { createStrip } from './strip.js'
 
 const element = (id) => document.getElementById(id)
 
@@ -58,17 +59,6 @@ function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts
   element('marks').innerHTML = `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
 }
 
-/* CLS and registers have no place in the picture: their colours and shares stand below it. */
-function drawSpecial(row, said, { scale, table, prefixTokens, columns }) {
-  const own = largestOf(row)
-  element('special').replaceChildren(...Array.from(row.subarray(0, prefixTokens), (weight, token) => {
-    const t = scale.position(weight, own), at = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255), patch = document.createElement('i'), cell = document.createElement('span')
-    patch.style.background = `rgb(${table.slice(at, at + 3).join()})`
-    cell.append(patch, `${tokenName(token, prefixTokens, columns)} ${said(weight)}`)
-    return cell
-  }))
-}
-
 const diverging = divergingTable()
 const reach = (row) => row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
 
@@ -95,6 +85,8 @@ export function createStage(page) {
     onPick: (row, column, how, event) => { if (event?.shiftKey) pickB([row, column]); else if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null }) },
     onHover: (row, column) => store.set({ hover: row === null ? null : [row, column] })
   })
+
+  const drawStrip = createStrip(page)
 
   function cellName(row, column) {
     const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
@@ -130,7 +122,7 @@ export function createStage(page) {
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
     drawBar(scale, table)
-    drawSpecial(scores ?? row, scores ? (score) => score.toFixed(2) : percent, { scale, table, prefixTokens: prefix, columns })
+    drawStrip(scores ?? row, { scale, table, query })
     element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption
     store.set({ drawn: page.drawn })
