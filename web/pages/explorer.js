@@ -5,6 +5,7 @@ import { connectControls, showControls } from './controls.js'
 import { createEngine } from './engine.js'
 import { demoModel } from './heed/demo.js'
 import { connectKeys } from './keys.js'
+import { sourceOf } from './pinned.js'
 import { connectPictures, scenePictures } from './pictures.js'
 import { connectModels } from './models.js'
 import { connectSave } from './save.js'
@@ -49,6 +50,7 @@ async function run(picture, { live = false } = {}) {
     fit()
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
     showStatus(`${picture.name}: ${result.milliseconds.toFixed(1)} ms, ${page.engine.info.threads === 1 ? 'one thread' : `${page.engine.info.threads} threads`}`)
+    document.getElementById('took').textContent = `${result.milliseconds.toFixed(1)} ms.`
     if (live) return
     const statistics = await page.engine.statistics()
     if (!statistics) return
@@ -136,6 +138,19 @@ function followPins() {
   store.on(['pins'], () => { list ??= import('./pin_list.js').then(({ createPinList }) => createPinList(page)).catch(showError) })
 }
 
+/* What the files say of the model is read once its map is there and the page has nothing else to do. */
+function followModel() {
+  let shown = null
+  const show = () => {
+    if (shown === sourceOf(page)) return
+    shown = sourceOf(page)
+    const idle = globalThis.requestIdleCallback ?? setTimeout
+    idle(() => import('./model_facts.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})) // what was fetched before may be gone: the numbers do not need it
+  }
+  store.on(['ran'], show)
+  show()
+}
+
 async function openScene(seed) {
   const [picture] = await scenePictures(page, [seed])
   await run(picture)
@@ -171,6 +186,7 @@ async function start() {
   await connectPictures(page)
   followChanges()
   followAddress()
+  followModel()
   document.documentElement.dataset.ready = 'true'
 }
 

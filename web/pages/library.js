@@ -50,7 +50,7 @@ export function createLibrary(host, { open, showError }) {
     found.replaceChildren()
     lookAt(input.value.trim()).then(showFound).catch(showError)
   })
-  host.replaceChildren(form, made('p', { className: 'hint', textContent: 'An address of this server, or of one that its policy names. Sizes are shown before anything is downloaded.' }), found, list)
+  host.replaceChildren(form, made('p', { className: 'hint', textContent: 'An address of this server, or of one that its policy names; with #sha256=… at its end, weights that are others are not kept. Sizes are shown first.' }), found, list)
   showKept().catch(showError)
   return { focus: () => input.focus() }
 }

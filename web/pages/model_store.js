@@ -1,8 +1,10 @@
 /* Models by address: which files a folder has and how large they are, their bytes kept in Cache Storage until they are removed. The page's
  * policy (connect-src) says which servers it may ask: its own, unless whoever serves it adds others. */
 
+import { digest } from './provenance.js'
+
 const storeName = 'heed-models'
-const single = 'model.safetensors', index = 'model.safetensors.index.json', small = ['config.json', 'preprocessor_config.json']
+const single = 'model.safetensors', index = 'model.safetensors.index.json', small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
 
 export const megabytes = (bytes) => (bytes < 5e4 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`)
 
@@ -42,10 +44,14 @@ async function shards({ url }) {
 }
 
 /** What an address holds: a folder (config.json, weights or their shards), or one file of weights with the small files beside it. Nothing is
- * downloaded yet but an index. Resolves to { address, files, size }; size 0 where a server does not say all. */
+ * downloaded yet but an index. Resolves to { address, files, size, sha256 }; size 0 where a server does not say all. An address that ends in
+ * #sha256=… says what the file of weights must be. */
 export async function lookAt(text) {
   const url = new URL(text, document.baseURI), lone = url.pathname.endsWith('.safetensors')
   ask(url)
+  const sha256 = /^#sha256=([0-9a-f]{64})$/i.exec(url.hash)?.[1].toLowerCase() ?? null
+  if (url.hash && !sha256) throw new Error(`${url.hash}: no SHA-256 (expected #sha256= and 64 hexadecimal digits after the address).`)
+  url.hash = ''
   if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
   const folder = new URL('.', url), name = lone ? url.pathname.split('/').pop() : single
   const [weights, ...others] = await Promise.all([name, ...small].map((file) => look(folder, file)))
@@ -53,7 +59,8 @@ export async function lookAt(text) {
   if (weights) files.push(weights)
   else if (shardIndex) files.push(shardIndex, ...await Promise.all((await shards(shardIndex)).map(async (shard) => (await look(folder, shard)) ?? missing(folder, shard))))
   else missing(folder, name)
-  return { address: url.href, files, size: files.every(({ size }) => size > 0) ? files.reduce((sum, { size }) => sum + size, 0) : 0 }
+  if (sha256 && !weights) throw new Error(`${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`)
+  return { address: url.href, sha256, files, size: files.every(({ size }) => size > 0) ? files.reduce((sum, { size }) => sum + size, 0) : 0 }
 }
 
 function missing(folder, name) {
@@ -69,12 +76,18 @@ async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
   if (size && found !== size) throw new Error(`${url}: the download ended early (found ${found} bytes, expected ${size}). Try again.`)
 }
 
+async function expectHash(answer, expected) {
+  const found = await digest(await answer.blob())
+  if (found !== expected) throw new Error(`${answer.headers.get('x-heed-file')}: not the weights that were asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`)
+}
+
 /** Downloads what lookAt found and keeps it; all of it or nothing. */
-export async function download({ address, files, size }, onProgress, signal) {
+export async function download({ address, files, size, sha256 }, onProgress, signal) {
   const cache = await caches.open(storeName)
   let done = 0
   try {
     for (const file of files) await keepFile(cache, address, file, (bytes) => onProgress({ phase: 'download', done: (done += bytes), total: size }), signal)
+    if (sha256) await expectHash(await cache.match(files.find(({ name }) => name.endsWith('.safetensors')).url), sha256)
   } catch (error) {
     await remove(address)
     if (error.name === 'QuotaExceededError') throw new Error(`${address}: the browser has no room for it. Remove a kept model, or download the files and open them.`)

@@ -6,19 +6,22 @@ import { toHash } from './address.js'
 const hashAtMost = 1 << 30
 const hashes = new WeakMap()
 
-async function digest(value) {
-  const blob = value instanceof Blob ? value : await (await fetch(value)).blob()
+/** The SHA-256 of a Blob or of what is at an address, null where it is too large. */
+export async function digest(value) {
+  const blob = value instanceof Blob ? value : await (await fetch(value, { cache: 'force-cache' /* it was fetched for the runtime */ })).blob()
   if (blob.size > hashAtMost || !globalThis.crypto?.subtle) return null
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/* The weight files of a model's source by name: { weights }, files, or blobs by name. */
-function weightsOf(source) {
+/** The files [name, file] of a model's source: { weights }, files, or blobs by name. */
+export function filesOf(source) {
   if (source.weights) return [['model.safetensors', source.weights]]
-  const entries = typeof source[Symbol.iterator] === 'function' ? [...source].map((file) => [file.name, file]) : Object.entries(source)
-  return entries.filter(([name]) => name.endsWith('.safetensors'))
+  return typeof source[Symbol.iterator] === 'function' ? [...source].map((file) => [file.name, file]) : Object.entries(source)
 }
+
+/** Those of them that hold weights. */
+export const weightsOf = (source) => filesOf(source).filter(([name]) => name.endsWith('.safetensors'))
 
 /** { name: SHA-256 } of a model's weight files; null for a file that is too large. */
 export function hashesOf(source) {

@@ -16,10 +16,12 @@ export function showProgress(progress) {
   showStatus(phase === 'run' ? phases.run : `${phases[phase]}: ${(done / 1e6).toFixed(1)}${total ? ` of ${(total / 1e6).toFixed(1)}` : ''} MB`)
 }
 
-/** A button that stops what an AbortController is for, while it lasts; null takes it away. */
+/** Buttons, in the header and beside the run's numbers, that stop what an AbortController is for, while it lasts; null takes them away. */
 export function showStop(controller) {
-  element('stop').hidden = controller === null
-  element('stop').onclick = () => controller.abort()
+  for (const button of document.querySelectorAll('.stop')) {
+    button.hidden = controller === null
+    button.onclick = () => controller.abort()
+  }
 }
 
 const advice = {

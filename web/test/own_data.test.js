@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, site, startBrowser } from './browser.js'
 import { native, packageFolder, repository } from './package.js'
+import { licenceOfCard } from '../pages/model_card.js'
 import { mayAsk, megabytes } from '../pages/model_store.js'
 import { serve } from '../serve.js'
 
@@ -58,6 +59,38 @@ test('a model by address: its size first, then kept, opened again after a reload
   await page.waitForFunction(() => !document.querySelector('#library .kept li'))
   assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
   page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
+  await finish(page)
+})
+
+test('the licence of a model card, its front matter alone', () => {
+  const card = (front) => licenceOfCard(`---\n${front}\n---\n# A model\nlicense: of the text\n`)
+  assert.equal(card('tags:\n- vision\nlicense: apache-2.0\ndatasets: x'), 'apache-2.0')
+  assert.equal(card("license: 'cc-by-4.0'"), 'cc-by-4.0')
+  assert.equal(card('license:\n  - mit\n  - apache-2.0\ntags: a'), 'mit, apache-2.0')
+  assert.equal(card('license: other\nlicense_name: dinov2'), 'dinov2')
+  for (const text of ['license: mit', '# A card\n---\nlicense: mit\n---\n', '', '---\ntags: a\n---\n', '---\nlicense:\n---\n', '---\nlicense: # none\n---']) assert.equal(licenceOfCard(text), null, text)
+})
+
+test('licence and SHA-256 of the weights are beside the model; weights that are not those asked for are not kept', async () => {
+  const page = await browser.open(), sum = createHash('sha256').update(readFileSync(join(packageFolder, 'demo/model.safetensors'))).digest('hex')
+  const origin = (pattern) => page.waitForFunction((source) => new RegExp(source).test(document.getElementById('model-origin').textContent), pattern.source)
+  await origin(new RegExp(`^Licence: Apache-2\\.0.*SHA-256 ${sum.slice(0, 8)}…$`))
+  assert.equal(await page.getAttribute('#model-origin button', 'title'), `${sum}  model.safetensors`)
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text } })
+  await page.click('#model-origin button')
+  assert.equal(await page.evaluate(() => window.copied), `${sum}  model.safetensors`)
+  await askFor(page, `heed/demo/#sha256=${'0'.repeat(64)}`)
+  await page.click('#library button:text-matches("^Download")')
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), new RegExp(`not the weights that were asked for \\(found SHA-256 ${sum.slice(0, 16)}, expected 0{16}\\)`))
+  assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
+  await page.click('#error-close')
+  await askFor(page, `heed/demo/#sha256=${sum}`)
+  await page.click('#library button:text-matches("^Download")')
+  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'heed/demo')
+  await origin(/^Licence: apache-2\.0/) // of its card
+  await page.setInputFiles('#model-files', ['config.json', 'model.safetensors'].map((name) => join(packageFolder, 'demo', name)))
+  await origin(/^Licence: not stated in the files/)
   await finish(page)
 })
 
