@@ -293,9 +293,14 @@ test('memory is flat over a hundred pictures', async () => {
       await page.click(`#samples button:nth-child(${1 + (i % 4)})`)
       await page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(`${name}:`), `Scene ${[159, 7, 42, 1009][i % 4]}`)
     }
-    await client.send('HeapProfiler.collectGarbage')
-    const { usedSize, backingStorageSize = 0 } = await client.send('Runtime.getHeapUsage')
-    return (usedSize + backingStorageSize) / 1e6
+    const sizes = []
+    for (let i = 0; i < 4; i++) { // the last picture's statistics may be on their way, and hold its maps
+      await page.waitForTimeout(100)
+      await client.send('HeapProfiler.collectGarbage')
+      const { usedSize, backingStorageSize = 0 } = await client.send('Runtime.getHeapUsage')
+      sizes.push((usedSize + backingStorageSize) / 1e6)
+    }
+    return Math.min(...sizes)
   }
   await page.waitForSelector('#model-origin button') // the weights are hashed once there is time for it
   const before = await change(8), now = await change(100)
