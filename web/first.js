@@ -1,7 +1,7 @@
-/* What the first page shows before any script has run: the demo's scene as a PNG and its map as an SVG. Made when the pages are put
- * together: node first.js PACKAGE SITE. */
+/* What the first page shows before any script has run: the demo's scene as a PNG, its map as an SVG and the heads' maps; made when the pages
+ * are put together (assemble.js). */
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32 as zlibCrc32, deflateSync } from 'node:zlib'
 import { heads } from './plot/heads.js'
@@ -69,18 +69,19 @@ function svg({ data, width, height }, [row, column]) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" shape-rendering="crispEdges">${cells.join('')}${mark}</svg>\n`
 }
 
-const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(folder))
-const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
-const { createRuntime } = await load('index.js'), { demoModel } = await load('demo.js')
-const runtime = await createRuntime({ threads: 1 })
-const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
-const { image } = await runtime.scene(shown.scene)
-await session.run(image)
-const weights = (await session.attention(shown)).subarray(prefixTokens)
-const scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
-const { raster } = overlay({ weights, rows, columns, scale, table: await runtime.colormap('cividis') })
-await writeFile(join(site, 'first-picture.png'), png(image))
-const everywhere = Array.from({ length: layers }, (_, layer) => Promise.all(Array.from({ length: across }, async (_, head) => (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens))))
-await writeFile(join(site, 'first-heads.png'), png(heads({ maps: await Promise.all(everywhere), rows, columns, scale, table: await runtime.colormap('cividis') })))
-await writeFile(join(site, 'first-map.svg'), svg(raster, shown.query))
-runtime.close()
+/** Draws them with the package of one folder into another. */
+export async function drawFirst(packageFolder, folder) {
+  const load = (name) => import(pathToFileURL(join(packageFolder, name)).href), save = (name, content) => writeFile(join(folder, name), content)
+  const { createRuntime } = await load('index.js'), { demoModel } = await load('demo.js')
+  const runtime = await createRuntime({ threads: 1 }), table = await runtime.colormap('cividis')
+  const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
+  const { image } = await runtime.scene(shown.scene)
+  await session.run(image)
+  const row = async (at) => (await session.attention({ query: shown.query, ...at })).subarray(prefixTokens)
+  const weights = await row(shown), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+  await save('first-picture.png', png(image))
+  await save('first-map.svg', svg(overlay({ weights, rows, columns, scale, table }).raster, shown.query))
+  const maps = await Promise.all(Array.from({ length: layers }, (_, layer) => Promise.all(Array.from({ length: across }, (_, head) => row({ layer, head })))))
+  await save('first-heads.png', png(heads({ maps, rows, columns, scale, table })))
+  runtime.close()
+}

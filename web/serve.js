@@ -28,13 +28,14 @@ async function find(folder, address) {
   return found?.isFile() ? { file, size: found.size } : undefined
 }
 
-/** Resolves to { address, close() }. connect: origins beside its own that pages may ask, in one text. */
+/** Resolves to { address, asked, close() }; asked: the files that were asked for, as they came. connect: origins beside its own that pages may ask, in one text. */
 export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) {
-  const root = resolve(folder), widened = (text) => (connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text)
+  const asked = [], root = resolve(folder), widened = (text) => (connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text)
   const server = createServer(async (request, response) => {
     const found = await find(root, request.url).catch(() => undefined)
     const headers = { 'Content-Security-Policy': widened(policy), 'Cross-Origin-Resource-Policy': 'same-origin', 'Cache-Control': 'no-cache', ...(isolated ? isolation : {}) }
     if (!found) return response.writeHead(404, headers).end()
+    asked.push(found.file)
     const page = connect && found.file.endsWith('.html') ? Buffer.from(widened(await readFile(found.file, 'utf8'))) : null
     response.writeHead(200, { ...headers, 'Content-Type': types[extname(found.file)] ?? 'application/octet-stream', 'Content-Length': page?.length ?? found.size })
     if (request.method === 'HEAD' || page) return response.end(page ?? undefined)
@@ -43,7 +44,7 @@ export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) 
   return new Promise((done, failed) => {
     server.once('error', failed)
     server.listen(port, 'localhost', () =>
-      done({ address: `http://localhost:${server.address().port}/`, close: () => { server.closeAllConnections?.(); server.close() } }))
+      done({ address: `http://localhost:${server.address().port}/`, asked, close: () => { server.closeAllConnections?.(); server.close() } }))
   })
 }
 

@@ -2,11 +2,11 @@
  * rounded and written back in its own type; biases and norms stay. Works on weights of 2 or 4 bytes. */
 import { readSafetensorsHeader } from './arrays.js'
 
-/* round(values): in place; a row is what one output is made from. */
-export const roundings = {
-  bf16: { words: 'weights in BF16', round: (row) => { const bits = new Uint32Array(row.buffer, row.byteOffset, row.length); bits.forEach((b, i) => { bits[i] = (b + 0x7fff + ((b >>> 16) & 1)) & 0xffff0000 }) } },
-  int8: { words: 'weights in 8 bits', round: (row) => roundTo(row, 127) },
-  int4: { words: 'weights in 4 bits', round: (row) => roundTo(row, 7) }
+/* In place; a row is what one output is made from. */
+const roundings = {
+  bf16: (row) => { const bits = new Uint32Array(row.buffer, row.byteOffset, row.length); bits.forEach((b, i) => { bits[i] = (b + 0x7fff + ((b >>> 16) & 1)) & 0xffff0000 }) },
+  int8: (row) => roundTo(row, 127),
+  int4: (row) => roundTo(row, 7)
 }
 
 /* Whole multiples of a step, the largest being `steps` of them. */
@@ -44,7 +44,7 @@ const types = {
 
 /** Resolves to a source for loadModel. name: of roundings. */
 export async function roundedSource(source, name) {
-  const { file, replace } = await weightsOf(source), { header, start } = await readSafetensorsHeader(file), bytes = await file.arrayBuffer(), view = new DataView(bytes), { round } = roundings[name]
+  const { file, replace } = await weightsOf(source), { header, start } = await readSafetensorsHeader(file), bytes = await file.arrayBuffer(), view = new DataView(bytes), round = roundings[name]
   for (const { dtype, shape, data_offsets: [from, to] = [] } of Object.values(header)) {
     const type = types[dtype]
     if (!type || shape.length < 2) continue

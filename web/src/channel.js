@@ -1,12 +1,13 @@
 /* How a client reaches an engine: in the same thread, or in a worker by messages. Both: call(method, args, options, transfer) and close(). */
 import { HeedError, cancelled, closed } from './error.js'
-import { Engine } from './engine.js'
 import { inNode, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 
 const nothing = () => {}
 const never = new AbortController().signal
 
+/* A window that works in a worker need not load the engine. */
 export async function directChannel(options) {
+  const { Engine } = await import('./engine.js')
   const engine = await Engine.create(options)
   return {
     info: engine.info,

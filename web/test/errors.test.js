@@ -84,7 +84,7 @@ test('a session of other weights says which; of the same it opens without a word
 })
 
 test('out of memory, offline, a browser that fails: what to do is said', async () => {
-  const page = await browser.open(), say = (error) => page.evaluate(async (error) => {
+  const page = await browser.open('', { modules: true }), say = (error) => page.evaluate(async (error) => {
     (await import('./status.js')).showError(error)
     return document.getElementById('error-text').textContent
   }, error)

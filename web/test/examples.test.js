@@ -97,7 +97,7 @@ test('a worker of the page’s own in Chromium', withChromium, () => openPage(st
 
 test('an <attention-map> in a page of ten lines', withChromium, () => {
   const folder = stageScript('element')
-  for (const part of ['attention-map.js', 'plot']) cpSync(join(site, part), join(folder, part), { recursive: true })
+  for (const part of ['attention-map.js', 'plot'].filter((part) => existsSync(join(site, part)))) cpSync(join(site, part), join(folder, part), { recursive: true })
   return openPage(folder, { isolated: false }, async (page) => {
     await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', { timeout: 60000 })
   })

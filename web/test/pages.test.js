@@ -2,11 +2,11 @@
  * program's; no violation that axe knows. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join, relative } from 'node:path'
 import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { finish, site, startBrowser } from './browser.js'
@@ -332,7 +332,7 @@ test('heads are sorted and filtered; the table follows', async () => {
 })
 
 test('a scale to the largest weight of all heads: stage and heads end alike, the bar and what is saved say so', async () => {
-  const page = await browser.open('#n=all')
+  const page = await browser.open('#n=all', { modules: true })
   const largest = await page.evaluate(async () => {
     const { createEngine } = await import('./engine.js'), engine = await createEngine(), { image } = await engine.scene(159)
     await engine.run(image)
@@ -355,7 +355,7 @@ test('a scale to the largest weight of all heads: stage and heads end alike, the
 })
 
 test('scores before the softmax: in every view, and their softmax is the row', async () => {
-  const page = await browser.open('#v=matrix&p=scaled')
+  const page = await browser.open('#v=matrix&p=scaled', { modules: true })
   assert.match(await text(page, 'caption'), /^Layer 3, head 0, q·k \/ √D \(ONNX mode 0\): patch \(2, 10\) scores tokens from -?\d/)
   await page.focus('#view .matrix')
   await page.keyboard.press('ArrowRight')
@@ -389,17 +389,25 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'inte
     }
   })
 
-/* What a script imports, by itself and by what it imports; not what is fetched when files are opened or saved or another view than the first is looked at. */
-function graph(file, found = new Set()) {
-  if (found.has(file) || file.startsWith('heed/')) return found
-  found.add(file)
-  for (const [, to] of readFileSync(join(site, file), 'utf8').matchAll(/(?:from|import) ?['"](\.[^'"]+)['"]/g)) graph(join(dirname(file), to), found)
-  return found
-}
+for (const isolated of [true, false])
+  test(`HTML, styles and scripts that opening the explorer fetches, the library and its worker with them, are at most 45 KB gzip; ${isolated ? '' : 'not '}isolated`, async (t) => {
+    if (existsSync(join(site, 'explorer.js'))) return t.skip('the pages are not bundled: rollup is not installed')
+    const other = await startBrowser({ isolated })
+    try {
+      await finish(await other.open())
+      const files = [...new Set(other.asked)].filter((file) => /\.(html|css|js)$/.test(file)), weights = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length)
+      const bytes = weights.reduce((sum, weight) => sum + weight, 0)
+      console.log(`${bytes} bytes gzip in ${files.length} files: ${files.map((file, i) => `${relative(site, file)} ${weights[i]}`).join(', ')}`)
+      for (const part of [/index\.html$/, /style\.css$/, /explorer-\w+\.js$/, /heed\/worker\.js$/]) assert.ok(files.some((file) => part.test(file)), part)
+      assert.ok(bytes <= 45000, `${bytes} bytes`)
+    } finally {
+      await other.close()
+    }
+  })
 
-test('HTML, styles and scripts that the explorer starts with are at most 45 KB gzip', () => {
-  const files = ['index.html', 'style.css', ...graph('explorer.js')]
-  const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(site, name)), { level: 9 }).length, 0)
-  console.log(`${bytes} bytes gzip in ${files.length} files`)
-  assert.ok(files.length > 20 && bytes <= 45000, `${bytes} bytes in ${files.length} files`)
+test('module by module, as they are written, the pages work too', async () => {
+  for (const path of ['learn.html', 'masks.html', 'bench.html', 'embed.html']) await finish(await browser.open(path, { modules: true }))
+  const page = await browser.open('#v=intervene', { modules: true })
+  assert.equal(await page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/views/intervene.js')).length), 1)
+  await finish(page)
 })

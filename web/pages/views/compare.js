@@ -8,12 +8,11 @@ import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale, signedScale } from '../plot/scale.js'
-import { roundings } from '../rounded.js'
 import { drawRow } from './row_picture.js'
 import { put } from './stage.js'
 
 const diverging = divergingTable()
-const others = { pinned: 'the pinned row', ...Object.fromEntries(Object.entries(roundings).map(([name, { words }]) => [name, words])), scalar: 'the scalar module' }
+const others = { pinned: 'the pinned row', bf16: 'weights in BF16', int8: 'weights in 8 bits', int4: 'weights in 4 bits', scalar: 'the scalar module' }
 
 export function compareView(page, element) {
   const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`

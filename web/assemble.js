@@ -1,0 +1,50 @@
+/* Puts the pages together with the package beside them, as static files to be served from any folder: node assemble.js PACKAGE SITE. SITE/../plain
+ * gets them as they are written, module by module; SITE small and bundled (bundle.js), or module by module where rollup is not installed. Both
+ * have the picture and map that stand there before any script runs (first.js), sizes and a list for use offline. */
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundle } from './bundle.js'
+import { drawFirst } from './first.js'
+import { listForOffline } from './offline.js'
+import { weigh } from './sizes.js'
+import { smallScript, smallStyle } from './small.js'
+
+const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(folder)), plain = join(site, '../plain')
+const source = (name) => fileURLToPath(new URL(name, import.meta.url))
+
+async function rewrite(file, to) { await writeFile(file, await to(await readFile(file, 'utf8'))) }
+
+const scriptsOf = (folder) => readdir(folder).then((names) => names.filter((name) => name.endsWith('.js')).map((name) => join(folder, name)))
+
+async function putPlain() {
+  await rm(plain, { recursive: true, force: true })
+  await cp(source('pages'), plain, { recursive: true })
+  await cp(source('plot'), join(plain, 'plot'), { recursive: true })
+  await cp(source('examples'), join(plain, 'examples'), { recursive: true })
+  await cp(packageFolder, join(plain, 'heed'), { recursive: true })
+  await drawFirst(packageFolder, plain)
+}
+
+/* Modules that are parts of a bundle lie in no other file of the site; the service worker is none. */
+const bundled = (file) => /^((views|plot)(\/.*)?|[^/]*\.js)$/.test(file) && file !== 'service_worker.js'
+
+async function putSite() {
+  await rm(site, { recursive: true, force: true })
+  await mkdir(site, { recursive: true })
+  const names = await bundle(plain, site), whole = names.size === 0
+  await cp(plain, site, { recursive: true, force: false, filter: (file) => whole || !bundled(relative(plain, file)) })
+  const left = whole ? (await Promise.all(['', 'views', 'plot'].map((folder) => scriptsOf(join(site, folder))))).flat() : [join(site, 'service_worker.js')]
+  for (const file of left) await rewrite(file, smallScript)
+  for (const name of await readdir(site)) {
+    if (name.endsWith('.css')) await rewrite(join(site, name), smallStyle)
+    if (name.endsWith('.html')) await rewrite(join(site, name), (text) => text.replace(/(<script type="module" src=")([^"]+)/, (tag, before, script) => before + (names.get(script) ?? script)))
+  }
+  return names.get('explorer.js') ?? 'explorer.js'
+}
+
+await putPlain()
+for (const [folder, explorer] of [[site, await putSite()], [plain, 'explorer.js']]) {
+  weigh(folder, explorer)
+  await listForOffline(folder)
+}

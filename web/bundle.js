@@ -1,0 +1,53 @@
+/* The pages' modules put together by rollup, so that a page is fetched in few files: one that it starts with, one of views and plots, one of
+ * what is done with files. bundle(plain, site) reads PLAIN, where the pages lie as they are written, and resolves to the names that the pages'
+ * scripts got in SITE: Map { 'explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content, so that no page takes a part of
+ * another version. attention-map.js and the library keep their names: other pages import them. Nothing where rollup is not installed. */
+import { basename, join } from 'node:path'
+import { findTool, smallScript } from './small.js'
+
+const rollup = findTool('rollup', 'pages load their modules one by one')
+
+/* Files of the library find their own by import.meta.url, which is another place here. */
+const ownAddress = (plain) => ({
+  name: 'own-address',
+  resolveImportMeta: (property, { moduleId }) => (property === 'url' && moduleId.startsWith(join(plain, 'heed')) ? `new URL('./heed/${basename(moduleId)}', import.meta.url)` : null)
+})
+
+const small = { name: 'small', renderChunk: async (code) => ({ code: await smallScript(code), map: null }) }
+
+/* What a module imports, by itself and by what it imports. */
+function fromStart(id, getModuleInfo, found = new Set()) {
+  if (found.has(id)) return found
+  found.add(id)
+  for (const next of getModuleInfo(id)?.importedIds ?? []) fromStart(next, getModuleInfo, found)
+  return found
+}
+
+/* In which part a module of the explorer goes: what it starts with; of the others what views need, what the rest needs, what both need. */
+function partOf(entry, plain) {
+  const from = (ids, getModuleInfo) => new Set([...ids].flatMap((id) => [...fromStart(id, getModuleInfo)]))
+  return (id, { getModuleInfo, getModuleIds }) => {
+    const start = fromStart(entry, getModuleInfo)
+    if (start.has(id)) return 'explorer'
+    const asked = [...getModuleIds()].filter((other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length), isView = (other) => other.startsWith(join(plain, 'views'))
+    const views = from(asked.filter(isView), getModuleInfo).has(id), rest = from(asked.filter((other) => !isView(other)), getModuleInfo).has(id)
+    return views && rest ? 'shared' : views ? 'views' : 'files'
+  }
+}
+
+async function build(inputs, folder, { plugins = [], manualChunks, external = [], name = '[name]-[hash].js' }) {
+  const made = await rollup.rollup({ input: inputs, external, preserveEntrySignatures: name === '[name].js' ? 'strict' : false, plugins: [...plugins, small], onwarn: (warning) => { throw new Error(warning.message) } })
+  const { output } = await made.write({ dir: folder, format: 'es', manualChunks, entryFileNames: name, chunkFileNames: name, hashCharacters: 'hex', generatedCode: 'es2015' })
+  await made.close()
+  return output.filter(({ isEntry }) => isEntry).map(({ facadeModuleId, fileName }) => [basename(facadeModuleId), fileName])
+}
+
+export async function bundle(plain, site) {
+  if (!rollup) return new Map()
+  const at = (name) => join(plain, name), library = (id) => id.startsWith(at('heed'))
+  const alone = [at('attention-map.js'), at(join('heed', 'engine.js'))], plugins = [ownAddress(plain)], common = { plugins, external: alone }
+  await build([at('attention-map.js')], site, { external: (id, parent, resolved) => resolved && library(id), name: '[name].js' })
+  await build([at(join('heed', 'worker.js'))], join(site, 'heed'), { name: '[name].js' })
+  const explorer = await build([at('explorer.js')], site, { ...common, manualChunks: partOf(at('explorer.js'), plain) })
+  return new Map([...explorer, ...await build(['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}.js`)), site, { ...common, manualChunks: undefined })])
+}
