@@ -9,7 +9,7 @@ import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale, signedScale } from '../plot/scale.js'
 import { drawRow } from './row_picture.js'
-import { put } from './stage.js'
+import { put } from './canvas.js'
 
 const diverging = divergingTable()
 const others = { pinned: 'the pinned row', bf16: 'weights in BF16', int8: 'weights in 8 bits', int4: 'weights in 4 bits', scalar: 'the scalar module' }

@@ -5,7 +5,7 @@ import { createGrid } from '../grid.js'
 import { percent, times } from '../plot/caption.js'
 import { heads } from '../plot/heads.js'
 import { largestOf } from '../plot/raster.js'
-import { put } from './stage.js'
+import { put } from './canvas.js'
 
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
 

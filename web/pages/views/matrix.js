@@ -4,7 +4,7 @@
 import { percent, times, tokenName } from '../plot/caption.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
-import { put } from './stage.js'
+import { put } from './canvas.js'
 
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 

@@ -1,6 +1,6 @@
 /* A row of weights over its picture, on a canvas of the picture's size. */
 import { overlay } from '../plot/overlay.js'
-import { put } from './stage.js'
+import { put } from './canvas.js'
 
 /** weights: of the patches; picture: a canvas. */
 export function drawRow(canvas, picture, { weights, rows, columns, scale, table, strength }) {

@@ -9,15 +9,10 @@ import { largestOf, newRaster, putColour } from '../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { pin } from '../pinned.js'
 import { stageWords } from '../scores.js'
+import { put } from './canvas.js'
 import { createStrip } from './strip.js'
 
 const element = (id) => document.getElementById(id)
-
-export function put(canvas, raster) {
-  canvas.width = raster.width
-  canvas.height = raster.height
-  canvas.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
-}
 
 /** What the stage shows in words. */
 export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfChanges(state)}`

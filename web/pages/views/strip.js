@@ -6,7 +6,7 @@ import { createGrid } from '../grid.js'
 import { percent, times, tokenName } from '../plot/caption.js'
 import { largestOf } from '../plot/raster.js'
 import { strip } from '../plot/strip.js'
-import { put } from './stage.js'
+import { put } from './canvas.js'
 
 const element = (id) => document.getElementById(id)
 

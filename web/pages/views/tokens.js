@@ -6,7 +6,7 @@ import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
 import { signedScale } from '../plot/scale.js'
-import { put } from './stage.js'
+import { put } from './canvas.js'
 
 const diverging = divergingTable(), cosines = signedScale('cosine', 1)
 
