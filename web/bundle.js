@@ -36,7 +36,7 @@ function partOf(entry, plain) {
 }
 
 async function build(inputs, folder, { plugins = [], manualChunks, external = [], name = '[name]-[hash].js' }) {
-  const made = await rollup.rollup({ input: inputs, external, preserveEntrySignatures: name === '[name].js' ? 'strict' : false, plugins: [...plugins, small], onwarn: (warning) => { throw new Error(warning.message) } })
+  const made = await rollup.rollup({ input: inputs, external, preserveEntrySignatures: name === '[name].js' ? 'strict' : false, plugins: [...plugins, small], onwarn: ({ message }) => console.log(`bundle: ${message}`) })
   const { output } = await made.write({ dir: folder, format: 'es', manualChunks, entryFileNames: name, chunkFileNames: name, hashCharacters: 'hex', generatedCode: 'es2015' })
   await made.close()
   return output.filter(({ isEntry }) => isEntry).map(({ facadeModuleId, fileName }) => [basename(facadeModuleId), fileName])
