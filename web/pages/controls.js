@@ -31,6 +31,9 @@ export function connectControls(page) {
   element('strength').addEventListener('input', ({ target }) => store.set({ strength: Number(target.value) }))
   element('colours').addEventListener('change', async ({ target }) => store.set({ colours: target.value }))
   element('cls').addEventListener('click', () => toggleCls(page))
+  const table = async (which) => { if (page.drawn) await (await import('./tables.js')).showTable(page, which) }
+  element('stage-table').addEventListener('click', () => table('stage').catch(page.showError))
+  element('view-table').addEventListener('click', () => table(store.get().view).catch(page.showError))
   element('pin').addEventListener('click', () => pin(page))
   element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
   element('ablate').addEventListener('click', () => toggleHead(page))

@@ -1,6 +1,7 @@
 /* The pages on small screens and magnified ones, by finger: nothing is wider than the screen, targets are large enough, the sheet with the
  * numbers opens and closes, a finger scrolls over the picture without choosing. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 
@@ -10,6 +11,10 @@ let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
+async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
+  return JSON.parse(await readFile(await download.path()))
+}
 const text = (page, selector) => page.textContent(selector)
 
 /* Elements that reach beyond the screen, but for those inside of something that scrolls sideways by itself. */
@@ -114,5 +119,40 @@ test('the strip of all tokens: CLS is a cell with its share, a patch under the p
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash === '#q=cls')
   assert.equal(await page.getAttribute('#prefix button', 'aria-selected'), 'true')
+  await finish(page)
+})
+
+test('every picture as a table: the numbers of the JSON, copied in full precision; Escape closes it, the focus goes back', async () => {
+  const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] }), { results: [{ heads, rollout }] } = await saved(page, '#save-json')
+  const table = async (button, view) => {
+    if (view) await page.click(`#tab-${view}`)
+    await page.focus(button)
+    await page.keyboard.press('Enter')
+    await page.click('.figures button:has-text("Copy")')
+    await page.waitForSelector('.figures button:has-text("Copied")')
+    const shown = await page.locator('.figures tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent)))
+    const copied = (await page.evaluate(() => navigator.clipboard.readText())).split('\n').slice(1).map((line) => line.split('\t').slice(1))
+    await page.keyboard.press('Escape')
+    await page.waitForFunction((button) => !document.querySelector('dialog.figures') && document.activeElement.matches(button), button)
+    return { shown, copied }
+  }
+  const stage = await table('#stage-table'), { row } = heads[12]
+  const all = [stage.copied[0][0], ...stage.copied.slice(1).flat()]
+  assert.equal(all.length, 197)
+  all.forEach((value, token) => assert.ok(Math.abs(value - row[token]) < 1e-6, `token ${token}: ${value}, expected ${row[token]}`))
+  assert.equal(stage.shown[11][1], (row[1 + 10 * 14 + 1] * 100).toFixed(3))
+  const grid = await table('#view-table')
+  heads.forEach(({ row }, head) => assert.ok(Math.abs(grid.copied[100][head] - row[100]) < 1e-6))
+  const matrix = await table('#view-table', 'matrix')
+  assert.equal(matrix.shown[1 + 2 * 14 + 10][0], 'patch (10, 1)')
+  assert.ok(Math.abs(matrix.copied[1 + 2 * 14 + 10][4] - heads[12].entropy) < 1e-4)
+  const rolled = await table('#view-table', 'rollout')
+  rollout.forEach((weight, token) => assert.ok(Math.abs(rolled.copied[token][0] - weight) < 1e-6))
+  await page.click('#tab-compare')
+  await page.click('#view [name=pin]')
+  await page.waitForSelector('#view .pair:not(.waiting)')
+  const pair = await table('#view-table')
+  assert.ok(pair.copied.every(([a, b, less]) => Math.abs(a - b - less) < 1e-9))
+  assert.equal((await table('#view-table', 'tokens')).shown[1 + 2 * 14 + 10][0], '1.000')
   await finish(page)
 })

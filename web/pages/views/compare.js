@@ -67,6 +67,7 @@ export function compareView(page, element) {
     element.querySelector('.pair').classList.toggle('waiting', !fits)
     element.querySelector('.pair').classList.toggle('swipe', field('shown').value === 'swipe')
     field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
+    page.compared = fits ? b : null
     const patches = row.subarray(prefixTokens)
     if (!fits) {
       show(0, title, patches, makeScale('uniform', { tokens, largest: largestOf(patches) }), page.table, pictureNow(page))

@@ -10,8 +10,11 @@ const views = {
   scene: async () => (await import('./scene.js')).sceneView
 }
 
+/* Views whose pictures tables.js has in numbers. */
+const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
+
 export function createPanel(page) {
-  const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')]
+  const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')], table = document.getElementById('view-table')
   let current = null, shown = null
 
   async function show() {
@@ -21,6 +24,7 @@ export function createPanel(page) {
       tab.tabIndex = tab.dataset.view === name ? 0 : -1
     })
     element.setAttribute('aria-labelledby', `tab-${name}`)
+    table.hidden = !withTable.includes(name)
     if (shown === name) return
     shown = name
     const made = await views[name]()
