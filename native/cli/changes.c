@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/status.h"
 
 #define OPTIONS 6
@@ -33,20 +32,6 @@ static bool take_whole(const char **at, uint32_t *number) {
   return cli_read_number(digits, UINT32_MAX, number);
 }
 
-/* digits[.digits] */
-static bool take_decimal(const char **at, double *number) {
-  const char *end = *at + strspn(*at, "0123456789");
-  if (end == *at) return false;
-  if (*end == '.') {
-    const size_t places = strspn(end + 1, "0123456789");
-    if (places == 0) return false;
-    end += 1 + places;
-  }
-  const bool read = heed_decimal_to_double(*at, (size_t)(end - *at), number);
-  *at = end;
-  return read;
-}
-
 /* How a list is written: pairs with a sign between, perhaps a share, a sign after each but the last; what is wrong where one is not. */
 typedef struct list {
   const char *text;
@@ -65,7 +50,7 @@ typedef struct entry {
 static heed_status take_entry(cli_state *cli, const list *l, const char **at, entry *found) {
   const char *first = *at;
   bool good = take_whole(at, &found->number[0]) && *(*at)++ == l->between && take_whole(at, &found->number[1]);
-  if (good && l->has_share) good = *(*at)++ == '=' && take_decimal(at, &found->share);
+  if (good && l->has_share) good = *(*at)++ == '=' && cli_take_decimal(at, &found->share);
   good = good && (**at == '\0' || (*(*at)++ == l->after && **at != '\0')) && found->number[0] < l->limit[0] && found->number[1] < l->limit[1];
   if (good) return HEED_OK;
   const char *end = strchr(first, l->after);
@@ -127,7 +112,7 @@ static heed_status read_replacement(cli_state *cli, const char *text, cli_change
 static heed_status read_temperature(cli_state *cli, const char *text, cli_change_inputs *inputs) {
   const char *at = text;
   double number;
-  if (take_decimal(&at, &number) && *at == '\0' && (float)number > 0.0f && !isinf((float)number)) {
+  if (cli_take_decimal(&at, &number) && *at == '\0' && (float)number > 0.0f && !isinf((float)number)) {
     inputs->temperature = (float)number;
     return HEED_OK;
   }
@@ -238,6 +223,7 @@ heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_
   cli_pipeline_reset(pipeline);
   pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build, .height = before.build.height, .width = before.build.width};
   pipeline->tap_names = taps;
+  pipeline->tap_count = inputs->layers;
   pipeline->timed = false;
   pipeline->write_inputs = NULL;
   if (status == HEED_OK) status = cli_pipeline_run(cli, pipeline, choice, pixel_values);
@@ -245,6 +231,7 @@ heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_
   cli_pipeline_reset(pipeline);
   pipeline->build = before.build;
   pipeline->tap_names = before.tap_names;
+  pipeline->tap_count = before.tap_count;
   pipeline->timed = before.timed;
   pipeline->write_inputs = before.write_inputs;
   free(text);

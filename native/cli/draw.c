@@ -90,8 +90,8 @@ heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const ru
   run_query_text(selection, query);
   if (layers == 1) snprintf(which, sizeof which, "layer %u", d.layers[0]);
   else snprintf(which, sizeof which, "layers %u to %u", d.layers[0], d.layers[layers - 1]);
-  snprintf(caption, sizeof caption, "%.80s: attention from %s, %s, %s\noverlay: the mean of the maps shown; colour: weight x %u tokens, 1 = uniform; heed %s",
-           base_name(result->picture), query, which, selection->head_mean ? "mean of all heads" : heads == 1 ? "one head" : "each head", result->tokens, heed_version());
+  snprintf(caption, sizeof caption, "%.80s: attention %s %s, %s, %s\noverlay: the mean of the maps shown; colour: weight x %u tokens, 1 = uniform; heed %s",
+           base_name(result->picture), result->columns_of_query ? "to" : "from", query, which, selection->head_mean ? "mean of all heads" : heads == 1 ? "one head" : "each head", result->tokens, heed_version());
   const heed_status status = draw(cli, result, selection, info, &d, layers, caption, path);
   free_drawing(&d);
   return status;
@@ -108,8 +108,8 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const
   d.label[0] = "rollout";
   char query[48], caption[512];
   run_query_text(selection, query);
-  snprintf(caption, sizeof caption, "%.80s: attention rollout from %s over layers 0 to %u, heads averaged, residual share 0.5\ncolour: weight x %u tokens, 1 = uniform; heed %s",
-           base_name(result->picture), query, info->layers - 1, result->tokens, heed_version());
+  snprintf(caption, sizeof caption, "%.80s: attention rollout from %s %s\ncolour: weight x %u tokens, 1 = uniform; heed %s",
+           base_name(result->picture), query, result->rollout_words, result->tokens, heed_version());
   const heed_status status = draw(cli, result, selection, info, &d, 1, caption, path);
   free_drawing(&d);
   return status;

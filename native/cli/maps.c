@@ -146,21 +146,12 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   return read_picture(cli, job, path);
 }
 
-static heed_status read_rollout(cli_state *cli, maps_job *job) {
-  run_result *result = &job->result;
-  const size_t square = (size_t)result->tokens * result->tokens;
-  result->rollout = malloc(square * sizeof *result->rollout);
-  if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
-  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = job->pipeline.info.layers, .heads = job->pipeline.info.heads, .tokens = result->tokens};
-  return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
-}
-
 static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options, const run_selection *selection) {
   if (options->maps) {
     HEED_TRY(run_draw_maps(cli, &job->pipeline, &job->result, selection, options->maps));
     printf("maps: %s\n", options->maps);
   }
-  if (options->rollout || options->json) HEED_TRY(read_rollout(cli, job));
+  if (options->rollout || options->json) HEED_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
   if (options->rollout) {
     HEED_TRY(run_draw_rollout(cli, &job->pipeline, &job->result, selection, options->rollout));
     printf("rollout: %s\n", options->rollout);
@@ -176,13 +167,14 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   char query[48];
   HEED_TRY(open_maps(cli, job, path));
   HEED_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
+  HEED_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
   run_query_text(&selection, query);
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", path, job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
   const char *changes = heed_safetensors_metadata(job->file, "changes");
   if (job->result.from) printf("from: %s\n", job->result.from);
   if (changes) printf("changed: %s\n", changes);
-  printf("attention of %s:\n", query);
+  printf("attention %s %s:\n", options->reverse ? "to" : "of", query);
   run_print_heads(stdout, &job->pipeline.info, &job->result, &selection);
   return write_outputs(cli, job, options, &selection);
 }
@@ -196,6 +188,8 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
                               {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
                               {"--json", CLI_TEXT, &options.json, "OUT.json", "write maps and statistics of every head, as heed run does"},
+                              {"--reverse", CLI_FLAG, &options.reverse, NULL, "who looks at the query, in the place of where it looks"},
+                              RUN_ROLLOUT_OPTIONS(options.rollout_how),
                               {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "maps SAVED.safetensors [options]   (as heed run --save or the page writes it)", table, argc, argv, &words);
   if (code >= 0) return code;
@@ -210,6 +204,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   free(job.bytes);
   free(job.result.attention);
   free(job.result.rollout);
+  free(job.result.columns_of_query);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/decimal.h"
+
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
   uint64_t value = 0;
   if (!*text) return false;
@@ -13,6 +15,19 @@ bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
   }
   *number = (uint32_t)value;
   return true;
+}
+
+bool cli_take_decimal(const char **at, double *number) {
+  const char *end = *at + strspn(*at, "0123456789");
+  if (end == *at) return false;
+  if (*end == '.') {
+    const size_t places = strspn(end + 1, "0123456789");
+    if (places == 0) return false;
+    end += 1 + places;
+  }
+  const bool read = heed_decimal_to_double(*at, (size_t)(end - *at), number);
+  *at = end;
+  return read;
 }
 
 static void print_usage(const char *usage, const cli_option *options) {

@@ -27,5 +27,7 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
 
 /* A decimal number without sign or rest, at most `largest`. */
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number);
+/* Reads digits[.digits] at *at, and goes past them. */
+bool cli_take_decimal(const char **at, double *number);
 
 #endif

@@ -49,8 +49,8 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
     if (row[i] > row[best]) best = i;
   const double entropy = heed_map_entropy(row, result->tokens);
   const uint32_t patch = best - info->prefix_tokens;
-  fprintf(to, "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, most on patch (%u, %u): %.2f %% = %.1f x uniform\n", layer, head,
-          entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix, patch / result->columns, patch % result->columns, 100.0 * (double)row[best],
+  fprintf(to, "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, most %s patch (%u, %u): %.2f %% = %.1f x uniform\n", layer, head,
+          entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix, result->columns_of_query ? "from" : "on", patch / result->columns, patch % result->columns, 100.0 * (double)row[best],
           (double)row[best] * result->tokens);
 }
 
@@ -68,7 +68,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
   if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);
-  fprintf(to, "attention of %s:\n", query);
+  fprintf(to, "attention %s %s:\n", options->reverse ? "to" : "of", query);
   run_print_heads(to, info, result, selection);
 }
 
@@ -91,6 +91,7 @@ static void json_head(json_out *json, const run_result *result, const run_select
   json_number(json, "self_mass", s.self_mass);
   json_number(json, "top5_mass", s.top5_mass);
   json_floats(json, "row", row, result->tokens);
+  if (result->scores) json_floats(json, "scores", result->scores + ((size_t)layer * info->heads + head) * result->tokens, result->tokens);
   json_close(json, '}');
   fputc('\n', json->file);
 }
@@ -144,6 +145,8 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_integer(json, "tokens", result->tokens);
   json_text(json, "query", query);
   json_integer(json, "query_token", selection->query);
+  if (options->reverse) json_flag(json, "reverse", true);
+  if (result->scores) json_text(json, "score", options->score);
   json_open(json, "heads", '[');
   for (uint32_t l = 0; l < info->layers; l++)
     for (uint32_t h = 0; h < info->heads; h++) json_head(json, result, selection, info, l, h);

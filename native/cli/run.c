@@ -10,6 +10,7 @@
 #include "cli/sequence.h"
 
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head) {
+  if (result->columns_of_query) return result->columns_of_query + ((size_t)layer * heads + head) * result->tokens;
   const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
   return result->attention + (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
 }
@@ -112,15 +113,7 @@ static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline, 
   return HEED_OK;
 }
 
-static heed_status read_rollout(cli_state *cli, const cli_pipeline *pipeline, run_result *result) {
-  const size_t square = (size_t)result->tokens * result->tokens;
-  result->rollout = malloc(square * sizeof *result->rollout);
-  if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
-  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = pipeline->info.layers, .heads = pipeline->info.heads, .tokens = result->tokens};
-  return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
-}
-
-static bool wants_whole_maps(const run_options *options) { return options->rollout || options->json || options->save; }
+static bool wants_whole_maps(const run_options *options) { return options->rollout || options->json || options->save || options->reverse; }
 
 /* Everything about a picture that the host knows before the model has seen it. */
 static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const char *path, run_result *result, run_selection *selection) {
@@ -152,7 +145,8 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
   if (pipeline->info.classes) HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
-  return read_attention(cli, pipeline, result);
+  HEED_TRY(read_attention(cli, pipeline, result));
+  return run_read_shown(cli, pipeline, options, selection, result);
 }
 
 static void free_result(cli_state *cli, run_result *result) {
@@ -161,6 +155,8 @@ static void free_result(cli_state *cli, run_result *result) {
   free(result->logits);
   free(result->attention);
   free(result->rollout);
+  free(result->columns_of_query);
+  free(result->scores);
   cli_change_inputs_free(&result->changes);
 }
 
@@ -208,9 +204,9 @@ static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_o
   return HEED_OK;
 }
 
-/* Whether a picture may go through a stream, whose slots are written their pixels alone. */
-static bool may_stream(picture_stream *stream, const cli_choice *choice, const run_result *result, uint32_t index) {
-  return !cli_change_inputs_any(&result->changes) && picture_stream_takes(stream, choice, index);
+/* Whether a picture goes through a stream, whose slots are written their pixels alone and give classes and maps alone. */
+static bool may_stream(picture_stream *stream, const run_options *options, uint32_t index) {
+  return !cli_changes_any(&options->changes) && !options->score && !options->reverse && picture_stream_takes(stream, &options->choice, index);
 }
 
 /* The first of each size runs by itself and is timed; those that follow go through a stream, so that the device works on one while the
@@ -221,11 +217,11 @@ static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_opti
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     status = prepare_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]);
-    if (status == HEED_OK && !may_stream(&stream, &options->choice, &results[i], i)) status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
+    if (status == HEED_OK && !may_stream(&stream, options, i)) status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
   }
   if (status == HEED_OK) status = finish_pictures(cli, pipeline, options, &stream, count, results, selections);
   picture_stream_close(&stream);
-  for (uint32_t i = 0; i < count && status == HEED_OK && wants_whole_maps(options); i++) status = read_rollout(cli, pipeline, &results[i]);
+  for (uint32_t i = 0; i < count && status == HEED_OK && wants_whole_maps(options); i++) status = run_read_rollout(cli, &options->rollout_how, &pipeline->info, &results[i]);
   return status;
 }
 
@@ -243,6 +239,18 @@ static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *
   return HEED_OK;
 }
 
+/* The weights of each layer, then what --score wants. */
+static void name_taps(cli_pipeline *pipeline, const run_options *options, char (*names)[48], const char **taps) {
+  const char *what[3] = {"attention.weights"};
+  const uint32_t kinds = 1 + run_score_taps(options, what + 1);
+  for (uint32_t k = 0; k < kinds; k++)
+    for (uint32_t i = 0; i < pipeline->info.layers; i++) {
+      snprintf(names[pipeline->tap_count], sizeof *names, "layer.%u.%s", i, what[k]);
+      taps[pipeline->tap_count] = names[pipeline->tap_count];
+      pipeline->tap_count++;
+    }
+}
+
 static heed_status run_job(cli_state *cli, run_options *options, const char *model, const char *const *pictures, uint32_t count) {
   cli_pipeline pipeline = {0};
   char(*names)[48] = NULL;
@@ -251,16 +259,15 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
   run_selection *selections = calloc(count, sizeof *selections);
   heed_status status = results && selections ? cli_pipeline_load(cli, &pipeline, model) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
   if (status == HEED_OK) {
-    names = calloc(pipeline.info.layers + 1, sizeof *names);
-    taps = calloc(pipeline.info.layers + 1, sizeof *taps);
-    if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
+    names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
+    taps = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *taps);
+    if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", 3 * pipeline.info.layers * sizeof *names);
   }
-  for (uint32_t i = 0; status == HEED_OK && i < pipeline.info.layers; i++) {
-    snprintf(names[i], sizeof names[i], "layer.%u.attention.weights", i);
-    taps[i] = names[i];
-  }
+  if (status == HEED_OK) name_taps(&pipeline, options, names, taps);
   pipeline.tap_names = taps;
-  pipeline.tap_count = status == HEED_OK ? pipeline.info.layers : 0;
+  heed_rollout_desc rollout; /* to refuse bad options before anything runs */
+  if (status == HEED_OK) status = run_check_shown(cli, options);
+  if (status == HEED_OK) status = run_rollout_desc(cli, &options->rollout_how, &pipeline.info, 1, &rollout);
   if (status == HEED_OK) status = cli_choice_open(cli, &options->choice);
   if (status == HEED_OK) status = run_all(cli, &pipeline, options, pictures, count, results, selections);
   for (uint32_t i = 0; results && i < count; i++) free_result(cli, &results[i]);
@@ -288,8 +295,8 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
     fprintf(stderr, "heed run: --tokens and --features: wrong words (found %u beside the options, expected MODEL and one of the two)\n", words->count);
     return CLI_USAGE;
   }
-  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout || cli_changes_any(&options->changes)) {
-    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout and changes of the attention are for pictures (found one beside --tokens or --features)\n");
+  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout || options->reverse || options->score || cli_changes_any(&options->changes)) {
+    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --reverse, --score and changes of the attention are for pictures (found one beside --tokens or --features)\n");
     return CLI_USAGE;
   }
   sequence->json = options->json;
@@ -313,6 +320,9 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9", "decode these source tokens with an encoder-decoder MODEL"},
                               {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors", "the same from its tensor source [S, F]"},
                               {"--length", CLI_NUMBER, &sequence.length, "N", "decode at most N tokens (the model's max_length)"},
+                              {"--reverse", CLI_FLAG, &options.reverse, NULL, "who looks at the query, in the place of where it looks"},
+                              {"--score", CLI_TEXT, &options.score, "raw|scaled|masked|value", "write these scores of the query into --json too"},
+                              RUN_ROLLOUT_OPTIONS(options.rollout_how),
                               CLI_CHANGES_OPTIONS(options.changes),
                               CLI_CHOICE_OPTIONS(options.choice),
                               {NULL, CLI_FLAG, NULL, NULL, NULL}};

@@ -1,4 +1,4 @@
-/* heed run, in parts: run.c options and flow, report.c text and JSON, draw.c pictures. */
+/* heed run, in parts: run.c options and flow, shown.c columns, scores and rollout, report.c text and JSON, draw.c pictures. */
 #ifndef HEED_CLI_RUN_H
 #define HEED_CLI_RUN_H
 
@@ -6,9 +6,22 @@
 #include "cli/scene_input.h"
 #include "image/image.h"
 
+/* How the rollout is made, as option values; NULL = as heed_rollout_desc has it. */
+typedef struct run_rollout_options {
+  const char *fusion, *residual, *discard, *layers;
+} run_rollout_options;
+
+#define RUN_ROLLOUT_OPTIONS(how)                                                                                          \
+  {"--fusion", CLI_TEXT, &(how).fusion, "mean|min|max", "how the rollout joins heads (mean)"},                          \
+      {"--residual", CLI_TEXT, &(how).residual, "R", "share of the identity in the rollout (0.5)"},                     \
+      {"--discard", CLI_TEXT, &(how).discard, "SHARE", "share of a row's smallest weights that the rollout leaves out (0)"}, \
+      {"--layers", CLI_TEXT, &(how).layers, "FIRST-LAST", "layers of the rollout (all)"}
+
 typedef struct run_options {
   cli_choice choice;
-  const char *scene, *layer, *head, *query, *maps, *rollout, *json, *save;
+  const char *scene, *layer, *head, *query, *maps, *rollout, *json, *save, *score;
+  bool reverse;
+  run_rollout_options rollout_how;
   cli_changes changes;
   uint32_t top;
 } run_options;
@@ -27,7 +40,10 @@ typedef struct run_result {
   float *logits;                      /* [classes] or NULL */
   float *attention;                   /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
   uint32_t attention_rows;            /* R */
+  float *columns_of_query;            /* [L, H, N] with --reverse, or NULL */
+  float *scores;                      /* [L, H, N] of the query's row or column with --score, or NULL */
   float *rollout;                     /* [N, N] or NULL */
+  char rollout_words[128];            /* how it was made */
   cli_change_inputs changes;
   double milliseconds;                /* of a run of this size, without loading */
 } run_result;
@@ -41,12 +57,22 @@ typedef struct run_selection {
   int32_t query_row, query_column;  /* -1 for CLS */
 } run_selection;
 
-/* The query's row of one head's map [N]. */
+/* The query's row of one head's map [N]; with --reverse its column. */
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head);
 /* "CLS" or "patch (3, 5)". */
 void run_query_text(const run_selection *selection, char text[48]);
 /* The most probable classes, largest first: indices and probabilities [count <= classes]. */
 void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability);
+
+/* Whether --score can be answered. Statuses: INVALID_ARGUMENT. */
+heed_status run_check_shown(cli_state *cli, const run_options *options);
+/* The values of each layer that --score wants tapped beside the weights: how many. */
+uint32_t run_score_taps(const run_options *options, const char *taps[2]);
+/* The query's columns and scores, from whole maps and the session that has run. */
+heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection, run_result *result);
+/* What the options of the rollout mean for a model. Statuses: INVALID_ARGUMENT. */
+heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, uint32_t tokens, heed_rollout_desc *desc);
+heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, run_result *result);
 
 /* What --layer, --head and --query of the options mean for this result. Statuses: INVALID_ARGUMENT. */
 heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# heed run with the model's attention changed. Numbers are compared with the page's in web/test/changes.test.js.
+# heed run with the model's attention changed, columns, scores and other rollouts. Numbers are compared with the page's in web/test/code.test.js.
 # shellcheck source=tests/cli/harness.sh
 . "$(dirname "$0")/harness.sh"
 
@@ -69,6 +69,28 @@ refused no_such_token 'no such pair of tokens (found "0.5"' --cut 0.5
 refused no_such_replacement 'found "median", expected zero, mean or uniform' --ablate 0.1 --replace median
 refused no_temperature 'found "0", expected a number above 0' --temperature 0
 refused a_temperature_that_is_no_number 'found "warm"' --temperature warm
+
+refused no_such_score 'found "cooked", expected raw, scaled, masked, softmax or value' --score cooked --json out.json
+refused scores_without_a_file 'expected --json OUT.json' --score raw
+refused no_such_fusion 'found "sum", expected mean, min or max' --fusion sum --json out.json
+refused a_residual_of_nothing 'found "0", expected more than 0, at most 1' --residual 0 --json out.json
+refused all_discarded 'found "1", expected 0 or more, less than 1' --discard 1 --json out.json
+refused layers_backwards 'found "1-0", expected FIRST-LAST from 0 to 1' --layers 1-0 --json out.json
+
+test_begin columns_scores_and_a_rollout
+heed run "$micro" "$picture" --backend cpu --quiet --query 1,0 --reverse --score raw --fusion max --residual 0.25 --discard 0.2 --layers 1-1 --json out.json --save out.safetensors --maps maps.png --rollout rollout.png
+expect_exit 0
+expect_stdout_contains "attention to patch (1, 0):"
+expect_stdout_contains "most from patch"
+for part in '"reverse": true' '"score": "raw"' '"scores": ['; do
+  grep -qF "$part" "$here/out.json" || fail "out.json: no $part"
+done
+sed 's/"scores": [^]]*], //; s/, "scores": [^]]*]//; s/"score": "raw", //' "$here/out.json" | tail -n +2 >"$bad/run.tail"
+cp "$here/out.safetensors" "$bad"
+heed maps "$bad/out.safetensors" --query 1,0 --reverse --fusion max --residual 0.25 --discard 0.2 --layers 1-1 --json out.json --rollout rollout.png
+expect_exit 0
+tail -n +2 "$here/out.json" | cmp -s - "$bad/run.tail" || fail "other numbers than heed run wrote"
+test_end
 
 test_begin an_encoder_decoder_is_not_changed
 heed run "$vectors/sequence/captioner" --tokens 1,2 --ablate 0.1

@@ -21,6 +21,16 @@ export function wordsOfChanges({ off = [], how, temperature = 1, dropped = [], c
   ].filter(Boolean).map((text) => `, ${text}`).join('')
 }
 
+/** As options of heed run, [name, value]; what the model has not is left out. */
+export function optionsOfChanges({ off, how, temperature, dropped, cuts, gains = [] }, { layers, heads, tokens, rows, columns }) {
+  const isHead = (text) => { const [layer, head] = text.split('.'); return layer < layers && head < heads }, out = off.filter(isHead)
+  return Object.entries({
+    ablate: out.join(), replace: out.length && how !== 'zero' ? how : '', gain: gains.filter(isHead).map((text) => text.replace(/\.(\d+)$/, (_, percent) => `=${percent / 100}`)).join(),
+    drop: dropped.filter((patch) => patch < rows * columns).map((patch) => `${Math.floor(patch / columns)},${patch % columns}`).join(';'),
+    cut: cuts.filter((pair) => pair.split('.').every((token) => token < tokens)).join(), temperature: temperature === 1 ? '' : temperature
+  }).filter(([, value]) => value !== '').map(([name, value]) => [`--${name}`, String(value)])
+}
+
 /** The inputs [name, data] of heed_build_desc's `intervene` for these changes. means(layer): what the heads of a layer give on average,
  * [C], asked for where a head's mean stands in for it. */
 export function inputsOf({ off, how, dropped, cuts, gains = [] }, { layers, heads, tokens, prefixTokens, width }, means) {

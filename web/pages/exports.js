@@ -1,10 +1,8 @@
 /* What can be taken along: PNG and SVG of the view, CSV and JSON of its numbers (the JSON as `heed run --json` writes it), tensors as
- * `heed run --save`, code for the same numbers. Each says where it is from. Loaded when asked for. */
+ * `heed run --save`. Each says where it is from. Loaded when asked for. */
 import { figure } from './plot/figure.js'
 import { tokenName } from './plot/caption.js'
 import { entropy, softmax } from './maps.js'
-import { isChanged, wordsOfChanges } from './changes.js'
-import { demoModel } from './heed/demo.js'
 import { npyParts, safetensorsParts, zipParts } from './arrays.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 
@@ -74,11 +72,14 @@ function tokenTable({ engine, drawn }, columns) {
   return lines(['token', 'name', ...names.map(quoted)], Array.from(drawn.row, (_, token) => [token, quoted(tokenName(token, prefixTokens, across)), ...names.map((name) => columns[name][token])]))
 }
 
+/* What the stage shows of each token. */
+const onStage = ({ row, scores }) => ({ weight: row, times_uniform: row.map((weight) => weight * row.length), ...(scores ? { score: scores } : {}) })
+
 /* What each view's numbers are. */
 const tables = {
   heads: async (page) => {
     const rows = await page.engine.rows({ query: page.store.get().query, reverse: page.store.get().reverse })
-    return tokenTable(page, { weight: page.drawn.row, times_uniform: page.drawn.row.map((weight, _, { length }) => weight * length), ...Object.fromEntries(rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}`, row]))) })
+    return tokenTable(page, { ...onStage(page.drawn), ...Object.fromEntries(rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}`, row]))) })
   },
   matrix: async ({ engine, store }) => {
     const { layer, head } = store.get(), { tokens, prefixTokens, columns } = engine.shape, matrix = await engine.matrix(layer, head), names = Array.from({ length: tokens }, (_, token) => quoted(tokenName(token, prefixTokens, columns)))
@@ -96,13 +97,13 @@ const tables = {
 
 /** The numbers of the view; lines that begin with # say where they are from. */
 export async function csv(page) {
-  const { drawn, store } = page, table = tables[store.get().view] ?? (async () => tokenTable(page, { weight: drawn.row, times_uniform: drawn.row.map((weight) => weight * drawn.row.length) }))
+  const { drawn, store } = page, table = tables[store.get().view] ?? (async () => tokenTable(page, onStage(drawn)))
   return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${await table(page)}\n`
 }
 
 export async function numbers(page) {
-  const { engine, picture, store } = page, { result, shape, model } = engine, { query } = store.get()
-  const rows = await engine.rows({ query }), statistics = await engine.statistics()
+  const { engine, picture, store } = page, { result, shape, model } = engine, { query, reverse, score, fusion, residual, discard, first, last } = store.get()
+  const rows = await engine.rows({ query, reverse }), scores = score === 'softmax' ? null : await engine.rows({ query, reverse, score }), statistics = await engine.statistics()
   const probabilities = result.logits ? softmax(result.logits) : []
   const top = probabilities.map((probability, index) => ({ class: index, label: model.labels[index], probability, logit: result.logits[index] }))
     .sort((a, b) => b.probability - a.probability).slice(0, 5)
@@ -110,7 +111,7 @@ export async function numbers(page) {
     const s = statistics[l][h]
     return {
       layer: l, head: h, entropy: entropy(row), entropy_cls: s.entropyCls, entropy_patches: s.entropyPatches, distance: s.distance,
-      distance_renormalised: s.distanceRenormalised, prefix_mass: s.prefixMass, self_mass: s.selfMass, top5_mass: s.top5Mass, row: Array.from(row)
+      distance_renormalised: s.distanceRenormalised, prefix_mass: s.prefixMass, self_mass: s.selfMass, top5_mass: s.top5Mass, row: Array.from(row), ...(scores ? { scores: Array.from(scores[l][h]) } : {})
     }
   }))
   const token = engine.token(query)
@@ -119,8 +120,8 @@ export async function numbers(page) {
     results: [{
       image: { path: picture.name, width: picture.width, height: picture.height, seen: result.region }, milliseconds: result.milliseconds, top,
       logits: result.logits && Array.from(result.logits), grid: [shape.rows, shape.columns], prefix_tokens: shape.prefixTokens, tokens: shape.tokens,
-      query: tokenName(token, shape.prefixTokens, shape.columns), query_token: token, heads,
-      rollout: result.kept ? Array.from(await engine.rollout({ query, fusion: 'mean', residual: 0.5, first: 0, last: -1 })) : null
+      query: tokenName(token, shape.prefixTokens, shape.columns), query_token: token, ...(reverse ? { reverse } : {}), ...(scores ? { score } : {}), heads,
+      rollout: result.kept ? Array.from(await engine.rollout({ query, fusion, residual, discard, first, last })) : null
     }]
   }
 }
@@ -160,52 +161,5 @@ export async function safetensorsOf(page) {
   const { shape: { heads, tokens, prefixTokens, rows, columns }, result } = page.engine, from = await provenanceOf(page)
   const maps = keptMaps(page).map((data, layer) => [`attention.${layer}`, { shape: [1, heads, tokens, tokens], data }])
   const tensors = { ...Object.fromEntries(maps), ...(result.logits ? { logits: { shape: [1, result.logits.length], data: result.logits } } : {}), picture: seenPixels(page) }
-  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}`, patch: String(page.engine.model.patch) })
-}
-
-/* What the page changed in the attention, as code: the inputs that changes.js makes. */
-function codeOfChanges({ off, how, dropped, cuts }) {
-  const lines = [
-    'const { layers, heads, tokens, prefixTokens } = await session.ready, seen = new Uint8Array(tokens).fill(1)',
-    `for (const patch of ${JSON.stringify(dropped)}) seen[prefixTokens + patch] = 0 // patches that nobody looks at`,
-    "await session.write('token_mask', seen)",
-    'for (let layer = 0; layer < layers; layer++) {',
-    '  const mask = new Uint8Array(heads * tokens * tokens).fill(1), offset = new Float32Array(model.info.width), size = offset.length / heads',
-    `  for (const pair of ${JSON.stringify(cuts)}) {`,
-    "    const [query, key] = pair.split('.').map(Number)",
-    '    for (let head = 0; head < heads; head++) mask[(head * tokens + query) * tokens + key] = 0',
-    '  }',
-    `  for (const name of ${JSON.stringify(off)}) { // heads taken out`,
-    "    const [of, head] = name.split('.').map(Number)",
-    '    if (of !== layer) continue',
-    '    mask.fill(0, head * tokens * tokens, (head + 1) * tokens * tokens)',
-    ...(how === 'mean' ? ["    const output = whole.values[`layer.${layer}.attention.output`].data", '    for (let c = head * size; c < (head + 1) * size; c++) for (let token = 0; token < tokens; token++) offset[c] += output[token * model.info.width + c] / tokens'] : []),
-    '  }', '  await session.write(`layer.${layer}.attention.mask`, mask)', '  await session.write(`layer.${layer}.attention.offset`, offset)', '}'
-  ]
-  if (how !== 'mean' || !off.length) return lines
-  const outputs = '{ taps: Array.from({ length: model.info.layers }, (_, i) => `layer.${i}.attention.output`) }'
-  return [`const plain = model.createSession(${outputs}), whole = await plain.run(picture)`, ...lines]
-}
-
-/* The row that the stage shows, from a session that has run. */
-function codeOfRow({ view, layer, head, query, reverse, fusion, residual, discard, first, last }, shape) {
-  if (view === 'rollout') return [`const row = await session.rollout(${JSON.stringify({ query, fusion, residual, discard, firstLayer: first, layerCount: (last < 0 ? shape.layers - 1 : last) - first + 1 })})`]
-  if (!reverse) return [`const row = await session.attention(${JSON.stringify({ layer, head, query })})`]
-  const token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
-  return ['const { prefixTokens, columns, tokens } = await session.ready', `const matrix = await session.attention(${JSON.stringify({ layer, head })})`, `const row = matrix.filter((_, i) => i % tokens === ${token}) // who looks at this patch`]
-}
-
-/** The same numbers from JavaScript, and from the command line where it has what the page does. */
-export function code({ store, picture, source, engine }) {
-  const state = store.get(), { layer, head, query, scene, how, temperature } = state, token = query === 'cls' ? 'cls' : query.join(','), own = scene === null || scene === undefined
-  const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`
-  const name = source === demoModel ? '' : element('model-name').textContent, changed = isChanged(state), taps = state.view === 'rollout' ? 'all' : 'rows'
-  const left = [changed && wordsOfChanges(state).slice(2), state.view === 'rollout' && 'rollout other than the mean of all layers', state.reverse && 'the column'].filter(Boolean)
-  const gains = state.gains.length ? [`// Gains are not in it: ${state.gains.map((gain) => gain.replace(/\.(\d+)$/, ' at $1 %')).join(', ')}.`] : []
-  return [`heed run ${name && `'path/to/${name.replaceAll("'", "'\\''")}' `}${own ? `'${picture.name.replaceAll("'", "'\\''")}'` : `--scene ${scene}`} --layer ${layer} --head ${head} --query ${token} --json heed.json --save heed.safetensors`,
-    ...(left.length ? [`# The command line is without: ${left.join('; ')}.`] : []), '',
-    "import { createRuntime } from 'heed'", ...(name ? [] : ["import { demoModel } from 'heed/demo'"]), 'const runtime = await createRuntime()',
-    `const model = await runtime.loadModel(${name ? JSON.stringify(`path/to/${name}`) : 'demoModel'})`, shown,
-    `const session = model.createSession(${changed ? `{ taps: '${taps}', intervene: { emptyRow: '${how === 'uniform' ? 'mean' : 'zero'}', temperature: ${temperature} } }` : `{ taps: '${taps}' }`})`,
-    ...(changed ? codeOfChanges(state) : []), 'await session.run(picture)', ...codeOfRow(state, engine.shape), ...gains, ''].join('\n')
+  return safetensorsParts(tensors, { heed: page.engine.info.version, provenance: JSON.stringify(from), grid: `${rows} ${columns} ${prefixTokens}`, patch: String(page.engine.model.patch), ...(from.changes ? { changes: from.changes } : {}) })
 }

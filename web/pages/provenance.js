@@ -1,6 +1,7 @@
 /* Where numbers are from: heed's version, the model with the SHA-256 of its weights (as `sha256sum model.safetensors` gives it), the picture,
- * and the settings as in a link. */
+ * the settings as in a link, and what was changed in the attention, as options of heed run. */
 import { toHash } from './address.js'
+import { isChanged, optionsOfChanges } from './changes.js'
 
 /* What is larger is not hashed: the browser wants the whole file in memory for it. */
 const hashAtMost = 1 << 30
@@ -30,15 +31,16 @@ export function hashesOf(source) {
 }
 
 export async function provenanceOf({ engine, store, source, picture }) {
-  const { family, parameters } = engine.model, { layers, heads } = engine.shape
+  const { family, parameters } = engine.model, { layers, heads } = engine.shape, { changes } = engine.result ?? {}
   return {
     heed: engine.info.version, model: engine.saved ? 'maps from a file' : family, layers, heads, parameters: parameters ?? null, weights_sha256: engine.saved ? null : await hashesOf(source),
-    picture: picture.name, settings: toHash(store.get()) || '#', device: engine.info.device
+    picture: picture.name, settings: toHash(store.get()) || '#', device: engine.info.device,
+    ...(changes && isChanged(changes) ? { changes: optionsOfChanges(changes, engine.shape).flat().join(' ') } : {})
   }
 }
 
 /** One line. */
-export function provenanceText({ heed, model, layers, heads, weights_sha256: sums, picture, settings }) {
+export function provenanceText({ heed, model, layers, heads, weights_sha256: sums, picture, settings, changes }) {
   const sum = Object.values(sums ?? {}).map((text) => text?.slice(0, 16)).join('+')
-  return `heed ${heed}, ${model} ${layers} x ${heads}${sum ? `, weights sha256 ${sum}` : ''}, ${picture}, ${settings}`
+  return `heed ${heed}, ${model} ${layers} x ${heads}${sum ? `, weights sha256 ${sum}` : ''}, ${picture}, ${settings}${changes ? `, changed: ${changes}` : ''}`
 }

@@ -22,7 +22,7 @@ export function connectSave(page) {
   file('save-safetensors', 'heed.safetensors', ({ safetensorsOf }) => safetensorsOf(page))
   file('save-session', 'heed-session.json', async () => (await import('./session.js')).writeSession(page), 'application/json')
   on('code', async () => {
-    await navigator.clipboard.writeText((await exports()).code(page))
+    await navigator.clipboard.writeText((await import('./code.js')).code(page))
     showStatus('Code copied: the same numbers from the command line and from JavaScript.')
   })
   on('link', async () => {

@@ -1,14 +1,10 @@
 /* More of the explorer in Chromium: comparing, rollout, reverse, keys and their switch, a grid that speaks, forced colours and print, a
  * model of 1,374 tokens whose maps are not all kept, memory over a hundred pictures. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import test, { after, before } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { finish, startBrowser } from './browser.js'
 import { bigModel } from './big_model.js'
-import { packageFolder } from './package.js'
 
 let browser
 before(async () => (browser = await startBrowser()))
@@ -186,31 +182,6 @@ test('loading is stopped, and tried again; what is built in stays', async () => 
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   page.faults = page.faults.filter((fault) => !/model\.safetensors|ERR_ABORTED/.test(fault))
   await finish(page)
-})
-
-/* Runs code as the page copies it, with the package that was built; resolves to its row. */
-async function runCopied(code) {
-  const script = code.slice(code.indexOf('import ')).replace("'heed'", JSON.stringify(pathToFileURL(join(packageFolder, 'index.js')))).replace("'heed/demo'", JSON.stringify(pathToFileURL(join(packageFolder, 'demo.js'))))
-  const file = join(mkdtempSync(join(tmpdir(), 'heed-code-')), 'copied.mjs')
-  writeFileSync(file, `${script}\nruntime.close()\nexport { row }\n`)
-  return Array.from((await import(pathToFileURL(file))).row)
-}
-
-test('copied code gives the row on the stage: heads out, patches dropped, pairs cut, temperature, rollout, reverse', async () => {
-  for (const hash of ['#x=0.1_1.2&k=0.7&z=3_10-13&u=30.41&l=2', '#x=0.1_1.2&y=mean&l=2', '#x=0.1&y=uniform&l=2&h=mean', '#v=rollout&f=max&i=1&j=3&e=0.25&g=0.5', '#r=1&q=4.4', '#q=cls']) {
-    const page = await browser.open(hash), context = page.context()
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    if (/x=/.test(hash)) await until(page, '#stage-title', /without/)
-    await page.click('#code')
-    await until(page, '#status', /Code copied/)
-    const row = await runCopied(await page.evaluate(() => navigator.clipboard.readText()))
-    const csv = await (await Promise.all([page.waitForEvent('download'), page.click('#save-csv')]))[0].path()
-    const shown = readFileSync(csv, 'utf8').split('\n').slice(3, -1).map((line) => Number(line.replace(/"[^"]*"/g, '').split(',')[2]))
-    assert.equal(shown.length, 197)
-    const apart = Math.max(...shown.map((weight, i) => Math.abs(weight - row[i])))
-    assert.ok(apart < 1e-5, `${hash}: ${apart}`)
-    await finish(page)
-  }
 })
 
 test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom keeps the crosshair in sight', async () => {
