@@ -1,6 +1,7 @@
 /* Puts the pages together with the package beside them, as static files to be served from any folder: node assemble.js PACKAGE SITE. SITE/../plain
  * gets them as they are written, module by module; SITE small and bundled (bundle.js), or module by module where rollup is not installed. Both
  * have the picture and map that stand there before any script runs (first.js), sizes and a list for use offline. */
+import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,6 +25,13 @@ async function putPlain() {
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
   await cp(packageFolder, join(plain, 'heed'), { recursive: true })
   await drawFirst(packageFolder, plain)
+  await rewrite(join(plain, 'index.html'), async (text) => text.replace('</head>', `${await demoWeights()}\n</head>`))
+}
+
+/* What demo_files.js expects. */
+async function demoWeights() {
+  const bytes = await readFile(join(packageFolder, 'demo/model.safetensors'))
+  return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}">`
 }
 
 /* Modules that are parts of a bundle lie in no other file of the site; the service worker is none. */

@@ -2,6 +2,7 @@
  * what is done with files. bundle(plain, site) reads PLAIN, where the pages lie as they are written, and resolves to the names that the pages'
  * scripts got in SITE: Map { 'explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content, so that no page takes a part of
  * another version. attention-map.js and the library keep their names: other pages import them. Nothing where rollup is not installed. */
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { findTool, smallScript } from './small.js'
 
@@ -11,6 +12,16 @@ const rollup = findTool('rollup', 'pages load their modules one by one')
 const ownAddress = (plain) => ({
   name: 'own-address',
   resolveImportMeta: (property, { moduleId }) => (property === 'url' && moduleId.startsWith(join(plain, 'heed')) ? `new URL('./heed/${basename(moduleId)}', import.meta.url)` : null)
+})
+
+/* Pages never run in Node: what the library has for it is left out. */
+const inBrowsers = (plain) => ({
+  name: 'in-browsers',
+  async load(id) {
+    if (id !== join(plain, 'heed/host.js')) return null
+    const text = await readFile(new URL('./src/host.js', import.meta.url), 'utf8'), made = text.replace(/^export const inNode = .*$/m, 'export const inNode = false')
+    return made === text ? this.error('src/host.js does not say whether it is in Node') : made
+  }
 })
 
 const small = { name: 'small', renderChunk: async (code) => ({ code: await smallScript(code), map: null }) }
@@ -49,9 +60,9 @@ async function build(inputs, folder, { plugins = [], manualChunks, external = []
 export async function bundle(plain, site) {
   if (!rollup) return new Map()
   const at = (name) => join(plain, name), library = (id) => id.startsWith(at('heed'))
-  const alone = [at('attention-map.js'), at(join('heed', 'engine.js'))], plugins = [ownAddress(plain)], common = { plugins, external: alone }
+  const alone = [at('attention-map.js'), at('heed/engine.js')], common = { plugins: [ownAddress(plain), inBrowsers(plain)], external: alone }
   await build([at('attention-map.js')], site, { external: (id, parent, resolved) => resolved && library(id), name: '[name].js' })
-  await build([at(join('heed', 'worker.js'))], join(site, 'heed'), { name: '[name].js' })
+  for (const worker of ['heed/worker.js', 'heed/thread.js']) await build([at(worker)], join(site, 'heed'), { plugins: [inBrowsers(plain)], name: '[name].js' })
   const explorer = await build([at('explorer.js')], site, { ...common, manualChunks: partOf(at('explorer.js'), plain) })
   return new Map([...explorer, ...await build(['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}.js`)), site, { ...common, manualChunks: undefined })])
 }

@@ -6,12 +6,16 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname, join, normalize, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createGzip } from 'node:zlib'
 
 const types = {
   '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8', '.json': 'application/json',
   '.wasm': 'application/wasm', '.png': 'image/png', '.jpg': 'image/jpeg', '.svg': 'image/svg+xml', '.safetensors': 'application/octet-stream'
 }
+
+/* As static hosts do. */
+const worthZipping = /\.(html|m?js|css|svg|wasm)$/
 
 export const policy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'"
@@ -37,9 +41,11 @@ export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) 
     if (!found) return response.writeHead(404, headers).end()
     asked.push(found.file)
     const page = connect && found.file.endsWith('.html') ? Buffer.from(widened(await readFile(found.file, 'utf8'))) : null
-    response.writeHead(200, { ...headers, 'Content-Type': types[extname(found.file)] ?? 'application/octet-stream', 'Content-Length': page?.length ?? found.size })
+    const zipped = !page && request.method === 'GET' && worthZipping.test(found.file) && /\bgzip\b/.test(request.headers['accept-encoding'])
+    response.writeHead(200, { ...headers, 'Content-Type': types[extname(found.file)] ?? 'application/octet-stream', ...(zipped ? { 'Content-Encoding': 'gzip' } : { 'Content-Length': page?.length ?? found.size }) })
     if (request.method === 'HEAD' || page) return response.end(page ?? undefined)
-    createReadStream(found.file).pipe(response)
+    const file = createReadStream(found.file)
+    ;(zipped ? file.pipe(createGzip()) : file).pipe(response)
   })
   return new Promise((done, failed) => {
     server.once('error', failed)

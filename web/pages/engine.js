@@ -1,6 +1,7 @@
 /* The runtime, the model and the last run: everything with numbers. Views ask here and draw. */
 import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
+import { fetchModel } from './demo_files.js'
 import { layerMean, slice } from './maps.js'
 import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged } from './changes.js'
 import { meanOf, scoreRow, valueRow } from './scores.js'
@@ -13,11 +14,14 @@ const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: 
 const placeText = ({ layer, head, query, reverse }) => `${layer} ${head} ${query} ${reverse}`
 const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
-/** options: onProgress, signal, and what createRuntime takes. */
-export async function createEngine({ source = demoModel, onProgress, signal, ...options } = {}) {
-  const runtime = await createRuntime(options)
-  const engine = new Engine(runtime)
-  await engine.load(source, { onProgress, signal })
+/** options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene: the seed of one that is asked for next. The demo
+ * model and what draws scenes come while the runtime starts: on a slow line these are most of the wait. */
+export async function createEngine({ source = demoModel, scene, onProgress, signal, onMismatch, ...options } = {}) {
+  const files = source === demoModel ? fetchModel(source, { onProgress, signal, onMismatch }) : source
+  Promise.resolve(files).catch(() => {}) // told below, unless the runtime fails first
+  const engine = new Engine(await createRuntime(options))
+  if (scene !== undefined) engine.draw(scene)
+  await engine.load(await files, { onProgress, signal })
   return engine
 }
 
@@ -26,6 +30,7 @@ class Engine {
   #model
   #session
   #busy = Promise.resolve()
+  #drawn = null // { scene, result } that was begun before it is asked for
   #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
   #changing = null // { session, key }
   #light = null // keeps queries and keys alone, for runs that the next one replaces at once
@@ -40,7 +45,18 @@ class Engine {
   get info() { return this.#runtime.info }
   get model() { return this.saved ? { ...savedModel, patch: this.saved.shape.patch } : this.#model.info }
 
-  scene(scene) { return this.#runtime.scene(scene) }
+  /** A scene, or a seed's; one that draw() began is the answer once. */
+  scene(scene) {
+    const drawn = this.#drawn?.scene === scene ? this.#drawn.result : this.#runtime.scene(scene)
+    this.#drawn = null
+    return drawn
+  }
+
+  draw(scene) {
+    this.#drawn = { scene, result: this.#runtime.scene(scene) }
+    this.#drawn.result.catch(() => {}) // told by who asks
+  }
+
   colours(name) { return this.#runtime.colormap(name) }
 
   /** Takes the place of the model before, once it is ready; `result` is null until the next run. */

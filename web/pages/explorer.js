@@ -157,12 +157,15 @@ async function openScene(seed) {
 }
 page.openScene = openScene
 
+/* A server that was given new files while a cache on the way still has old ones. */
+const onMismatch = () => showStatus('The model is of another version than this page: fetching it again …')
+
 async function start() {
   showControls(page)
-  const stop = new AbortController()
+  const stop = new AbortController(), wanted = store.get().scene ?? defaults.scene
   showStop(stop)
   try {
-    page.engine = await createEngine({ onProgress: showProgress, signal: stop.signal })
+    page.engine = await createEngine({ scene: wanted, onProgress: showProgress, signal: stop.signal, onMismatch })
     page.table = await page.engine.colours(store.get().colours)
   } catch (error) {
     return showError(error, () => location.reload())
@@ -171,7 +174,6 @@ async function start() {
     showStop(null)
   }
   document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
-  const wanted = store.get().scene ?? defaults.scene
   createStage(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))
   store.on(['ran'], () => showAnswer(page))

@@ -2,6 +2,7 @@
  * the settings as in a link, and what was changed in the attention, as options of heed run. */
 import { toHash } from './address.js'
 import { isChanged, optionsOfChanges } from './changes.js'
+import { blobAt, sha256 } from './demo_files.js'
 
 /* What is larger is not hashed: the browser wants the whole file in memory for it. */
 const hashAtMost = 1 << 30
@@ -9,10 +10,8 @@ const hashes = new WeakMap()
 
 /** The SHA-256 of a Blob or of what is at an address, null where it is too large. */
 export async function digest(value) {
-  const blob = value instanceof Blob ? value : await (await fetch(value, { cache: 'force-cache' /* it was fetched for the runtime */ })).blob()
-  if (blob.size > hashAtMost || !globalThis.crypto?.subtle) return null
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const blob = value instanceof Blob ? value : await blobAt(value)
+  return blob.size > hashAtMost ? null : sha256(blob)
 }
 
 /** The files [name, file] of a model's source: { weights }, files, or blobs by name. */

@@ -1,6 +1,7 @@
 /* A model with coarser weights, to see what precision does to its maps: every floating-point tensor of two axes or more in the file is
  * rounded and written back in its own type; biases and norms stay. Works on weights of 2 or 4 bytes. */
 import { readSafetensorsHeader } from './arrays.js'
+import { blobAt } from './demo_files.js'
 
 /* In place; a row is what one output is made from. */
 const roundings = {
@@ -21,7 +22,7 @@ async function weightsOf(source) {
     const file = source.find(({ name }) => name.endsWith('.safetensors'))
     return { file, replace: (made) => source.map((entry) => (entry === file ? made : entry)) }
   }
-  const file = new File([await (await fetch(source.weights)).blob()], 'model.safetensors')
+  const file = new File([await blobAt(source.weights)], 'model.safetensors')
   return { file, replace: (made) => ({ ...source, weights: made }) }
 }
 

@@ -28,7 +28,8 @@ const advice = {
   INVALID_FILE: 'Take another file, or all files of the model’s folder together.',
   UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',
   OUT_OF_MEMORY: 'Take a smaller model or picture, or close other pages.',
-  IO: 'Look whether the server that this page is from is still there, then load the page again.'
+  IO: 'Look whether the server that this page is from is still there, then load the page again.',
+  MISMATCH: 'The site was changed meanwhile: load the page again.'
 }
 
 /** again: what a button "Try again" does, where there is something to try. */

@@ -99,3 +99,44 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
   assert.match(await page.evaluate(() => window.copied), /^no answer[^]*WASM[^]*Mozilla[^]*http/)
   await finish(page)
 })
+
+/* The explorer opened again with answer(route, count) in the place of the demo model's weights; resolves to how often they were asked for. */
+async function openAgain(page, answer) {
+  let count = 0
+  await page.route('**/demo/model.safetensors', (route) => answer(route, ++count))
+  await page.reload()
+  await page.waitForSelector('html[data-ready], #error:not([hidden])', { timeout: 60000 })
+  return count
+}
+
+const spoiled = (route) => route.fulfill({ body: bytes(demo, 'model.safetensors').subarray(0, -1), contentType: 'application/octet-stream' })
+
+test('weights of another version than the page are fetched again; where they stay so, the page says it', async () => {
+  const page = await browser.open(), caption = await text(page, 'caption')
+  assert.equal(await openAgain(page, (route, count) => (count === 1 ? spoiled(route) : route.continue())), 2)
+  assert.equal(await text(page, 'caption'), caption)
+  await page.unrouteAll()
+  assert.equal(await openAgain(page, spoiled), 2)
+  assert.match(await text(page, 'error-text'), /model\.safetensors: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site was changed meanwhile: load the page again\.$/)
+  await page.unrouteAll()
+  await Promise.all([page.waitForNavigation(), page.click('#error-again')])
+  await page.waitForSelector('html[data-ready]')
+  await finish(page)
+})
+
+test('a kept copy of the weights is taken at once where it is the right one; without any, a failing network is told', async () => {
+  const page = await browser.open(), caption = await text(page, 'caption'), cut = (route) => route.abort('connectionreset')
+  const keep = (length) => page.evaluate(async (length) => {
+    const address = new URL('heed/demo/model.safetensors', location), blob = await (await fetch(address)).blob()
+    await (await caches.open('heed-0123456789abcdef')).put(address, new Response(blob.slice(0, length)))
+  }, length)
+  await keep(1e9)
+  assert.equal(await openAgain(page, cut), 0)
+  assert.equal(await text(page, 'caption'), caption)
+  await page.unrouteAll()
+  await page.evaluate(() => caches.delete('heed-0123456789abcdef'))
+  assert.equal(await openAgain(page, cut), 1)
+  assert.match(await text(page, 'error-text'), /model\.safetensors: the network failed \(found "[^"]+"\)\. Look whether the server/)
+  page.faults = page.faults.filter((fault) => !/ERR_CONNECTION_RESET/.test(fault))
+  await finish(page)
+})

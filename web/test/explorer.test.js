@@ -211,7 +211,7 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
 })
 
 test('weights times the lengths of values: the softmax’s row, longer or shorter by what each key gives; in every view', async () => {
-  const page = await browser.open('#p=value')
+  const page = await browser.open('#p=value', { modules: true })
   assert.match(await text(page, '#caption'), /weight × \|v\|: patch \(2, 10\) scores tokens from 0\.00 to [\d.]+, highest at patch \(1?\d, \d\)/)
   assert.equal(await text(page, '#bar-label'), 'weight × |v|')
   const apart = await page.evaluate(async () => {
@@ -229,7 +229,7 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
 })
 
 test('a head gives a share: none of it is the head taken out, half is between, in every layer', async () => {
-  const page = await browser.open('#v=intervene')
+  const page = await browser.open('#v=intervene', { modules: true })
   const apart = await page.evaluate(async () => {
     const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), engine = await createEngine(), { image } = await engine.scene(7)
     const logits = async (changes) => Array.from((await engine.run(image, { changes: { ...unchanged, ...changes } })).logits), plain = await logits({})
