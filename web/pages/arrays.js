@@ -73,13 +73,15 @@ export async function readSafetensorsHeader(file) {
 
 const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2', U8: 'u1' }
 
+/** One tensor, { shape, data }, of a file whose header was read. */
+export async function readTensor(file, { header, start }, name) {
+  const { dtype, shape, data_offsets: [from, to] } = header[name], bytes = new Uint8Array(await file.slice(start + from, start + to).arrayBuffer())
+  return { shape, data: floats(`${file.name}, ${name}`, bytes, kinds[dtype], shape) }
+}
+
 async function readSafetensors(file) {
-  const { header, start } = await readSafetensorsHeader(file), arrays = {}
-  for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(header)) {
-    if (name === '__metadata__' || !kinds[dtype]) continue
-    const bytes = new Uint8Array(await file.slice(start + offsets[0], start + offsets[1]).arrayBuffer())
-    arrays[name] = { shape, data: floats(`${file.name}, ${name}`, bytes, kinds[dtype], shape) }
-  }
+  const read = await readSafetensorsHeader(file), { header } = read, arrays = {}
+  for (const [name, { dtype }] of Object.entries(header)) if (name !== '__metadata__' && kinds[dtype]) arrays[name] = await readTensor(file, read, name)
   const { grid, patch } = header.__metadata__ ?? {}
   if (grid && !arrays.grid) arrays.grid = { shape: [4], data: Float32Array.from([...String(grid).split(' '), patch ?? 0], Number) }
   return arrays

@@ -2,6 +2,7 @@
  * `heed run --save`. Each says where it is from. Loaded when asked for. */
 import { figure } from './plot/figure.js'
 import { tokenName } from './plot/caption.js'
+import { likeness } from './likeness.js'
 import { entropy, softmax } from './maps.js'
 import { npyParts, safetensorsParts, zipParts } from './arrays.js'
 import { provenanceOf, provenanceText } from './provenance.js'
@@ -88,6 +89,10 @@ const tables = {
   statistics: async ({ engine }) => {
     const statistics = await engine.statistics(), names = Object.keys(statistics[0][0])
     return lines(['layer', 'head', ...names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))], statistics.flatMap((heads, l) => heads.map((s, h) => [l, h, ...names.map((name) => s[name])])))
+  },
+  tokens: async (page) => {
+    const { layer, query } = page.store.get(), { states, lengths, positions } = await likeness(page, layer, page.engine.token(query))
+    return tokenTable(page, { ...(states && { cosine: states, length: lengths }), ...(positions && { position_cosine: positions }) })
   },
   compare: async (page) => {
     const { pinned } = page.store.get(), fits = pinned?.row.length === page.drawn.row.length

@@ -235,11 +235,31 @@ test('a pinned row stands beside another, with their divergence', async () => {
   await finish(page, 'explorer-compared')
 })
 
+/* The demo model's position embeddings as its file has them, F16 read by hand. */
+function positionsOfDemo() {
+  const bytes = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')), start = 8 + Number(bytes.readBigUInt64LE()), tensors = JSON.parse(bytes.subarray(8, start))
+  const [, { dtype, shape: [, rows, width], data_offsets: [from, to] }] = Object.entries(tensors).find(([name]) => name.endsWith('position_embeddings'))
+  assert.equal(dtype, 'F16')
+  const half = (h) => ((h & 0x8000) ? -1 : 1) * ((h >> 10) & 31 ? 2 ** (((h >> 10) & 31) - 15) * (1 + (h & 1023) / 1024) : (h & 1023) * 2 ** -24)
+  return { rows, width, data: Float64Array.from({ length: (to - from) / 2 }, (_, i) => half(bytes.readUInt16LE(start + from + 2 * i))) }
+}
+
 test('states of tokens: the query is most like a patch of its own object or its twin', async () => {
   const page = await browser.open('#v=tokens&q=10.1')
   await page.waitForFunction(() => /After layer 3: patch \(10, 1\) is most like patch \(\d+, \d+\), cosine 0\.\d{3}\. The longest/.test(document.getElementById('view').textContent))
   const [, row, column] = (await text(page, 'view')).match(/most like patch \((\d+), (\d+)\)/)
   assert.ok((row >= 8 && column <= 3) || (row <= 4 && column >= 9), `${row}, ${column}`)
+  await page.waitForFunction(() => /By position alone patch \(10, 1\) is most like patch/.test(document.getElementById('view').textContent))
+  const near = (await text(page, 'view')).match(/By position alone .* most like patch \((\d+), (\d+)\), cosine (0\.\d+), in/)
+  const { width, rows, data } = positionsOfDemo(), at = (token) => data.subarray(token * width, (token + 1) * width), dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
+  const cosine = (a, b) => dot(at(a), at(b)) / Math.sqrt(dot(at(a), at(a)) * dot(at(b), at(b))), query = 1 + 10 * 14 + 1
+  assert.equal(rows, 197)
+  const best = Math.max(...Array.from({ length: 196 }, (_, patch) => (patch + 1 === query ? -1 : cosine(query, patch + 1))))
+  assert.ok(Math.abs(cosine(query, 1 + 14 * Number(near[1]) + Number(near[2])) - best) < 1e-6)
+  assert.equal(near[3], best.toFixed(3))
+  const csv = (await saved(page, '#save-csv')).bytes.toString().split('\n').filter((line) => line && !line.startsWith('#'))
+  assert.equal(csv[0], 'token,name,"cosine","length","position_cosine"')
+  assert.deepEqual(csv[1 + query].split(',').map(Number).filter((value) => Math.abs(value - 1) < 1e-6).length, 2)
   await finish(page, 'explorer-tokens')
 })
 
