@@ -1,4 +1,4 @@
-/* Buttons that save, and those that copy a link or code. What makes the files is fetched when it is asked for. */
+/* Buttons that save, and those that copy a link or code; a printed page says where it is from. What makes the files is fetched when it is asked for. */
 import { showStatus } from './status.js'
 
 const element = (id) => document.getElementById(id)
@@ -25,6 +25,7 @@ export function connectSave(page) {
     await navigator.clipboard.writeText((await import('./code.js')).code(page))
     showStatus('Code copied: the same numbers from the command line and from JavaScript.')
   })
+  addEventListener('beforeprint', () => { element('from').textContent = `heed ${page.engine.info.version}, ${element('model-name').textContent}, ${page.picture?.name ?? ''}. ${location.href}` })
   on('link', async () => {
     await navigator.clipboard.writeText(location.href)
     showStatus(page.store.get().scene === null ? 'Link copied. Your own picture is not in it: it stays on this machine.' : 'Link copied.')

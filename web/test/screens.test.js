@@ -126,6 +126,7 @@ test('every picture as a table: the numbers of the JSON, copied in full precisio
   const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] }), { results: [{ heads, rollout }] } = await saved(page, '#save-json')
   const table = async (button, view) => {
     if (view) await page.click(`#tab-${view}`)
+    if (view === 'rollout') await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Rollout'))
     await page.focus(button)
     await page.keyboard.press('Enter')
     await page.click('.figures button:has-text("Copy")')
@@ -150,9 +151,39 @@ test('every picture as a table: the numbers of the JSON, copied in full precisio
   rollout.forEach((weight, token) => assert.ok(Math.abs(rolled.copied[token][0] - weight) < 1e-6))
   await page.click('#tab-compare')
   await page.click('#view [name=pin]')
-  await page.waitForSelector('#view .pair:not(.waiting)')
+  await page.waitForSelector('#view dl dd')
   const pair = await table('#view-table')
   assert.ok(pair.copied.every(([a, b, less]) => Math.abs(a - b - less) < 1e-9))
   assert.equal((await table('#view-table', 'tokens')).shown[1 + 2 * 14 + 10][0], '1.000')
   await finish(page)
+})
+
+test('everything is above the fold at 1366 x 768, in every view', async () => {
+  const page = await browser.open()
+  for (const view of views) {
+    await page.click(`#tab-${view}`)
+    await page.waitForFunction((view) => document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` && document.getElementById('view').childElementCount, view)
+    await page.waitForTimeout(100) // drawn
+    assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), view)
+  }
+  await finish(page)
+})
+
+test('forced colours: the chosen head’s map stays visible, what is chosen is outlined', async () => {
+  const page = await browser.open('', { forcedColors: 'active' }), style = (selector, name) => page.evaluate(([selector, name]) => getComputedStyle(document.querySelector(selector))[name], [selector, name])
+  await page.waitForSelector('#view [aria-selected=true]')
+  assert.deepEqual([await style('#view [aria-selected=true]', 'backgroundColor'), await style('#view [aria-selected=true]', 'outlineStyle')], ['rgba(0, 0, 0, 0)', 'solid'])
+  for (const chosen of ['#samples [aria-pressed=true]', '.pages [aria-current]', '#tabs [aria-selected=true]']) assert.equal(await style(chosen, 'outlineStyle'), 'solid', chosen)
+  assert.notEqual(await style('#prefix button', 'backgroundColor'), await style('body', 'backgroundColor'))
+  await finish(page, 'explorer-forced')
+})
+
+test('print: the picture, its bar, caption, numbers, the view and where it is from, without controls', async () => {
+  const page = await browser.open('#v=statistics', { viewport: { width: 718, height: 1040 } })
+  await page.pdf({ format: 'A4' })
+  await page.emulateMedia({ media: 'print' })
+  for (const id of ['frame', 'bar', 'caption', 'facts', 'most', 'view', 'from', 'answer']) assert.ok(await page.isVisible(`#${id}`), id)
+  for (const id of ['tabs', 'style', 'save-png', 'theme', 'samples', 'stage-table']) assert.ok(!(await page.isVisible(`#${id}`)), id)
+  assert.match(await text(page, '#from'), /^heed \d.*Demo model.*Scene 159\. http.*#v=statistics$/)
+  await finish(page, 'explorer-print-statistics')
 })
