@@ -125,6 +125,7 @@ static void json_image(json_out *json, const run_result *result) {
   json_number(json, "width", result->region.width);
   json_number(json, "height", result->region.height);
   json_close(json, '}');
+  if (result->whole) json_text(json, "fit", "whole");
   json_close(json, '}');
 }
 

@@ -83,9 +83,20 @@ static heed_status read_picture(cli_state *cli, const run_options *options, cons
   return heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes, heed_embedded_picture.size, &result->image, &cli->error);
 }
 
+/* --fit model | whole. */
+static heed_status choose_fit(cli_state *cli, const char *fit, heed_preprocess *preprocess) {
+  if (!fit || strcmp(fit, "model") == 0) return HEED_OK;
+  if (strcmp(fit, "whole") != 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--fit: no such choice (found \"%s\", expected model or whole)", fit);
+  heed_preprocess_fit_whole(preprocess);
+  return HEED_OK;
+}
+
 static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const char *path, run_result *result) {
   heed_preprocess preprocess;
   heed_model_preprocess(pipeline->model, &preprocess);
+  HEED_TRY(choose_fit(cli, options->fit, &preprocess));
+  result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
   HEED_TRY(read_picture(cli, options, path, result));
   HEED_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height, &result->batch_width, &result->batch_height, &cli->error));
   const size_t count = (size_t)3 * result->batch_width * result->batch_height;
@@ -309,6 +320,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   sequence_options sequence = {.choice = &options.choice};
   cli_words words;
   const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "draw this scene instead of reading a picture"},
+                              {"--fit", CLI_TEXT, &options.fit, "model|whole", "what of a picture is seen: as the model's preprocessing has it (model); whole: all of it, padded with the mean colour"},
                               {"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
                               {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
                               {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},

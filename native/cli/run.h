@@ -19,7 +19,7 @@ typedef struct run_rollout_options {
 
 typedef struct run_options {
   cli_choice choice;
-  const char *scene, *layer, *head, *query, *maps, *rollout, *json, *save, *score;
+  const char *scene, *fit, *layer, *head, *query, *maps, *rollout, *json, *save, *score;
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
@@ -34,6 +34,7 @@ typedef struct run_result {
   scene_twins twins;   /* of a scene */
   heed_picture image;
   heed_region region;
+  bool whole;          /* fitted whole, with padding (--fit whole) */
   uint32_t batch_height, batch_width; /* of pixel_values */
   uint32_t rows, columns, tokens;     /* grid of patches; N */
   float *pixels;                      /* [C, H, W] */

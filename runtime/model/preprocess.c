@@ -4,7 +4,7 @@
  * filters whose support grows when shrinking, coefficients rounded to 22 fractional bits, a pass over rows and then one over columns,
  * each rounded and clipped to 8 bits. Only the window that the crop keeps is computed, and only the source rows it needs.
  * Size and crop rules are those of the Hugging Face image processors: long side rounded down, crop offset rounded down, zeros around a
- * picture smaller than its crop. */
+ * picture smaller than its crop. A picture that is fitted whole has its other side rounded to the nearest, and the mean colour around it. */
 #include "model/preprocess.h"
 
 #include <math.h>
@@ -243,6 +243,13 @@ static heed_status check_side(const char *what, uint64_t width, uint64_t height,
                    (unsigned long long)width, (unsigned long long)height, MAX_SIDE);
 }
 
+/* One side of a picture `side` x `other` that is made as large as fits into `most` x `other_most`. */
+static uint64_t fitted_side(uint64_t side, uint64_t other, uint64_t most, uint64_t other_most) {
+  if (side * other_most >= other * most) return most;
+  const uint64_t fitted = (2 * side * other_most + other) / (2 * other); /* to the nearest; below 2^58 in sides of MAX_SIDE */
+  return fitted > 0 ? fitted : 1;
+}
+
 /* The size after the resize step. */
 static heed_status resized_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
                                 uint32_t *out_height, heed_error *error) {
@@ -255,8 +262,11 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     const uint64_t side = preprocess->short_side;
     w = width <= height ? side : side * width / height;
     h = width <= height ? side * height / width : side;
+  } else if (preprocess->resize == HEED_RESIZE_WHOLE) {
+    w = fitted_side(width, height, preprocess->width, preprocess->height);
+    h = fitted_side(height, width, preprocess->height, preprocess->width);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "preprocess: resize is not known (found %d, expected 0 to 2)", (int)preprocess->resize);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "preprocess: resize is not known (found %d, expected 0 to 3)", (int)preprocess->resize);
   }
   HEED_TRY(check_side("the resized picture", w, h, error));
   *out_width = (uint32_t)w;
@@ -300,7 +310,20 @@ static heed_status check_image(const heed_preprocess *preprocess, const heed_ima
   return HEED_OK;
 }
 
-/* rgb, the part of the crop that the picture covers, at (left, top) of pixel_values [3, height, width]; zeros elsewhere. */
+void heed_preprocess_fit_whole(heed_preprocess *preprocess) {
+  const bool cropped = preprocess->crop_width && preprocess->crop_height;
+  if (!cropped && preprocess->resize != HEED_RESIZE_SQUASH) return;
+  if (cropped) {
+    preprocess->width = preprocess->crop_width;
+    preprocess->height = preprocess->crop_height;
+  }
+  preprocess->resize = HEED_RESIZE_WHOLE;
+  preprocess->crop_width = preprocess->width;
+  preprocess->crop_height = preprocess->height;
+}
+
+/* rgb, the part of the crop that the picture covers, at (left, top) of pixel_values [3, height, width]; elsewhere black, or the mean colour
+ * around a picture that is fitted whole. */
 static void normalise(const heed_preprocess *preprocess, const uint8_t *rgb, const heed_resize_window *window, uint32_t left, uint32_t top,
                       uint32_t width, uint32_t height, float *pixel_values) {
   for (uint32_t c = 0; c < 3; c++) {
@@ -308,7 +331,8 @@ static void normalise(const heed_preprocess *preprocess, const uint8_t *rgb, con
     for (int v = 0; v < 256; v++)
       table[v] = (float)((v * (double)preprocess->rescale - (double)preprocess->mean[c]) / (double)preprocess->std[c]);
     float *plane = pixel_values + (size_t)c * width * height;
-    for (size_t i = 0; i < (size_t)width * height; i++) plane[i] = table[0];
+    const float around = preprocess->resize == HEED_RESIZE_WHOLE ? 0.0f : table[0];
+    for (size_t i = 0; i < (size_t)width * height; i++) plane[i] = around;
     for (uint32_t y = 0; y < window->height; y++)
       for (uint32_t x = 0; x < window->width; x++)
         plane[(size_t)(top + y) * width + left + x] = table[rgb[((size_t)y * window->width + x) * 3 + c]];

@@ -28,6 +28,16 @@ done
 grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
 test_end
 
+test_begin run_fits_the_whole_picture
+heed run "$micro" "$picture" --backend cpu --quiet --fit whole --json whole.json --maps maps.png
+expect_exit 0
+# 640 x 427 in a square of 32: 32 x 21 pixels of it, 6 rows above and 5 below
+grep -q '"seen": {"x": 0, "y": -122, "width": 640, "height": 650\.66[0-9]*}, "fit": "whole"' "$here/whole.json" || fail "whole.json: another region"
+expect_file maps.png
+heed run "$micro" "$picture" --backend cpu --quiet --fit model --json model.json
+grep -q '"fit"' "$here/model.json" && fail "model.json: a fit that was not asked for"
+test_end
+
 test_begin inspect_tells_what_tensors_are_for
 heed inspect "$micro"
 expect_exit 0

@@ -157,6 +157,58 @@ static void test_padded_crop(void **state) {
   assert_true(region.x == -2.0 && region.y == -2.0 && region.width == 8.0 && region.height == 8.0);
 }
 
+/* The whole picture, resized on its own, lies in the middle of zeros: one case, against plain loops in double precision. */
+static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32_t width, uint32_t height, heed_preprocess preprocess) {
+  uint8_t *pixels = malloc((size_t)size[0] * size[1]), *rgb = malloc((size_t)fitted[0] * fitted[1] * 3);
+  float *values = malloc(sizeof *values * 3 * width * height);
+  const heed_image image = {pixels, size[0], size[1], 1, size[0]};
+  const heed_resize_window window = {fitted[0], fitted[1], 0, 0, fitted[0], fitted[1]};
+  const uint32_t left = (width - fitted[0] + 1) / 2, top = (height - fitted[1] + 1) / 2;
+  uint32_t out_width, out_height;
+  heed_region region;
+  for (size_t i = 0; i < (size_t)size[0] * size[1]; i++) pixels[i] = (uint8_t)(30 + i * 37);
+  preprocess.mean[1] = 0.25f;
+  heed_preprocess_fit_whole(&preprocess);
+  assert_ok(heed_preprocess_size(&preprocess, size[0], size[1], &out_width, &out_height, &error));
+  assert_true(out_width == width && out_height == height);
+  assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
+  assert_ok(heed_resize_rgb(context, &image, preprocess.resample, &window, rgb, &error));
+  for (uint32_t i = 0; i < 3 * width * height; i++) {
+    const uint32_t x = i % width, y = i / width % height, c = i / width / height;
+    const bool inside = x >= left && x < left + fitted[0] && y >= top && y < top + fitted[1];
+    const double level = inside ? rgb[((size_t)(y - top) * fitted[0] + (x - left)) * 3 + c] : 0;
+    const double expected = inside ? (level / 255.0 - (c == 1 ? 0.25 : 0.5)) / 0.5 : 0.0;
+    if (inside ? fabs((double)values[i] - expected) > 1e-6 : (double)values[i] != 0.0)
+      fail_msg("%u x %u: value %u is %.9g, expected %.9g", size[0], size[1], i, (double)values[i], expected);
+  }
+  const double scale_x = (double)size[0] / fitted[0], scale_y = (double)size[1] / fitted[1];
+  assert_true(fabs(region.x + left * scale_x) < 1e-9 && fabs(region.y + top * scale_y) < 1e-9);
+  assert_true(fabs(region.width - width * scale_x) < 1e-9 && fabs(region.height - height * scale_y) < 1e-9);
+  free(values);
+  free(rgb);
+  free(pixels);
+}
+
+static void test_whole(void **state) {
+  (void)state;
+  static const uint32_t cases[][2][2] = {/* picture, as it is fitted into 8 x 8 */
+                                         {{16, 8}, {8, 4}}, {{5, 4}, {8, 6}}, {{4, 5}, {6, 8}}, {{7, 7}, {8, 8}}, {{8, 8}, {8, 8}},
+                                         {{900, 3}, {8, 1}}, {{3, 900}, {1, 8}}, {{1, 1}, {8, 8}}, {{640, 427}, {8, 5}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    check_whole(cases[i][0], cases[i][1], 8, 8, plain(HEED_RESIZE_SQUASH, 8, 2));
+    heed_preprocess cropped = plain(HEED_RESIZE_SHORT_SIDE, 11, 3);
+    cropped.crop_width = cropped.crop_height = 8;
+    check_whole(cases[i][0], cases[i][1], 8, 8, cropped);
+  }
+  heed_preprocess wide = plain(HEED_RESIZE_SQUASH, 8, 0);
+  wide.width = 12;
+  check_whole((uint32_t[]){6, 6}, (uint32_t[]){8, 8}, 12, 8, wide);
+  heed_preprocess kept = plain(HEED_RESIZE_SHORT_SIDE, 8, 2), before = kept; /* all of it is seen already */
+  heed_preprocess_fit_whole(&kept);
+  assert_int_equal(kept.resize, before.resize);
+  assert_int_equal(kept.crop_width, 0);
+}
+
 static void test_region(void **state) {
   (void)state;
   static uint8_t pixels[640 * 427];
@@ -206,8 +258,10 @@ static void test_refused(void **state) {
   preprocess.width = 3;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT,
                "resample is not known (found 6");
-  preprocess = plain((heed_resize_mode)3, 4, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "resize is not known (found 3");
+  preprocess = plain((heed_resize_mode)4, 4, 2);
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "resize is not known (found 4");
+  preprocess = plain(HEED_RESIZE_WHOLE, 0, 2);
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
   preprocess = plain(HEED_RESIZE_SQUASH, 0, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT,
                "the resized picture is off (found 0 x 0");
@@ -271,6 +325,7 @@ int main(void) {
                                      cmocka_unit_test(test_photographs),
                                      cmocka_unit_test(test_short_side),
                                      cmocka_unit_test(test_padded_crop),
+                                     cmocka_unit_test(test_whole),
                                      cmocka_unit_test(test_region),
                                      cmocka_unit_test(test_channels),
                                      cmocka_unit_test(test_refused),

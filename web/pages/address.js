@@ -4,7 +4,7 @@ import { unchanged } from './changes.js'
 
 export const defaults = Object.freeze({
   scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
-  reverse: false, fusion: 'mean', first: 0, last: -1, residual: 0.5, score: 'softmax',
+  reverse: false, fit: 'model', fusion: 'mean', first: 0, last: -1, residual: 0.5, score: 'softmax',
   discard: 0, sort: '', descending: false, filter: '', ...unchanged
 })
 
@@ -46,7 +46,7 @@ const keys = {
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
   p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'top5', 'cls-entropy')],
   d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share],
-  b: ['gains', (text) => (/^\d{1,3}\.\d{1,3}\.\d{1,2}(_\d{1,3}\.\d{1,3}\.\d{1,2})*$/.test(text) ? text.split('_') : undefined)], z: ['dropped', runs], u: ['cuts', pairs]
+  b: ['gains', (text) => (/^\d{1,3}\.\d{1,3}\.\d{1,2}(_\d{1,3}\.\d{1,3}\.\d{1,2})*$/.test(text) ? text.split('_') : undefined)], m: ['fit', oneOf('model', 'whole')], z: ['dropped', runs], u: ['cuts', pairs]
 }
 
 const write = (value, name) => (name === 'dropped' ? writeRuns(value) : value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))

@@ -7,10 +7,10 @@ const quoted = (text) => (/^[\w./=,-]+$/.test(text) ? text : `'${String(text).re
 const list = (entries) => `[${entries.map((entry) => JSON.stringify(entry)).join(', ')}]`
 
 /* The command line; what is as it always is stays away. */
-function commandOf({ layer, head, query, reverse, score, fusion, residual, discard, first, last }, changes, shape, model, picture) {
+function commandOf({ fit, layer, head, query, reverse, score, fusion, residual, discard, first, last }, changes, shape, model, picture) {
   const end = last < 0 ? shape.layers - 1 : last, option = (name, value, usual) => (value === usual ? [] : [[`--${name}`, value]])
   const options = [
-    ['--layer', layer], ['--head', head], ['--query', query === 'cls' ? 'cls' : query.join(',')], ...(reverse ? [['--reverse']] : []), ...option('score', score, 'softmax'),
+    ...option('fit', fit, 'model'), ['--layer', layer], ['--head', head], ['--query', query === 'cls' ? 'cls' : query.join(',')], ...(reverse ? [['--reverse']] : []), ...option('score', score, 'softmax'),
     ...option('fusion', fusion, 'mean'), ...option('residual', residual, 0.5), ...option('discard', discard, 0), ...option('layers', `${first}-${end}`, `0-${shape.layers - 1}`),
     ...optionsOfChanges(changes, shape), ['--json', 'heed.json'], ['--save', 'heed.safetensors']
   ]
@@ -71,15 +71,16 @@ function codeOfRow({ view, layer, head, query, reverse, score, fusion, residual,
 }
 
 function scriptOf(state, changes, shape, model, picture, width) {
+  const seen = state.fit === 'whole' ? ", { fit: 'whole' }" : ''
   const { view, layer, score, how } = state, scored = view !== 'rollout' && score !== 'softmax', mean = changes.off.length > 0 && how === 'mean'
   const taps = scored ? list(scores[score].from.map((name) => `layer.${layer}.${name}`)) : view === 'rollout' ? "'all'" : "'rows'"
   const intervene = isChanged(changes) ? `, intervene: { emptyRow: '${how === 'uniform' ? 'mean' : 'zero'}', temperature: ${changes.temperature} }` : ''
-  const body = [...codeOfChanges(changes, width), `${scored ? 'const { values } = ' : ''}await session.run(picture)`, ...codeOfRow(state, shape)].join('\n')
+  const body = [...codeOfChanges(changes, width), `${scored ? 'const { values } = ' : ''}await session.run(picture${seen})`, ...codeOfRow(state, shape)].join('\n')
   const sizes = ['layers', 'heads', 'tokens', 'prefixTokens', 'columns'].filter((name) => new RegExp(`\\b${name}\\b`).test(body))
   return [
     "import { createRuntime } from 'heed'", ...(model ? [] : ["import { demoModel } from 'heed/demo'"]), 'const runtime = await createRuntime()',
     `const model = await runtime.loadModel(${model ? JSON.stringify(`path/to/${model}`) : 'demoModel'})`, picture,
-    ...(mean ? ['const plain = model.createSession({ taps: Array.from({ length: model.info.layers }, (_, i) => `layer.${i}.attention.output`) }), whole = await plain.run(picture)'] : []),
+    ...(mean ? ['const plain = model.createSession({ taps: Array.from({ length: model.info.layers }, (_, i) => `layer.${i}.attention.output`) })', `const whole = await plain.run(picture${seen})`] : []),
     `const session = model.createSession({ taps: ${taps}${intervene} })`, ...(sizes.length ? [`const { ${sizes.join(', ')} } = await session.ready`] : []), body, ''
   ].join('\n')
 }
@@ -87,7 +88,7 @@ function scriptOf(state, changes, shape, model, picture, width) {
 /** Both, with an empty line between. */
 export function code({ store, picture, source, engine }) {
   const state = store.get(), { scene } = state, own = scene === null || scene === undefined, model = source === demoModel ? '' : document.getElementById('model-name').textContent
-  const { changes = unchanged } = engine.result, given = { ...unchanged, ...changes }
+  const { changes = unchanged, fit } = engine.result, given = { ...unchanged, ...changes }
   const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`
-  return `${commandOf(state, given, engine.shape, model, own ? quoted(picture.name) : `--scene ${scene}`)}\n\n${scriptOf({ ...state, how: given.how }, given, engine.shape, model, shown, engine.model.width)}`
+  return `${commandOf({ ...state, fit }, given, engine.shape, model, own ? quoted(picture.name) : `--scene ${scene}`)}\n\n${scriptOf({ ...state, fit, how: given.how }, given, engine.shape, model, shown, engine.model.width)}`
 }

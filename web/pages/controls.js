@@ -6,6 +6,7 @@ import { pin } from './pinned.js'
 import { scoreStages } from './scores.js'
 
 const element = (id) => document.getElementById(id)
+const fits = () => document.querySelectorAll('#fit button')
 const maps = { cividis: 'Cividis', viridis: 'Viridis', magma: 'Magma', inferno: 'Inferno', grey: 'Grey' }
 
 function fill(select, options, value) {
@@ -37,14 +38,19 @@ export function connectControls(page) {
   element('pin').addEventListener('click', () => pin(page))
   element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
   element('ablate').addEventListener('click', () => toggleHead(page))
+  for (const button of fits()) button.addEventListener('click', () => store.set({ fit: button.dataset.fit }))
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
-  store.on(['style', 'scale', 'score', 'strength', 'colours', 'query', 'reverse', 'ran', 'view', 'layer', 'head', 'off'], (state) => {
+  store.on(['fit', 'style', 'scale', 'score', 'strength', 'colours', 'query', 'reverse', 'ran', 'view', 'layer', 'head', 'off'], (state) => {
     const out = state.off.includes(`${state.layer}.${state.head}`)
     element('ablate').textContent = out ? 'Put back' : 'Take out'
     element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
     for (const id of ['style', 'scale', 'score', 'strength', 'colours']) element(id).value = state[id]
     element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.result.scores && !page.engine.result.light)
     element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
+    for (const button of fits()) {
+      button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
+      button.disabled = Boolean(page.engine.saved)
+    }
     element('cls').setAttribute('aria-pressed', state.query === 'cls')
     element('reverse').setAttribute('aria-pressed', state.reverse)
   })

@@ -93,7 +93,7 @@ class Engine {
   #savedResult({ width, height }) {
     const { rows, columns } = this.shape, side = Math.min(width / columns, height / rows), seen = { width: side * columns, height: side * rows }
     const region = { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
-    return { logits: null, values: {}, region, milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
+    return { logits: null, values: {}, region, fit: 'model', milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
   }
 
   /** The states of all tokens after a layer, an array each; null where they were not kept. */
@@ -129,34 +129,34 @@ class Engine {
   async #runOn(session, picture, options, changes) {
     const result = await session.run(picture, options)
     const weights = result.values['layer.0.attention.weights'] && Array.from({ length: this.shape.layers }, (_, i) => result.values[`layer.${i}.attention.weights`].data)
-    return { ...result, changes, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
+    return { ...result, changes, fit: options.fit, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
   }
 
   /* Copying all maps out of the module takes as long as a layer or two. The row that is looked at comes along: asked for once the page
    * draws the picture, it would miss the frame. */
-  async #runLight(picture, at) {
-    const session = (this.#light ??= this.#model.createSession({ taps: 'rows' })), result = await session.run(picture)
+  async #runLight(picture, at, fit) {
+    const session = (this.#light ??= this.#model.createSession({ taps: 'rows' })), result = await session.run(picture, { fit })
     this.#session = session
-    const light = { ...result, changes: unchanged, attention: null, kept: false, scores: false, light: { at: placeText(at) } }
+    const light = { ...result, changes: unchanged, fit, attention: null, kept: false, scores: false, light: { at: placeText(at) } }
     light.light.row = await (at.reverse ? this.#column(at.layer, at.head, this.token(at.query)) : session.attention({ ...at, query: this.token(at.query) }))
     return (this.result = light)
   }
 
   /** One run after the other; resolves to the result, which stays until the next. changes: as changes.js has them; the first run with
    * changes of a picture is led by one without, which stays in `whole`. light: { layer, head, query, reverse } that is looked at; other maps
-   * are worked out on demand, as another run follows soon. */
-  run(picture, { changes = unchanged, light = null, ...options } = {}) {
+   * are worked out on demand, as another run follows soon. fit: what of the picture is seen, as a session's run takes it. */
+  run(picture, { changes = unchanged, light = null, fit = 'model', ...options } = {}) {
     const run = this.#busy.then(async () => {
       if (this.saved) return (this.result = this.#savedResult(picture))
-      if (light && !isChanged(changes)) return this.#runLight(picture, light)
-      if (!isChanged(changes) || this.whole?.picture !== picture) {
-        this.result = await this.#runOn(this.#plain, picture, options, unchanged)
+      if (light && !isChanged(changes)) return this.#runLight(picture, light, fit)
+      if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
+        this.result = await this.#runOn(this.#plain, picture, { ...options, fit }, unchanged)
         this.#session = this.#plain
         this.whole = { picture, ...this.result }
       }
       if (!isChanged(changes) || !this.result.scores) return this.result
       const session = await this.#withChanges(changes)
-      this.result = await this.#runOn(session, picture, options, changes)
+      this.result = await this.#runOn(session, picture, { ...options, fit }, changes)
       this.#session = session
       return this.result
     })
@@ -166,7 +166,7 @@ class Engine {
 
   /** The logits that a run with changes gives; `result` stays, but rollout and statistics want another run before they are asked again. */
   logits(picture, changes) {
-    const run = this.#busy.then(async () => (await (await this.#withChanges(changes)).run(picture)).logits)
+    const run = this.#busy.then(async () => (await (await this.#withChanges(changes)).run(picture, { fit: this.result.fit })).logits)
     this.#busy = run.catch(() => {})
     return run
   }

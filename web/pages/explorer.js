@@ -44,7 +44,7 @@ async function run(picture, { live = false } = {}) {
   }
   try {
     const state = store.get(), light = live && state.score === 'softmax' ? { layer: state.layer, head: state.head, query: page.query(), reverse: state.reverse } : null
-    const result = await page.engine.run(picture.source, { ...options, light, changes: changesOf(state) })
+    const result = await page.engine.run(picture.source, { ...options, light, fit: state.fit, changes: changesOf(state) })
     page.picture = picture
     page.statistics = null
     fit()
@@ -69,10 +69,10 @@ async function run(picture, { live = false } = {}) {
 
 const changesOf = (state) => Object.fromEntries(keysOfChanges.map((key) => [key, state[key]]))
 
-/* What is changed in the attention is run at once; changes that come while one is under way are joined. */
+/* What is changed in the attention or in what is seen is run at once; changes that come while one is under way are joined. */
 function followChanges() {
   let running = false, again = false
-  store.on(keysOfChanges, async () => {
+  store.on([...keysOfChanges, 'fit'], async () => {
     again = true
     if (running || !page.picture) return
     running = true

@@ -1,5 +1,6 @@
 /* What can be taken along: PNG and SVG of the view, CSV and JSON of its numbers (the JSON as `heed run --json` writes it), tensors as
  * `heed run --save`. Each says where it is from. Loaded when asked for. */
+import { cutOut } from './cut_out.js'
 import { figure } from './plot/figure.js'
 import { tokenName } from './plot/caption.js'
 import { likeness } from './likeness.js'
@@ -123,7 +124,7 @@ export async function numbers(page) {
   return {
     heed: engine.info.version, provenance: await provenanceOf(page), family: model.family, layers: shape.layers, heads: shape.heads, backend: 'cpu', device: engine.info.device,
     results: [{
-      image: { path: picture.name, width: picture.width, height: picture.height, seen: result.region }, milliseconds: result.milliseconds, top,
+      image: { path: picture.name, width: picture.width, height: picture.height, seen: result.region, ...(result.fit === 'whole' ? { fit: 'whole' } : {}) }, milliseconds: result.milliseconds, top,
       logits: result.logits && Array.from(result.logits), grid: [shape.rows, shape.columns], prefix_tokens: shape.prefixTokens, tokens: shape.tokens,
       query: tokenName(token, shape.prefixTokens, shape.columns), query_token: token, ...(reverse ? { reverse } : {}), ...(scores ? { score } : {}), heads,
       rollout: result.kept ? Array.from(await engine.rollout({ query, fusion, residual, discard, first, last })) : null
@@ -143,11 +144,9 @@ export function npyOf({ engine }) {
 
 /* The part of the picture that the model saw, RGB from the top left. */
 function seenPixels({ picture, engine }) {
-  const { x, y, width, height } = engine.result.region, scale = Math.min(1, 1024 / Math.max(width, height))
-  const canvas = Object.assign(document.createElement('canvas'), { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }), context = canvas.getContext('2d')
-  if (picture.source instanceof ImageData) context.putImageData(picture.source, -x, -y)
-  else context.drawImage(picture.source, x, y, width, height, 0, 0, canvas.width, canvas.height)
-  const { data } = context.getImageData(0, 0, canvas.width, canvas.height), rgb = new Uint8Array((data.length / 4) * 3)
+  const { region } = engine.result, { width, height } = region, scale = Math.min(1, 1024 / Math.max(width, height))
+  const canvas = cutOut(picture, region, Object.assign(document.createElement('canvas'), { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }))
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), rgb = new Uint8Array((data.length / 4) * 3)
   for (let i = 0; i < rgb.length; i++) rgb[i] = data[Math.floor(i / 3) * 4 + (i % 3)]
   return { shape: [canvas.height, canvas.width, 3], data: rgb }
 }

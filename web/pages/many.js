@@ -38,7 +38,7 @@ export function spreadTable(layers) {
 }
 
 /* Runs every picture; resolves to { spread, unread: names, first: a picture that was read }. */
-async function measure({ engine }, files, signal) {
+async function measure({ engine, store }, files, signal) {
   const spread = createSpread(), unread = []
   let first = null
   for (const [i, file] of files.entries()) {
@@ -46,7 +46,7 @@ async function measure({ engine }, files, signal) {
     const picture = await decode(file, file.name).catch(() => null)
     if (!picture) { unread.push(file.name); continue }
     first ??= picture
-    await engine.run(picture.source, { signal })
+    await engine.run(picture.source, { signal, fit: store.get().fit })
     const statistics = await engine.statistics()
     if (!statistics) throw new Error('Something else ran meanwhile. Open the pictures again.')
     spread.add(statistics)

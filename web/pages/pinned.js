@@ -9,7 +9,7 @@ import { showStatus } from './status.js'
 const side = 224 // pixels of a picture that is kept beside a row
 
 /** What of the state says which row it is. */
-export const keysOfPlace = ['layer', 'head', 'query', 'reverse', 'score', 'fusion', 'first', 'last', 'residual', 'discard', ...keysOfChanges]
+export const keysOfPlace = ['layer', 'head', 'query', 'reverse', 'score', 'fusion', 'first', 'last', 'residual', 'discard', 'fit', ...keysOfChanges]
 
 export const square = () => Object.assign(document.createElement('canvas'), { width: side, height: side })
 
@@ -27,7 +27,7 @@ export function pin(page, { row, title, query } = { ...page.drawn, query: page.s
   const settings = toHash({ ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])), view: view === 'rollout' ? view : undefined }, Infinity)
   const twin = pins.find((other) => other.settings === settings && other.source === sourceOf(page) && samePicture(other.image, picture))
   const pinned = twin ?? {
-    row, title, score: state.score, settings, note: '', name: `${picture.name}, ${model}`, model, source: sourceOf(page),
+    row, title, score: state.score, settings, note: '', name: `${picture.name}${state.fit === 'whole' ? ', whole' : ''}, ${model}`, model, source: sourceOf(page),
     shape: engine.shape, image: picture, region: engine.result.region, picture: pictureNow(page)
   }
   store.set({ pins: twin ? pins : [...pins, pinned], pinned })

@@ -232,13 +232,14 @@ export class Engine {
     return this.#tensor(dtype, this.#out(3 + rank).slice(3), at)
   }
 
-  #input(id, { info, pixels }, { values, picture }) {
+  #input(id, { info, pixels }, { values, picture }, fit = 'model') {
+    if (fit !== 'model' && fit !== 'whole') throw new HeedError('INVALID_ARGUMENT', `fit: no such choice (found "${fit}", expected model or whole)`)
     if (picture) {
       const { data, width, height } = picture
       const channels = data.length / (width * height)
       if (![1, 3, 4].includes(channels))
         throw new HeedError('INVALID_ARGUMENT', `run: the picture's size does not fit its bytes (found ${data.length} for ${width} x ${height}, expected 1, 3 or 4 a pixel)`)
-      this.#lend([data], (at) => this.#check(this.#exports.session_picture(id, at, width, height, channels)))
+      this.#lend([data], (at) => this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole' ? 1 : 0)))
       const [x, y, regionWidth, regionHeight] = this.#out(4)
       return { x, y, width: regionWidth, height: regionHeight }
     }
@@ -254,9 +255,9 @@ export class Engine {
     this.#lend([this.#names([name]), data], (nameAt, at) => this.#check(this.#exports.session_set(id, nameAt, at, data.byteLength)))
   }
 
-  async run({ id, input }, context) {
+  async run({ id, input, fit }, context) {
     const session = this.#session(id)
-    const region = this.#input(id, session, input)
+    const region = this.#input(id, session, input, fit)
     this.#check(this.#exports.session_write(id))
     session.ran = false
     const start = performance.now()

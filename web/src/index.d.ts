@@ -232,6 +232,12 @@ export type PixelValues = Float32Array
 export type ImageInput =
   | PixelValues | Picture | ImageData | ImageBitmap | OffscreenCanvas | HTMLCanvasElement | HTMLImageElement | HTMLVideoElement | VideoFrame
 
+export interface RunOptions extends CallOptions {
+  /** What of a picture is seen: 'model' (default), as the model's preprocessing has it; 'whole', all of it, as large as fits, its aspect
+   * kept, with the mean colour (0 in pixel_values) around it: then `region` reaches beyond the picture. The model was not trained so. */
+  fit?: 'model' | 'whole'
+}
+
 export interface RunResult {
   /** [batch, classes]; null for a model without a classifier. */
   logits: Float32Array | null
@@ -264,7 +270,7 @@ export interface Session {
   /** Settles when the session is ready to run. run() waits for it by itself. */
   readonly ready: Promise<SessionInfo>
   /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own preprocessing. */
-  run(input: ImageInput, options?: CallOptions): Promise<RunResult>
+  run(input: ImageInput, options?: RunOptions): Promise<RunResult>
   /** Writes a whole input of a session made with `intervene`, for the runs after it: 'token_mask' Uint8Array [batch, T], 0 = nobody looks
    * there; 'layer.3.attention.mask' Uint8Array [H, T, T], 1 = may attend; 'layer.3.attention.offset' Float32Array [C], added to what the
    * heads give; 'layer.3.attention.gain' Float32Array [H], by which what each head gives, offset included, is multiplied before the

@@ -103,7 +103,7 @@ class Session {
 
   async run(input, options) {
     const described = await describeInput(input)
-    return this.#send('run', { input: described.input }, options, described.transfer)
+    return this.#send('run', { input: described.input, fit: options?.fit }, options, described.transfer)
   }
 
   write(name, data) { return this.#send('write', { name, data }) }

@@ -131,6 +131,7 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
   const model = await runtime.loadModel(demoModel), session = model.createSession()
   await assert.rejects(session.attention({ layer: 0, head: 0 }), fails('INVALID_ARGUMENT', /nothing has been run/))
   await assert.rejects(session.run('picture'), fails('INVALID_ARGUMENT', /no picture/))
+  await assert.rejects(session.run(picture, { fit: 'crop' }), fails('INVALID_ARGUMENT', /found "crop", expected model or whole/))
   await assert.rejects(session.run(new Float32Array(7)), fails('INVALID_ARGUMENT', /found 7 numbers, expected 150528/))
   await assert.rejects(session.run({ data: new Uint8Array(7), width: 2, height: 2 }), fails('INVALID_ARGUMENT', /does not fit/))
   await session.run(picture)

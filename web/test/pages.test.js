@@ -109,6 +109,39 @@ test('the numbers are those of heed run --json', async () => {
   await finish(page)
 })
 
+test('a picture that is no square: as trained, and whole with padding; the numbers are those of heed run --fit whole', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-fit-')), picture = join(repository, 'tests/vectors/preprocess/rgb.png')
+  const page = await browser.open('#q=3.4')
+  await page.setInputFiles('#picture-file', picture)
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('rgb.png'))
+  for (const fit of ['model', 'whole']) {
+    const json = join(folder, `${fit}.json`)
+    execFileSync(native, ['run', picture, '--backend', 'cpu', '--query', '3,4', '--layer', 'all', '--fit', fit, '--json', json, '--quiet'])
+    if (fit === 'whole') {
+      const caption = await text(page, 'caption')
+      await page.click('#fit [data-fit=whole]')
+      await page.waitForFunction((caption) => document.getElementById('caption').textContent !== caption, caption)
+      await page.waitForFunction(() => !document.body.classList.contains('dim'))
+    }
+    const found = JSON.parse((await saved(page, '#save-json')).bytes), expected = JSON.parse(readFileSync(json))
+    close(found, expected, fit)
+    assert.equal(found.results[0].image.fit, expected.results[0].image.fit)
+  }
+  assert.equal(await page.evaluate(() => location.hash.includes('m=whole')), true)
+  await page.waitForFunction(() => /^row 0, column 0, padding, /.test(document.querySelector('#patches button').getAttribute('aria-label')))
+  assert.match(await page.locator('#patches button').nth(7 * 14 + 7).getAttribute('aria-label'), /^row 7, column 7, \d/)
+  const code = await page.evaluate(async () => {
+    let copied
+    navigator.clipboard.writeText = async (text) => { copied = text }
+    document.getElementById('code').click()
+    while (!copied) await new Promise((done) => setTimeout(done, 10))
+    return copied
+  })
+  assert.match(code, /^heed run rgb\.png --fit whole --layer/)
+  assert.match(code, /session\.run\(picture, \{ fit: 'whole' \}\)/)
+  await finish(page, 'explorer-whole')
+})
+
 const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'probability'])
 
 /** Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size. */

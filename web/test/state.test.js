@@ -10,7 +10,7 @@ import { createStore } from '../pages/store.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(defaults), '')
-  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'cls > 5 %', off: ['1.0', '3.2'], how: 'uniform', temperature: 0.5, discard: 0.9, dropped: [3, 10, 11, 12], cuts: ['30.41', '30.42'] }
+  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'cls > 5 %', off: ['1.0', '3.2'], how: 'uniform', temperature: 0.5, discard: 0.9, fit: 'whole', dropped: [3, 10, 11, 12], cuts: ['30.41', '30.42'] }
   assert.deepEqual(fromHash(toHash(state)), state)
   assert.ok(toHash(state).length < 200)
   const much = { ...state, cuts: Array.from({ length: 90 }, (_, i) => `7.${i}`) }

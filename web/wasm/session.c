@@ -132,12 +132,13 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
   return HEED_OK;
 }
 
-heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height, uint32_t channels) {
+heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height, uint32_t channels, uint32_t whole) {
   const heed_image image = {pixels, width, height, channels, (size_t)width * channels};
   heed_preprocess preprocess;
   heed_region region;
   uint32_t out_width, out_height;
   heed_model_preprocess(s->model->model, &preprocess);
+  if (whole) heed_preprocess_fit_whole(&preprocess);
   HEED_TRY(heed_preprocess_size(&preprocess, width, height, &out_width, &out_height, &s->web->error));
   if (s->batch != 1 || out_width != s->width || out_height != s->height)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "run: this picture gives other pixel_values than the session's (found 1 of %u x %u, expected %u of %u x %u)",

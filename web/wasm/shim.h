@@ -108,9 +108,9 @@ HEED_WEB_EXPORT(session_create) heed_status heed_web_session_create(heed_web *we
                                                             int kind, const char *names, uint32_t count, uint32_t intervene, double temperature);
 /* Writes the whole input of this name. */
 HEED_WEB_EXPORT(session_set) heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data, size_t bytes);
-/* A decoded picture -> the session's pixel_values. out: the region of the picture that the model sees. */
+/* A decoded picture -> the session's pixel_values; whole: all of it, by heed_preprocess_fit_whole. out: the region of the picture that the model sees. */
 HEED_WEB_EXPORT(session_picture) heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height,
-                                                              uint32_t channels);
+                                                              uint32_t channels, uint32_t whole);
 /* Hands the pixel_values to the program. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
 /* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: the next step. */

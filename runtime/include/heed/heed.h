@@ -737,7 +737,8 @@ typedef struct heed_image {
 typedef enum heed_resize_mode {
   HEED_RESIZE_NONE = 0,
   HEED_RESIZE_SQUASH = 1,    /* to width x height exactly */
-  HEED_RESIZE_SHORT_SIDE = 2 /* short side to `short_side`, aspect kept */
+  HEED_RESIZE_SHORT_SIDE = 2, /* short side to `short_side`, aspect kept */
+  HEED_RESIZE_WHOLE = 3       /* as large as fits into width x height, aspect kept; what a crop of that size adds is the mean colour */
 } heed_resize_mode;
 
 /* Preprocessing as preprocessor_config.json says it. */
@@ -750,6 +751,11 @@ typedef struct heed_preprocess {
   float mean[3], std[3];            /* (x rescale - mean) / std */
 } heed_preprocess;
 HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
+
+/* Makes of a model's preprocessing one that shows it the whole picture: as large as fits into what the model is given otherwise, in the
+ * middle, its aspect kept; what is left over is the mean colour, which is 0 in pixel_values. The model was not trained so. Where nothing is
+ * cropped and the aspect kept anyway, nothing changes. */
+HEED_API void heed_preprocess_fit_whole(heed_preprocess *preprocess);
 
 /* The part of the picture that the model sees, in the picture's own pixels (may be fractional; may lie outside for a padded crop). */
 typedef struct heed_region {

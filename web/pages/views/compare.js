@@ -40,7 +40,7 @@ export function compareView(page, element) {
       second = { other, source: page.source, ran: -1, engine: await createEngine(other === 'scalar' ? { source: page.source, simd: 'none', threads: 1 } : { source: await roundedSource(page.source, other), threads: 1 }) }
     }
     const { engine } = second
-    if (second.ran !== ran) await engine.run(page.picture.source, { changes: page.engine.result.changes })
+    if (second.ran !== ran) await engine.run(page.picture.source, { changes: page.engine.result.changes, fit: page.engine.result.fit })
     if (second) second.ran = ran
     return engine.row({ layer, head, query: page.query(), reverse })
   }

@@ -1,6 +1,6 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
 import { wordsOfChanges } from '../changes.js'
-import { cutOut } from '../cut_out.js'
+import { cutOut, hatchPadding, insideOf, isPadding } from '../cut_out.js'
 import { createGrid } from '../grid.js'
 import { caption, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
@@ -28,6 +28,7 @@ function drawPicture({ engine, picture }) {
   canvas.width = side
   canvas.height = Math.round((side * rows) / columns)
   cutOut(picture, region, canvas)
+  hatchPadding(canvas, insideOf(picture, region))
   element('frame').style.aspectRatio = `${columns} / ${rows}`
   for (const id of ['picture', 'map']) element(id).hidden = false
   for (const id of ['first-picture', 'first-map']) element(id).hidden = true
@@ -85,8 +86,9 @@ export function createStage(page) {
 
   function cellName(row, column) {
     const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
-    if (page.drawn.scores) return `row ${row}, column ${column}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
-    return `row ${row}, column ${column}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
+    const place = `row ${row}, column ${column}${isPadding(insideOf(page.picture, engine.result.region), row, column, engine.shape) ? ', padding' : ''}`
+    if (page.drawn.scores) return `${place}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
+    return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
   }
 
   /* The patch becomes B of the comparison; the query stays. */
