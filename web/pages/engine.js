@@ -67,7 +67,11 @@ class Engine {
       const { imageSize, patch, prefixTokens, layers, heads } = model.info
       const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
       session = model.createSession({ taps: layers * heads * tokens * tokens * 4 <= keepAtMost ? kept(layers) : 'rows', ...options })
-      shape = await session.ready
+      shape = await session.ready.catch((error) => {
+        if (error.status !== 'OUT_OF_MEMORY') throw error
+        session = model.createSession({ taps: 'rows', ...options }) // without room for all maps: rows on demand
+        return session.ready
+      })
     } catch (error) {
       model.close()
       throw error

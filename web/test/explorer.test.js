@@ -166,6 +166,15 @@ test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, wit
   await until(page, '#view', /too large to keep all maps/)
   await page.click('#tab-intervene')
   await until(page, '#view', /small enough to keep all maps/)
+  await page.click('#fit [data-fit=whole]') // takes long: run when asked for
+  await page.waitForSelector('#stale:not([hidden])')
+  assert.equal(await text(page, '#stale'), 'Settings changed: run again')
+  await page.click('#fit [data-fit=model]')
+  await page.waitForSelector('#stale', { state: 'hidden' })
+  await page.click('#fit [data-fit=whole]')
+  await page.click('#stale')
+  await page.waitForSelector('#stale', { state: 'hidden', timeout: 60000 })
+  await page.waitForFunction(() => !document.body.classList.contains('dim') && location.hash.includes('m=whole'))
   await finish(page, 'explorer-1374')
 })
 
