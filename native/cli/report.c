@@ -182,7 +182,7 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
 /* --------------------------------------------------------------------------------------------------------------- tensors */
 
 /* Where the tensors are from, as the page's provenance: JSON, malloc'ed; NULL without memory. */
-static char *provenance_text(const cli_pipeline *pipeline, const run_options *options, const run_result *result) {
+static char *provenance_text(const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *changes) {
   const heed_model_info *info = &pipeline->info;
   FILE *file = tmpfile();
   if (!file) return NULL;
@@ -195,7 +195,7 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
   json_integer(&json, "parameters", (int64_t)info->parameters);
   json_text(&json, "picture", result->picture);
   json_text(&json, "device", heed_backend_device(options->choice.opened));
-  cli_changes_json(&options->changes, &json);
+  if (*changes) json_text(&json, "changes", changes);
   json_close(&json, '}');
   const long size = ftell(file);
   char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
@@ -209,7 +209,7 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
 static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const cli_tensors *tensors,
                                       const char *path) {
   char grid[48], patch[16];
-  char *from = provenance_text(pipeline, options, result), *changes = cli_changes_text(&options->changes);
+  char *changes = cli_changes_text(&options->changes), *from = changes ? provenance_text(pipeline, options, result, changes) : NULL;
   snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns, pipeline->info.prefix_tokens);
   snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
   const heed_safetensors_pair pairs[] = {{"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};

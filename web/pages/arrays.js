@@ -41,9 +41,9 @@ async function inflate(bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer())
 }
 
-/* Zip (APPNOTE 6.3): the central directory, whose place the record at the end says. */
-async function readNpz(bytes, name) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length), arrays = {}
+/* Zip (APPNOTE 6.3): the central directory, whose place the record at the end says. Entries [name, bytes] whose name ends so. */
+async function* zipEntries(bytes, name, ending) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   let end = bytes.length - 22
   while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--
   if (end < 0) fail(name, 'no .npz file (its directory is missing)')
@@ -54,9 +54,14 @@ async function readNpz(bytes, name) {
     if (local + 30 > bytes.length) fail(name, 'a damaged entry')
     const from = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true), body = bytes.slice(from, from + packed)
     if (method !== 0 && method !== 8) fail(name, `${entry} is packed in a way that is not read (found method ${method}, expected 0 or 8)`)
-    if (entry.endsWith('.npy')) arrays[entry.slice(0, -4)] = readNpy(method ? await inflate(body) : body, `${name}, ${entry}`)
+    if (entry.endsWith(ending)) yield [entry, method ? await inflate(body) : body]
     at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
   }
+}
+
+async function readNpz(bytes, name) {
+  const arrays = {}
+  for await (const [entry, body] of zipEntries(bytes, name, '.npy')) arrays[entry.slice(0, -4)] = readNpy(body, `${name}, ${entry}`)
   return arrays
 }
 
@@ -91,6 +96,19 @@ export async function readArrays(file) {
   if (file.name.endsWith('.safetensors')) return readSafetensors(file)
   const bytes = new Uint8Array(await file.arrayBuffer())
   return file.name.endsWith('.npz') ? readNpz(bytes, file.name) : { maps: readNpy(bytes, file.name) }
+}
+
+/** Where the arrays of a file are from, as it says itself: an object, or null. */
+export async function provenanceIn(file) {
+  let text
+  if (file.name.endsWith('.safetensors')) text = (await readSafetensorsHeader(file)).header.__metadata__?.provenance
+  else if (file.name.endsWith('.npz')) for await (const [, body] of zipEntries(new Uint8Array(await file.arrayBuffer()), file.name, 'provenance.json')) text = new TextDecoder().decode(body)
+  try {
+    const from = JSON.parse(text)
+    return from && typeof from === 'object' ? from : null
+  } catch {
+    return null
+  }
 }
 
 const descrs = new Map([[Float32Array, '<f4'], [Uint8Array, '|u1'], [Int32Array, '<i4']])

@@ -39,11 +39,11 @@ function pictureOfBytes({ shape: [height, width], data }) {
 }
 
 async function openMaps(page, file, picture) {
-  const [{ readArrays }, { pictureOfPixels, savedMaps }] = await Promise.all([import('./arrays.js'), import('./saved.js')])
-  const arrays = await readArrays(file), saved = savedMaps(arrays, file.name), { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+  const [{ provenanceIn, readArrays }, { pictureOfPixels, savedMaps }] = await Promise.all([import('./arrays.js'), import('./saved.js')])
+  const arrays = await readArrays(file), saved = { ...savedMaps(arrays, file.name), from: await provenanceIn(file) }, { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
   page.engine.openMaps(saved)
   element('model-name').textContent = file.name
-  element('model-facts').textContent = `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.`
+  element('model-facts').textContent = `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
   element('demo-model').hidden = false
   await page.run(picture ? await decode(picture, picture.name) : arrays.picture?.shape.at(-1) === 3 ? pictureOfBytes(arrays.picture) : saved.pixels ? pictureOfPixels(saved.pixels) : page.picture)
 }

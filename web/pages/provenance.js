@@ -30,11 +30,12 @@ export function hashesOf(source) {
 }
 
 export async function provenanceOf({ engine, store, source, picture }) {
-  const { family, parameters } = engine.model, { layers, heads } = engine.shape, { changes, fit } = engine.result ?? {}
+  const { family, parameters } = engine.model, { layers, heads } = engine.shape, { changes, fit } = engine.result ?? {}, from = engine.saved?.from
   return {
     heed: engine.info.version, model: engine.saved ? 'maps from a file' : family, layers, heads, parameters: parameters ?? null, weights_sha256: engine.saved ? null : await hashesOf(source),
     picture: picture.name, settings: toHash(store.get()) || '#', device: engine.info.device,
-    ...(fit === 'whole' ? { fit } : {}), ...(changes && isChanged(changes) ? { changes: optionsOfChanges(changes, engine.shape).flat().join(' ') } : {})
+    ...(fit === 'whole' ? { fit } : {}), ...(changes && isChanged(changes) ? { changes: optionsOfChanges(changes, engine.shape).flat().join(' ') } : {}),
+    ...(from ? { from: from.from ?? from, ...(from.changes ? { changes: from.changes } : {}) } : {}) // what was saved, of maps opened from a file
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { npyParts, readArrays, safetensorsParts, zipParts } from '../pages/arrays.js'
+import { npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } from '../pages/arrays.js'
 import { headStatistics, holdsMaps, rolloutRow, savedMaps } from '../pages/saved.js'
 import { createRuntime, demoModel } from './package.js'
 
@@ -80,6 +80,16 @@ test('a grid that is no square, from metadata and from an array; one that does n
     assert.deepEqual([shape.rows, shape.columns, shape.prefixTokens, shape.patch], [2, 4, 1, 14])
   assert.deepEqual((({ rows, patch }) => [rows, patch])(savedMaps({ 'attention.0': maps, pixel_values: { shape: [1, 3, 24, 24], data: new Float32Array(1728) } }, 'a').shape), [3, 8])
   await assert.rejects(() => of({ grid: '3 4 1' }), /grid does not fit \(found 3 4 1/)
+})
+
+test('a file says where it is from; what is no object is not read', async () => {
+  const tensors = { 'attention.0': { shape: [1, 1, 1], data: Float32Array.of(1) } }, from = { heed: '1', changes: '--ablate 0.1' }
+  const found = async (name, parts) => provenanceIn(await file(name, parts)), ofTensors = (provenance) => found('a.safetensors', safetensorsParts(tensors, { provenance }))
+  assert.deepEqual(await ofTensors(JSON.stringify(from)), from)
+  assert.deepEqual(await found('a.npz', await zipParts({ 'maps.npy': npyParts([1], [Float32Array.of(1)]), 'provenance.json': [JSON.stringify(from)] })), from)
+  for (const text of ['no JSON', '"text"', 'null', '7']) assert.equal(await ofTensors(text), null, text)
+  assert.equal(await found('a.npz', await zipParts({ 'maps.npy': npyParts([1], [Float32Array.of(1)]) })), null)
+  assert.equal(await found('a.npy', npyParts([1], [Float32Array.of(1)])), null)
 })
 
 test('maps are found: one array, an array a layer, with a batch of one; a model is none', () => {

@@ -2,9 +2,9 @@
  * its maps, 12 layers x 2 heads x 1,374 x 1,374, are 181 MB, more than the page keeps. */
 import { safetensorsParts } from '../pages/arrays.js'
 
-const width = 32, layers = 12, heads = 2, patch = 14, side = 37
+const width = 32, heads = 2, patch = 14
 
-function tensors() {
+function tensors(layers, side) {
   let state = 7
   const table = {}
   const put = (name, shape, spread, around = 0) => {
@@ -34,10 +34,10 @@ function tensors() {
   return table
 }
 
-/** Files as a browser's file input takes them. */
-export async function bigModel() {
-  const config = { model_type: 'dinov2_with_registers', hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads, mlp_ratio: 2, image_size: 518, patch_size: patch, num_channels: 3, num_register_tokens: 4, qkv_bias: true }
-  const preprocessor = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225], size: { height: 518, width: 518 }, do_resize: true, do_center_crop: false, resample: 3, rescale_factor: 1 / 255 }
+/** Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in preprocessor_config.json. */
+export async function bigModel({ layers = 12, side = 37, size = { height: side * patch, width: side * patch } } = {}) {
+  const config = { model_type: 'dinov2_with_registers', hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads, mlp_ratio: 2, image_size: side * patch, patch_size: patch, num_channels: 3, num_register_tokens: 4, qkv_bias: true }
+  const preprocessor = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225], size, do_resize: true, do_center_crop: false, resample: 3, rescale_factor: 1 / 255 }
   const file = (name, bytes) => ({ name, mimeType: '', buffer: Buffer.from(bytes) })
-  return [file('config.json', JSON.stringify(config)), file('preprocessor_config.json', JSON.stringify(preprocessor)), file('model.safetensors', await new Blob(safetensorsParts(tensors(), {})).arrayBuffer())]
+  return [file('config.json', JSON.stringify(config)), file('preprocessor_config.json', JSON.stringify(preprocessor)), file('model.safetensors', await new Blob(safetensorsParts(tensors(layers, side), {})).arrayBuffer())]
 }
