@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
 import { listForOffline } from './offline.js'
+import { policy } from './serve.js'
 import { weigh } from './sizes.js'
 import { smallScript, smallStyle } from './small.js'
 
@@ -18,12 +19,22 @@ async function rewrite(file, to) { await writeFile(file, await to(await readFile
 
 const scriptsOf = (folder) => readdir(folder).then((names) => names.filter((name) => name.endsWith('.js')).map((name) => join(folder, name)))
 
+/* What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the link to the page itself says so. */
+async function withParts(text, page) {
+  for (const [mark, indent, part] of text.matchAll(/^( *)<!-- (parts\/\w+\.html) -->$/gm)) {
+    const lines = (await readFile(source(part), 'utf8')).trimEnd().replace('POLICY', policy).replace(`<a href="${page === 'index.html' ? './' : page}">`, (link) => `${link.slice(0, -1)} aria-current="page">`)
+    text = text.replace(mark, lines.replace(/^/gm, indent))
+  }
+  return text
+}
+
 async function putPlain() {
   await rm(plain, { recursive: true, force: true })
   await cp(source('pages'), plain, { recursive: true })
   await cp(source('plot'), join(plain, 'plot'), { recursive: true })
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
   await cp(packageFolder, join(plain, 'heed'), { recursive: true })
+  for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html'))) await rewrite(join(plain, name), (text) => withParts(text, name))
   await drawFirst(packageFolder, plain)
   await rewrite(join(plain, 'index.html'), async (text) => text.replace('</head>', `${await demoWeights()}\n</head>`))
 }
