@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-const leftOut = /\.d\.ts$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
+const leftOut = /\.(d\.ts|py)$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
 
 async function list(folder) {
   const entries = await readdir(folder, { withFileTypes: true })

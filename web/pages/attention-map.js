@@ -1,7 +1,8 @@
-/* <attention-map>: one map over a picture, for other pages. Attributes: scene (a drawn one, by its seed) or src (a picture of the same origin),
+/* <attention-map>: one map over a picture, for other pages. Attributes: image (a picture of the same origin) or scene (a drawn one, by its seed),
  * model (a folder; none = the demo), view ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a number), query
- * ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as detail; "error". The style --attention-mark is the colour around
- * the query. Elements of one page share the runtime, and each model is loaded once. */
+ * ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as detail; "pick", with the row and column of the patch that was
+ * pressed; "error". Styles: --attention-mark, the colour around the query; --attention-strength, how much the map covers, 0 to 1;
+ * --attention-ground, what lies behind the map where there is no picture. Elements of one page share the runtime, and each model is loaded once. */
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { caption } from './plot/caption.js'
@@ -28,22 +29,33 @@ async function open(name, taps) {
   return { session, shape: await session.ready, busy: Promise.resolve() }
 }
 
+async function fetched(address) {
+  const response = await fetch(address)
+  if (!response.ok) throw new Error(`${address}: the server does not have it (found ${response.status})`)
+  return response.blob()
+}
+
 async function pictureOf(element) {
-  const src = element.getAttribute('src')
-  if (src) return createImageBitmap(await (await fetch(src)).blob(), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' })
+  const address = element.getAttribute('image')
+  if (address) {
+    const blob = await fetched(address)
+    return createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' }).catch(() => { throw new Error(`${address}: no picture that this browser decodes (found ${blob.type || 'an unknown type'})`) })
+  }
   const { image } = await (await runtime).scene(Number(element.getAttribute('scene') ?? 159))
   return createImageBitmap(new ImageData(new Uint8ClampedArray(image.data), image.width, image.height))
 }
 
 class AttentionMap extends HTMLElement {
-  static observedAttributes = ['scene', 'src', 'model', 'view', 'layer', 'head', 'query', 'colours']
+  static observedAttributes = ['scene', 'image', 'model', 'view', 'layer', 'head', 'query', 'colours']
   #canvas = document.createElement('canvas')
   #turn = 0
+  #grid = null
 
   connectedCallback() {
     this.append(this.#canvas)
     this.#canvas.setAttribute('role', 'img')
     Object.assign(this.#canvas.style, { display: 'block', width: '100%' })
+    this.#canvas.addEventListener('click', (event) => this.#pick(event))
     this.#draw()
   }
 
@@ -76,16 +88,29 @@ class AttentionMap extends HTMLElement {
     return [picture, { row, region, token, query, where: whole ? 'Rollout of all layers' : `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}` }]
   }
 
+  /* Which patch was pressed; what follows from it is the page's to say. */
+  #pick({ offsetX, offsetY }) {
+    if (!this.#grid) return
+    const [rows, columns] = this.#grid, at = (offset, length, count) => Math.min(count - 1, Math.max(0, Math.floor((offset / length) * count)))
+    this.dispatchEvent(new CustomEvent('pick', { detail: { row: at(offsetY, this.#canvas.clientHeight, rows), column: at(offsetX, this.#canvas.clientWidth, columns) } }))
+  }
+
+  #style(name, usual) { return getComputedStyle(this).getPropertyValue(name).trim() || usual }
+
   #show(picture, { row, region, token, query, where }, { prefixTokens: prefix, rows, columns, tokens }, table) {
     const weights = row.subarray(prefix), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
     const { raster } = overlay({ weights, rows, columns, scale, table }), map = Object.assign(document.createElement('canvas'), { width: raster.width, height: raster.height })
     map.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
     Object.assign(this.#canvas, { width: 448, height: Math.round((448 * rows) / columns) })
+    this.#grid = [rows, columns]
     const context = this.#canvas.getContext('2d')
+    context.fillStyle = this.#style('--attention-ground', '#000')
     if (this.#view === 'map') context.fillRect(0, 0, this.#canvas.width, this.#canvas.height)
     else context.drawImage(picture, region.x, region.y, region.width, region.height, 0, 0, this.#canvas.width, this.#canvas.height)
     context.imageSmoothingEnabled = false
+    context.globalAlpha = Math.min(1, Math.max(0, Number(this.#style('--attention-strength', '1')) || 0))
     context.drawImage(map, 0, 0, this.#canvas.width, this.#canvas.height)
+    context.globalAlpha = 1
     if (query !== 'cls') this.#mark(context, query, this.#canvas.width / columns)
     const said = caption({ row, where, token, prefix, columns })
     this.#canvas.setAttribute('aria-label', said)
@@ -94,7 +119,7 @@ class AttentionMap extends HTMLElement {
 
   /* A frame around the query that is seen on light and dark. */
   #mark(context, [row, column], side) {
-    for (const [colour, width] of [['#000', 4], [getComputedStyle(this).getPropertyValue('--attention-mark') || '#fff', 2]]) {
+    for (const [colour, width] of [['#000', 4], [this.#style('--attention-mark', '#fff'), 2]]) {
       Object.assign(context, { strokeStyle: colour, lineWidth: width })
       context.strokeRect(column * side, row * side, side, side)
     }

@@ -20,7 +20,12 @@ const warmUp = 2, opRuns = 5
 const flopsOf = ({ width: c, mlpWidth, layers, patch, channels }, { tokens: n }) => 2 * n * (layers * (4 * c * c + 2 * n * c + 2 * c * mlpWidth) + patch * patch * channels * c)
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
 const say = (text) => (element('said').textContent = text)
-let measured = null
+let measured = null, stopped = false
+
+/* Between runs: someone pressed Stop. */
+function goOn() {
+  if (stopped) throw new Error('Stopped; nothing is kept of it.')
+}
 
 /* A kind that this page has, or null. */
 async function open(name) {
@@ -39,6 +44,7 @@ async function measureModel(started, runs) {
   const { image } = await started[0].runtime.scene(159)
   for (let run = -warmUp; run < runs; run++)
     for (const { session, times } of started) {
+      goOn()
       const { milliseconds } = await session.run(image)
       if (run >= 0) times.push(milliseconds)
       say(`Model: run ${Math.max(0, run + 1)} of ${runs}`)
@@ -51,6 +57,7 @@ async function measureOps(started) {
     const times = started.map(() => [])
     for (let run = -1; run < opRuns; run++)
       for (const [k, { runtime }] of started.entries()) {
+        goOn()
         const before = performance.now()
         await runtime.check(bytes, { results: true })
         if (run >= 0) times[k].push(performance.now() - before)
@@ -65,7 +72,7 @@ async function measure(runs) {
   const ceilings = Object.fromEntries(await (async () => { const found = []; for (const kind of ['scalar', 'simd', 'relaxed']) found.push([kind, await registerCeiling(kind)]); return found })())
   const started = []
   try {
-    for (const name of Object.keys(kinds)) started.push(await open(name))
+    for (const name of Object.keys(kinds)) { goOn(); started.push(await open(name)) }
     const able = started.filter(Boolean)
     await measureModel(able, runs)
     await measureOps(able)
@@ -78,10 +85,21 @@ async function measure(runs) {
   }
 }
 
+const cell = (textContent) => Object.assign(document.createElement('td'), { textContent })
+
 function line(texts) {
   const row = document.createElement('tr')
-  row.append(...texts.map((textContent) => Object.assign(document.createElement('td'), { textContent })))
+  row.append(...texts.map(cell))
   return row
+}
+
+const tenths = (time) => time.toFixed(1), between = (quartiles) => quartiles.map(tenths).join(' – ')
+
+/* Median, and below it quartiles and GFLOP/s. */
+function opCell({ median, quartiles, gflops }) {
+  const found = cell(tenths(median))
+  found.append(Object.assign(document.createElement('small'), { textContent: [between(quartiles), gflops && `${tenths(gflops)} GFLOP/s`].filter(Boolean).join('; ') }))
+  return found
 }
 
 const nothing = '–'
@@ -92,32 +110,49 @@ function show() {
   const find = (from, kind) => from.find((row) => row.kind === kind), names = [...new Set([...rows, ...base.rows].map(({ kind }) => kind))]
   element('times').replaceChildren(...names.map((name) => {
     const row = find(rows, name), other = find(base.rows, name)?.model.median
-    const own = row ? [row.model.median.toFixed(1), row.model.quartiles.map((time) => time.toFixed(1)).join(' – '), row.model.gflops.toFixed(1), row.ceiling.toFixed(1), `${(100 * row.model.share).toFixed(0)} %`, `${(slowest / row.model.median).toFixed(1)} ×`] : Array(6).fill(nothing)
+    const own = row ? [tenths(row.model.median), between(row.model.quartiles), row.model.runs, tenths(row.model.gflops), tenths(row.ceiling), `${(100 * row.model.share).toFixed(0)} %`, `${(slowest / row.model.median).toFixed(1)} ×`] : Array(7).fill(nothing)
     return line([name, ...own, other?.toFixed(1) ?? nothing, row && other ? `${(other / row.model.median).toFixed(2)} ×` : nothing])
   }))
   const shown = rows.length ? rows : base.rows
-  element('op-caption').textContent = `Ops${rows.length ? '' : ' of the baseline'}, milliseconds with the copies around them (GFLOP/s)`
+  element('op-caption').textContent = `Ops${rows.length ? '' : ' of the baseline'}, milliseconds with the copies around them: median of ${shown[0].ops[0].runs}, quartiles`
   element('op-kinds').replaceChildren(...['op', ...shown.map(({ kind }) => kind)].map((textContent) => Object.assign(document.createElement('th'), { scope: 'col', textContent })))
-  element('op-times').replaceChildren(...shown[0].ops.map(({ op }, i) => line([op, ...shown.map(({ ops }) => `${ops[i].median.toFixed(1)}${ops[i].gflops ? ` (${ops[i].gflops.toFixed(1)})` : ''}`)])))
+  element('op-times').replaceChildren(...shown[0].ops.map(({ op }, i) => {
+    const row = line([op])
+    row.append(...shown.map(({ ops }) => opCell(ops[i])))
+    return row
+  }))
   element('baseline-said').textContent = base.machine
 }
 
 async function start() {
-  element('start').disabled = true
+  if (element('start').textContent === 'Stop') return (stopped = true)
+  element('start').textContent = 'Stop'
+  stopped = false
   try {
     const rows = await measure(Number(element('runs').value))
     measured = {
       what: 'milliseconds: the demo model, 224 x 224, one picture, forward pass alone; ops with the copies around them. ceiling: GFLOP/s of multiply-add in registers, times threads', rows,
-      environment: { agent: navigator.userAgent, cores: navigator.hardwareConcurrency, memory: navigator.deviceMemory ?? null, isolated: crossOriginIsolated }, when: new Date().toISOString()
+      environment: environment(rows), when: new Date().toISOString()
     }
     show()
+    showEnvironment(rows)
     say(`${rows[0].model.runs} runs of the model and ${opRuns} of each op, after some to warm up, in turn.${rows.some(({ kind }) => kind === 'relaxed SIMD') ? '' : ' No relaxed SIMD: this engine or package has none.'}${rows.some(({ threads }) => threads > 1) ? '' : ' No threads: see below.'}`)
     element('copy').disabled = element('keep').disabled = false
     document.documentElement.dataset.measured = 'true'
   } catch (error) {
     say(error.message)
   }
-  element('start').disabled = false
+  element('start').textContent = 'Measure'
+}
+
+const environment = (rows) => ({
+  agent: navigator.userAgent, cores: navigator.hardwareConcurrency, memory: navigator.deviceMemory ?? null, isolated: crossOriginIsolated, heed: rows[0]?.version ?? null, devices: rows.map(({ device }) => device)
+})
+
+function showEnvironment(rows) {
+  const { agent, cores, memory, isolated, heed, devices } = environment(rows)
+  const parts = { browser: agent, cores, 'memory, at least': memory && `${memory} GB`, 'threads possible': isolated ? 'yes: cross-origin isolated' : 'no: not cross-origin isolated', heed, modules: devices.join('; ') }
+  element('environment').replaceChildren(...Object.entries(parts).filter(([, what]) => what).flatMap(([name, what]) => [['dt', name], ['dd', what]]).map(([tag, textContent]) => Object.assign(document.createElement(tag), { textContent })))
 }
 
 const askedForThreads = async () => Boolean(await (await caches.open('heed-settings')).match(new URL('threads', location.href)))
@@ -152,6 +187,6 @@ element('keep').addEventListener('click', () => { baselines.keep(measured); say(
 element('threads').addEventListener('click', () => switchThreads().catch((error) => say(error.message)))
 const baselines = await createBaselines(element('baseline'), show)
 show()
-element('environment').textContent = `${navigator.hardwareConcurrency} cores, ${navigator.userAgent}`
+showEnvironment([])
 await showIsolation()
 document.documentElement.dataset.ready = 'true'

@@ -4,7 +4,7 @@ import { connectTheme } from './site.js'
 
 const element = (id) => document.getElementById(id), map = document.querySelector('attention-map')
 
-const names = ['scene', 'layer', 'head', 'query', 'view']
+const names = ['image', 'scene', 'layer', 'head', 'query', 'view']
 
 const examples = {
   'a plain script': ['script/main.js'], 'Node': ['node/main.js'], 'a bundler (Vite)': ['vite/main.js', 'vite/vite.config.js'], 'a worker of your own': ['worker/main.js', 'worker/work.js'],
@@ -18,7 +18,7 @@ async function showExample() {
 
 function follow() {
   for (const name of names) map.setAttribute(name, element(name).value)
-  const shown = names.filter((name) => name !== 'view' || element(name).value !== 'overlay')
+  const usual = { view: 'overlay', image: '', scene: element('image').value ? element('scene').value : null }, shown = names.filter((name) => element(name).value !== usual[name])
   element('code').textContent = `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${element(name).value}"`).join(' ')}></attention-map>`
 }
 
@@ -34,6 +34,7 @@ async function showSizes() {
 connectTheme(element('theme'))
 for (const name of names) element(name).addEventListener('change', follow)
 map.addEventListener('drawn', () => { element('said').textContent = map.title })
+map.addEventListener('pick', ({ detail: { row, column } }) => { element('query').value = `${row},${column}`; follow() })
 map.addEventListener('error', ({ detail }) => { element('said').textContent = detail.message })
 follow()
 element('example').replaceChildren(...Object.keys(examples).map((name) => new Option(name)))

@@ -1,5 +1,5 @@
 /* How one cell was made, with its numbers, as MathML. Numbers and names of this page alone go in, so that the text can be set as it is. */
-import { best, concatShare, entmaxLimit } from './worked.js'
+import { best, entmaxLimit } from './worked.js'
 
 const mn = (value) => `<mn>${Number.isFinite(value) ? String(Number(value.toFixed(3))).replace('-', '−') : '−∞'}</mn>`
 const minus = (value) => (value < 0 ? `<mo>+</mo>${mn(-value)}` : `<mo>−</mo>${mn(value)}`)
@@ -9,15 +9,27 @@ const sub = (letter, i, j) => `<msub><mi>${letter}</mi><mrow><mn>${i + 1}</mn><m
 /** left = a · b + c · d + … = total */
 export const sumOf = (pairs, total, left) => block(`${left}<mo>=</mo>${pairs.map(([a, b]) => `${mn(a)}<mo>·</mo>${mn(b)}`).join('<mo>+</mo>')}<mo>=</mo>${mn(total)}`)
 
-function score(i, j, { query, key, score, temperature }, result) {
-  const q = query[i], k = key[j], left = sub('s', i, j), found = result.scores[i][j], dot = q.reduce((sum, value, d) => sum + value * k[d], 0)
-  const after = temperature === 1 ? '' : block(`${mn(found)}<mo>/</mo>${mn(temperature)}<mo>=</mo>${mn(found / temperature)}`)
-  if (score === 'dot') return sumOf(q.map((value, d) => [value, k[d]]), dot, left) + after
-  if (score === 'scaled')
-    return `${sumOf(q.map((value, d) => [value, k[d]]), dot, '<mrow><mi>q</mi><mo>·</mo><mi>k</mi></mrow>')}${block(`${left}<mo>=</mo><mfrac>${mn(dot)}<msqrt><mn>${q.length}</mn></msqrt></mfrac><mo>=</mo>${mn(found)}`)}${after}`
-  const share = score === 'concat' ? `${mn(concatShare)}<mo>·</mo>` : ''
-  const inner = score === 'general' ? '<mi>q</mi><mi>W</mi><mi>k</mi>' : q.map((value, d) => `<mi>tanh</mi><mo>(</mo>${mn(value)}<mo>+</mo>${share}${mn(k[d])}<mo>)</mo>`).join('<mo>+</mo>')
-  return block(`${left}<mo>=</mo>${inner}<mo>=</mo>${mn(found)}`) + after
+const sumOfTanh = (q, k, before, open, close) => q.map((value, d) => `${before(d)}<mi>tanh</mi><mo>(</mo>${open}${mn(value)}<mo>+</mo>${mn(k[d])}${close}<mo>)</mo>`).join('<mo>+</mo>')
+
+function score(i, j, { query, key, score, own }, result) {
+  const q = query[i], k = key[j], left = sub('s', i, j), found = result.scores[i][j], products = (b) => q.map((value, d) => [value, b[d]])
+  if (score === 'dot') return sumOf(products(k), found, left)
+  if (score === 'scaled') {
+    const dot = found * Math.sqrt(q.length)
+    return sumOf(products(k), dot, '<mrow><mi>q</mi><mo>·</mo><mi>k</mi></mrow>') + block(`${left}<mo>=</mo><mfrac>${mn(dot)}<msqrt><mn>${q.length}</mn></msqrt></mfrac><mo>=</mo>${mn(found)}`)
+  }
+  if (score === 'general') {
+    const turned = own.w.map((row) => row.reduce((sum, entry, d) => sum + entry * k[d], 0))
+    return block(`<mi>W</mi><mi>k</mi><mo>=</mo><mo>(</mo>${turned.map(mn).join('<mo>,</mo>')}<mo>)</mo>`) + sumOf(products(turned), found, left)
+  }
+  if (score === 'additive') return block(`${left}<mo>=</mo>${sumOfTanh(q, k, (d) => `${mn(own.v[d])}<mo>·</mo>`, '', '')}<mo>=</mo>${mn(found)}`)
+  return block(`${left}<mo>=</mo>${mn(own.c)}<mo>·</mo><mo>[</mo>${sumOfTanh(q, k, () => '', `${mn(own.s)}<mo>·</mo><mo>(</mo>`, '<mo>)</mo>')}<mo>]</mo><mo>=</mo>${mn(found)}`)
+}
+
+/* After temperature and mask. */
+function masked(i, j, { temperature, may }, { scores, tempered }) {
+  const left = sub('m', i, j)
+  return block(may(i, j) ? `${left}<mo>=</mo><mfrac>${mn(scores[i][j])}${mn(temperature)}</mfrac><mo>=</mo>${mn(tempered[i][j])}` : `${left}<mo>=</mo><mo>−</mo><mi>∞</mi>`)
 }
 
 function weight(i, j, { norm }, { tempered, weights }) {
@@ -38,9 +50,17 @@ function place(i, j, { size, tokens, moved }) {
   return block(`${sub('x', i, j)}<mo>=</mo>${mn(tokens[i][j])}<mo>+</mo>${at}<mo>=</mo>${mn(moved[i][j])}`)
 }
 
+/* A head of a trained model: the score of query i and key j, and its share of the row, of which keys up to i are seen. */
+function trained(i, j, { query, key, scores, weight, from, to }) {
+  if (j > i) return `<p>${to} comes after ${from}: it is hidden, its share is 0.</p>`
+  const row = scores[i].slice(0, i + 1), total = row.reduce((sum, score) => sum + Math.exp(score), 0), dot = scores[i][j] * Math.sqrt(query[i].length)
+  return sumOf(query[i].map((value, d) => [value, key[j][d]]), dot, '<mrow><mi>q</mi><mo>·</mo><mi>k</mi></mrow>')
+    + block(`<mi>s</mi><mo>=</mo><mfrac>${mn(dot)}<msqrt><mn>${query[i].length}</mn></msqrt></mfrac><mo>=</mo>${mn(scores[i][j])}<mo>,</mo><mspace width="1em"></mspace><mfrac><msup><mi>e</mi>${mn(scores[i][j])}</msup><mrow>${row.map((score) => `<msup><mi>e</mi>${mn(score)}</msup>`).join('<mo>+</mo>')}</mrow></mfrac><mo>=</mo><mfrac>${mn(Math.exp(scores[i][j]))}${mn(total)}</mfrac><mo>=</mo>${mn(weight)}`)
+}
+
 /** formulas[table](row, column, setting, result), as text of MathML. */
 export const formulas = {
-  scores: score, weights: weight, place,
+  scores: score, masked, weights: weight, place, trained,
   output: (i, d, { value }, { weights, output }) => sumOf(weights[i].map((share, j) => [share, value[j][d]]), output[i][d], sub('o', i, d)),
   joined: (i, d, { tokens, heads }, { parts, weights, joined }) => {
     const size = tokens[0].length / heads, head = Math.floor(d / size)

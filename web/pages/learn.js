@@ -5,7 +5,7 @@ import { connectHeads, takeTokens } from './heads_lesson.js'
 import { connectRealHead } from './real_head.js'
 import { connectTheme } from './site.js'
 import { showTable } from './table.js'
-import { asCase, attend, entmaxDistance, normalise, normKinds, scoreKinds } from './worked.js'
+import { asCase, attend, entmaxDistance, normalise, normKinds, scoreKinds, scoreParts } from './worked.js'
 
 const element = (id) => document.getElementById(id)
 const pen = [[1, 0.5, 0, 0], [0.5, 1, 0, 0.5], [0, 0, 1, 0.5], [0, 0.5, 0.5, 1]]
@@ -18,7 +18,7 @@ const presets = {
   find: { name: 'Find one vector among three', words: ['a', 'b', 'c'], query: [[1, -2, 3, -4]], key: [[1, -2, 3, -4], [-8, 7, 6, -5], [10, 9, 12, 11]], value: [[1, -2, 3, -4], [-8, 7, 6, -5], [10, 9, 12, 11]], score: 'scaled' }
 }
 
-let given = null, looked = null, timer
+let given = null, own = null, looked = null, timer
 const seen = new Set() // cells whose results are shown while results are hidden
 
 function take(name, { score, norm = 'softmax', temperature = 1, causal = false, padding = false, hide = false } = {}) {
@@ -40,7 +40,8 @@ function renew() {
   looked = null
   element('tokens').value = given.words.length
   element('columns').value = given.key[0].length
-  for (const id of ['query', 'key', 'value', 'scores', 'weights', 'rules', 'output']) element(id).replaceChildren()
+  own = scoreParts(given.key[0].length)
+  for (const id of ['query', 'key', 'value', 'scores', 'own', 'masked', 'weights', 'rules', 'output']) element(id).replaceChildren()
   draw()
   takeTokens(given.key, given.words)
 }
@@ -75,7 +76,7 @@ function keepLink() {
 function settings() {
   const causal = element('causal').checked, real = given.key.length - (element('padding').checked ? 1 : 0)
   const mask = causal || real < given.key.length ? given.query.map((_, i) => given.key.map((_, j) => j < real && (!causal || j <= i))) : null
-  return { ...given, score: element('score').value, norm: element('norm').value, temperature: Number(element('temperature').value), mask, may: (i, j) => !mask || mask[i][j] }
+  return { ...given, own, score: element('score').value, norm: element('norm').value, temperature: Number(element('temperature').value), mask, may: (i, j) => !mask || mask[i][j] }
 }
 
 /* The cells of the step before that the looked-at one is made from. */
@@ -83,25 +84,55 @@ function feeds(table) {
   if (!looked) return null
   const [of, i, j] = looked
   if (of === 'scores') return { query: (r) => r === i, key: (r) => r === j }[table]
-  if (of === 'weights') return { scores: (r) => r === i }[table]
+  if (of === 'masked') return { scores: (r, c) => r === i && c === j }[table]
+  if (of === 'weights') return { masked: (r) => r === i }[table]
   return { weights: (r) => r === i, value: (_, c) => c === j }[table]
+}
+
+const most = (rows) => Math.max(1e-9, ...rows.flat().filter(Number.isFinite).map(Math.abs))
+const sums = (rows) => ({ sum: rows.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)), 'above 0': rows.map((row) => row.filter((weight) => weight > 0).length) })
+
+function drawGiven({ words }, asked) {
+  const edit = (name) => (i, j, value) => { given[name][i][j] = value; draw() }
+  for (const [name, caption, rows] of [['query', 'Q, queries', asked], ['key', 'K, keys', words], ['value', 'V, values', words]])
+    showTable(element(name), { caption, values: given[name], rows, columns: numbersOf(given[name]), digits: 2, largest: most(given[name]), onEdit: edit(name), chosen: feeds(name) })
+}
+
+const numbersOf = (rows) => rows[0].map((_, d) => `${d + 1}`)
+
+/* What the score has of its own: a matrix, a vector, or two numbers. */
+const ownTables = {
+  general: () => ['W', own.w, own.w.map((_, i) => `${i + 1}`), numbersOf(own.w), (i, j, value) => { own.w[i][j] = value }], additive: () => ['v', [own.v], ['v'], numbersOf([own.v]), (_, j, value) => { own.v[j] = value }],
+  concat: () => ['Weight and scale', [[own.c, own.s]], [' '], ['c', 's'], (_, j, value) => { own[j ? 's' : 'c'] = value }]
+}
+const scoreSaid = {
+  scaled: 'Dividing by √D keeps scores from growing with the length of the vectors.', dot: 'Without the division by √D long vectors have large scores, and softmax sees nothing but the largest.',
+  general: 'A matrix W, which a model learns, says which numbers of the key answer which of the query. It can be changed.', additive: 'Sums go through tanh, which keeps them between −1 and 1; the learned v weighs them. It can be changed.',
+  concat: 'Keras’s Attention with score_mode "concat": two learned numbers, concat_score_weight c and scale s.'
+}
+
+function drawOwn() {
+  const host = element('own'), name = element('score').value
+  element('score-said').textContent = scoreSaid[name]
+  host.hidden = !ownTables[name]
+  if (host.hidden) return
+  const [caption, values, rows, columns, set] = ownTables[name]()
+  showTable(host, { caption, values, rows, columns, digits: 2, largest: most(values), onEdit: (...change) => { set(...change); draw() }, chosen: looked?.[0] === 'scores' ? () => true : null })
 }
 
 function draw() {
   const set = settings(), result = attend(set), { words } = set, asked = set.query.length === words.length ? words : ['query']
-  const numbers = (rows) => rows[0].map((_, d) => `${d + 1}`), most = (rows) => Math.max(1e-9, ...rows.flat().filter(Number.isFinite).map(Math.abs))
-  const edit = (name) => (i, j, value) => { given[name][i][j] = value; draw() }
-  for (const [name, rows] of [['query', asked], ['key', words], ['value', words]])
-    showTable(element(name), { caption: { query: 'Q, queries', key: 'K, keys', value: 'V, values' }[name], values: given[name], rows, columns: numbers(given[name]), digits: 2, largest: most(given[name]), onEdit: edit(name), chosen: feeds(name) })
-  const hide = element('hide').checked, results = (name) => ({ onLook: look(name), hidden: hide ? (i, j) => !seen.has(`${name} ${i} ${j}`) : null })
-  showTable(element('scores'), { caption: 'Scores', values: result.tempered, rows: asked, columns: words, largest: most(result.tempered), chosen: feeds('scores'), ...results('scores') })
-  showTable(element('weights'), { caption: 'Weights', values: result.weights, rows: asked, columns: words, chosen: feeds('weights'), ...results('weights') })
-  showTable(element('output'), { caption: 'Output', values: result.output, rows: asked, columns: numbers(result.output), largest: most(result.output), ...results('output') })
+  const hide = element('hide').checked, results = (name) => ({ onLook: look(name), chosen: feeds(name), hidden: hide ? (i, j) => !seen.has(`${name} ${i} ${j}`) : null })
+  drawGiven(set, asked)
+  drawOwn()
+  showTable(element('scores'), { caption: 'Scores', values: result.scores, rows: asked, columns: words, largest: most(result.scores), ...results('scores') })
+  showTable(element('masked'), { caption: 'Scores after temperature and mask', values: result.tempered, rows: asked, columns: words, largest: most(result.tempered), ...results('masked') })
+  showTable(element('weights'), { caption: 'Weights', values: result.weights, rows: asked, columns: words, after: hide ? null : sums(result.weights), ...results('weights') })
+  showTable(element('output'), { caption: 'Output', values: result.output, rows: asked, columns: numbersOf(result.output), largest: most(result.output), ...results('output') })
   element('temperature-said').textContent = set.temperature
-  const above = (row) => row.filter((weight) => weight > 0).length
-  element('sums').textContent = hide ? '' : `Sums of the rows: ${result.weights.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)).join(', ')}. Weights above zero: ${result.weights.map(above).join(', ')}.`
+  element('hide-said').hidden = !hide
   showRules(result.tempered, asked, words)
-  element('formula').innerHTML = looked ? formulas[looked[0]](looked[1], looked[2], set, result) : ''
+  for (const name of ['scores', 'masked', 'weights', 'output']) element(`${name}-formula`).innerHTML = looked?.[0] === name ? formulas[name](looked[1], looked[2], set, result) : ''
   clearTimeout(timer)
   timer = setTimeout(() => agree(set, result), 150)
 }
@@ -117,7 +148,8 @@ const look = (name) => (i, j, type) => {
 function showRules(tempered, asked, words) {
   const row = looked?.[1] ?? 0, host = element('rules')
   element('rules-said').hidden = host.hidden = element('hide').checked
-  showTable(host, { caption: `Row of “${asked[row]}”`, values: Object.keys(normKinds).map((norm) => normalise(tempered[row], norm)), rows: Object.values(normKinds), columns: words })
+  const values = Object.keys(normKinds).map((norm) => normalise(tempered[row], norm))
+  showTable(host, { caption: `Row of “${asked[row]}”`, values, rows: Object.values(normKinds), columns: words, after: sums(values) })
   host.querySelector('caption').textContent = `Row of “${asked[row]}”`
 }
 

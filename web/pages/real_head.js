@@ -45,7 +45,7 @@ export function connectRealHead() {
     element('run-real').disabled = true
     try {
       await Promise.all([import('./attention-map.js'), show()])
-      element('real-result').hidden = false
+      element('real-result').hidden = element('real-choice').hidden = false
       element('run-real').hidden = true
     } catch (error) {
       running = null

@@ -1,6 +1,6 @@
 /* Attention on small matrices in double precision, step by step, as the runtime defines it (heed.h, heed_define_attention); rows are arrays. */
 
-export const scoreKinds = { scaled: 'q·k / √D', dot: 'q·k', general: 'q W k', additive: 'v·tanh(q + k)', concat: 'v·tanh(W [q; k])' }
+export const scoreKinds = { scaled: 'scaled dot: q·k / √D', dot: 'dot: q·k', general: 'general: q W k', additive: 'additive: v·tanh(q + k)', concat: 'concat, as in Keras: c Σ tanh(s (q + k))' }
 export const normKinds = { softmax: 'softmax', sparse: 'softmax, small weights cut', topk: 'softmax of the best 2', entmax: 'entmax 1.5', sparsemax: 'sparsemax' }
 
 /* How many scores the softmax of the best keeps; ties go to the earlier. */
@@ -8,16 +8,16 @@ export const best = 2
 
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
 
-/** W of the general score: each number of the key is compared with its neighbour as well. */
-export const generalWeights = (size) => Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => (i === j ? 1 : Math.abs(i - j) === 1 ? 0.5 : 0)))
-
-/* Luong's concat is the additive score with W = [Wq Wk]; in this example Wq is the identity and Wk half of it, v all ones. */
-export const concatShare = 0.5
+/** What scores have of their own, for vectors of D numbers: W [D, D] of general, which at first compares each number of the key with its
+ * neighbour as well; v [D] of additive; c and s of concat, as Keras's Attention calls them concat_score_weight and scale. */
+export const scoreParts = (size) => ({
+  w: Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => (i === j ? 1 : Math.abs(i - j) === 1 ? 0.5 : 0))), v: Array(size).fill(1), c: 1, s: 0.5
+})
 
 const scores = {
-  dot, scaled: (q, k) => dot(q, k) / Math.sqrt(q.length), additive: (q, k) => q.reduce((sum, value, i) => sum + Math.tanh(value + k[i]), 0),
-  concat: (q, k) => q.reduce((sum, value, i) => sum + Math.tanh(value + concatShare * k[i]), 0),
-  general: (q, k) => dot(generalWeights(q.length).map((row) => dot(row, k)), q)
+  dot, scaled: (q, k) => dot(q, k) / Math.sqrt(q.length), general: (q, k, { w }) => dot(w.map((row) => dot(row, k)), q),
+  additive: (q, k, { v }) => q.reduce((sum, value, i) => sum + v[i] * Math.tanh(value + k[i]), 0),
+  concat: (q, k, { c, s }) => c * q.reduce((sum, value, i) => sum + Math.tanh(s * (value + k[i])), 0)
 }
 
 export function softmax(row) {
@@ -85,9 +85,9 @@ export function entmaxDistance(rows) {
   }))
 }
 
-/** query, key, value: rows; may(i, j): whether query i may see key j. Returns { scores, tempered, weights, output }. */
-export function attend({ query, key, value, score = 'scaled', norm = 'softmax', temperature = 1, threshold = 0.05, may = () => true }) {
-  const raw = query.map((q) => key.map((k) => scores[score](q, k)))
+/** query, key, value: rows; own: see scoreParts; may(i, j): whether query i may see key j. Returns { scores, tempered, weights, output }. */
+export function attend({ query, key, value, score = 'scaled', norm = 'softmax', temperature = 1, threshold = 0.05, own = scoreParts(query[0].length), may = () => true }) {
+  const raw = query.map((q) => key.map((k) => scores[score](q, k, own)))
   const tempered = raw.map((row, i) => row.map((entry, j) => (may(i, j) ? entry / temperature : -Infinity)))
   const weights = tempered.map((row) => normalise(row, norm, threshold))
   const output = weights.map((row) => value[0].map((_, d) => row.reduce((sum, weight, j) => sum + weight * value[j][d], 0)))
@@ -98,17 +98,17 @@ const tensor = (rows, shape) => ({ shape, data: Float32Array.from(rows.flat()) }
 const squareOf = (size, diagonal) => Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => (i === j ? diagonal : 0)))
 
 /** The same as a case of `heed check`: { tensors, attrs }, whose expected results are those of `attend`; not for entmax, which heed has not. */
-export function asCase({ query, key, value, score = 'scaled', norm = 'softmax', temperature = 1, threshold = 0.05, mask = null }, { weights, output }) {
+export function asCase({ query, key, value, score = 'scaled', norm = 'softmax', temperature = 1, threshold = 0.05, own = scoreParts(query[0].length), mask = null }, { weights, output }) {
   const size = query[0].length, head = (rows) => tensor(rows, [1, 1, rows.length, rows[0].length]), tensors = { query: head(query), key: head(key), value: head(value) }
   const attrs = { score: { scaled: 'scaled_dot', dot: 'scaled_dot' }[score] ?? score, norm: { sparse: 'sparse_softmax', topk: 'softmax' }[norm] ?? norm }
   if (attrs.score === 'scaled_dot') attrs.scale = 1 / (temperature * (score === 'scaled' ? Math.sqrt(size) : 1))
   if (norm === 'sparse') attrs.threshold = threshold
-  if (score === 'general') tensors.w = tensor(generalWeights(size).map((row) => row.map((entry) => entry / temperature)), [size, size])
+  if (score === 'general') tensors.w = tensor(own.w.map((row) => row.map((entry) => entry / temperature)), [size, size])
   if (score === 'additive' || score === 'concat') {
+    const [inner, outer] = score === 'concat' ? [own.s, Array(size).fill(own.c)] : [1, own.v]
     attrs.score = 'additive'
-    tensors.wq = tensor(squareOf(size, 1), [size, size])
-    tensors.wk = tensor(squareOf(size, score === 'concat' ? concatShare : 1), [size, size])
-    tensors.va = { shape: [size], data: new Float32Array(size).fill(1 / temperature) }
+    tensors.wq = tensors.wk = tensor(squareOf(size, inner), [size, size])
+    tensors.va = { shape: [size], data: Float32Array.from(outer, (entry) => entry / temperature) }
   }
   const seen = norm === 'topk' ? weights.map((row) => row.map((weight) => weight > 0)) : mask
   if (seen) tensors.mask = { shape: [1, 1, query.length, key.length], data: Uint8Array.from(seen.flat(), Number) }

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { safetensorsParts } from '../pages/arrays.js'
 import { allOf, emptyRows, factors, forms, half, hiddenPatches, weightsBy } from '../pages/mask_factors.js'
-import { asCase, asHeadsCase, attend, entmax, entmaxDistance, manyHeads, normalise, normKinds, positions, scoreKinds, softmax, sparsemax } from '../pages/worked.js'
+import { fromLink, start, toLink } from '../pages/mask_link.js'
+import { asCase, asHeadsCase, attend, entmax, entmaxDistance, manyHeads, normalise, normKinds, positions, scoreKinds, scoreParts, softmax, sparsemax } from '../pages/worked.js'
 import { createRuntime, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
 
@@ -24,12 +25,13 @@ for (const [name, score] of [['i_have_a_pen', 'scaled'], ['retrieval', 'scaled']
   })
 
 test('the runtime gives the same for every score, norm and temperature, with and without a mask', async () => {
+  const changed = { w: [[1, -2], [0.5, 0.25]], v: [2, -1], c: 1.5, s: 0.75 }
   const query = [[1, -0.5], [0.25, 2], [0, 1]], key = [[0.5, 1], [-1, 0.5], [1, 1]], value = [[1, 2], [3, -4], [0, 1]], causal = [[true, false, false], [true, true, false], [false, false, false]]
   for (const score of Object.keys(scoreKinds))
     for (const norm of Object.keys(normKinds).filter((norm) => norm !== 'entmax' /* which heed has not */))
       for (const temperature of [1, 0.4])
-        for (const mask of [null, causal]) {
-          const set = { query, key, value, score, norm, temperature, mask, may: (i, j) => !mask || mask[i][j] }, { tensors, metadata } = asCase(set, attend(set))
+        for (const [mask, own] of [[null, scoreParts(2)], [causal, changed]]) {
+          const set = { query, key, value, score, norm, temperature, mask, own, may: (i, j) => !mask || mask[i][j] }, { tensors, metadata } = asCase(set, attend(set))
           const { passed, maxAbs } = await runtime.check(new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer()), { tolerance: 1e-5 })
           assert.ok(passed, `${score} ${norm} ${temperature} ${mask ? 'masked' : ''}: ${maxAbs}`)
         }
@@ -72,6 +74,17 @@ test('masks are ANDed as Keras joins them; forms of a mask, and what an empty ro
   assert.deepEqual([0.1, 65503, 65519, 65520, -65504 - 16, 2049, 2051, 6e-8].map(half), [0.0999755859375, 65504, 65504, Infinity, -Infinity, 2048, 2052, 2 ** -24])
   assert.deepEqual(hiddenPatches([[true, false, false, true, false], [true, false, false, false, false]], 196), [[39, 117], [157, 195]])
   assert.deepEqual(sparsemax([0.1, 0.2, -Infinity]).map((weight) => Math.round(weight * 100)), [45, 55, 0])
+})
+
+test('masks as a link, and back; what is not understood is left out', () => {
+  const state = { tq: 3, tk: 16, layer: 'single', shared: false, causal: false, window: [2, 0], form: 'half', padded: { query: [2], value: [0, 13, 14, 15], key: [] }, closed: [0, 1, 2, 20, 47] }
+  assert.equal(toLink(start()), '')
+  assert.equal(toLink(state), 'q=3&k=16&y=single&s=0&c=0&w=2.0&f=half&a=3&b=1_14-16&p=1-3_21_48')
+  assert.deepEqual(fromLink(toLink(state)), state)
+  assert.deepEqual(fromLink('q=99&k=x&y=toString&w=1&f=zz&a=7_&b=1_99-120&p=9999'), { ...start(), tq: 16, padded: { query: [], value: [0], key: [] } })
+  const many = { ...start(), tq: 16, tk: 16, closed: Array.from({ length: 128 }, (_, i) => 2 * i) }
+  assert.ok(toLink(many).length < 199)
+  assert.deepEqual(fromLink(toLink(many)), { ...many, closed: [] })
 })
 
 test('many heads and positions: the runtime gives the same', async () => {
