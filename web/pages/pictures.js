@@ -85,27 +85,6 @@ function connectDropAndPaste(page) {
   })
 }
 
-function connectCamera(page) {
-  const dialog = element('camera-dialog'), video = element('video')
-  const stop = () => { for (const track of video.srcObject?.getTracks() ?? []) track.stop() }
-  element('camera').addEventListener('click', async () => {
-    try {
-      video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
-      dialog.showModal()
-      await video.play()
-    } catch (error) {
-      page.showError(new Error(`The camera cannot be used (${error.name ?? error}). Allow it for this page, or open a file.`))
-    }
-  })
-  element('shoot').addEventListener('click', async () => {
-    const source = await createImageBitmap(video)
-    dialog.close()
-    await page.run({ source, width: source.width, height: source.height, name: 'Camera' })
-  })
-  element('camera-close').addEventListener('click', () => dialog.close())
-  dialog.addEventListener('close', stop)
-}
-
 export async function connectPictures(page) {
   element('open-picture').addEventListener('click', () => element('picture-file').click())
   element('picture-file').addEventListener('change', ({ target }) => {
@@ -113,6 +92,6 @@ export async function connectPictures(page) {
     target.value = ''
   })
   connectDropAndPaste(page)
-  connectCamera(page)
+  element('camera').addEventListener('click', () => import('./camera.js').then(({ openCamera }) => openCamera(page)).catch(page.showError))
   await connectSamples(page)
 }
