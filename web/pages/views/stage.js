@@ -86,7 +86,7 @@ export function createStage(page) {
 
   function cellName(row, column) {
     const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
-    const place = `row ${row}, column ${column}${isPadding(insideOf(page.picture, engine.result.region), row, column, engine.shape) ? ', padding' : ''}`
+    const place = `row ${row}, column ${column}${isPadding(page.drawn.inside, row, column, engine.shape) ? ', padding' : ''}`
     if (page.drawn.scores) return `${place}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
     return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
   }
@@ -115,7 +115,7 @@ export function createStage(page) {
     const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
-    page.drawn = { row, title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
+    page.drawn = { row, inside: insideOf(page.picture, engine.result.region), title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
     drawBar(scale, table)
