@@ -1,7 +1,8 @@
 /* The numbers that a picture shows, as a table in a dialog, to be read and to be copied in full precision: the stage's map in its own shape,
  * and each view's pictures. Loaded when asked for. */
 import { showDialog } from './dialog.js'
-import { cosine, entropy } from './maps.js'
+import { likeness } from './likeness.js'
+import { entropy } from './maps.js'
 import { tokenName, topOf } from './plot/caption.js'
 
 const most = 40000 // cells; a larger table would take long to stand
@@ -50,10 +51,11 @@ function compare(page) {
   return { title: 'A, B and their difference', text: `A: ${drawn.title}. B: ${compared.title}.`, columns: ['token', 'A, %', 'B, %', 'A − B, %'], rows: names(page).map((name, token) => [name, drawn.row[token], compared.row[token], drawn.row[token] - compared.row[token]]), show: hundredths }
 }
 
-function tokens(page) {
-  const { store, engine } = page, { layer } = store.get(), states = engine.states(layer), at = page.drawn.token
-  if (!states) return { title: 'Tokens', text: 'States are kept for models that are small enough; saved maps have none.', columns: [], rows: [], show: score }
-  return { title: `States after layer ${layer}`, text: `Cosine of each token’s state with that of ${names(page)[at]}, and its length.`, columns: ['token', 'cosine', 'length'], rows: names(page).map((name, token) => [name, cosine(states[token], states[at]), Math.hypot(...states[token])]), show: score }
+async function tokens(page) {
+  const { layer } = page.store.get(), { token } = page.drawn, { states, lengths, positions } = await likeness(page, layer, token)
+  const columns = { ...(states && { cosine: states, length: lengths }), ...(positions && { 'cosine of positions': positions }) }
+  if (!states && !positions) return { title: 'Tokens', text: 'States are kept for models that are small enough; saved maps have none.', columns: [], rows: [], show: score }
+  return { title: `States after layer ${layer}`, text: `Cosine of each token’s state, and of its position embedding, with that of ${names(page)[token]}; the length of the state.`, columns: ['token', ...Object.keys(columns)], rows: names(page).map((name, at) => [name, ...Object.values(columns).map((of) => of[at])]), show: score }
 }
 
 /* Views whose pictures have a table here; what statistics and intervene show are tables already. */

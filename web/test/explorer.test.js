@@ -33,6 +33,71 @@ test('compare: weights in 4 bits and the scalar module beside the model, a curta
   await finish(page, 'explorer-curtain')
 })
 
+test('compare: the other modules of the runtime, and scores of a stage', async () => {
+  const page = await browser.open('#v=compare&h=1')
+  const { simd } = await page.evaluate(async () => (await import('./heed/index.js')).createRuntime({ worker: false }).then(({ info }) => info))
+  assert.equal(await page.locator('#view option[value=simd]').isDisabled(), simd !== 'relaxed')
+  if (simd === 'relaxed') {
+    await page.selectOption('#view [name=other]', 'simd')
+    await until(page, '#view', /B the SIMD module[^]*A is by WASM relaxed SIMD[^]*, B by WASM SIMD/)
+    assert.match(await text(page, '#view dl'), /divergence[\d.e-]+ nats.*Cosine1\.0000/)
+  }
+  await page.selectOption('#score', 'scaled')
+  await page.selectOption('#view [name=other]', 'int8')
+  await until(page, '#view', /A and B from -[\d.]+ to [\d.]+, q·k \/ √D \(ONNX mode 0\); the difference from −[\d.e-]+ to/)
+  await page.selectOption('#view [name=other]', 'pinned')
+  await page.click('#view [name=pin]')
+  await until(page, '#view', /ONNX mode 0\); the difference from −0\.00 to 0\.00/)
+  await page.selectOption('#score', 'raw')
+  await until(page, '#view', /× uniform; the difference[^]*B has no scores of this stage/)
+  await finish(page, 'explorer-compared-scores')
+})
+
+test('each head alone out: heads by what the answer is without them, as runs without them say', async () => {
+  const page = await browser.open('#v=intervene', { modules: true })
+  await page.click('#view [name=sweep]')
+  await page.waitForSelector('#view .effects:not([hidden]) tbody tr:nth-child(20)', { timeout: 60000 })
+  const rows = await page.locator('#view .effects tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)))
+  const expected = await page.evaluate(async () => {
+    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), { divergence, softmax } = await import('./maps.js'), engine = await createEngine(), { image } = await engine.scene(159)
+    const whole = softmax((await engine.run(image)).logits), found = {}
+    for (const off of ['0.2', '3.0', '4.1']) found[off] = divergence(whole, softmax((await engine.run(image, { changes: { ...unchanged, off: [off] } })).logits))
+    return found
+  })
+  const apart = rows.map((row) => Number(row[2]))
+  assert.deepEqual(apart, [...apart].sort((a, b) => a - b))
+  for (const [name, value] of Object.entries(expected)) {
+    const [, , shown] = rows.find(([head]) => head === name.replace(/(\d)\.(\d)/, 'layer $1, head $2'))
+    assert.ok(Math.abs(Number(shown) - value) <= Math.max(1e-4, value * 0.06), `${name}: ${shown}, expected ${value}`)
+  }
+  const place = (row) => /layer (\d), head (\d)/.exec(row[0]).slice(1).join('.')
+  await until(page, '#view', new RegExp(`Least important: without ${place(rows[0])} the answer changes least .* without ${place(rows.at(-1))} it changes most`))
+  await page.click('#view .effects tbody tr:last-child button')
+  await until(page, '#stage-title', new RegExp(`^${rows.at(-1)[0].replace('layer', 'Layer')}:`))
+  await page.click('#view [data-key="0.2"]')
+  await until(page, '#view .downstream', /heads look elsewhere than before, most of all \d\.\d, by/)
+  await finish(page, 'explorer-sweep')
+})
+
+test('matrix: the other patch of the pair is ringed in the picture; who looks here is a column', async () => {
+  const page = await browser.open('#v=matrix&q=3.9'), ring = (row, column) => page.waitForFunction((d) => document.querySelector('#marks .ring.over')?.getAttribute('d') === d, `M${column} ${row}h1v1h-1z`)
+  await page.focus('.matrix')
+  await page.keyboard.press('ArrowRight')
+  await ring(3, 10)
+  await page.click('#reverse')
+  await page.waitForFunction(() => /^M0 53\.5H197M52\.5 0V197$/.test(document.querySelector('.matrix .over').getAttribute('d'))) // token 52 is the key now
+  await until(page, '#matrix-said', /^patch \(3, 10\) to patch \(3, 9\): /)
+  await page.focus('.matrix')
+  await page.keyboard.press('ArrowDown')
+  await until(page, '#matrix-said', /^patch \(3, 11\) to patch \(3, 9\): /)
+  await ring(3, 11)
+  await page.keyboard.press('ArrowLeft')
+  await until(page, '#stage-title', /to patch \(3, 8\)$/)
+  await page.click('#tab-heads')
+  await page.waitForFunction(() => !document.querySelector('#marks .ring'))
+  await finish(page)
+})
+
 test('a shape is turned with Shift held; its maps follow', async () => {
   const page = await browser.open('#v=scene'), box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
   await page.mouse.move(...at(170, 60)) // the violet star of scene 159
@@ -59,6 +124,16 @@ test('rollout: discarding changes it, playing walks the layers', async () => {
   for (const last of [0, 1]) await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
   await page.click('#view [name=play]')
   await finish(page, 'explorer-rollout')
+})
+
+test('rollout with less motion: a press takes the last layer one on, and round', async () => {
+  const page = await browser.open('#v=rollout&j=3', { reducedMotion: 'reduce' })
+  for (const last of [4, 0, 1]) {
+    await page.click('#view [name=play]')
+    await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
+  }
+  await until(page, '#view', /stage switch waits/)
+  await finish(page)
 })
 
 test('letter keys: heads out and back, swap, back; off by a switch, which is remembered', async () => {

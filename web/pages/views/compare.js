@@ -1,18 +1,20 @@
 /* A, the row that the stage shows, beside B: a row that was pinned (another head, query, layer, picture or model), or the same place in
- * the same model with coarser weights or by the scalar module. Side by side or with a curtain between them, their difference, and how far
- * apart they are. */
+ * the same model with coarser weights or by another of the runtime's modules. Side by side or with a curtain between them, their difference, and
+ * how far apart they are: weights, or the scores of the stage that is chosen where both have them. */
 import { cosine, divergence } from '../maps.js'
 import { pictureNow, pin, swap } from '../pinned.js'
 import { percent } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
-import { makeScale, signedScale } from '../plot/scale.js'
+import { makeScale, plainScale, signedScale } from '../plot/scale.js'
+import { stageWords } from '../scores.js'
 import { drawRow } from './row_picture.js'
 import { put } from './canvas.js'
 
 const diverging = divergingTable()
-const others = { pinned: 'the pinned row', bf16: 'weights in BF16', int8: 'weights in 8 bits', int4: 'weights in 4 bits', scalar: 'the scalar module' }
+const others = { pinned: 'the pinned row', bf16: 'weights in BF16', int8: 'weights in 8 bits', int4: 'weights in 4 bits', scalar: 'the scalar module', simd: 'the SIMD module' }
+const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
 export function compareView(page, element) {
   const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`
@@ -31,24 +33,25 @@ export function compareView(page, element) {
 
   const close = () => { second?.engine.close(); second = null }
 
-  async function rowOf(other) {
-    const { layer, head, reverse, ran } = store.get()
+  async function rowsOf(other) {
+    const { layer, head, reverse, ran, score } = store.get()
     if (second?.other !== other || second.source !== page.source) {
       hint.textContent = 'Loading the model a second time …'
       close()
       const [{ createEngine }, { roundedSource }] = await Promise.all([import('../engine.js'), import('../rounded.js')])
-      second = { other, source: page.source, ran: -1, engine: await createEngine(other === 'scalar' ? { source: page.source, simd: 'none', threads: 1 } : { source: await roundedSource(page.source, other), threads: 1 }) }
+      second = { other, source: page.source, ran: -1, engine: await createEngine(modules[other] ? { source: page.source, simd: modules[other], threads: 1 } : { source: await roundedSource(page.source, other), threads: 1 }) }
     }
     const { engine } = second
     if (second.ran !== ran) await engine.run(page.picture.source, { changes: page.engine.result.changes, fit: page.engine.result.fit })
     if (second) second.ran = ran
-    return engine.row({ layer, head, query: page.query(), reverse })
+    const at = { layer, head, query: page.query(), reverse }
+    return { row: await engine.row(at), scores: page.drawn.scores && await engine.row({ ...at, score }), score, device: engine.info.device }
   }
 
   async function findB(other) {
     const { pinned } = store.get()
     if (other === 'pinned') return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
-    return { row: await rowOf(other), title: `${others[other]}, the same place`, shape: page.engine.shape, picture: pictureNow(page) }
+    return { ...await rowsOf(other), title: `${others[other]}, the same place`, shape: page.engine.shape, picture: pictureNow(page) }
   }
 
   function show(index, words, weights, scale, table, picture) {
@@ -58,28 +61,47 @@ export function compareView(page, element) {
     else put(canvas, heat({ weights, rows, columns, scale, table }))
   }
 
+  /* What stands in the pictures: { a, b, scale, table, words(difference) }, of the patches. */
+  function shownOf(b) {
+    const { row, scores } = page.drawn, { tokens, prefixTokens } = page.engine.shape, { score } = store.get(), staged = scores && b.scores && b.score === score
+    const [first, second] = (staged ? [scores, b.scores] : [row, b.row]).map((of) => of.subarray(prefixTokens)), size = (of) => of.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
+    const less = first.map((value, i) => (Number.isFinite(value) && Number.isFinite(second[i]) ? value - second[i] : NaN)), largest = Math.max(size(first), size(second)), apart = size(less)
+    const scale = !staged ? makeScale('uniform', { tokens, largest }) : score === 'value' ? plainScale(stageWords[score], largest) : signedScale(stageWords[score], largest)
+    const [unit, factor] = staged ? [stageWords[score], 1] : ['× uniform', tokens], reach = (apart * factor).toPrecision(3)
+    const words = `A and B from ${scale.ticks[0].text} to ${scale.ticks.at(-1).text}, ${unit}; the difference from −${reach} to ${reach}.${scores && !staged ? ' B has no scores of this stage: weights stand here.' : ''}`
+    return { a: first, b: second, less, scale, table: scale.signed ? diverging : page.table, apart, words }
+  }
+
+  function showNothing(b) {
+    const { row, title } = page.drawn, { tokens, prefixTokens } = page.engine.shape, patches = row.subarray(prefixTokens)
+    show(0, title, patches, makeScale('uniform', { tokens, largest: largestOf(patches) }), page.table, pictureNow(page))
+    figures[1].querySelector('span').textContent = b ? `${b.title} has another grid of patches.` : 'nothing pinned yet'
+    hint.textContent = b ? 'Pin a row of this model.' : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights, or another module of the runtime, as B. Both stand here on one scale, with their difference.'
+  }
+
+  /* Which of the controls make sense. */
+  function showControls(other, fits) {
+    const { simd } = page.engine.info, pair = element.querySelector('.pair')
+    field('other').disabled = Boolean(page.engine.saved)
+    for (const option of field('other').options) option.disabled = option.value in modules && (simd === 'none' || simd === modules[option.value])
+    field('back').disabled = !fits || other !== 'pinned'
+    pair.classList.toggle('waiting', !fits)
+    pair.classList.toggle('swipe', field('shown').value === 'swipe')
+    field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
+  }
+
   async function draw() {
     const mine = ++turn, other = page.engine.saved ? 'pinned' : field('other').value, b = await findB(other)
     if (mine !== turn || !element.isConnected) return
-    const { row, title } = page.drawn, { tokens, prefixTokens, rows } = page.engine.shape, fits = b && b.row.length === row.length && b.shape.rows === rows
-    field('other').disabled = Boolean(page.engine.saved)
-    field('back').disabled = !fits || other !== 'pinned'
-    element.querySelector('.pair').classList.toggle('waiting', !fits)
-    element.querySelector('.pair').classList.toggle('swipe', field('shown').value === 'swipe')
-    field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
+    const { row, title } = page.drawn, { shape, info } = page.engine, fits = b && b.row.length === row.length && b.shape.rows === shape.rows
+    showControls(other, fits)
     page.compared = fits ? b : null
-    const patches = row.subarray(prefixTokens)
-    if (!fits) {
-      show(0, title, patches, makeScale('uniform', { tokens, largest: largestOf(patches) }), page.table, pictureNow(page))
-      figures[1].querySelector('span').textContent = b ? `${b.title} has another grid of patches.` : 'nothing pinned yet'
-      return (hint.textContent = b ? 'Pin a row of this model.' : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights as B. Both stand here on one scale, with their difference.')
-    }
-    const those = b.row.subarray(prefixTokens), less = patches.map((weight, i) => weight - those[i])
-    const scale = makeScale('uniform', { tokens, largest: Math.max(largestOf(patches), largestOf(those)) }), largest = less.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-    show(0, title, patches, scale, page.table, pictureNow(page))
-    show(1, b.title, those, scale, page.table, b.picture)
-    show(2, 'blue: B has more, orange: A has more', less, signedScale('', largest), diverging)
-    hint.textContent = `A and B from 0 to ${scale.ticks.at(-1).text} × uniform; the difference from −${(largest * tokens).toPrecision(3)} to ${(largest * tokens).toPrecision(3)} × uniform.`
+    if (!fits) return showNothing(b)
+    const shown = shownOf(b)
+    show(0, title, shown.a, shown.scale, shown.table, pictureNow(page))
+    show(1, b.title, shown.b, shown.scale, shown.table, b.picture)
+    show(2, 'blue: B has more, orange: A has more', shown.less, signedScale('', shown.apart), diverging)
+    hint.textContent = `${shown.words}${modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : ''}`
     const apart = divergence(row, b.row), digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
     element.querySelector('dl').innerHTML = `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, b.row).toFixed(4)}</dd>`
   }

@@ -2,10 +2,11 @@
  * once; the bars have the shares of the model as it is beside those now. */
 import { isChanged, replacements, unchanged } from '../changes.js'
 import { toggled } from '../controls.js'
-import { softmax } from '../maps.js'
+import { divergence, slice, softmax } from '../maps.js'
 import { percent } from '../plot/caption.js'
 
 const made = (tag, textContent = '') => Object.assign(document.createElement(tag), { textContent })
+const nats = (value) => (value > 0 && value < 5e-4 ? value.toExponential(1) : value.toFixed(4)), points = (share, digits = 2) => (share * 100).toFixed(digits).replace(/^-(?=.*[1-9])/, '−').replace('-', '')
 const brushes = { '': 'chooses the query', drop: 'drops patches', cut: 'cuts query → patch' }
 const options = (names) => Object.entries(names).map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
 
@@ -17,9 +18,11 @@ export function interveneView(page, element) {
     <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use; one that is not is replaced by <select name="how" aria-label="What stands in for a head">${options(replacements)}</select></caption><tbody></tbody></table></div>
     <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
-    <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint" aria-live="polite"></p>`
+    <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by what the answer is without them" hidden><table><caption>Each head alone out, the least change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
+    <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`)
   const table = element.querySelector('.switches tbody'), shares = element.querySelector('.shares'), said = element.querySelector('p[aria-live]')
+  const ranking = element.querySelector('.effects')
   let effects = null, of = -1, painting = true
   field('all').addEventListener('click', () => store.set(unchanged))
   field('sweep').addEventListener('click', () => sweep().catch(page.showError))
@@ -42,22 +45,37 @@ export function interveneView(page, element) {
     return true
   }
 
-  /* How much of the first class's share each head holds up: one run without each. */
+  /* What the answer is without each head: the change of the first class's share, and the Jensen-Shannon divergence of all classes' shares from
+   * those of the whole model, which also sees what happens among the others. One run without each. */
   async function sweep() {
     const { layers, heads } = engine.shape, { how } = store.get(), { logits } = engine.whole, whole = softmax(logits), best = whole.indexOf(Math.max(...whole))
     const found = {}, { source } = page.picture
     for (let layer = 0; layer < layers; layer++)
       for (let head = 0; head < heads; head++) {
         const key = `${layer}.${head}`
-        found[key] = softmax(await engine.logits(source, { ...unchanged, how, off: [key] }))[best] - whole[best]
-        said.textContent = `Without layer ${layer}, head ${head}: ${percent(Math.abs(found[key]))}`
+        const shares = softmax(await engine.logits(source, { ...unchanged, how, off: [key] }))
+        found[key] = { share: shares[best] - whole[best], apart: divergence(whole, shares) }
+        said.textContent = `Without layer ${layer}, head ${head}: ${nats(found[key].apart)} nats`
       }
     effects = found
     await page.run(page.picture)
     of = store.get().ran
-    const least = Object.entries(effects).sort((a, b) => Math.abs(a[1]) - Math.abs(b[1]))[0][0]
-    said.textContent = `Numbers in the cells: change of the share of “${engine.model.labels[best]}” when that head alone is out, in points of 100. Least important: ${least}.`
+    rank(engine.model.labels[best])
     draw()
+  }
+
+  /* The heads by how little the answer needs them; the first and the last are named. */
+  function rank(label) {
+    const order = Object.entries(effects).sort(([, a], [, b]) => a.apart - b.apart), [[least, low]] = order, [most, high] = order.at(-1)
+    ranking.querySelector('th:nth-child(2)').textContent = `${label}, points`
+    ranking.querySelector('tbody').replaceChildren(...order.map(([key, { share, apart }]) => {
+      const line = made('tr'), [layer, head] = key.split('.').map(Number), button = Object.assign(made('button', `layer ${layer}, head ${head}`), { type: 'button' }), name = made('td')
+      button.addEventListener('click', () => store.set({ layer, head }))
+      name.append(button)
+      line.append(name, made('td', points(share)), made('td', nats(apart)))
+      return line
+    }))
+    said.textContent = `Least important: without ${least} the answer changes least (${nats(low.apart)} nats); without ${most} it changes most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class shares; in the cells is that of the share of “${label}”, in points of 100.`
   }
 
   function drawSwitches({ off }) {
@@ -65,7 +83,7 @@ export function interveneView(page, element) {
     table.replaceChildren(...Array.from({ length: layers }, (_, layer) => {
       const line = made('tr')
       line.append(Object.assign(made('th', `layer ${layer}`), { scope: 'row' }), ...Array.from({ length: heads }, (_, head) => {
-        const key = `${layer}.${head}`, cell = made('td'), button = cell.appendChild(Object.assign(made('button', effects && of === store.get().ran ? (effects[key] * 100).toFixed(1) : key), { type: 'button' }))
+        const key = `${layer}.${head}`, cell = made('td'), button = cell.appendChild(Object.assign(made('button', effects && of === store.get().ran ? points(effects[key].share, 1) : key), { type: 'button' }))
         button.dataset.key = key
         button.setAttribute('aria-pressed', !off.includes(key))
         button.setAttribute('aria-label', `${button.textContent} layer ${layer}, head ${head}`)
@@ -86,6 +104,15 @@ export function interveneView(page, element) {
     field('gain').nextElementSibling.textContent = `${percent} %`
   }
 
+  /* Which map of the query has changed most: layers above what was changed see other keys and values. */
+  function showDownstream({ query, off }, changed) {
+    const { layers, heads, tokens } = engine.shape, token = engine.token(query), at = (attention, layer, head) => slice(attention[layer], head, tokens, token)
+    const apart = !changed ? [] : Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]).filter((place) => !off.includes(place.join('.')))
+      .map(([layer, head]) => ({ name: `${layer}.${head}`, by: divergence(at(engine.whole.attention, layer, head), at(engine.result.attention, layer, head)) })).sort((a, b) => b.by - a.by)
+    const moved = apart.filter(({ by }) => by > 1e-9)
+    element.querySelector('.downstream').textContent = !changed ? '' : moved.length ? `Maps of this query: ${moved.length} of ${layers * heads} heads look elsewhere than before, most of all ${moved[0].name}, by ${nats(moved[0].by)} nats.` : 'Maps of this query: those of the heads in use are as before.'
+  }
+
   const bar = (share, text) => { const cell = made('td', text); cell.style.setProperty('--share', `${share * 100}%`); return cell }
 
   function draw() {
@@ -95,7 +122,9 @@ export function interveneView(page, element) {
     for (const control of element.querySelectorAll('button, select, input')) control.disabled = !engine.canChange
     if (!engine.canChange) return (said.textContent = 'Attention is changed in models that are small enough to keep all maps, not in saved maps.')
     drawSwitches(state)
+    ranking.hidden = of !== state.ran
     drawGain(state)
+    showDownstream(state, changed)
     field('sweep').disabled = !logits
     if (!logits) return (said.textContent = 'This model has no classifier: only its maps change.')
     const before = softmax(engine.whole.logits), now = softmax(logits), most = (i) => Math.max(before[i], now[i])
@@ -106,5 +135,5 @@ export function interveneView(page, element) {
       return line
     }))
   }
-  return { keys: ['ran', 'measured', 'layer', 'head', ...Object.keys(unchanged)], draw, leave: () => { page.paint = null } }
+  return { keys: ['ran', 'measured', 'layer', 'head', 'query', ...Object.keys(unchanged)], draw, leave: () => { page.paint = null } }
 }

@@ -1,5 +1,6 @@
 /* The whole matrix of one head: row = query, column = key; lines where a row of patches ends, a crosshair at the query and at the key that
- * the pointer or the arrow keys are on. The stage follows the crosshair's row. With the brush, pairs are painted that may not attend, in all
+ * the pointer or the arrow keys are on. The stage follows the crosshair's row, or its column where it shows who looks at a patch, and rings
+ * the other patch of the pair. With the brush, pairs are painted that may not attend, in all
  * heads: the model runs again at once. */
 import { percent, times, tokenName } from '../plot/caption.js'
 import { heat } from '../plot/heat.js'
@@ -22,7 +23,10 @@ export function matrixView(page, element) {
   field('free').addEventListener('click', () => store.set({ cuts: [] }))
   let over = null // the row under the pointer, which a run takes from the stage
   let painting = null // true while a stroke bars, false while it frees
-  let matrix = null, held = '', turn = 0, key = null
+  let matrix = null, held = '', turn = 0, key = null, ringed = null
+
+  /* [query, key] of the stage's token and the other, and back: in reverse the stage is on the key. */
+  const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
 
   const queryOf = (token) => {
     const { prefixTokens, columns } = engine.shape
@@ -37,7 +41,8 @@ export function matrixView(page, element) {
   /* What lies under the crosshair comes into the window. */
   function look() {
     const view = surface.parentElement, at = (token) => ((token + 0.5) / engine.shape.tokens) * surface.offsetWidth - view.clientWidth / 2
-    view.scrollTo(at(key ?? page.drawn.token), at(page.drawn.token))
+    const [down, across] = pair(page.drawn.token, key ?? page.drawn.token)
+    view.scrollTo(at(across), at(down))
   }
 
   /* A stroke goes on as its first pair began; the brush ends at the matrix's edge. */
@@ -54,11 +59,12 @@ export function matrixView(page, element) {
     const { tokens, prefixTokens, rows, columns } = engine.shape, { token } = page.drawn
     const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
     svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
-    const path = `M0 ${token + 0.5}H${tokens}${key === null ? '' : `M${key + 0.5} 0V${tokens}`}`
+    const [down, across] = pair(token, key), line = (at, path) => (at === null ? '' : path(at + 0.5)), path = line(down, (y) => `M0 ${y}H${tokens}`) + line(across, (x) => `M${x} 0V${tokens}`)
     svg.children[0].setAttribute('d', lines.map((line) => `M0 ${line}H${tokens}M${line} 0V${tokens}`).join(''))
     svg.children[1].setAttribute('d', store.get().cuts.map((pair) => { const [y, x] = pair.split('.'); return `M${x} ${y}h1v1h-1z` }).join(''))
     for (const line of [svg.children[2], svg.children[3]]) line.setAttribute('d', path)
-    said.textContent = key === null ? summary() : `${tokenName(token, prefixTokens, columns)} to ${tokenName(key, prefixTokens, columns)}: ${amount(matrix[token * tokens + key])}`
+    said.textContent = key === null ? summary() : `${tokenName(down, prefixTokens, columns)} to ${tokenName(across, prefixTokens, columns)}: ${amount(matrix[down * tokens + across])}`
+    if (key !== ringed) page.look((ringed = key))
   }
   const amount = (value) => (page.drawn.scale.numbers ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
   const name = ({ layer, head }) => `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
@@ -66,9 +72,9 @@ export function matrixView(page, element) {
 
   surface.addEventListener('pointermove', (event) => {
     if (!matrix || event.pointerType !== 'mouse') return
-    const [token, to] = at(event), query = queryOf(token)
-    key = to
-    if (painting !== null) paint([token, to])
+    const place = at(event), [token, other] = pair(...place), query = queryOf(token)
+    key = other
+    if (painting !== null) paint(place)
     over = query
     store.set({ hover: query })
     cross()
@@ -82,22 +88,22 @@ export function matrixView(page, element) {
   surface.addEventListener('pointerleave', () => { key = over = null; store.set({ hover: null }); if (matrix) cross() })
   surface.addEventListener('click', (event) => {
     if (Number(field('brush').value) && engine.canChange) return
-    const [token, to] = at(event)
-    key = to
+    const [token, other] = pair(...at(event))
+    key = other
     store.set({ query: queryOf(token), hover: null })
   })
   surface.addEventListener('keydown', (event) => {
     const step = steps[event.key], { tokens } = engine.shape
     if (event.key === ' ' && matrix) {
       event.preventDefault()
-      paint([page.drawn.token, key ?? page.drawn.token], true)
+      paint(pair(page.drawn.token, key ?? page.drawn.token), true)
       painting = null
     }
     if (!step || !matrix || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    const within = (value) => Math.min(tokens - 1, Math.max(0, value))
-    key = within((key ?? page.drawn.token) + step[1])
-    if (step[0]) store.set({ query: queryOf(within(page.drawn.token + step[0])), hover: null })
+    const within = (value) => Math.min(tokens - 1, Math.max(0, value)), [along, across] = pair(...step)
+    key = within((key ?? page.drawn.token) + across)
+    if (along) store.set({ query: queryOf(within(page.drawn.token + along)), hover: null })
     else cross()
     look()
   })
@@ -114,8 +120,9 @@ export function matrixView(page, element) {
     field('brush').disabled = !engine.canChange
     field('free').disabled = !store.get().cuts.length
     put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table }))
+    ringed = null // the stage has drawn its marks anew
     cross()
     if (over) store.set({ hover: over })
   }
-  return { keys: ['drawn', 'cuts'], draw, leave: () => store.set({ hover: null }) }
+  return { keys: ['drawn', 'cuts'], draw, leave: () => { store.set({ hover: null }); page.look(null) } }
 }

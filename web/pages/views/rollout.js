@@ -1,4 +1,5 @@
-/* Attention rollout: the stage shows the query's row of the product over a range of layers. */
+/* Attention rollout: the stage shows the query's row of the product over a range of layers. A button walks the last layer; where less motion
+ * is asked for, each press takes it one layer on. */
 
 export function rolloutView({ store, engine }, element) {
   element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
@@ -6,7 +7,7 @@ export function rolloutView({ store, engine }, element) {
     <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
     <p><label class="range">Residual share r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
     <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
-    <p class="row after"><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" aria-pressed="false">Play the layers</button></p><p class="hint"></p>`
+    <p class="row after"><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`)
   for (const name of ['first', 'last', 'residual', 'discard']) field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
   field('fusion').addEventListener('change', ({ target }) => store.set({ fusion: target.value }))
@@ -18,6 +19,11 @@ export function rolloutView({ store, engine }, element) {
     else store.set({ [name]: value })
   }
 
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches
+  if (still) field('play').textContent = 'One layer on'
+
+  const next = ({ first, last }) => ({ last: last < 0 || last >= engine.shape.layers - 1 ? first : last + 1 })
+
   /* The last layer walks from the first on, to the end and to where it was. */
   function play() {
     const { first, last } = store.get(), end = engine.shape.layers - 1
@@ -28,15 +34,15 @@ export function rolloutView({ store, engine }, element) {
     }
     timer = setInterval(step, 700)
     step()
-    field('play').setAttribute('aria-pressed', true)
+    field('play').textContent = 'Stop'
   }
   function stop() {
     clearInterval(timer)
     timer = null
-    element.querySelector('[name=play]')?.setAttribute('aria-pressed', false)
+    if (!still && field('play')) field('play').textContent = 'Play the layers'
   }
   let timer = null
-  field('play').addEventListener('click', () => (timer ? stop() : play()))
+  field('play').addEventListener('click', () => (still ? store.set(next(store.get())) : timer ? stop() : play()))
 
   function draw() {
     const state = store.get(), layers = engine.shape.layers
@@ -48,7 +54,7 @@ export function rolloutView({ store, engine }, element) {
     }
     field('fusion').value = state.fusion
     field('play').disabled = !engine.result.kept
-    element.lastElementChild.textContent = engine.result.kept ? '' : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
+    element.lastElementChild.textContent = engine.result.kept ? 'Rollout joins weights after the softmax: the stage switch waits until another view is chosen.' : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
   }
   return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw, leave: stop }
 }

@@ -10,7 +10,7 @@ export function statisticsView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="fields"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; the table below has the numbers"></svg>
-    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. Broken lines: uniform attention. Distances count CLS and registers as 0, or leave them out (over patches alone). <span class="left"></span></p>
+    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. Broken lines: uniform attention. Distances count CLS and registers as 0, or leave them out (over patches alone). <span class="left"></span> <span class="staged"></span></p>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
   const select = (name) => element.querySelector(`[name=${name}]`), plot = element.querySelector('svg'), body = element.querySelector('tbody')
   const options = () => Object.entries(numbersOfHeads).map(([name, [, long]]) => new Option(long, name))
@@ -53,7 +53,8 @@ export function statisticsView(page, element) {
     for (const cell of element.querySelectorAll('thead th'))
       if (cell.dataset.name === state.sort) cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
       else cell.removeAttribute('aria-sort')
+    element.querySelector('.staged').textContent = state.score === 'softmax' ? '' : 'Numbers of heads are of the weights after the softmax; the stage chosen below the picture changes the picture alone.'
     element.querySelector('.left').textContent = state.filter ? `The table leaves out what the heads’ filter does: ${state.filter}.` : ''
   }
-  return { keys: ['measured', 'layer', 'head', 'coloured', 'sort', 'descending', 'filter'], draw }
+  return { keys: ['measured', 'score', 'layer', 'head', 'coloured', 'sort', 'descending', 'filter'], draw }
 }

@@ -31,6 +31,8 @@ export function createStrip(page) {
     said.textContent = token === null ? `all ${tokens} tokens above` : `${name(token)}: ${number(token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
   }
 
+  page.look = look
+
   const at = ({ clientX }) => {
     const { left, width } = line.getBoundingClientRect(), { tokens, prefixTokens } = engine.shape, patches = tokens - prefixTokens
     return prefixTokens + Math.min(patches - 1, Math.max(0, Math.floor(((clientX - left) / width) * patches)))
