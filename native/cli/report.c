@@ -195,6 +195,7 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
   json_integer(&json, "parameters", (int64_t)info->parameters);
   json_text(&json, "picture", result->picture);
   json_text(&json, "device", heed_backend_device(options->choice.opened));
+  if (result->whole) json_text(&json, "fit", "whole");
   if (*changes) json_text(&json, "changes", changes);
   json_close(&json, '}');
   const long size = ftell(file);

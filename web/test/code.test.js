@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { native, packageFolder } from './package.js'
+import { writePng } from './png.js'
 
 let browser
 
@@ -75,13 +76,15 @@ for (const [name, hash] of Object.entries(cases))
     await finish(page)
   })
 
-test('as copied: a picture of one’s own, with what was changed in every file that is saved', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-code-')), page = await browser.open('#x=4.0&b=3.1.20')
-  execFileSync(native, ['demo', '--scene', '42', '--picture', join(folder, "it's mine.png")])
+test('as copied: a picture of one’s own, seen whole, with what was changed in every file that is saved', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-code-')), page = await browser.open('#x=4.0&b=3.1.20&m=whole')
+  const rgba = Uint8Array.from({ length: 300 * 180 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i >> 3) % 256 ^ (i * 7) % 64))
+  writeFileSync(join(folder, "it's mine.png"), writePng(rgba, 300, 180))
   await page.setInputFiles('#picture-file', join(folder, "it's mine.png"))
   await page.waitForFunction(() => document.getElementById('status').textContent.startsWith("it's mine.png"))
   const [command] = await copied(page), json = JSON.parse(await saved(page, '#save-json')), tensors = await saved(page, '#save-safetensors')
   close(runCommand(command, folder), json, 'command line')
+  assert.equal(json.provenance.fit, 'whole')
   assert.equal(json.provenance.changes, '--ablate 4.0 --gain 3.1=0.2')
   assert.equal(JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0)))).__metadata__.changes, json.provenance.changes)
   assert.match((await saved(page, '#save-csv')).toString(), /^# heed .*, changed: --ablate 4\.0 --gain 3\.1=0\.2\n/)
