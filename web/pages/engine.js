@@ -12,6 +12,11 @@ const keepAtMost = 160e6
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
 const placeText = ({ layer, head, query, reverse }) => `${layer} ${head} ${query} ${reverse}`
+function isSame(before, data) {
+  let i = before ? 0 : -1
+  while (i >= 0 && i < data.length && before[i] === data[i]) i++
+  return i === data.length
+}
 const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output'].map((what) => `layer.${i}.${what}`)).flat()
 
 /** options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene: the seed of one that is asked for next. The demo
@@ -32,7 +37,7 @@ class Engine {
   #busy = Promise.resolve()
   #drawn = null // { scene, result } that was begun before it is asked for
   #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
-  #changing = null // { session, key }
+  #changing = null // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
   #light = null // keeps queries and keys alone, for runs that the next one replaces at once
   result = null
   /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
@@ -117,23 +122,37 @@ class Engine {
 
   close() { this.#runtime.close() }
 
-  async #withChanges(changes) {
+  /* Writes what is not there yet; resolves to the first layer whose inputs that changes. */
+  async #writeChanges(changes) {
+    const { session, written } = this.#changing, { layers } = this.shape, width = this.#model.info.width
+    const means = (layer) => meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)
+    const inputs = inputsOf(changes, { ...this.shape, width }, means).filter(([name, data]) => !isSame(written.get(name), data))
+    await Promise.all(inputs.map(async ([name, data]) => {
+      written.delete(name)
+      await session.write(name, data)
+      written.set(name, data)
+    }))
+    return Math.min(layers, ...inputs.map(([name]) => (name === 'token_mask' ? 0 : Number(name.split('.')[1]))))
+  }
+
+  /* A session whose attention is changed runs again from the first layer that differs from its last run, where that was of this picture. */
+  async #runChanged(picture, changes, { fit, ...options }) {
     const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero', { temperature } = changes, key = `${emptyRow} ${temperature}`
     if (this.#changing?.key !== key) {
       this.#changing?.session.close()
       this.#changing = null
-      this.#changing = { key, session: this.#model.createSession({ taps: kept(this.shape.layers), intervene: { emptyRow, temperature } }) }
+      this.#changing = { key, session: this.#model.createSession({ taps: kept(this.shape.layers), intervene: { emptyRow, temperature } }), written: new Map(), ran: null }
     }
-    const { session } = this.#changing, width = this.#model.info.width
-    const means = (layer) => meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)
-    await Promise.all(inputsOf(changes, { ...this.shape, width }, means).map(([name, data]) => session.write(name, data)))
-    return session
+    const changing = this.#changing, { ran } = changing
+    changing.ran = null // until it has
+    const layer = await this.#writeChanges(changes), result = await (layer > 0 && ran?.picture === picture && ran.fit === fit ? changing.session.runFrom(layer, options) : changing.session.run(picture, { ...options, fit }))
+    changing.ran = { picture, fit }
+    return result
   }
 
-  async #runOn(session, picture, options, changes) {
-    const result = await session.run(picture, options)
+  #withMaps(result, changes, fit) {
     const weights = result.values['layer.0.attention.weights'] && Array.from({ length: this.shape.layers }, (_, i) => result.values[`layer.${i}.attention.weights`].data)
-    return { ...result, changes, fit: options.fit, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
+    return { ...result, changes, fit, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
   }
 
   /* Copying all maps out of the module takes as long as a layer or two. The row that is looked at comes along: asked for once the page
@@ -154,14 +173,13 @@ class Engine {
       if (this.saved) return (this.result = this.#savedResult(picture))
       if (light && !isChanged(changes)) return this.#runLight(picture, light, fit)
       if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
-        this.result = await this.#runOn(this.#plain, picture, { ...options, fit }, unchanged)
+        this.result = this.#withMaps(await this.#plain.run(picture, { ...options, fit }), unchanged, fit)
         this.#session = this.#plain
         this.whole = { picture, ...this.result }
       }
       if (!isChanged(changes) || !this.result.scores) return this.result
-      const session = await this.#withChanges(changes)
-      this.result = await this.#runOn(session, picture, { ...options, fit }, changes)
-      this.#session = session
+      this.result = this.#withMaps(await this.#runChanged(picture, changes, { ...options, fit }), changes, fit)
+      this.#session = this.#changing.session
       return this.result
     })
     this.#busy = run.catch(() => {})
@@ -170,7 +188,7 @@ class Engine {
 
   /** The logits that a run with changes gives; `result` stays, but rollout and statistics want another run before they are asked again. */
   logits(picture, changes) {
-    const run = this.#busy.then(async () => (await (await this.#withChanges(changes)).run(picture, { fit: this.result.fit })).logits)
+    const run = this.#busy.then(async () => (await this.#runChanged(picture, changes, { fit: this.result.fit })).logits)
     this.#busy = run.catch(() => {})
     return run
   }

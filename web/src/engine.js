@@ -212,7 +212,7 @@ export class Engine {
     const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
     const info = { batch: b, height: h, width: w, layers, heads, tokens, prefixTokens, rows: Math.floor(h / patch), columns: Math.floor(w / patch) }
     info.memory = { weights, arena, taps: tapBytes, workspace }
-    this.#sessions.set(id, { model, info, steps, pixels, classes, taps, ran: false })
+    this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
   }
 
@@ -257,15 +257,30 @@ export class Engine {
 
   async run({ id, input, fit }, context) {
     const session = this.#session(id)
-    const region = this.#input(id, session, input, fit)
+    session.region = this.#input(id, session, input, fit)
     this.#check(this.#exports.session_write(id))
+    return this.#runParts(id, session, 0, context)
+  }
+
+  /* What a layer reads of those before it is the output of the last, which lies where it was: a tap's place is no other value's. */
+  async runFrom({ id, layer }, context) {
+    const session = this.#ran(id, 'run'), before = `layer.${layer - 1}.output`
+    if (!Number.isInteger(layer) || layer < 1 || layer > session.info.layers)
+      throw new HeedError('INVALID_ARGUMENT', `run: no such layer to go on from (found ${layer}, expected 1 to ${session.info.layers})`)
+    if (!session.taps.includes(before)) throw new HeedError('INVALID_ARGUMENT', `run: the layers before are not kept (found no "${before}" in taps)`)
+    return this.#runParts(id, session, layer + 1, context)
+  }
+
+  /* Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers. */
+  async #runParts(id, session, first, context) {
     session.ran = false
     const start = performance.now()
-    for (let step = 0, layer = 0; step < session.steps; layer++) {
-      if (layer > 0 && context.watched) {
-        context.progress({ phase: 'run', done: Math.min(layer, session.info.layers), total: session.info.layers })
+    for (let part = first, step = first && session.parts[first]; step < session.steps; part++) {
+      if (part > first && context.watched) {
+        context.progress({ phase: 'run', done: Math.min(part, session.info.layers), total: session.info.layers })
         await pause()
       }
+      session.parts[part] = step
       this.#check(this.#exports.session_run_part(id, step))
       step = this.#out(1)[0]
     }
@@ -275,14 +290,14 @@ export class Engine {
     const layers = Array.from({ length: session.info.layers }, (_, i) => `layer.${i}.attention.weights`)
     const attention = session.taps === 'all' ? layers.map((name) => this.#view(id, name).data) : null
     const values = Object.fromEntries(Array.isArray(session.taps) ? session.taps.map((name) => [name, this.#view(id, name)]) : [])
-    return { logits, attention, values, region, milliseconds }
+    return { logits, attention, values, region: session.region, milliseconds }
   }
 
   /* -------------------------------------------------------------------------------------------------------------- maps */
 
-  #ran(id) {
+  #ran(id, what = 'attention') {
     const session = this.#session(id)
-    if (!session.ran) throw new HeedError('INVALID_ARGUMENT', 'attention: nothing has been run yet (expected run() before)')
+    if (!session.ran) throw new HeedError('INVALID_ARGUMENT', `${what}: nothing has been run yet (expected run() before)`)
     return session
   }
 

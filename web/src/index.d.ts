@@ -271,6 +271,9 @@ export interface Session {
   readonly ready: Promise<SessionInfo>
   /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own preprocessing. */
   run(input: ImageInput, options?: RunOptions): Promise<RunResult>
+  /** Works out again the layers from this one on (1 to L; L = what follows the layers alone), for the same picture, when write() changed inputs of
+   * theirs alone. Wants 'layer.2.output' in taps to go on from layer 3. The same bits as a whole run. */
+  runFrom(layer: number, options?: CallOptions): Promise<RunResult>
   /** Writes a whole input of a session made with `intervene`, for the runs after it: 'token_mask' Uint8Array [batch, T], 0 = nobody looks
    * there; 'layer.3.attention.mask' Uint8Array [H, T, T], 1 = may attend; 'layer.3.attention.offset' Float32Array [C], added to what the
    * heads give; 'layer.3.attention.gain' Float32Array [H], by which what each head gives, offset included, is multiplied before the

@@ -106,6 +106,7 @@ class Session {
     return this.#send('run', { input: described.input, fit: options?.fit }, options, described.transfer)
   }
 
+  runFrom(layer, options) { return this.#send('runFrom', { layer }, options) }
   write(name, data) { return this.#send('write', { name, data }) }
   attention(at) { return this.#send('attention', at) }
   statistics(options) { return this.#send('statistics', options) }

@@ -315,6 +315,28 @@ test('results are the colours and cases of the C core', async () => {
   assert.deepEqual([result.op, result.passed, Object.keys(result.results)], ['linear', true, []])
 })
 
+inBoth('a run goes on from a layer: the bits of a whole run, for less; what it cannot go on from is refused', async (runtime) => {
+  const model = await runtime.loadModel(demoModel), { layers, heads } = model.info, taps = Array.from({ length: layers }, (_, i) => [`layer.${i}.output`, `layer.${i}.attention.weights`]).flat()
+  const session = model.createSession({ taps, intervene: {} }), same = model.createSession({ taps, intervene: {} })
+  await assert.rejects(session.runFrom(2), fails('INVALID_ARGUMENT', /nothing has been run yet/))
+  await session.run(picture)
+  for (const [layer, share] of [[3, 0.25], [1, 0.5], [4, 0]]) {
+    const gain = new Float32Array(heads).fill(share), heard = []
+    await Promise.all([session, same].map((each) => each.write(`layer.${layer}.attention.gain`, gain)))
+    const found = await session.runFrom(layer, { onProgress: ({ done }) => heard.push(done) }), whole = await same.run(picture)
+    assert.deepEqual(found.logits, whole.logits)
+    assert.deepEqual(found.region, whole.region)
+    for (const name of taps) assert.deepEqual(found.values[name].data, whole.values[name].data, name)
+    assert.deepEqual(heard.filter((done) => done <= layer), [])
+  }
+  assert.deepEqual((await session.runFrom(layers)).logits, (await same.run(picture)).logits)
+  for (const layer of [0, 1.5, layers + 1]) await assert.rejects(session.runFrom(layer), fails('INVALID_ARGUMENT', /no such layer to go on from/))
+  const rows = model.createSession({ taps: 'rows' })
+  await rows.run(picture)
+  await assert.rejects(rows.runFrom(2), fails('INVALID_ARGUMENT', /found no "layer\.1\.output" in taps/))
+  model.close()
+})
+
 inBoth('attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody, a gain of 0 is a head taken out', async (runtime) => {
   const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all', intervene: {} }), { tokens } = await session.ready
   const plain = await session.run(picture)

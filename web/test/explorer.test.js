@@ -323,6 +323,19 @@ test('a head gives a share: none of it is the head taken out, half is between, i
     return [...found, off(plain, await logits({}))]
   })
   for (const [none, half] of apart.slice(0, 2)) assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
+  const differ = await page.evaluate(async () => { // runs that go on from a layer, against whole ones: another picture before each
+    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), [engine, fresh] = await Promise.all([createEngine(), createEngine()])
+    const [{ image }, { image: other }] = await Promise.all([engine.scene(7), engine.scene(8)]), wrong = []
+    const steps = [{ gains: ['4.0.50'] }, { gains: ['4.0.50', '2.1.0'] }, { gains: ['2.1.0'], off: ['3.3'] }, { gains: ['2.1.0'], off: ['3.3'] }, { dropped: [7] }, { off: ['1.0'], how: 'mean' }, {}, { off: ['4.0'] }]
+    for (const [i, step] of steps.entries()) {
+      const changes = { ...unchanged, ...step }
+      await fresh.run(other, { changes })
+      const [a, b] = [await engine.run(image, { changes }), await fresh.run(image, { changes })]
+      if (a.logits.some((logit, j) => logit !== b.logits[j]) || a.attention.some((layer, l) => layer.some((weight, j) => weight !== b.attention[l][j]))) wrong.push(i)
+    }
+    return wrong
+  })
+  assert.deepEqual(differ, [])
   assert.equal(apart[2], 0)
   await page.fill('#view [name=gain]', '40')
   await until(page, '#stage-title', /head 3\.0 at 40 %/)
