@@ -1,6 +1,8 @@
 /* Keeps this site's own files, so that its pages work without a network after the first visit; and, where someone asked for threads on the
  * page of measurements, adds the headers that threads need. `version` and `files` are put before this text when the pages are put together
- * (offline.js). The network comes first: a page and the module it loads are always of one version. */
+ * (offline.js). The network comes first, but for names that hold a hash of what is in them: a page and the module it loads are always of one
+ * version. A new version waits until the last page of the one before is closed, so that those keep their files. No page is claimed: that waits
+ * for every worker of it, and a thread that waits for work answers nobody (Firefox then never calls this worker active, and pages stop loading). */
 
 const kept = `heed-${version}`, settings = 'heed-settings', threadsMark = new URL('threads', registration.scope).href
 const isolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp', 'Cross-Origin-Resource-Policy': 'same-origin' }
@@ -13,7 +15,6 @@ async function keep() {
 
 async function forgetOthers() {
   for (const name of await caches.keys()) if (/^heed-[0-9a-f]{16}$/.test(name) && name !== kept) await caches.delete(name)
-  await clients.claim()
 }
 
 async function setThreads(wanted) {
@@ -36,18 +37,27 @@ async function fromKept(request) {
   return (await cache.match(request, options)) ?? (request.mode === 'navigate' ? cache.match(`${new URL(request.url).pathname}.html`, options) : undefined)
 }
 
-async function answerTo(request) {
-  let answer
+const named = /-[0-9a-f]{8}\.js$/ // what a name with a hash stands for is never another thing
+
+async function find(request) {
+  const before = named.test(new URL(request.url).pathname) && await fromKept(request)
+  if (before) return before
   try {
-    answer = await fetch(request)
+    const answer = await fetch(request)
+    return answer.status === 404 ? (await fromKept(request)) ?? answer : answer // a page of the version before asks for its own parts
   } catch (error) {
-    answer = await fromKept(request)
+    const answer = await fromKept(request)
     if (!answer) throw error
+    return answer
   }
+}
+
+async function answerTo(request) {
+  const answer = await find(request)
   return (await threads) ? isolated(answer) : answer
 }
 
-addEventListener('install', (event) => event.waitUntil(keep().then(() => skipWaiting())))
+addEventListener('install', (event) => event.waitUntil(keep()))
 addEventListener('activate', (event) => event.waitUntil(forgetOthers()))
 addEventListener('message', (event) => event.waitUntil(setThreads(event.data.threads).then(() => event.ports[0].postMessage('done'))))
 addEventListener('fetch', (event) => {

@@ -29,16 +29,19 @@ const advice = {
   UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',
   OUT_OF_MEMORY: 'Take a smaller model or picture, or close other pages.',
   IO: 'Look whether the server that this page is from is still there, then load the page again.',
-  MISMATCH: 'The site was changed meanwhile: load the page again.'
+  MISMATCH: 'The site was changed meanwhile, or the network failed: load the page again.'
 }
 
+/* A part of the page that was not there: the browsers' words for it. */
+const partMissing = /dynamically imported module|module script failed/i
+
 /** again: what a button "Try again" does, where there is something to try. */
-export function showError(error, again = null) {
+export function showError(error, again = partMissing.test(error?.message) ? () => location.reload() : null) {
   const stopped = error?.status === 'CANCELLED'
   if (stopped && !again) return
   const wasm = typeof WebAssembly === 'undefined' ? 'This browser has no WebAssembly; the picture below is built in. Take a newer browser.' : ''
   const offline = navigator.onLine === false && error?.status === 'IO' ? 'This machine is offline: connect it, or visit once online so that the page is kept. ' : ''
-  element('error-text').textContent = wasm || (stopped ? 'Loading was stopped. The picture and the map below are built in.' : `${error?.message ?? error} ${offline || (advice[error?.status] ?? '')}`)
+  element('error-text').textContent = wasm || (stopped ? 'Loading was stopped. The picture and the map below are built in.' : `${error?.message ?? error} ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
   element('error-again').hidden = !again
   element('error-again').onclick = again
   element('error').hidden = false

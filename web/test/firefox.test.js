@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import test, { after, before } from 'node:test'
 import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
@@ -11,6 +12,7 @@ import { serve } from '../serve.js'
 const executablePath = process.env.HEED_FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
 const inFirefox = executablePath ? {} : { skip: 'no Firefox here' }
 const patience = 90000
+const threadsSaid = availableParallelism() > 1 ? /\d+ threads: one a core/ : /one core/
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let firefox, server
 
@@ -141,8 +143,7 @@ const paths = {
   bench: {
     path: 'bench.html',
     async mouse(page, until) {
-      assert.match(await text(page, '#offline'), /^Offline use needs a server without isolation headers here/)
-      assert.equal(await page.evaluate(async () => Boolean(await navigator.serviceWorker.getRegistration())), false)
+      assert.match(await text(page, '#offline'), /^These pages are kept in this browser/)
       await page.$eval('#runs', (input) => { input.value = 3 })
       await page.click('#start')
       await until(() => document.documentElement.dataset.measured === 'true')
@@ -180,22 +181,43 @@ for (const [name, { path, mouse, keys }] of Object.entries(paths)) {
   test(`${name} by keyboard alone`, inFirefox, () => visit(path, keys))
 }
 
-test('without isolation headers the pages are kept: offline the explorer runs and another page opens', inFirefox, async () => {
-  const plain = await serve(site, { isolated: false }), page = await firefox.newPage(), ready = () => page.waitForFunction(() => document.documentElement.dataset.ready === 'true', { timeout: patience, polling: 100 })
-  let open = true
-  try {
-    await page.goto(plain.address)
-    await ready()
-    await page.evaluate(async () => { await navigator.serviceWorker.ready })
-    plain.close()
-    open = false
-    for (const path of ['', 'masks.html']) {
-      await page.goto(plain.address + path)
+for (const isolated of [true, false])
+  test(`pages are kept, ${isolated ? 'also beside threads that wait for work' : 'also without isolation headers'}: views come, and offline the explorer runs and another page opens`, inFirefox, async () => {
+    const own = await serve(site, { isolated }), page = await firefox.newPage(), until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
+    const ready = () => until(() => document.documentElement.dataset.ready === 'true')
+    let open = true
+    try {
+      await page.goto(own.address)
       await ready()
-      if (path === '') assert.match(await text(page, '#caption'), /39\.2 × uniform/)
+      await until(async () => (await navigator.serviceWorker.ready).active.state === 'activated')
+      await page.click('#tab-statistics')
+      await until(() => document.querySelector('#view table'))
+      own.close()
+      open = false
+      for (const path of ['', 'masks.html']) {
+        await page.goto(own.address + path)
+        await ready()
+        assert.equal(await page.evaluate(() => crossOriginIsolated), isolated)
+        if (path === '') assert.match(await text(page, '#caption'), /39\.2 × uniform/)
+      }
+    } finally {
+      if (open) own.close()
+      await page.close()
     }
+  })
+
+test('where a server isolates nothing a service worker does, when asked for threads', inFirefox, async () => {
+  const own = await serve(site, { isolated: false }), page = await firefox.newPage(), until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
+  try {
+    await page.goto(`${own.address}bench.html`)
+    await until(() => document.documentElement.dataset.ready === 'true')
+    await Promise.all([page.waitForNavigation(), page.click('#threads')])
+    await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
+    await page.goto(own.address)
+    await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
+    assert.match(await text(page, '#machine'), threadsSaid)
   } finally {
-    if (open) plain.close()
+    own.close()
     await page.close()
   }
 })
