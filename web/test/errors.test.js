@@ -151,6 +151,6 @@ test('a part of the page that is gone is told, and loading the page again brings
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])
   await page.waitForSelector('html[data-ready]')
   await page.waitForSelector('#view .matrix')
-  page.faults = page.faults.filter((fault) => !/404/.test(fault))
+  page.faults = page.faults.filter((fault) => !/404|ERR_ABORTED/.test(fault))
   await finish(page)
 })
