@@ -2,7 +2,7 @@
  * gets them as they are written, module by module; SITE small and bundled (bundle.js), or module by module where rollup is not installed. Both
  * have the picture and map that stand there before any script runs (first.js), sizes and a list for use offline. */
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.js'
@@ -39,10 +39,11 @@ async function putPlain() {
   await rewrite(join(plain, 'index.html'), async (text) => text.replace('</head>', `${await demoWeights()}\n</head>`))
 }
 
-/* What demo_files.js expects. */
+/* What demo_files.js expects, and the size of a module (the largest) for the bar of loading.js. */
 async function demoWeights() {
   const bytes = await readFile(join(packageFolder, 'demo/model.safetensors'))
-  return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}">`
+  const modules = (await readdir(packageFolder)).filter((name) => /^heed(-relaxed|-scalar)?(-threads)?\.wasm$/.test(name)), sizes = await Promise.all(modules.map(async (name) => (await stat(join(packageFolder, name))).size))
+  return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')} ${Math.max(...sizes)}">`
 }
 
 /* Modules that are parts of a bundle lie in no other file of the site; the service worker is none. */

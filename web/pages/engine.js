@@ -25,6 +25,7 @@ export async function createEngine({ source = demoModel, scene, onProgress, sign
   const files = source === demoModel ? fetchModel(source, { onProgress, signal, onMismatch }) : source
   Promise.resolve(files).catch(() => {}) // told below, unless the runtime fails first
   const engine = new Engine(await createRuntime(options))
+  onProgress?.({ phase: 'module' })
   if (scene !== undefined) engine.draw(scene)
   await engine.load(await files, { onProgress, signal })
   return engine

@@ -7,6 +7,7 @@ import { demoModel } from './heed/demo.js'
 import { connectKeys } from './keys.js'
 import { sourceOf } from './pinned.js'
 import { connectPictures, scenePictures } from './pictures.js'
+import { barOfStart } from './loading.js'
 import { connectModels } from './models.js'
 import { connectSave } from './save.js'
 import { connectSheet } from './sheet.js'
@@ -186,7 +187,7 @@ async function start() {
   const stop = new AbortController(), wanted = store.get().scene ?? defaults.scene
   showStop(stop)
   try {
-    page.engine = await createEngine({ scene: wanted, onProgress: showProgress, signal: stop.signal, onMismatch })
+    page.engine = await createEngine({ scene: wanted, onProgress: barOfStart(showProgress), signal: stop.signal, onMismatch })
     page.table = await page.engine.colours(store.get().colours)
   } catch (error) {
     return showError(error, () => location.reload())
@@ -195,6 +196,7 @@ async function start() {
     showStop(null)
   }
   document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
+  if (page.engine.info.simd === 'none') showError(new Error('This browser has no SIMD in WebAssembly: the scalar module runs, to the same numbers but several times slower. A newer browser is faster.'))
   createStage(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))
   store.on(['ran'], () => showAnswer(page))

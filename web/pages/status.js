@@ -4,7 +4,7 @@ const element = (id) => document.getElementById(id)
 
 export const showStatus = (text) => (element('status').textContent = text)
 
-const phases = { download: 'Loading the model', read: 'Preparing the weights', run: 'Running' }
+const phases = { start: 'Loading', download: 'Loading the model', read: 'Preparing the weights', run: 'Running' }
 
 export function showProgress(progress) {
   const bar = element('progress')

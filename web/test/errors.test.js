@@ -53,6 +53,7 @@ test('no SIMD: the scalar module runs, and the page says so', async () => {
   const page = await openAfter('WebAssembly.validate = () => false')
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   assert.match(await text(page, 'machine'), /scalar.*no SIMD: this engine has none/)
+  assert.match(await text(page, 'error-text'), /no SIMD in WebAssembly: the scalar module runs/)
   assert.match(await text(page, 'caption'), /39\.2 × uniform/)
   withoutEnded(page)
   await finish(page)
