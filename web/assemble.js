@@ -58,7 +58,7 @@ async function putSite() {
   for (const file of left) await rewrite(file, smallScript)
   for (const name of await readdir(site)) {
     if (name.endsWith('.css')) await rewrite(join(site, name), smallStyle)
-    if (name.endsWith('.html')) await rewrite(join(site, name), (text) => text.replace(/(<script type="module" src=")([^"]+)/, (tag, before, script) => before + (names.get(script) ?? script)))
+    if (name.endsWith('.html')) await rewrite(join(site, name), (text) => text.replace(/\n +/g, '\n').replace(/(<script type="module" src=")([^"]+)/, (tag, before, script) => before + (names.get(script) ?? script)))
   }
   return names.get('explorer.js') ?? 'explorer.js'
 }

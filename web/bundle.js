@@ -34,17 +34,16 @@ function fromStart(id, getModuleInfo, found = new Set()) {
   return found
 }
 
-/* In which part a module of the explorer goes: what it starts with; what it asks for by itself once there is a map; of the others what views
- * need, what the rest needs, what both need. */
+/* In which part a module of the explorer goes: what it starts with, and asks for by itself once there is a map (together they are smaller than
+ * in two scripts); of the others what views need, what the rest needs, what both need. */
 const afterMap = 'model_facts.js'
 
 function partOf(entry, plain) {
   const from = (ids, getModuleInfo) => new Set([...ids].flatMap((id) => [...fromStart(id, getModuleInfo)]))
   return (id, { getModuleInfo, getModuleIds }) => {
-    const start = fromStart(entry, getModuleInfo)
+    const start = from([entry, join(plain, afterMap)], getModuleInfo)
     if (start.has(id)) return 'explorer'
     const asked = [...getModuleIds()].filter((other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length), isView = (other) => other.startsWith(join(plain, 'views'))
-    if (from(asked.filter((other) => other === join(plain, afterMap)), getModuleInfo).has(id)) return 'facts'
     const views = from(asked.filter(isView), getModuleInfo).has(id), rest = from(asked.filter((other) => !isView(other)), getModuleInfo).has(id)
     return views && rest ? 'shared' : views ? 'views' : 'files'
   }
