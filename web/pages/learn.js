@@ -166,6 +166,11 @@ fill('norm', normKinds)
 connectTheme(element('theme'))
 connectHeads()
 connectRealHead()
+element('run-sort').addEventListener('click', async () => {
+  element('run-sort').disabled = true
+  await (await import('./sorting_lesson.js')).startSorting()
+  element('run-sort').disabled = false
+})
 element('preset').addEventListener('change', ({ target }) => { take(target.value); keepLink() })
 for (const id of ['score', 'norm', 'temperature', 'causal', 'padding', 'hide']) element(id).addEventListener('input', () => { seen.clear(); looked = null; draw(); keepLink() })
 for (const id of ['tokens', 'columns']) element(id).addEventListener('change', resize)

@@ -117,7 +117,10 @@ const paths = {
       await until(() => /no entmax/.test(document.getElementById('agreement').textContent))
       await tabTo(page, '#weights td button')
       await until(() => document.querySelector('#weights-formula math'))
-      await tabTo(page, '#run-real', 250)
+      await tabTo(page, '#run-sort', 250)
+      await press(page, 'Enter')
+      await until(() => document.getElementById('sorting').dataset.shown === 'ABCNOR 1.0')
+      await tabTo(page, '#run-real')
       await press(page, 'Enter')
       await until(() => document.getElementById('real').dataset.shown === '3.0')
     }

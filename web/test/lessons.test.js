@@ -1,12 +1,14 @@
 /* The numbers of the pages on learning and masks: the worked examples of tests/vectors, and the runtime's own answer to every setting. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { safetensorsParts } from '../pages/arrays.js'
 import { allOf, emptyRows, factors, forms, half, hiddenPatches, weightsBy } from '../pages/mask_factors.js'
 import { fromLink, start, toLink } from '../pages/mask_link.js'
 import { asCase, asHeadsCase, attend, entmax, entmaxDistance, manyHeads, normalise, normKinds, positions, scoreKinds, scoreParts, softmax, sparsemax } from '../pages/worked.js'
-import { createRuntime, vectors } from './package.js'
+import { apart, codesOf, lettersOf, readSorter, reference, write } from '../pages/sorter.js'
+import { createRuntime, repository, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
 
 let runtime
@@ -96,4 +98,19 @@ test('many heads and positions: the runtime gives the same', async () => {
   }
   const place = { tensors: { 'expect.y': { shape: [5, 4], data: Float32Array.from(positions(5, 4).flat()) } }, metadata: { op: 'positional_encoding', attrs: JSON.stringify({ length: 5, width: 4 }) } }
   assert.ok((await runtime.check(await bytes(place), { tolerance: 1e-6 })).passed)
+})
+
+test('the sorter sorts, by the runtime and in double precision; its taught head finds the letter to write', async () => {
+  const file = readFileSync(join(repository, 'web/pages/sorting/model.safetensors')), sorter = await readSorter(new Blob([file])), random = (i) => Math.floor(26 * ((Math.sin(i * 12.9898) * 43758.5453) % 1 + 1)) % 26
+  assert.ok(file.length < 60e3, `${file.length}`)
+  const words = ['CARBON', 'AAAAAA', 'ZYXWVU', 'BANANA', ...Array.from({ length: 20 }, (_, n) => lettersOf(Array.from({ length: 6 }, (_, i) => random(6 * n + i + 1))))]
+  let finds = 0
+  for (const word of words) {
+    const written = await write(runtime, sorter, codesOf(word)), exact = reference(sorter, written.tokens), count = written.tokens.length
+    assert.equal(lettersOf(written.answer), [...word].sort().join(''), word)
+    assert.ok(apart(written, exact) < 1e-6, `${word}: ${apart(written, exact)}`)
+    exact.logits.flat().forEach((logit, i) => assert.ok(Math.abs(logit - written.logits.data[i]) < 1e-4, `${word}: ${logit}, found ${written.logits.data[i]}`))
+    written.answer.forEach((letter, k) => codesOf(word).forEach((code, j) => { if (code === letter) finds += written.weights[1].data[(5 + k) * count + j] }))
+  }
+  assert.ok(finds / (6 * words.length) > 0.8, `${finds / (6 * words.length)}`)
 })

@@ -109,6 +109,33 @@ test('positions change what a swap does; heads are split and joined; a real head
   await finish(page, 'learn-whole')
 })
 
+test('the sorter is fetched when asked for, writes six letters in order, and its cells explain themselves', async () => {
+  const page = await browser.open('learn.html'), asked = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.focus('#run-sort')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('#sorting[data-shown="ABCNOR 1.0"]')
+  assert.equal(asked.filter((address) => address.endsWith('sorting/model.safetensors')).length, 1)
+  assert.match(await page.textContent('#sort-said'), /726 weights .* agree to 1e-6/)
+  assert.equal(await page.locator('#sort-heads button').count(), 6)
+  await page.locator('#sort-map button').nth(8 * 11 + 2).focus() // place 9 is C, the next letter is N
+  await page.waitForSelector('#sort-formula math')
+  assert.match(await page.textContent('#sort-next'), /^Row 9, C: N 9\d|^Row 9, C: N 100/)
+  await page.keyboard.press('ArrowUp')
+  await page.waitForFunction(() => /^Row 8, B: C/.test(document.getElementById('sort-next').textContent))
+  await page.locator('#sort-answer button').nth(5).click()
+  await page.waitForFunction(() => /^Row 11, O: R/.test(document.getElementById('sort-next').textContent))
+  await page.fill('#sort-letters', 'banana')
+  await page.waitForSelector('#sorting[data-shown="AAABNN 1.0"]')
+  await page.locator('#sort-heads button').first().click()
+  await page.waitForSelector('#sorting[data-shown="AAABNN 0.0"]')
+  await page.fill('#sort-letters', 'abc1')
+  await page.waitForFunction(() => /^Six letters from A to Z/.test(document.getElementById('sort-said').textContent))
+  await page.click('#sort-other')
+  await page.waitForFunction(() => /agree to 1e-6/.test(document.getElementById('sort-said').textContent))
+  await finish(page, 'learn-sorter')
+})
+
 test('factors are joined, a cell is painted, an empty row shows the conventions', async () => {
   const page = await browser.open('masks.html')
   await agrees(page)
