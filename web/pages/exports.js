@@ -96,8 +96,9 @@ const tables = {
     return tokenTable(page, { ...(states && { cosine: states, length: lengths }), ...(positions && { position_cosine: positions }) })
   },
   compare: async (page) => {
-    const { pinned } = page.store.get(), fits = pinned?.row.length === page.drawn.row.length
-    return tokenTable(page, { [`A: ${page.drawn.title}`]: page.drawn.row, ...(fits ? { [`B: ${pinned.title}`]: pinned.row } : {}) })
+    const { drawn, compared } = page, sides = { A: drawn, ...(compared && { B: compared }) }, scores = drawn.scores && compared?.scores && compared.score === page.store.get().score
+    const columns = (of, what) => Object.entries(sides).map(([name, side]) => [`${name}: ${side.title}${what}`, side[of]])
+    return tokenTable(page, Object.fromEntries([...columns('row', ''), ...(scores ? columns('scores', ', scores') : [])]))
   }
 }
 

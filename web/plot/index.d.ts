@@ -66,7 +66,7 @@ export function largestOf(weights: Iterable<number>): number
 
 /** The inside of an SVG of 320 x 240. A chosen point has a ring. */
 export function scatter(options: {
-  points: { x: number, y: number, name: string, layer: number }[]
+  points: { x: number, y: number, name: string, layer: number, faint?: boolean }[]
   layers: number
   chosen?: number
   labels: { x: string, y: string }

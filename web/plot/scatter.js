@@ -3,7 +3,7 @@ import { stepTo } from './scale.js'
 
 const frame = { left: 44, right: 312, top: 10, bottom: 200 }
 
-/** points: [{ x, y, name, layer }]; layers: how many; table: 256 RGB. A chosen point has a ring; reference:
+/** points: [{ x, y, name, layer, faint }]; layers: how many; table: 256 RGB. A chosen point has a ring; reference:
  * { x, y } where uniform attention would be, a broken line each. */
 export function scatter({ points, layers, chosen, labels, table, reference = {} }) {
   const end = (key) => Math.max(1e-9, reference[key] ?? 0, ...points.map((point) => point[key])) * 1.05
@@ -16,9 +16,9 @@ export function scatter({ points, layers, chosen, labels, table, reference = {} 
     ...steps(ends.y).map(([y, text]) => `<path class="rule" d="M${frame.left} ${py(y)}H${frame.right}"/><text x="38" y="${Number(py(y)) + 4}" text-anchor="end">${text}</text>`)
   ]
   const lines = [reference.x === undefined ? '' : `M${px(reference.x)} ${frame.top}V${frame.bottom}`, reference.y === undefined ? '' : `M${frame.left} ${py(reference.y)}H${frame.right}`].join('')
-  const dots = points.map(({ x, y, name, layer }, index) => {
+  const dots = points.map(({ x, y, name, layer, faint }, index) => {
     const entry = Math.round((layer / Math.max(1, layers - 1)) * 255) * 3
-    return `<circle data-index="${index}" cx="${px(x)}" cy="${py(y)}" r="${index === chosen ? 8 : 5}" class="${index === chosen ? 'chosen' : ''}" fill="rgb(${table[entry]},${table[entry + 1]},${table[entry + 2]})"><title>${name}</title></circle>`
+    return `<circle data-index="${index}" cx="${px(x)}" cy="${py(y)}" r="${index === chosen ? 8 : 5}" class="${index === chosen ? 'chosen' : faint ? 'faint' : ''}" fill="rgb(${table[entry]},${table[entry + 1]},${table[entry + 2]})"><title>${name}</title></circle>`
   })
   return `${ticks.join('')}${lines && `<path class="reference" d="${lines}"/>`}<text x="178" y="234" text-anchor="middle">${labels.x}</text><text x="10" y="105" text-anchor="middle" transform="rotate(-90 10 105)">${labels.y}</text>${dots.join('')}`
 }

@@ -48,6 +48,8 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
   await page.selectOption('#view [name=other]', 'pinned')
   await page.click('#view [name=pin]')
   await until(page, '#view', /ONNX mode 0\); the difference from −0\.00 to 0\.00/)
+  const csv = readFileSync(await (await Promise.all([page.waitForEvent('download'), page.click('#save-csv')]))[0].path(), 'utf8').split('\n').find((line) => line.startsWith('token'))
+  assert.match(csv, /^token,name,"A: [^"]*","B: [^"]*","A: [^"]*, scores","B: [^"]*, scores"$/)
   await page.selectOption('#score', 'raw')
   await until(page, '#view', /× uniform; the difference[^]*B has no scores of this stage/)
   await finish(page, 'explorer-compared-scores')
@@ -77,6 +79,24 @@ test('each head alone out: heads by what the answer is without them, as runs wit
   await page.click('#view [data-key="0.2"]')
   await until(page, '#view .downstream', /heads look elsewhere than before, most of all \d\.\d, by/)
   await finish(page, 'explorer-sweep')
+})
+
+test('on a wide screen the statistics stand beside the maps of all heads: a dot chooses, the filter fades', async () => {
+  const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
+  await page.waitForSelector('#view .beside circle:nth-of-type(20)')
+  const grid = await page.locator('#view .heads-grid').boundingBox(), dots = await page.locator('#view .beside').boundingBox()
+  assert.ok(grid.width > 350 && dots.x >= grid.x + grid.width && dots.y < grid.y, `${dots.x}, ${grid.x + grid.width}`)
+  await page.locator('#view .beside circle[data-index="6"]').click()
+  await until(page, '#stage-title', /^Layer 1, head 2:/)
+  assert.equal(await page.getAttribute('#view .beside circle.chosen', 'data-index'), '6')
+  await page.fill('#view [name=filter]', 'top5 > 50 %, layer > 1')
+  await page.waitForFunction(() => document.querySelectorAll('#view .beside .faint').length >= 8)
+  const faint = await page.locator('#view .beside .faint').count(), [, shown] = /^(\d+) of 20 heads/.exec(await text(page, '#view .hint'))
+  assert.equal(faint, 20 - Number(shown) - 1) // the chosen head, of layer 1, has its ring instead
+  await page.click('#tab-matrix')
+  await page.waitForSelector('#view .matrix')
+  assert.equal(await page.locator('#view .beside').count(), 0)
+  await finish(page, 'explorer-wide')
 })
 
 test('matrix: the other patch of the pair is ringed in the picture; who looks here is a column', async () => {

@@ -102,9 +102,10 @@ test('figure: one SVG with picture, map, bar, caption and where it is from; text
 })
 
 test('scatter: a dot a head, the chosen one marked', () => {
-  const points = [{ x: 1, y: 2, name: 'layer 0, head 0', layer: 0 }, { x: 2, y: 1, name: 'layer 1, head 0', layer: 1 }]
+  const points = [{ x: 1, y: 2, name: 'layer 0, head 0', layer: 0, faint: true }, { x: 2, y: 1, name: 'layer 1, head 0', layer: 1 }]
   const inside = scatter({ points, layers: 2, chosen: 1, labels: { x: 'entropy', y: 'distance' }, table })
   assert.equal(inside.match(/<circle/g).length, 2)
+  assert.match(inside, /<circle data-index="0" [^>]*class="faint"/)
   assert.match(inside, /<circle data-index="1" cx="299.2" cy="109.5" r="8" class="chosen" fill="rgb\(255,255,255\)">/)
   assert.ok(!/NaN|undefined/.test(inside))
   assert.deepEqual([...inside.matchAll(/<text[^>]*middle">([\d.]+)</g)].map(([, text]) => text), ['0.0', '0.5', '1.0', '1.5', '2.0'])

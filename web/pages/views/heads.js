@@ -85,6 +85,7 @@ export function headsView(page, element) {
     grid.select(chosen < 0 ? null : Math.floor(chosen / count), chosen % count)
     showControls(state)
     if (!state.hover) grid.relabel()
+    if (innerWidth >= 1700) (await import('./dots.js')).drawBeside(page, element)
   }
   return { keys: ['drawn', 'measured', 'sort', 'descending', 'filter'], draw }
 }
