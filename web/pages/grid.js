@@ -46,9 +46,11 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     timer = setTimeout(() => cells.forEach((cell, i) => cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))), settled)
   }
 
+  /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no other cells. */
+  let held = null
   /** The cell under a pointer, also while it is captured. */
   function cellAt(event) {
-    const box = element.getBoundingClientRect()
+    const box = held ?? element.getBoundingClientRect()
     const row = Math.floor(((event.clientY - box.top) / box.height) * rows), column = Math.floor(((event.clientX - box.left) / box.width) * columns)
     return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
   }
@@ -57,8 +59,14 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   function begin() {
     const [row, column] = cellAt(from)
     scrubbing = true
+    held = element.getBoundingClientRect()
     onPick(row, column, 'press', from)
     cells[row * columns + column].focus({ preventScroll: true })
+  }
+
+  function end() {
+    from = held = null
+    scrubbing = false
   }
 
   /* A finger may be about to scroll the page: it picks where it is lifted, or once it has been drawn sideways, which scrolls nothing. */
@@ -83,10 +91,9 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   })
   element.addEventListener('pointerup', () => {
     if (from && !scrubbing) begin()
-    from = null
-    scrubbing = false
+    end()
   })
-  element.addEventListener('pointercancel', () => { from = null; scrubbing = false })
+  element.addEventListener('pointercancel', end)
   element.addEventListener('pointerleave', () => onHover(null))
   element.addEventListener('click', (event) => {
     if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
