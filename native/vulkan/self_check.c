@@ -106,7 +106,8 @@ static void define_vit(checker *c) {
 
 static void define_rest(checker *c) {
   const heed_embedding_desc rows = {.struct_size = sizeof rows, .ids = c->ids, .table = constant(c, HEED_SHAPE(7, WIDE))};
-  const heed_permute_desc turned = {sizeof turned, keep(c, heed_define_embedding(c->graph, &rows)), {0, 2, 1}};
+  const heed_multiply_desc gain = {sizeof gain, keep(c, heed_define_embedding(c->graph, &rows)), constant(c, HEED_SHAPE(WIDE))};
+  const heed_permute_desc turned = {sizeof turned, keep(c, heed_define_multiply(c->graph, &gain)), {0, 2, 1}};
   keep(c, heed_define_permute(c->graph, &turned));
   const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .query_ids = c->ids, .key_ids = c->ids, .causal = true};
   keep(c, heed_define_attention_mask(c->graph, &mask));
