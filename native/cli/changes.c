@@ -11,7 +11,8 @@
 static const char *const names[OPTIONS] = {"ablate", "replace", "gain", "drop", "cut", "temperature"};
 
 static const char *value_of(const cli_changes *changes, int option) {
-  return (const char *const[OPTIONS]){changes->ablate, changes->replace, changes->gain, changes->drop, changes->cut, changes->temperature}[option];
+  return (const char *const[OPTIONS]){
+      changes->ablate, changes->replace, changes->gain, changes->drop, changes->cut, changes->temperature}[option];
 }
 
 bool cli_changes_any(const cli_changes *changes) {
@@ -50,55 +51,56 @@ typedef struct entry {
 static heed_status take_entry(cli_state *cli, const list *l, const char **at, entry *found) {
   const char *first = *at;
   bool good = take_whole(at, &found->number[0]) && *(*at)++ == l->between && take_whole(at, &found->number[1]);
-  if (good && l->has_share) good = *(*at)++ == '=' && cli_take_decimal(at, &found->share);
-  good = good && (**at == '\0' || (*(*at)++ == l->after && **at != '\0')) && found->number[0] < l->limit[0] && found->number[1] < l->limit[1];
+  if (good && l->has_share) good = *(*at)++ == '=' && cli_take_decimal(at, &found->share) && isfinite((float)found->share);
+  good =
+      good && (**at == '\0' || (*(*at)++ == l->after && **at != '\0')) && found->number[0] < l->limit[0] && found->number[1] < l->limit[1];
   if (good) return HEED_OK;
   const char *end = strchr(first, l->after);
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s (found \"%.*s\", expected %s, %u x %u of them)", l->wrong, end ? (int)(end - first) : (int)strlen(first), first, l->expected,
-                   l->limit[0], l->limit[1]);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s (found \"%.*s\", expected %s, %u x %u of them)", l->wrong,
+                   end ? (int)(end - first) : (int)strlen(first), first, l->expected, l->limit[0], l->limit[1]);
 }
 
-static heed_status read_off(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
-  const list l = {changes->ablate, '.', ',', false, {inputs->layers, inputs->heads}, "--ablate: no such head", "LAYER.HEAD[,LAYER.HEAD...]"};
-  const char *at = l.text;
+typedef void (*take_function)(cli_change_inputs *inputs, const entry *found);
+
+static heed_status read_list(cli_state *cli, const list *l, take_function take, cli_change_inputs *inputs) {
+  const char *at = l->text;
   entry found;
   do {
-    HEED_TRY(take_entry(cli, &l, &at, &found));
-    inputs->off[found.number[0] * inputs->heads + found.number[1]] = true;
+    HEED_TRY(take_entry(cli, l, &at, &found));
+    take(inputs, &found);
   } while (*at);
   return HEED_OK;
 }
 
-static heed_status read_gains(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
-  const list l = {changes->gain, '.', ',', true, {inputs->layers, inputs->heads}, "--gain: no such head or share", "LAYER.HEAD=SHARE[,...]"};
-  const char *at = l.text;
-  entry found;
-  do {
-    HEED_TRY(take_entry(cli, &l, &at, &found));
-    inputs->gain[found.number[0] * inputs->heads + found.number[1]] = (float)found.share;
-  } while (*at);
-  return HEED_OK;
+static void take_head(cli_change_inputs *inputs, const entry *found) {
+  inputs->off[found->number[0] * inputs->heads + found->number[1]] = true;
 }
 
-static heed_status read_drops(cli_state *cli, const cli_changes *changes, uint32_t rows, uint32_t columns, cli_change_inputs *inputs) {
-  const list l = {changes->drop, ',', ';', false, {rows, columns}, "--drop: no such patch", "ROW,COL[;ROW,COL...]"};
-  const char *at = l.text;
-  entry found;
-  do {
-    HEED_TRY(take_entry(cli, &l, &at, &found));
-    inputs->seen[inputs->tokens - rows * columns + found.number[0] * columns + found.number[1]] = 0;
-  } while (*at);
-  return HEED_OK;
+static void take_gain(cli_change_inputs *inputs, const entry *found) {
+  inputs->gain[found->number[0] * inputs->heads + found->number[1]] = (float)found->share;
 }
 
-static heed_status read_cuts(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
-  const list l = {changes->cut, '.', ',', false, {inputs->tokens, inputs->tokens}, "--cut: no such pair of tokens", "QUERY.KEY[,QUERY.KEY...]"};
-  const char *at = l.text;
-  entry found;
-  do {
-    HEED_TRY(take_entry(cli, &l, &at, &found));
-    inputs->pairs[(size_t)found.number[0] * inputs->tokens + found.number[1]] = 0;
-  } while (*at);
+static void take_patch(cli_change_inputs *inputs, const entry *found) {
+  inputs->seen[inputs->tokens - inputs->rows * inputs->columns + found->number[0] * inputs->columns + found->number[1]] = 0;
+}
+
+static void take_pair(cli_change_inputs *inputs, const entry *found) {
+  inputs->pairs[(size_t)found->number[0] * inputs->tokens + found->number[1]] = 0;
+}
+
+static heed_status read_lists(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
+  const uint32_t layers = inputs->layers, heads = inputs->heads, rows = inputs->rows, columns = inputs->columns, tokens = inputs->tokens;
+  const struct {
+    list list;
+    take_function take;
+  } lists[] = {
+      {{changes->ablate, '.', ',', false, {layers, heads}, "--ablate: no such head", "LAYER.HEAD[,LAYER.HEAD...]"}, take_head},
+      {{changes->gain, '.', ',', true, {layers, heads}, "--gain: no such head or share", "LAYER.HEAD=SHARE[,...]"}, take_gain},
+      {{changes->drop, ',', ';', false, {rows, columns}, "--drop: no such patch", "ROW,COL[;ROW,COL...]"}, take_patch},
+      {{changes->cut, '.', ',', false, {tokens, tokens}, "--cut: no such pair of tokens", "QUERY.KEY[,QUERY.KEY...]"}, take_pair},
+  };
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    if (lists[i].list.text) HEED_TRY(read_list(cli, &lists[i].list, lists[i].take, inputs));
   return HEED_OK;
 }
 
@@ -106,7 +108,8 @@ static heed_status read_replacement(cli_state *cli, const char *text, cli_change
   inputs->mean = strcmp(text, "mean") == 0;
   inputs->empty_row = strcmp(text, "uniform") == 0 ? HEED_EMPTY_ROW_MEAN : HEED_EMPTY_ROW_ZERO;
   if (inputs->mean || inputs->empty_row == HEED_EMPTY_ROW_MEAN || strcmp(text, "zero") == 0) return HEED_OK;
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--replace: no such replacement (found \"%s\", expected zero, mean or uniform)", text);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--replace: no such replacement (found \"%s\", expected zero, mean or uniform)",
+                   text);
 }
 
 static heed_status read_temperature(cli_state *cli, const char *text, cli_change_inputs *inputs) {
@@ -126,21 +129,26 @@ static heed_status make_room(cli_state *cli, cli_change_inputs *inputs) {
   inputs->offset = calloc((size_t)inputs->layers * inputs->width, sizeof *inputs->offset);
   inputs->seen = malloc(inputs->tokens);
   inputs->pairs = malloc(square);
-  if (!inputs->off || !inputs->gain || !inputs->offset || !inputs->seen || !inputs->pairs) return heed_fail_memory(&cli->error, "changes", square);
+  if (!inputs->off || !inputs->gain || !inputs->offset || !inputs->seen || !inputs->pairs)
+    return heed_fail_memory(&cli->error, "changes", square);
   for (size_t i = 0; i < all_heads; i++) inputs->gain[i] = 1.0f;
   memset(inputs->seen, 1, inputs->tokens);
   memset(inputs->pairs, 1, square);
   return HEED_OK;
 }
 
-heed_status cli_changes_read(cli_state *cli, const cli_changes *changes, const heed_model_info *info, uint32_t rows, uint32_t columns, cli_change_inputs *inputs) {
+heed_status cli_changes_read(cli_state *cli, const cli_changes *changes, const heed_model_info *info, uint32_t rows, uint32_t columns,
+                             cli_change_inputs *inputs) {
   if (!cli_changes_any(changes)) return HEED_OK;
-  *inputs = (cli_change_inputs){.layers = info->layers, .heads = info->heads, .tokens = info->prefix_tokens + rows * columns, .width = info->width, .temperature = 1.0f};
+  *inputs = (cli_change_inputs){.layers = info->layers,
+                                .heads = info->heads,
+                                .rows = rows,
+                                .columns = columns,
+                                .tokens = info->prefix_tokens + rows * columns,
+                                .width = info->width,
+                                .temperature = 1.0f};
   HEED_TRY(make_room(cli, inputs));
-  if (changes->ablate) HEED_TRY(read_off(cli, changes, inputs));
-  if (changes->gain) HEED_TRY(read_gains(cli, changes, inputs));
-  if (changes->drop) HEED_TRY(read_drops(cli, changes, rows, columns, inputs));
-  if (changes->cut) HEED_TRY(read_cuts(cli, changes, inputs));
+  HEED_TRY(read_lists(cli, changes, inputs));
   if (changes->replace) HEED_TRY(read_replacement(cli, changes->replace, inputs));
   return changes->temperature ? read_temperature(cli, changes->temperature, inputs) : HEED_OK;
 }
@@ -162,12 +170,15 @@ static heed_status write_input(cli_state *cli, const cli_pipeline *pipeline, con
   return heed_session_write(pipeline->session, heed_graph_find(pipeline->graph, name), data, bytes, &cli->error);
 }
 
-static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline, const cli_change_inputs *inputs, uint32_t layer, uint8_t *mask) {
+static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline, const cli_change_inputs *inputs, uint32_t layer,
+                               uint8_t *mask) {
   const size_t square = (size_t)inputs->tokens * inputs->tokens;
   char name[48];
   for (uint32_t h = 0; h < inputs->heads; h++) {
-    if (inputs->off[layer * inputs->heads + h]) memset(mask + h * square, 0, square);
-    else memcpy(mask + h * square, inputs->pairs, square);
+    if (inputs->off[layer * inputs->heads + h])
+      memset(mask + h * square, 0, square);
+    else
+      memcpy(mask + h * square, inputs->pairs, square);
   }
   snprintf(name, sizeof name, "layer.%u.attention.mask", layer);
   HEED_TRY(write_input(cli, pipeline, name, mask, inputs->heads * square));
@@ -211,7 +222,8 @@ static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline, cli_c
   return HEED_OK;
 }
 
-heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values, cli_change_inputs *inputs) {
+heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values,
+                                    cli_change_inputs *inputs) {
   const cli_pipeline before = *pipeline;
   char(*text)[48] = calloc(inputs->layers, sizeof *text);
   const char **taps = calloc(inputs->layers, sizeof *taps);
@@ -248,7 +260,8 @@ char *cli_changes_text(const cli_changes *changes) {
   if (!text) return NULL;
   *text = '\0';
   for (int i = 0; i < OPTIONS; i++)
-    if (value_of(changes, i)) end += snprintf(end, size - (size_t)(end - text), "%s--%s %s", end > text ? " " : "", names[i], value_of(changes, i));
+    if (value_of(changes, i))
+      end += snprintf(end, size - (size_t)(end - text), "%s--%s %s", end > text ? " " : "", names[i], value_of(changes, i));
   return text;
 }
 

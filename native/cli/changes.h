@@ -24,7 +24,7 @@ bool cli_changes_any(const cli_changes *changes);
 
 /* The inputs of one grid of patches. Arrays are malloc'ed; all NULL where nothing is changed. */
 typedef struct cli_change_inputs {
-  uint32_t layers, heads, tokens, width;
+  uint32_t layers, heads, rows, columns, tokens, width;
   bool mean; /* `offset` wants the means of the heads that are out */
   heed_empty_row empty_row;
   float temperature;

@@ -23,7 +23,9 @@ static double raw(const layer_values *v, uint32_t head, uint32_t query, uint32_t
   return sum;
 }
 
-static double scaled(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) { return raw(v, head, query, key) / sqrt(v->depth); }
+static double scaled(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
+  return raw(v, head, query, key) / sqrt(v->depth);
+}
 
 static double masked(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
   return (double)v->first[((size_t)head * v->tokens + query) * v->tokens + key];
@@ -43,7 +45,10 @@ static double weighted_value(const layer_values *v, uint32_t head, uint32_t quer
 static const struct {
   const char *name, *taps[2];
   score_function of;
-} stages[] = {{"softmax", {NULL, NULL}, weight}, {"raw", {"query", "key"}, raw}, {"scaled", {"query", "key"}, scaled}, {"masked", {"attention.logits", NULL}, masked},
+} stages[] = {{"softmax", {NULL, NULL}, weight},
+              {"raw", {"query", "key"}, raw},
+              {"scaled", {"query", "key"}, scaled},
+              {"masked", {"attention.logits", NULL}, masked},
               {"value", {"value", NULL}, weighted_value}};
 
 #define STAGES (sizeof stages / sizeof *stages)
@@ -56,8 +61,10 @@ static size_t stage_of(const run_options *options) {
 
 heed_status run_check_shown(cli_state *cli, const run_options *options) {
   if (stage_of(options) == STAGES)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--score: no such score (found \"%s\", expected raw, scaled, masked, softmax or value)", options->score);
-  if (stage_of(options) && !options->json) return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--score: its numbers are for a file (found no --json, expected --json OUT.json)");
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--score: no such score (found \"%s\", expected raw, scaled, masked, softmax or value)", options->score);
+  if (stage_of(options) && !options->json)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--score: its numbers are for a file (found no --json, expected --json OUT.json)");
   return HEED_OK;
 }
 
@@ -84,7 +91,8 @@ static void fill(const layer_values *v, score_function of, uint32_t heads, uint3
     for (uint32_t i = 0; i < v->tokens; i++) to[(size_t)h * v->tokens + i] = (float)of(v, h, reverse ? i : token, reverse ? token : i);
 }
 
-static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection, run_result *result) {
+static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection,
+                               run_result *result) {
   const size_t stage = stage_of(options), count = (size_t)pipeline->info.heads * result->tokens;
   result->scores = malloc(pipeline->info.layers * count * sizeof *result->scores);
   if (!result->scores) return heed_fail_memory(&cli->error, "scores", pipeline->info.layers * count * sizeof *result->scores);
@@ -100,7 +108,8 @@ static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline, con
   return status;
 }
 
-heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection, run_result *result) {
+heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection,
+                           run_result *result) {
   const heed_model_info *info = &pipeline->info;
   const size_t count = (size_t)info->heads * result->tokens;
   if (options->reverse) {
@@ -124,7 +133,8 @@ static heed_status read_share(cli_state *cli, const char *name, const char *text
     *share = (float)number;
     return HEED_OK;
   }
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s: no share (found \"%s\", expected %s)", name, text, may_be_all ? "more than 0, at most 1" : "0 or more, less than 1");
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s: no share (found \"%s\", expected %s)", name, text,
+                   may_be_all ? "more than 0, at most 1" : "0 or more, less than 1");
 }
 
 /* --layers FIRST-LAST */
@@ -133,8 +143,10 @@ static heed_status read_layers(cli_state *cli, const char *text, heed_rollout_de
   char first[16] = "";
   uint32_t last;
   if (dash && (size_t)(dash - text) < sizeof first) memcpy(first, text, (size_t)(dash - text));
-  if (!dash || !cli_read_number(first, desc->layers - 1, &desc->first_layer) || !cli_read_number(dash + 1, desc->layers - 1, &last) || last < desc->first_layer)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--layers: no such layers (found \"%s\", expected FIRST-LAST from 0 to %u)", text, desc->layers - 1);
+  if (!dash || !cli_read_number(first, desc->layers - 1, &desc->first_layer) || !cli_read_number(dash + 1, desc->layers - 1, &last) ||
+      last < desc->first_layer)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--layers: no such layers (found \"%s\", expected FIRST-LAST from 0 to %u)", text,
+                     desc->layers - 1);
   desc->layer_count = last - desc->first_layer + 1;
   return HEED_OK;
 }
@@ -149,7 +161,8 @@ static heed_status read_fusion(cli_state *cli, const char *text, heed_fusion *fu
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--fusion: no such fusion (found \"%s\", expected mean, min or max)", text);
 }
 
-heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, uint32_t tokens, heed_rollout_desc *desc) {
+heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, uint32_t tokens,
+                             heed_rollout_desc *desc) {
   *desc = (heed_rollout_desc){.struct_size = sizeof *desc, .layers = info->layers, .heads = info->heads, .tokens = tokens};
   if (options->fusion) HEED_TRY(read_fusion(cli, options->fusion, &desc->fusion));
   if (options->residual) HEED_TRY(read_share(cli, "--residual", options->residual, true, &desc->residual));
@@ -163,8 +176,9 @@ heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
   HEED_TRY(run_rollout_desc(cli, options, info, result->tokens, &desc));
   static const char *const fusions[] = {"heads averaged", "the least head", "the largest head"};
   const uint32_t last = desc.layer_count ? desc.first_layer + desc.layer_count - 1 : info->layers - 1;
-  snprintf(result->rollout_words, sizeof result->rollout_words, "over layers %u to %u, %s, residual share %g%s%.8s", desc.first_layer, last, fusions[desc.fusion],
-           desc.residual > 0.0f ? (double)desc.residual : 0.5, desc.discard > 0.0f ? ", without the smallest " : "", desc.discard > 0.0f ? options->discard : "");
+  snprintf(result->rollout_words, sizeof result->rollout_words, "over layers %u to %u, %s, residual share %g%s%.8s", desc.first_layer, last,
+           fusions[desc.fusion], desc.residual > 0.0f ? (double)desc.residual : 0.5, desc.discard > 0.0f ? ", without the smallest " : "",
+           desc.discard > 0.0f ? options->discard : "");
   result->rollout = malloc(square * sizeof *result->rollout);
   if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
   return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);

@@ -64,6 +64,7 @@ refused a_list_that_goes_on 'no such head (found "0.1"' --ablate 0.1,
 refused a_number_that_is_too_long 'no such head (found "99999999999.1"' --ablate 99999999999.1
 refused a_gain_without_a_share 'no such head or share (found "0.1"' --gain 0.1
 refused a_gain_below_nothing 'no such head or share (found "0.1=-1"' --gain 0.1=-1
+refused a_gain_beyond_floats 'no such head or share (found "0.1=1000000000000000000000000000000000000000"' --gain 0.1=1000000000000000000000000000000000000000
 refused no_such_patch 'no such patch (found "2,0", expected ROW,COL[;ROW,COL...], 2 x 2 of them' --drop "1,1;2,0"
 refused no_such_token 'no such pair of tokens (found "0.5"' --cut 0.5
 refused no_such_replacement 'found "median", expected zero, mean or uniform' --ablate 0.1 --replace median
