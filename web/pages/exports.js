@@ -98,7 +98,9 @@ const tables = {
   compare: async (page) => {
     const { drawn, compared } = page, sides = { A: drawn, ...(compared && { B: compared }) }, scores = drawn.scores && compared?.scores && compared.score === page.store.get().score
     const columns = (of, what) => Object.entries(sides).map(([name, side]) => [`${name}: ${side.title}${what}`, side[of]])
-    return tokenTable(page, Object.fromEntries([...columns('row', ''), ...(scores ? columns('scores', ', scores') : [])]))
+    const { pins, pinned } = page.store.get(), others = pins.filter((pin) => pin !== pinned && pin.row.length === drawn.row.length)
+    const named = others.map(({ title, name, note, row }) => [`pin: ${[title, name, note].filter(Boolean).join('; ')}`, row])
+    return tokenTable(page, Object.fromEntries([...columns('row', ''), ...(scores ? columns('scores', ', scores') : []), ...named]))
   }
 }
 

@@ -202,6 +202,8 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   assert.deepEqual(session.pins.map(({ b, scene }) => [b, scene]), [[false, 7], [false, 7], [true, 42]])
   await page.click('#pins li:nth-child(3) button:nth-child(2)')
   await until(page, '#view figure:nth-child(2)', /Scene 42/)
+  const [table] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
+  assert.match(readFileSync(await table.path(), 'utf8'), /^token,name,"A: Layer 3, head 0: from patch \(3, 4\)","B: [^"]*","pin: [^"]*; Scene 7, Demo model[^"]*; finds its twin"/m)
   for (let i = 0; i < 3; i++) await page.click('#pins li:last-child button:last-child')
   await page.waitForSelector('#pins', { state: 'hidden' })
   assert.equal(await page.evaluate(() => document.activeElement.id), 'pin')
