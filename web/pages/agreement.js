@@ -12,7 +12,9 @@ export function sayAgreement(element, text, passed) {
   element.dataset.passed = passed
 }
 
-export async function showAgreement(element, { tensors, metadata }) {
+/** words: `instead` of an answer, or what is said `before` one. */
+export async function showAgreement(element, { tensors, metadata }, { instead, before = '' } = {}) {
+  if (instead) return sayAgreement(element, instead, '')
   const mine = Symbol('turn')
   turns.set(element, mine)
   try {
@@ -21,7 +23,7 @@ export async function showAgreement(element, { tensors, metadata }) {
     if (mine !== turns.get(element)) return
     const { passed, maxAbs } = await made.check(bytes, { tolerance: 1e-5 })
     if (mine !== turns.get(element)) return
-    element.textContent = passed ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.` : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`
+    element.textContent = before + (passed ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.` : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`)
     element.dataset.passed = passed
   } catch (error) {
     element.textContent = error.message

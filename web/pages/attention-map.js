@@ -48,15 +48,25 @@ async function pictureOf(element) {
 class AttentionMap extends HTMLElement {
   static observedAttributes = ['scene', 'image', 'model', 'view', 'layer', 'head', 'query', 'colours']
   #canvas = document.createElement('canvas')
+  #wrong = document.createElement('p')
   #turn = 0
   #grid = null
 
   connectedCallback() {
-    this.append(this.#canvas)
+    this.append(this.#canvas, this.#wrong)
     this.#canvas.setAttribute('role', 'img')
-    Object.assign(this.#canvas.style, { display: 'block', width: '100%' })
+    this.#wrong.setAttribute('role', 'alert')
+    this.#canvas.style.width = '100%'
+    this.#say('')
     this.#canvas.addEventListener('click', (event) => this.#pick(event))
     this.#draw()
+  }
+
+  /* What went wrong stands in the map's place: an old map is no answer. */
+  #say(wrong) {
+    this.#wrong.textContent = wrong
+    this.#wrong.hidden = !wrong
+    this.#canvas.style.display = wrong ? 'none' : 'block'
   }
 
   attributeChangedCallback() { if (this.isConnected) this.#draw() }
@@ -72,7 +82,7 @@ class AttentionMap extends HTMLElement {
       this.#show(picture, found, model.shape, await (await runtime).colormap(this.getAttribute('colours') ?? 'cividis'))
       this.dispatchEvent(new CustomEvent('drawn', { detail: found.row }))
     } catch (error) {
-      this.#canvas.setAttribute('aria-label', error.message)
+      if (mine === this.#turn) this.#say(error.message)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
@@ -112,7 +122,8 @@ class AttentionMap extends HTMLElement {
     context.drawImage(map, 0, 0, this.#canvas.width, this.#canvas.height)
     context.globalAlpha = 1
     if (query !== 'cls') this.#mark(context, query, this.#canvas.width / columns)
-    const said = caption({ row, where, token, prefix, columns })
+    const said = caption({ row, where, token, prefix, columns, rollout: this.#view === 'rollout' })
+    this.#say('')
     this.#canvas.setAttribute('aria-label', said)
     this.title = said
   }

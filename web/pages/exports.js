@@ -80,11 +80,11 @@ const onStage = ({ row, scores }) => ({ weight: row, times_uniform: row.map((wei
 /* What each view's numbers are. */
 const tables = {
   heads: async (page) => {
-    const rows = await page.engine.rows({ query: page.store.get().query, reverse: page.store.get().reverse })
+    const { query, reverse, score } = page.store.get(), rows = await page.engine.rows({ query, reverse, score })
     return tokenTable(page, { ...onStage(page.drawn), ...Object.fromEntries(rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}`, row]))) })
   },
   matrix: async ({ engine, store }) => {
-    const { layer, head } = store.get(), { tokens, prefixTokens, columns } = engine.shape, matrix = await engine.matrix(layer, head), names = Array.from({ length: tokens }, (_, token) => quoted(tokenName(token, prefixTokens, columns)))
+    const { layer, head, score } = store.get(), { tokens, prefixTokens, columns } = engine.shape, matrix = await engine.matrix(layer, head, score), names = Array.from({ length: tokens }, (_, token) => quoted(tokenName(token, prefixTokens, columns)))
     return lines(['query', ...names], names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)]))
   },
   statistics: async ({ engine }) => {

@@ -111,7 +111,13 @@ function draw() {
   showPicture(mask)
   keepLink(set)
   clearTimeout(timer)
-  timer = setTimeout(() => showAgreement(element('agreement'), asCase(given, result)), 150)
+  timer = setTimeout(() => showAgreement(element('agreement'), asCase(given, result), ownWords(weights, result.weights, set)), 150)
+}
+
+/* Where the page shows what others do, the runtime has nothing to agree with. */
+function ownWords(shown, ours, { layer, queries }) {
+  if (shown.some((row, i) => row.some((weight, j) => !(Math.abs(weight - ours[i][j]) < 1e-9)))) return { instead: 'These are not heed’s weights: in heed a mask leaves exact zeros, and a row that may see nothing is zero.' }
+  return layer === 'single' && queries.includes(false) ? { before: 'Before the outputs of padded queries are set to zero, ' } : {}
 }
 
 const fill = (id, options) => element(id).replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key)))

@@ -27,6 +27,10 @@ export function valueRow({ weights, value, head, token, reverse = false }) {
   return Float32Array.from(weights, (weight, key) => weight * (reverse ? own : length(key)))
 }
 
+/** The mean over the rows that are not barred (-Infinity) there; -Infinity where all are. */
 export function meanOf(rows) {
-  return Float32Array.from(rows[0], (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / rows.length)
+  return Float32Array.from(rows[0], (_, i) => {
+    const open = rows.filter((row) => row[i] !== -Infinity)
+    return open.length ? open.reduce((sum, row) => sum + row[i], 0) / open.length : -Infinity
+  })
 }

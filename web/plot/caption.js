@@ -1,4 +1,5 @@
-/* The sentence under a map. It is true of every map: how much of the row a few patches hold, and the largest weight. */
+/* The sentence under a map: how much of the row a few tokens hold, and the largest weight. A column is no share of anything, and a rollout is
+ * what a token is made of after all layers rather than attention that it gives: each has words of its own. */
 
 export const tokenName = (token, prefix, columns) =>
   token >= prefix ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})` : token === 0 ? 'CLS' : `register ${token}`
@@ -15,14 +16,16 @@ export function topOf(row, count) {
   return Array.from(row, (weight, token) => ({ token, weight })).sort((a, b) => b.weight - a.weight || a.token - b.token).slice(0, count)
 }
 
-/** row: all N weights of the query, or with reverse what each token's row has for it. */
-export function caption({ row, where, token, prefix, columns, reverse = false }) {
-  const name = tokenName(token, prefix, columns), top = topOf(row, 6)
+/** row: all N weights of the query, with reverse what each token's row has for it, or with rollout its row of the rollout. */
+export function caption({ row, where, token, prefix, columns, reverse = false, rollout = false }) {
+  const name = tokenName(token, prefix, columns), top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
   if (top[0].weight === 0) return `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`
   if (reverse)
     return `${where}: ${name} is looked at most by ${tokenName(top[0].token, prefix, columns)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
   const held = top.reduce((sum, { weight }) => sum + weight, 0)
-  return `${where}: ${name} gives ${percent(held)} of its attention to ${top.length} tokens, most to ${tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
+  const of = `${top.length} token${top.length === 1 ? '' : 's'}, most`, most = `${top[0].token === token ? 'itself' : tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
+  if (rollout) return `${where}: ${percent(held)} of ${name} comes from ${of} from ${most}`
+  return `${where}: ${name} gives ${percent(held)} of its attention to ${of} to ${most}`
 }
 
 /** Of scores before the softmax: how far they reach, and where they are highest. */

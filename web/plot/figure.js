@@ -5,7 +5,7 @@ const escape = (text) => String(text).replace(/[&<>"]/g, (sign) => ({ '&': '&amp
 
 function wrap(text, width) {
   const lines = ['']
-  for (const word of text.split(' ')) {
+  for (const word of text.split(' ').flatMap((word) => word.match(new RegExp(`.{1,${Math.floor(width) - 1}}`, 'g')) ?? [''])) {
     if (lines.at(-1).length + word.length >= width) lines.push('')
     lines.push(`${lines.pop()} ${word}`.trim())
   }
@@ -24,8 +24,8 @@ function bar(scale, href, x, y, width) {
 /** pictures: { picture, map, heads, bar } as data URLs (heads optional); cell: the query as [row, column] or null. */
 export function figure({ pictures, rows, columns, aspect = 1, headsAspect = 1, path, cell, scale, caption, provenance, dark = false }) {
   const width = 448, height = Math.round(width / aspect), left = 16, grid = pictures.heads ? width : 0
-  const total = left * 2 + width + (grid ? grid + 24 : 0), lines = wrap(caption, total / 7.4), below = height + left
-  const bottom = below + 66 + lines.length * 18 + 26
+  const total = left * 2 + width + (grid ? grid + 24 : 0), lines = wrap(caption, total / 7.4), from = wrap(provenance, total / 5.9), below = height + left
+  const bottom = below + 66 + lines.length * 18 + 14 + from.length * 13
   const scaled = `translate(${left} ${left}) scale(${width / columns} ${height / rows})`
   const thin = 'vector-effect="non-scaling-stroke"'
   const marks = `${path ? `<path d="${path}" ${thin}/>` : ''}${cell ? `<rect x="${cell[1]}" y="${cell[0]}" width="1" height="1" ${thin}/>` : ''}`
@@ -38,7 +38,7 @@ ${strokes.join('\n')}
 ${pictures.heads ? image(pictures.heads, left + width + 24, left, Math.min(grid, height * headsAspect), Math.min(height, grid / headsAspect), 'image-rendering="pixelated"') : ''}
 ${bar(scale, pictures.bar, left, below + 14, width)}
 ${lines.map((line, i) => `<text x="${left}" y="${below + 84 + i * 18}">${escape(line)}</text>`).join('\n')}
-<text x="${left}" y="${bottom - 10}" font-size="10" opacity="0.75">${escape(provenance)}</text>
+${from.map((line, i) => `<text x="${left}" y="${bottom - 10 - (from.length - 1 - i) * 13}" font-size="10" opacity="0.75">${escape(line)}</text>`).join('\n')}
 </svg>
 `
 }

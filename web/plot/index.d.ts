@@ -96,7 +96,7 @@ export function figure(options: {
   dark?: boolean
 }): string
 
-/** The row of a query, all N weights of it; with `reverse`, what each token's row has for it. */
+/** The row of a query, all N weights of it; with `reverse`, what each token's row has for it; with `rollout`, its row of a rollout. */
 export interface CaptionOptions {
   row: Float32Array | number[]
   where: string
@@ -104,6 +104,7 @@ export interface CaptionOptions {
   prefix: number
   columns: number
   reverse?: boolean
+  rollout?: boolean
 }
 export function caption(options: CaptionOptions): string
 export function scoreCaption(options: CaptionOptions & { stage: string }): string

@@ -81,6 +81,21 @@ test('each head alone out: heads by what the answer is without them, as runs wit
   await finish(page, 'explorer-sweep')
 })
 
+test('what is said stays true: of a column, of a mean whose one head is out, of saved scores', async () => {
+  const page = await browser.open('#r=1')
+  assert.deepEqual([await text(page, '#numbers-title'), await text(page, '#most-title')], ['Numbers of this column', 'Most attention from'])
+  assert.match(await text(page, '#facts'), /^Mean of all queries[^]*that is[^]*× uniform/)
+  assert.ok(!/ln N/.test(await text(page, '#facts')))
+  await page.evaluate(() => (location.hash = '#p=masked&h=mean&x=3.1'))
+  await until(page, '#caption', /mean of the heads, without 3\.1.*scores tokens from -?\d/)
+  await page.evaluate(() => (location.hash = '#v=matrix&p=raw'))
+  await until(page, '#caption', /q·k, not scaled/)
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
+  const [, first] = readFileSync(await download.path(), 'utf8').split('\n').filter((line) => !line.startsWith('#'))
+  assert.ok(Math.abs(first.split(',').slice(1).reduce((sum, score) => sum + Number(score), 0)) > 2, 'scores, not weights that sum to 1')
+  await finish(page)
+})
+
 test('on a wide screen the statistics stand beside the maps of all heads: a dot chooses, the filter fades', async () => {
   const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
   await page.waitForSelector('#view .beside circle:nth-of-type(20)')

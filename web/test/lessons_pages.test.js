@@ -145,6 +145,7 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   assert.deepEqual(await page.locator('#empty td:nth-child(2) span').allTextContents(), ['0.000', '0.200', '0.200', 'NaN', '0.494'])
   await page.selectOption('#form', 'large')
   assert.deepEqual([await page.locator('#bias td span').first().textContent(), await page.locator('#weights td span').first().textContent()], ['−1e9', '0.200'])
+  await page.waitForFunction(() => /^These are not heed’s weights/.test(document.getElementById('agreement').textContent))
   await page.locator('#real-query button').nth(1).click()
   assert.equal(await page.locator('#output tbody tr').nth(1).locator('td').first().textContent() === '0.000', false)
   await page.selectOption('#layer', 'single')
@@ -217,7 +218,7 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.waitForFunction(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
   assert.match(await page.textContent('#code'), /head="mean"/)
   assert.match(await said(), /patch \(2, 10\) gives/)
-  for (const [view, what] of [['rollout', '^Rollout of all layers: patch \\(2, 10\\)'], ['map', '^Layer 3, mean']]) {
+  for (const [view, what] of [['rollout', '^Rollout of all layers: [0-9.]+ % of patch \\(2, 10\\)'], ['map', '^Layer 3, mean']]) {
     await page.selectOption('#view', view)
     await page.waitForFunction((what) => new RegExp(what).test(document.getElementById('said').textContent), what)
   }
@@ -237,6 +238,12 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   })
   await page.selectOption('#view', 'map')
   await page.waitForFunction(() => globalThis.pixel() !== globalThis.before)
+  await page.evaluate(() => document.querySelector('attention-map').setAttribute('layer', '99'))
+  await page.waitForSelector('attention-map p[role=alert]')
+  assert.match(await page.textContent('attention-map p[role=alert]'), /99/)
+  assert.equal(await page.isVisible('attention-map canvas'), false)
+  await page.evaluate(() => document.querySelector('attention-map').setAttribute('layer', '3'))
+  await page.waitForSelector('attention-map canvas')
   await page.fill('#image', 'icon.svg')
   await page.keyboard.press('Tab')
   await page.waitForFunction(() => /^icon\.svg: no picture that this browser decodes/.test(document.getElementById('said').textContent))

@@ -83,8 +83,10 @@ test('overlay: four styles', () => {
 test('captions are sentences with numbers', () => {
   const row = Float32Array.of(0.25, 0, 0.5, 0.25, 0, 0, 0, 0)
   assert.equal(caption({ row, where: 'Layer 1, head 2', token: 3, prefix: 1, columns: 3 }),
-    'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 6 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.')
+    'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 3 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.')
   assert.match(caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }), /is looked at most by patch \(0, 1\), which gives it 50.0 %/)
+  assert.equal(caption({ row: Float32Array.of(0, 0.25, 0.75), where: 'Rollout of layers 0 to 1', token: 2, prefix: 1, columns: 2, rollout: true }),
+    'Rollout of layers 0 to 1: 100.0 % of patch (0, 1) comes from 2 tokens, most from itself: 75.0 % = 2.3 × uniform.')
   assert.equal(caption({ row: new Float32Array(8), where: 'X', token: 1, prefix: 1, columns: 3 }), 'X: patch (0, 0) looks nowhere.')
   assert.deepEqual([tokenName(0, 2, 4), tokenName(1, 2, 4), tokenName(7, 2, 4)], ['CLS', 'register 1', 'patch (1, 1)'])
   assert.deepEqual([percent(0), percent(0.0004), percent(0.0123), percent(1), times(0.5, 197)], ['0.00 %', '0.040 %', '1.23 %', '100.0 %', '98.5 × uniform'])
@@ -99,6 +101,10 @@ test('figure: one SVG with picture, map, bar, caption and where it is from; text
   for (const part of ['data:p', 'data:m', 'data:b', 'data:h', '<path d="M0 0H1"', '<rect x="0" y="1" width="1"', 'a &lt; b &amp; c', 'heed &quot;1&quot;', '× uniform', '>4</text>'])
     assert.ok(svg.includes(part), part)
   assert.ok(!/NaN|undefined/.test(svg))
+  const pictures = { picture: 'p', map: 'm', bar: 'b' }, long = figure({ pictures, rows: 2, columns: 2, scale: uniform, caption: 'c', provenance: 'x'.repeat(300) })
+  const lines = [...long.matchAll(/>(x+)</g)].map(([, line]) => line.length)
+  assert.equal(lines.reduce((a, b) => a + b), 300)
+  assert.ok(Math.max(...lines) * 5.5 < 480, 'no line runs off the edge')
 })
 
 test('scatter: a dot a head, the chosen one marked', () => {

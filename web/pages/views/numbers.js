@@ -1,5 +1,5 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
-import { percent, topOf, tokenName } from '../plot/caption.js'
+import { percent, times, topOf, tokenName } from '../plot/caption.js'
 import { histogram } from '../plot/histogram.js'
 import { entropy, softmax } from '../maps.js'
 
@@ -18,10 +18,14 @@ export function showAnswer({ engine }) {
   }))
 }
 
+/* Who looks at the query: a column, which is no distribution. */
+const isColumn = ({ reverse, view }) => reverse && view !== 'rollout'
+
 function facts({ engine, store, drawn, statistics }) {
-  const { tokens, prefixTokens } = engine.shape, { layer, head, view } = store.get(), ofRow = entropy(drawn.row)
+  const { tokens, prefixTokens } = engine.shape, { layer, head, view } = store.get(), column = isColumn(store.get()), ofRow = entropy(drawn.row)
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
-  const rows = [
+  const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
+  const rows = column ? [['Mean of all queries', percent(total / tokens)], ['that is', times(total / tokens, tokens)], ['From CLS, registers', percent(prefix / prefixTokens || 0)], ['From itself', percent(drawn.row[drawn.token])]] : [
     ['Entropy', `${ofRow.toFixed(3)} nats`], ['of the largest, ln N', percent(ofRow / Math.log(tokens))], ['On CLS, registers', percent(prefix)],
     ['On itself', percent(drawn.row[drawn.token])]
   ]
@@ -33,17 +37,19 @@ function facts({ engine, store, drawn, statistics }) {
 
 /* What the softmax saw, and what it made of it; one head alone has that. */
 function showScores({ engine, store, drawn, query }) {
-  const { layer, head, view, reverse } = store.get(), known = engine.result.scores && view !== 'rollout' && head !== 'mean' && !reverse
+  const { layer, head, view, reverse, off, temperature } = store.get(), known = engine.result.scores && view !== 'rollout' && head !== 'mean' && !reverse && !off.includes(`${layer}.${head}`)
   if (engine.result.light) return // the run that follows has them
   element('scores').hidden = !known
   if (!known) return
   const drawing = histogram({ scores: engine.row({ layer, head, query: query(), score: 'masked' }), largest: `curve: softmax, up to ${percent(topOf(drawn.row, 1)[0].weight)}` })
-  element('scores').innerHTML = `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D of the row’s tokens</figcaption>`
+  element('scores').innerHTML = `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D${temperature === 1 ? '' : ` / ${temperature}`} of the row’s tokens</figcaption>`
 }
 
 export function showNumbers(page) {
   if (!page.drawn || !page.engine.result) return
-  const { row } = page.drawn, { prefixTokens, columns } = page.engine.shape
+  const { row } = page.drawn, { prefixTokens, columns } = page.engine.shape, column = isColumn(page.store.get())
+  element('numbers-title').textContent = `Numbers of this ${column ? 'column' : 'row'}`
+  element('most-title').textContent = column ? 'Most attention from' : page.store.get().view === 'rollout' ? 'Most from' : 'Most attention to'
   element('facts').replaceChildren(...facts(page).flatMap(([term, value]) => [made('dt', term), made('dd', value)]))
   element('most').replaceChildren(...topOf(row, 6).map(({ token, weight }) => {
     const line = document.createElement('tr')

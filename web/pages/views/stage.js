@@ -110,7 +110,7 @@ export function createStage(page) {
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
     const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.scores ? engine.row({ ...state, query }) : null
-    const said = { row, where: place, token, prefix, columns, reverse }, stage = stageWords[state.score]
+    const said = { row, where: place, token, prefix, columns, reverse, rollout: state.view === 'rollout' }, stage = stageWords[state.score]
     const scale = scores ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix))) : makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, { tokens, largest: all || largestOf(row.subarray(prefix)) })
     const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })

@@ -16,6 +16,7 @@ const inkOn = (rgb) => ([0.2126, 0.7152, 0.0722].reduce((sum, share, i) => sum +
 export function createStrip(page) {
   const { store, engine } = page, line = element('line'), said = element('token-said'), canvas = line.querySelector('canvas'), mark = line.querySelector('i')
   const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
+  let beyond = '' // the bar ends at the largest patch
   const number = (token) => (page.drawn.scores ? page.drawn.scores[token].toFixed(2) : percent(page.drawn.row[token]))
   const grid = createGrid(element('prefix'), {
     name: (_, token) => `${name(token)}, ${number(token)}, ${times(page.drawn.row[token], engine.shape.tokens).replace('×', 'times')}`,
@@ -28,7 +29,7 @@ export function createStrip(page) {
     const { prefixTokens, columns, tokens } = engine.shape, patch = token === null ? -1 : token - prefixTokens
     for (const old of element('marks').querySelectorAll('.ring')) old.remove()
     if (patch >= 0) element('marks').insertAdjacentHTML('beforeend', ['under', 'over'].map((side) => `<path class="ring ${side}" d="M${patch % columns} ${Math.floor(patch / columns)}h1v1h-1z"/>`).join(''))
-    said.textContent = token === null ? `all ${tokens} tokens above` : `${name(token)}: ${number(token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
+    said.textContent = token === null ? `all ${tokens} tokens above${beyond}` : `${name(token)}: ${number(token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
   }
 
   page.look = look
@@ -48,6 +49,8 @@ export function createStrip(page) {
   function drawPrefix(row, { scale, table, own }) {
     const { prefixTokens } = engine.shape
     element('prefix').hidden = prefixTokens === 0
+    const over = Array.from({ length: prefixTokens }, (_, token) => token).filter((token) => Math.abs(scale.position(row[token], own) - 0.5) > 0.5001)
+    beyond = over.length ? `; ${over.map(name).join(', ')} beyond the bar` : ''
     grid.resize(1, prefixTokens)
     for (const [token, cell] of element('prefix').querySelectorAll('button').entries()) {
       const t = scale.position(row[token], own), place = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255), rgb = table.slice(place, place + 3)
