@@ -6,10 +6,13 @@ const minus = (value) => (value < 0 ? `<mo>+</mo>${mn(-value)}` : `<mo>−</mo>$
 const block = (inner) => `<math display="block"><mrow>${inner}</mrow></math>`
 const sub = (letter, i, j) => `<msub><mi>${letter}</mi><mrow><mn>${i + 1}</mn><mo>,</mo><mn>${j + 1}</mn></mrow></msub>`
 
-/** left = a · b + c · d + … = total */
-export const sumOf = (pairs, total, left) => block(`${left}<mo>=</mo>${pairs.map(([a, b]) => `${mn(a)}<mo>·</mo>${mn(b)}`).join('<mo>+</mo>')}<mo>=</mo>${mn(total)}`)
+/* As a factor: in brackets where it is negative. */
+const factor = (value) => (value < 0 ? `<mo>(</mo>${mn(value)}<mo>)</mo>` : mn(value))
 
-const sumOfTanh = (q, k, before, open, close) => q.map((value, d) => `${before(d)}<mi>tanh</mi><mo>(</mo>${open}${mn(value)}<mo>+</mo>${mn(k[d])}${close}<mo>)</mo>`).join('<mo>+</mo>')
+/** left = a · b + c · d + … = total */
+export const sumOf = (pairs, total, left) => block(`${left}<mo>=</mo>${pairs.map(([a, b], i) => `${i ? factor(a) : mn(a)}<mo>·</mo>${factor(b)}`).join('<mo>+</mo>')}<mo>=</mo>${mn(total)}`)
+
+const sumOfTanh = (q, k, before, open, close) => q.map((value, d) => `${before(d)}<mi>tanh</mi><mo>(</mo>${open}${mn(value)}<mo>+</mo>${factor(k[d])}${close}<mo>)</mo>`).join('<mo>+</mo>')
 
 function score(i, j, { query, key, score, own }, result) {
   const q = query[i], k = key[j], left = sub('s', i, j), found = result.scores[i][j], products = (b) => q.map((value, d) => [value, b[d]])
@@ -22,7 +25,7 @@ function score(i, j, { query, key, score, own }, result) {
     const turned = own.w.map((row) => row.reduce((sum, entry, d) => sum + entry * k[d], 0))
     return block(`<mi>W</mi><mi>k</mi><mo>=</mo><mo>(</mo>${turned.map(mn).join('<mo>,</mo>')}<mo>)</mo>`) + sumOf(products(turned), found, left)
   }
-  if (score === 'additive') return block(`${left}<mo>=</mo>${sumOfTanh(q, k, (d) => `${mn(own.v[d])}<mo>·</mo>`, '', '')}<mo>=</mo>${mn(found)}`)
+  if (score === 'additive') return block(`${left}<mo>=</mo>${sumOfTanh(q, k, (d) => `${factor(own.v[d])}<mo>·</mo>`, '', '')}<mo>=</mo>${mn(found)}`)
   return block(`${left}<mo>=</mo>${mn(own.c)}<mo>·</mo><mo>[</mo>${sumOfTanh(q, k, () => '', `${mn(own.s)}<mo>·</mo><mo>(</mo>`, '<mo>)</mo>')}<mo>]</mo><mo>=</mo>${mn(found)}`)
 }
 

@@ -93,7 +93,7 @@ function refresh(host, { values, digits = 3, largest = 1, chosen = null, hidden 
     line.forEach((value, j) => {
       const cell = lines[i].children[j + 1], inner = cell.firstElementChild
       cell.classList.toggle('chosen', Boolean(chosen && chosen(i, j)))
-      cell.classList.toggle('none', value === null)
+      inner.hidden = value === null
       if (typeof value === 'boolean') return refreshBit(inner, value)
       const kept = Boolean(hidden && hidden(i, j))
       shade(cell, kept ? 0 : value / largest)
