@@ -1,5 +1,5 @@
 /* The explorer: state, engine and views, put together. */
-import { defaults, fromHash, toHash } from './address.js'
+import { defaults, fromHash } from './address.js'
 import { keysOfChanges, unchanged } from './changes.js'
 import { connectControls, showControls } from './controls.js'
 import { createEngine } from './engine.js'
@@ -13,6 +13,7 @@ import { connectSave } from './save.js'
 import { connectSheet } from './sheet.js'
 import { showError, showProgress, showStatus, showStop } from './status.js'
 import { createStore } from './store.js'
+import { followAddress } from './visits.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
@@ -130,31 +131,6 @@ async function openModel(source, name) {
   }
 }
 
-const internal = ['pinned', 'pins', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
-
-function followAddress() {
-  let waiting = false, push = false
-  const write = () => {
-    const hash = toHash(store.get())
-    if (hash !== location.hash) history[push ? 'pushState' : 'replaceState'](null, '', hash || location.pathname + location.search)
-    waiting = push = false
-  }
-  store.on(null, (state, changed) => {
-    if (changed.every((key) => internal.includes(key))) return
-    push = changed.includes('view')
-    if (push) return write() // an entry of its own for each view
-    if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
-    waiting = true
-  })
-  addEventListener('hashchange', () => {
-    const state = fromHash(location.hash), scene = state.scene !== store.get().scene
-    if (scene) openScene(state.scene)
-    delete state.scene
-    store.set(state)
-    fit()
-  })
-}
-
 function followPins() {
   let list = null
   store.on(['pins'], () => { list ??= import('./pin_list.js').then(({ createPinList }) => createPinList(page)).catch(showError) })
@@ -210,7 +186,7 @@ async function start() {
   await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
   followChanges()
-  followAddress()
+  followAddress(page)
   followModel()
   document.documentElement.dataset.ready = 'true'
 }

@@ -16,7 +16,7 @@ export function connectKeys(page) {
   const actions = {
     '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
     '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), h: () => toggleHead(page),
-    x: () => swap(page).catch(page.showError), Escape: () => history.back(), p: () => pin(page), '?': click('help')
+    x: () => swap(page).catch(page.showError), Escape: () => { if (history.state?.depth) history.back() /* to a view of this page, not to another page */ }, p: () => pin(page), '?': click('help')
   }
   views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
   const letters = document.getElementById('letters')

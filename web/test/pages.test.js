@@ -364,6 +364,44 @@ test('the back button leads to the view before', async () => {
   await finish(page)
 })
 
+test('back and forward lead through views and samples, and keep a picture of one’s own; Esc stays on the page', async () => {
+  const page = await browser.open(), hashes = [''], at = (hash) => page.waitForFunction((hash) => location.hash === hash, hash)
+  const status = (name) => page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(`${name}:`), name)
+  for (const [view, sample] of [['matrix', 2], ['tokens', 3], ['rollout']]) {
+    await page.click(`#tab-${view}`)
+    if (sample) await page.click(`#samples button:nth-child(${sample})`)
+    await page.waitForFunction((sample) => !sample || document.querySelector(`#samples button:nth-child(${sample})`).ariaPressed === 'true', sample)
+    await page.waitForTimeout(60) // the address follows a moment later
+    hashes.push(await page.evaluate(() => location.hash))
+  }
+  for (const hash of hashes.slice(0, -1).reverse()) {
+    await page.goBack()
+    await at(hash)
+  }
+  await status('Scene 159')
+  await page.focus('#patches button')
+  await page.keyboard.press('Escape')
+  for (const hash of hashes.slice(1)) {
+    await page.goForward()
+    await at(hash)
+  }
+  await status('Scene 42')
+  await page.setInputFiles('#picture-file', join(repository, 'tests/vectors/preprocess/rgb.png'))
+  await status('rgb.png')
+  await page.click('#tab-heads')
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('#tab-rollout[aria-selected=true]')
+  await page.waitForTimeout(60)
+  assert.match(await text(page, 'status'), /^rgb\.png:/)
+  assert.equal(await page.evaluate(() => location.hash.includes('s=')), false)
+  await page.goBack()
+  await at(hashes[2])
+  await status('Scene 42')
+  await page.goForward()
+  await status('rgb.png')
+  await finish(page)
+})
+
 test('heads are sorted and filtered; the table follows', async () => {
   const page = await browser.open(), names = () => page.locator('#view small').allTextContents()
   await page.selectOption('#view [name=sort]', 'distance')
