@@ -43,6 +43,12 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
   }
   const frame = await page.locator('#frame').boundingBox()
   assert.deepEqual([frame.x, frame.width], [0, 320])
+  for (const [width, height] of [[320, 256], [683, 384]]) { // 1280 x 1024 at 400 %, 1366 x 768 at 200 %
+    await page.setViewportSize({ width, height })
+    assert.deepEqual(await page.evaluate(tooWide), [], `${width} x ${height}`)
+    assert.ok((await page.locator('#frame').boundingBox()).height <= Math.max(340, height))
+    assert.ok(await page.locator('#save-png').evaluate((button) => button.checkVisibility({ visibilityProperty: true })))
+  }
   await finish(page)
 })
 
