@@ -5,7 +5,7 @@ import { cutOut } from './cut_out.js'
 import { decode } from './decode.js'
 import { scenePictures } from './pictures.js'
 import { sourceOf, square } from './pinned.js'
-import { hashesOf } from './provenance.js'
+import { hashesOf, provenanceOf } from './provenance.js'
 import { scoreStages } from './scores.js'
 
 const pinsAtMost = 200, textAtMost = 500
@@ -37,6 +37,7 @@ export async function writeSession(page) {
   const { picture, store, engine } = page, pins = store.get().pins.length ? await writePins(page) : {}
   return JSON.stringify({
     heed_session: 1, version: engine.info.version, weights_sha256: await hashesOrNone(sourceOf(page)), settings: toHash(store.get(), Infinity),
+    changes: (await provenanceOf(page)).changes, // as options of heed run, where something is changed
     picture: isDrawn(picture) ? null : pngOf(picture), ...pins
   })
 }

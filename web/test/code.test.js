@@ -88,6 +88,7 @@ test('as copied: a picture of one’s own, seen whole, with what was changed in 
   assert.equal(json.provenance.changes, '--ablate 4.0 --gain 3.1=0.2')
   assert.equal(JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0)))).__metadata__.changes, json.provenance.changes)
   assert.match((await saved(page, '#save-csv')).toString(), /^# heed .*, changed: --ablate 4\.0 --gain 3\.1=0\.2\n/)
+  assert.equal(JSON.parse(await saved(page, '#save-session')).changes, json.provenance.changes)
   assert.ok((await saved(page, '#save-npz')).includes('"changes":"--ablate 4.0 --gain 3.1=0.2"'))
   writeFileSync(join(folder, 'page.safetensors'), tensors)
   assert.match(execFileSync(native, ['maps', 'page.safetensors'], { cwd: folder, encoding: 'utf8' }), /^changed: --ablate 4\.0 --gain 3\.1=0\.2$/m)
