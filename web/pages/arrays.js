@@ -11,27 +11,42 @@ function half(bits) {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024))
 }
 
-/* Element i of a view, little endian. */
-const readers = {
-  f4: [4, (view, i) => view.getFloat32(i * 4, true)], f8: [8, (view, i) => view.getFloat64(i * 8, true)], f2: [2, (view, i) => half(view.getUint16(i * 2, true))],
-  u1: [1, (view, i) => view.getUint8(i)], i4: [4, (view, i) => view.getInt32(i * 4, true)], i8: [8, (view, i) => Number(view.getBigInt64(i * 8, true))], bf2: [2, (view, i) => { scratch.setUint16(2, view.getUint16(i * 2, true), true); return scratch.getFloat32(0, true) }]
+let halves = null // the number of every half float
+
+function fromHalves(bits) {
+  halves ??= Float32Array.from({ length: 65536 }, (_, i) => half(i))
+  const values = new Float32Array(bits.length)
+  for (let i = 0; i < bits.length; i++) values[i] = halves[bits[i]]
+  return values
 }
-const scratch = new DataView(new ArrayBuffer(4))
+
+/* A bfloat16 is the upper half of a float. */
+function fromBfloats(bits) {
+  const words = new Uint32Array(bits.length)
+  for (let i = 0; i < bits.length; i++) words[i] = bits[i] << 16
+  return new Float32Array(words.buffer)
+}
+
+/* How values of a kind are stored, and how they become floats; as all of WebAssembly's machines, little endian. */
+const asFloats = (values) => new Float32Array(values)
+const readers = {
+  f4: [Float32Array, (values) => values], f8: [Float64Array, asFloats], f2: [Uint16Array, fromHalves], bf2: [Uint16Array, fromBfloats],
+  u1: [Uint8Array, asFloats], i4: [Int32Array, asFloats], i8: [BigInt64Array, (values) => Float32Array.from(values, Number)]
+}
 
 function floats(name, bytes, kind, shape) {
-  const reader = readers[kind] ?? fail(name, `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`)
-  if (bytes.length !== size(shape) * reader[0]) fail(name, `shape and bytes do not fit (found ${bytes.length} bytes for ${shape.join(' x ')})`)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (kind === 'f4' && bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, size(shape))
-  return Float32Array.from({ length: size(shape) }, (_, i) => reader[1](view, i))
+  const [Stored, convert] = readers[kind] ?? fail(name, `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`), width = Stored.BYTES_PER_ELEMENT
+  if (bytes.length !== size(shape) * width) fail(name, `shape and bytes do not fit (found ${bytes.length} bytes for ${shape.join(' x ')}, expected ${size(shape) * width}). Was it cut short? Copy or save it again.`)
+  const aligned = bytes.byteOffset % width ? bytes.slice() : bytes
+  return convert(new Stored(aligned.buffer, aligned.byteOffset, size(shape)))
 }
 
 export function readNpy(bytes, name) {
   const text = (from, to) => new TextDecoder('latin1').decode(bytes.subarray(from, to)), view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93) fail(name, 'no .npy file')
+  if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93) fail(name, 'no .npy file, whatever its name says. Save the maps with numpy.save, or open the file they are in.')
   const long = bytes[6] > 1, start = long ? 12 : 10, end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true)), header = text(start, end)
   const descr = /'descr':\s*'([<|=])([a-z]\d)'/.exec(header), shape = /'shape':\s*\(([\d, ]*)\)/.exec(header)
-  if (end > bytes.length || !descr || !shape) fail(name, `a header that is not read (found ${header.slice(0, 80)}, expected little-endian floats)`)
+  if (end > bytes.length || !descr || !shape) fail(name, `a header that is not read (found ${header.slice(0, 80)}, expected little-endian floats). Save the maps with numpy.save as float32.`)
   if (/'fortran_order':\s*True/.test(header)) fail(name, 'columns first (expected rows first: save numpy.ascontiguousarray(maps))')
   const sides = shape[1].split(',').map((side) => side.trim()).filter(Boolean).map(Number)
   return { shape: sides, data: floats(name, bytes.subarray(end), descr[2], sides) }

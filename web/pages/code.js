@@ -6,15 +6,25 @@ import { isChanged, optionsOfChanges, unchanged } from './changes.js'
 const quoted = (text) => (/^[\w./=,-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`)
 const list = (entries) => `[${entries.map((entry) => JSON.stringify(entry)).join(', ')}]`
 
-/* The command line; what is as it always is stays away. */
-function commandOf({ fit, layer, head, query, reverse, score, fusion, residual, discard, first, last }, changes, shape, model, picture) {
-  const end = last < 0 ? shape.layers - 1 : last, option = (name, value, usual) => (value === usual ? [] : [[`--${name}`, value]])
-  const options = [
-    ...option('fit', fit, 'model'), ['--layer', layer], ['--head', head], ['--query', query === 'cls' ? 'cls' : query.join(',')], ...(reverse ? [['--reverse']] : []), ...option('score', score, 'softmax'),
-    ...option('fusion', fusion, 'mean'), ...option('residual', residual, 0.5), ...option('discard', discard, 0), ...option('layers', `${first}-${end}`, `0-${shape.layers - 1}`),
-    ...optionsOfChanges(changes, shape), ['--json', 'heed.json'], ['--save', 'heed.safetensors']
+const option = (name, value, usual) => (value === usual ? [] : [`--${name}`, value])
+const line = (...words) => words.map((word) => quoted(String(word))).join(' ')
+
+/* Options of heed run and heed maps; what is as it always is stays away. */
+function optionsOf({ layer, head, query, reverse, fusion, residual, discard, first, last }, { layers }) {
+  return [
+    '--layer', layer, '--head', head, '--query', query === 'cls' ? 'cls' : query.join(','), ...(reverse ? ['--reverse'] : []), ...option('fusion', fusion, 'mean'), ...option('residual', residual, 0.5),
+    ...option('discard', discard, 0), ...option('layers', `${first}-${last < 0 ? layers - 1 : last}`, `0-${layers - 1}`)
   ]
-  return ['heed run', ...(model ? [quoted(`path/to/${model}`)] : []), picture, ...options.flat().map((word) => quoted(String(word)))].join(' ')
+}
+
+function commandOf(state, changes, shape, model, picture) {
+  const { fit, score } = state, options = [...option('fit', fit, 'model'), ...optionsOf(state, shape), ...option('score', score, 'softmax'), ...optionsOfChanges(changes, shape).flat()]
+  return ['heed run', ...(model ? [quoted(`path/to/${model}`)] : []), picture, line(...options, '--json', 'heed.json', '--save', 'heed.safetensors')].join(' ')
+}
+
+function commandOfMaps({ name, named }, state, shape) {
+  if (!named) throw new Error(`heed maps reads .safetensors files as this page writes them, not ${name}. Save these maps as tensors, open that file, then copy the code again.`)
+  return `heed maps ${quoted(`path/to/${name}`)} ${line(...optionsOf(state, shape), '--json', 'heed.json')}`
 }
 
 /* The inputs that changes.js makes; `whole` is the run of the model as it is. */
@@ -85,8 +95,9 @@ function scriptOf(state, changes, shape, model, picture, width) {
   ].join('\n')
 }
 
-/** Both, with an empty line between. */
+/** Both, with an empty line between; the command alone for maps from a file. */
 export function code({ store, picture, source, engine }) {
+  if (engine.saved) return commandOfMaps(engine.saved, store.get(), engine.shape)
   const state = store.get(), { scene } = state, own = scene === null || scene === undefined, model = source === demoModel ? '' : document.getElementById('model-name').textContent
   const { changes = unchanged, fit } = engine.result, given = { ...unchanged, ...changes }
   const shown = own ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())` : `const { image: picture } = await runtime.scene(${scene})`

@@ -103,7 +103,7 @@ class Engine {
   #savedResult({ width, height }) {
     const { rows, columns } = this.shape, side = Math.min(width / columns, height / rows), seen = { width: side * columns, height: side * rows }
     const region = { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
-    return { logits: null, values: {}, region, fit: 'model', milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
+    return { logits: this.saved.logits, values: {}, region, fit: 'model', milliseconds: 0, attention: this.saved.attention, kept: true, scores: false }
   }
 
   /** The states of all tokens after a layer, an array each; null where they were not kept. */
@@ -245,7 +245,8 @@ class Engine {
 
   /** null where another run came meanwhile. A layer at a time where maps are worked out on demand, so that rows need not wait long. */
   async statistics() {
-    if (this.saved) return this.saved.statistics()
+    const { saved } = this
+    if (saved) return saved.statistics().then((statistics) => (saved === this.saved ? statistics : null))
     const of = this.result, session = this.#session, layers = []
     if (of.kept) return session.statistics()
     for (let layer = 0; layer < this.shape.layers && of === this.result; layer++) layers.push(...await session.statistics({ layer }))

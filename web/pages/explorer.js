@@ -51,8 +51,9 @@ async function run(picture, { live = false } = {}) {
     page.statistics = null
     fit()
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
-    showStatus(`${picture.name}: ${result.milliseconds.toFixed(1)} ms, ${page.engine.info.threads === 1 ? 'one thread' : `${page.engine.info.threads} threads`}`)
-    document.getElementById('took').textContent = `${result.milliseconds.toFixed(1)} ms.`
+    const { saved, info: { threads } } = page.engine, took = `${result.milliseconds.toFixed(1)} ms`
+    showStatus(`${picture.name}: ${saved ? `maps of ${saved.name}` : `${took}, ${threads === 1 ? 'one thread' : `${threads} threads`}`}`)
+    document.getElementById('took').textContent = saved ? 'Maps from a file: nothing was run.' : `${took}.`
     if (live) return
     const statistics = await page.engine.statistics()
     if (!statistics) return

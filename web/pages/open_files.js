@@ -1,8 +1,9 @@
 /* Files that were opened or dropped: a Hugging Face folder or one timm file, maps saved elsewhere, a session. They are read in place and go
  * nowhere. Loaded with the first of them. */
 import { provenanceIn, readArrays, readSafetensorsHeader } from './arrays.js'
+import { unchanged } from './changes.js'
 import { decode } from './decode.js'
-import { holdsMaps, pictureOfPixels, savedMaps } from './saved.js'
+import { checkWeights, holdsMaps, pictureOfPixels, savedMaps } from './saved.js'
 import { openSession, readSession } from './session.js'
 
 const element = (id) => document.getElementById(id)
@@ -39,11 +40,22 @@ function pictureOfBytes({ shape: [height, width], data }) {
   return { source: image, width, height, name: 'picture' }
 }
 
-async function openMaps(page, file, picture) {
-  const arrays = await readArrays(file), saved = { ...savedMaps(arrays, file.name), from: await provenanceIn(file) }, { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+/* The picture that maps are of: one opened with them, or one in their file; null where there is none. */
+function pictureOf(arrays, pixels, opened) {
+  if (opened) return decode(opened, opened.name)
+  if (arrays.picture?.shape.at(-1) === 3) return pictureOfBytes(arrays.picture)
+  return pixels && pictureOfPixels(pixels)
+}
+
+/* All that can fail comes before the page changes. */
+async function openMaps(page, file, opened) {
+  const arrays = await readArrays(file), saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) }, { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+  await checkWeights(saved, file.name)
+  const picture = await pictureOf(arrays, saved.pixels, opened)
   page.engine.openMaps(saved)
+  page.store.set(unchanged)
   element('model-name').textContent = file.name
-  element('model-facts').textContent = `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
+  element('model-facts').textContent = `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.${picture ? '' : ' The picture is not theirs but the one that was here: open theirs together with the maps.'}${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
   element('demo-model').hidden = false
-  await page.run(picture ? await decode(picture, picture.name) : arrays.picture?.shape.at(-1) === 3 ? pictureOfBytes(arrays.picture) : saved.pixels ? pictureOfPixels(saved.pixels) : page.picture)
+  await page.run(picture ?? page.picture)
 }

@@ -1,4 +1,5 @@
 /* Buttons that save, and those that copy a link or code; a printed page says where it is from. What makes the files is fetched when it is asked for. */
+import { demoModel } from './heed/demo.js'
 import { showStatus } from './status.js'
 
 const element = (id) => document.getElementById(id)
@@ -23,11 +24,12 @@ export function connectSave(page) {
   file('save-session', 'heed-session.json', async () => (await import('./session.js')).writeSession(page), 'application/json')
   on('code', async () => {
     await navigator.clipboard.writeText((await import('./code.js')).code(page))
-    showStatus('Code copied: the same numbers from the command line and from JavaScript.')
+    showStatus(`Code copied: the same numbers from the command line${page.engine.saved ? '' : ' and from JavaScript'}.`)
   })
   addEventListener('beforeprint', () => { element('from').textContent = `heed ${page.engine.info.version}, ${element('model-name').textContent}, ${page.picture?.name ?? ''}. ${location.href}` })
   on('link', async () => {
     await navigator.clipboard.writeText(location.href)
-    showStatus(page.store.get().scene === null ? 'Link copied. Your own picture is not in it: it stays on this machine.' : 'Link copied.')
+    const { saved } = page.engine, own = [saved ? 'maps' : page.source !== demoModel && 'model', page.store.get().scene === null && 'picture'].filter(Boolean).join(' and ')
+    showStatus(own ? `Link copied. What is not in it, as it stays on this machine: your own ${own}.` : 'Link copied.')
   })
 }

@@ -2,12 +2,29 @@
  * are worked out here, by the definitions of heed.h. */
 import { entropy } from './maps.js'
 
+/* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */
+let began = 0
+async function pause() {
+  if (performance.now() - began < 20) return
+  await new Promise((done) => setTimeout(done))
+  began = performance.now()
+}
+
 const withoutBatch = (shape) => (shape.length === 5 && shape[1] === 1 ? [shape[0], ...shape.slice(2)] : shape)
 const isMap = (shape, rank) => shape.length === rank && shape.at(-1) === shape.at(-2) && shape.at(-1) > 3
 const numbered = (a, b) => a.localeCompare(b, 'en', { numeric: true })
 
-/** Whether a safetensors header holds maps, not a model. */
-export const holdsMaps = (header) => Object.entries(header).some(([name, { shape }]) => /^attentions?([._]?\d+)?$|^maps$/.test(name) && shape?.length >= 3 && shape.at(-1) === shape.at(-2))
+/** Whether a safetensors header holds maps, not a model: by their names, or under any where no tensor has a name as models' have. */
+export function holdsMaps(header) {
+  const square = Object.entries(header).filter(([, { shape }]) => shape?.length >= 3 && shape.at(-1) === shape.at(-2)).map(([name]) => name)
+  return square.some((name) => /^attentions?([._]?\d+)?$|^maps$/.test(name)) || (square.length > 0 && !Object.keys(header).some((name) => /\.(weight|bias)$/.test(name)))
+}
+
+/* Arrays whose names differ in their last number alone, in its order; those whose names end in it come first. */
+function seriesOf(entries) {
+  const series = ([key]) => key.replace(/\d+(?=\D*$)/, '#'), names = entries.map(series), wanted = names.find((name) => name.endsWith('#')) ?? names[0]
+  return entries.filter((entry) => series(entry) === wanted).sort(([a], [b]) => numbered(a, b))
+}
 
 function gridOf(tokens) {
   for (const prefixTokens of [1, 0, 5, 2, 4, 3]) {
@@ -25,22 +42,43 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
   return { ...places, patch: patch || (Number.isInteger(side) && side * places.columns === pixels?.shape[3] && side) || 1 }
 }
 
-/** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels: pixel_values or null, statistics(), rollout() }. */
+/** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels: pixel_values or null, named: whether `heed maps`
+ * reads them, logits or null, statistics(), rollout() }. */
 export function savedMaps(arrays, name) {
   const entries = Object.entries(arrays).filter(([key]) => key !== 'pixel_values').map(([key, { shape, data }]) => [key, { shape: withoutBatch(shape), data }])
-  const whole = entries.find(([key, { shape }]) => isMap(shape, 4) && !(shape[0] === 1 && /\d$/.test(key)))
-  let layers = entries.filter(([key, { shape }]) => /\d$/.test(key) && (isMap(shape, 3) || (isMap(shape, 4) && shape[0] === 1))).sort(([a], [b]) => numbered(a, b)).map(([, { shape, data }]) => ({ heads: shape.at(-3), tokens: shape.at(-1), data }))
+  const whole = entries.find(([key, { shape }]) => isMap(shape, 4) && !(shape[0] === 1 && /\d/.test(key)))
+  const numberedMaps = entries.filter(([key, { shape }]) => /\d/.test(key) && (isMap(shape, 3) || (isMap(shape, 4) && shape[0] === 1)))
+  let layers = seriesOf(numberedMaps).map(([, { shape, data }]) => ({ heads: shape.at(-3), tokens: shape.at(-1), data }))
   if (whole) {
     const [count, heads, tokens] = whole[1].shape, length = heads * tokens * tokens
     layers = Array.from({ length: count }, (_, l) => ({ heads, tokens, data: whole[1].data.subarray(l * length, (l + 1) * length) }))
   }
-  if (!layers.length) throw new Error(`${name}: no attention maps in it. They are arrays [L, H, N, N], or one [H, N, N] a layer under names that end in its number.`)
+  if (!layers.length) throw new Error(`${name}: no attention maps in it. They are arrays [L, H, N, N], or one [H, N, N] a layer under names with its number.`)
   const { heads, tokens } = layers[0]
   if (layers.some((layer) => layer.heads !== heads || layer.tokens !== tokens)) throw new Error(`${name}: its layers differ in heads or tokens.`)
   const pixels = arrays.pixel_values?.shape.length === 4 && arrays.pixel_values.shape[1] === 3 ? arrays.pixel_values : null
   const shape = { layers: layers.length, heads, tokens, ...placesOf(arrays, tokens, name), batch: 1 }, attention = layers.map(({ data }) => data), size = tokens ** 2
-  const ofHead = (layer) => (_, head) => headStatistics(layer.subarray(head * size, (head + 1) * size), shape, shape.patch)
-  return { shape, attention, pixels, statistics: () => attention.map((layer) => Array.from({ length: heads }, ofHead(layer))), rollout: (how) => rolloutRow(attention, shape, how) }
+  let statistics = null
+  const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays
+  return { shape, attention, pixels, named, logits: arrays.logits?.shape.length <= 2 ? arrays.logits.data : null, statistics: () => (statistics ??= allStatistics(attention, shape)), rollout: (how) => rolloutRow(attention, shape, how) }
+}
+
+/** Weights are not below 0, and rows sum to 1 but for what half precision rounds; a head that was taken out has rows of zeros. */
+export async function checkWeights({ attention, shape: { heads, tokens } }, name) {
+  for (const [layer, weights] of attention.entries()) {
+    for (let row = 0; row < heads * tokens; row++) {
+      let sum = 0, least = 0
+      for (let i = row * tokens; i < (row + 1) * tokens; i++) {
+        sum += weights[i]
+        if (weights[i] < least) least = weights[i]
+      }
+      if (least === 0 && (sum === 0 || Math.abs(sum - 1) <= 0.02)) continue
+      const where = `${name}: layer ${layer}, head ${Math.floor(row / tokens)}, row ${row % tokens}`
+      if (least < 0) throw new Error(`${where} has weights below 0 (found ${least.toPrecision(3)}): scores, not weights? Save the attention after its softmax.`)
+      throw new Error(`${where} does not sum to 1 (found ${sum.toPrecision(3)})${Number.isFinite(sum) ? ': scores, not weights?' : ''} Save the attention after its softmax.`)
+    }
+    await pause()
+  }
 }
 
 /** pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */
@@ -51,48 +89,94 @@ export function pictureOfPixels({ shape: [, , height, width], data }) {
   return { source: image, width, height, name: 'pixel_values' }
 }
 
+/* Distances from the first patch to each, row by row, in patches. */
+const distancesOf = (rows, columns) => Float64Array.from({ length: rows * columns }, (_, i) => Math.hypot(Math.floor(i / columns), i % columns))
+
+/* [mass on the patches, mass times distance] of one query, from its row's weights on the patches. */
+function reachOf(row, q, rows, columns, distances) {
+  const own = Math.floor(q / columns), across = q % columns
+  let mass = 0, distance = 0
+  for (let r = 0, k = 0; r < rows; r++) {
+    const line = Math.abs(r - own) * columns
+    for (let c = 0; c < columns; c++, k++) {
+      mass += row[k]
+      distance += row[k] * distances[line + Math.abs(c - across)]
+    }
+  }
+  return [mass, distance]
+}
+
+/* Sum of the five largest. */
+function topFive(row) {
+  const top = new Float64Array(5) // ascending
+  for (let i = 0; i < row.length; i++) {
+    if (row[i] <= top[0]) continue
+    let at = 0
+    for (; at < 4 && top[at + 1] < row[i]; at++) top[at] = top[at + 1]
+    top[at] = row[i]
+  }
+  return top.reduce((sum, weight) => sum + weight, 0)
+}
+
+async function allStatistics(attention, shape) {
+  const layers = [], size = shape.tokens ** 2, distances = distancesOf(shape.rows, shape.columns)
+  for (const layer of attention) {
+    const heads = []
+    for (let head = 0; head < shape.heads; head++) {
+      heads.push(headStatistics(layer.subarray(head * size, (head + 1) * size), shape, shape.patch, distances))
+      await pause()
+    }
+    layers.push(heads)
+  }
+  return layers
+}
+
 /** Statistics of one head; attention [N, N]; distances in patches times `patch`. */
-export function headStatistics(attention, { tokens, prefixTokens: prefix, rows, columns }, patch) {
+export function headStatistics(attention, { tokens, prefixTokens: prefix, rows, columns }, patch, distances = distancesOf(rows, columns)) {
   const sums = { entropyCls: prefix ? entropy(attention.subarray(0, tokens)) : 0, entropyPatches: 0, distance: 0, distanceRenormalised: 0, prefixMass: 0, selfMass: 0, top5Mass: 0 }
   const patches = rows * columns
   for (let q = 0; q < patches; q++) {
-    const row = attention.subarray((prefix + q) * tokens, (prefix + q + 1) * tokens)
-    let distance = 0, mass = 0
-    for (let k = 0; k < patches; k++) {
-      mass += row[prefix + k]
-      distance += row[prefix + k] * Math.hypot(Math.floor(q / columns) - Math.floor(k / columns), (q % columns) - (k % columns))
-    }
+    const row = attention.subarray((prefix + q) * tokens, (prefix + q + 1) * tokens), [mass, distance] = reachOf(row.subarray(prefix), q, rows, columns, distances)
     sums.entropyPatches += entropy(row) / patches
     sums.distance += (distance * patch) / patches
     sums.distanceRenormalised += mass > 0 ? ((distance / mass) * patch) / patches : 0
     for (let k = 0; k < prefix; k++) sums.prefixMass += row[k] / patches
     sums.selfMass += row[prefix + q] / patches
-    sums.top5Mass += Float32Array.from(row).sort().subarray(-5).reduce((sum, weight) => sum + weight, 0) / patches // a NaN is sorted to the end
+    sums.top5Mass += topFive(row) / patches
   }
   return sums
 }
 
-const fusions = { mean: (values) => values.reduce((a, b) => a + b, 0) / values.length, min: (values) => Math.min(...values), max: (values) => Math.max(...values) }
+const fusions = { mean: (a, b) => a + b, min: (a, b) => (b < a ? b : a), max: (a, b) => (b > a ? b : a) }
+
+/* Row q of a layer's heads made into one. */
+function fused(line, weights, q, { heads, tokens }, fusion) {
+  const join = fusions[fusion]
+  line.set(weights.subarray(q * tokens, (q + 1) * tokens))
+  for (let head = 1; head < heads; head++) {
+    const from = (head * tokens + q) * tokens
+    for (let k = 0; k < tokens; k++) line[k] = join(line[k], weights[from + k])
+  }
+  if (fusion === 'mean') for (let k = 0; k < tokens; k++) line[k] /= heads
+}
 
 /** One row of the rollout over layers first..last: the query's unit vector through (1 - r) A + r I, rows normalised, from the last layer back. */
-export function rolloutRow(attention, { heads, tokens }, { token, fusion, residual, discard = 0, first, last }) {
+export async function rolloutRow(attention, shape, { token, fusion, residual, discard = 0, first, last }) {
+  const { tokens } = shape, line = new Float64Array(tokens)
   let row = Float64Array.from({ length: tokens }, (_, i) => (i === token ? 1 : 0))
-  const join = fusions[fusion], across = new Array(heads)
   for (let layer = last; layer >= first; layer--) {
-    const next = new Float64Array(tokens), line = new Float64Array(tokens), weights = attention[layer]
+    const next = new Float64Array(tokens)
     for (let q = 0; q < tokens; q++) {
       if (row[q] === 0) continue
-      let sum = 0
-      for (let k = 0; k < tokens; k++) {
-        for (let h = 0; h < heads; h++) across[h] = weights[(h * tokens + q) * tokens + k]
-        line[k] = join(across)
-      }
+      fused(line, attention[layer], q, shape, fusion)
       const small = discard ? Array.from(line.keys()).sort((a, b) => line[a] - line[b] || a - b).slice(0, Math.floor(discard * tokens)) : []
       for (const k of small) line[k] = 0
+      let sum = 0
       for (let k = 0; k < tokens; k++) sum += line[k] = (1 - residual) * line[k] + (q === k ? residual : 0)
       for (let k = 0; k < tokens; k++) next[k] += (row[q] * line[k]) / (sum || 1)
     }
     row = next
+    await pause()
   }
   return Float32Array.from(row)
 }

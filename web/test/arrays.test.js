@@ -4,7 +4,7 @@ import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } from '../pages/arrays.js'
-import { headStatistics, holdsMaps, rolloutRow, savedMaps } from '../pages/saved.js'
+import { checkWeights, headStatistics, holdsMaps, rolloutRow, savedMaps } from '../pages/saved.js'
 import { createRuntime, demoModel } from './package.js'
 
 const file = async (name, parts) => new File([await new Blob(parts).arrayBuffer()], name)
@@ -38,6 +38,27 @@ test('.npy of single, double and half precision', async () => {
     const { maps } = await readArrays(await file('maps.npy', [npy(descr, [2], bytes)]))
     assert.deepEqual([maps.shape, [...maps.data]], [[2], [1, -0.5]], descr)
   }
+})
+
+test('every half float and bfloat16, also where the bytes are not aligned', async () => {
+  const { maps } = await readArrays(await file('maps.npy', [npy('<f2', [6], Uint16Array.of(0x0001, 0x03ff, 0x0400, 0x7bff, 0xfc00, 0x3555).buffer)]))
+  assert.deepEqual([...maps.data], [2 ** -24, 1023 * 2 ** -24, 2 ** -14, 65504, -Infinity, 1365 * 2 ** -12])
+  const header = JSON.stringify({ a: { dtype: 'BF16', shape: [2], data_offsets: [0, 4] }, b: { dtype: 'U8', shape: [1], data_offsets: [4, 5] }, c: { dtype: 'F64', shape: [1], data_offsets: [5, 13] } }), length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  const { a, b, c } = await readArrays(await file('a.safetensors', [length, header, Uint16Array.of(0x3f80, 0xc000), Uint8Array.of(7), Float64Array.of(0.5)]))
+  assert.deepEqual([...a.data, ...b.data, ...c.data], [1, -2, 7, 0.5])
+})
+
+test('maps that are no weights are refused with a sentence; rounded rows and heads taken out are not', async () => {
+  const check = (change) => {
+    const maps = savedMaps({ maps: { shape: [2, 1, 5, 5], data: new Float32Array(50).fill(0.2) } }, 'a')
+    change(maps.attention[1])
+    return checkWeights(maps, 'a.npy')
+  }
+  await check((layer) => { layer.fill(0.2008); layer.fill(0, 5, 10) })
+  await assert.rejects(check((layer) => layer.fill(1.4, 5, 10)), /^Error: a\.npy: layer 1, head 0, row 1 does not sum to 1 \(found 7\.00\): scores, not weights\? Save/)
+  await assert.rejects(check((layer) => { layer[3] = NaN }), /row 0 does not sum to 1 \(found NaN\)/)
+  await assert.rejects(check((layer) => { layer[3] = -0.3; layer[4] = 0.7 }), /row 0 has weights below 0 \(found -0\.300\): scores/)
 })
 
 test('.npz, deflated, and what is written by the page', { skip: !inflates && 'this Node has no deflate-raw' }, async () => {
@@ -99,9 +120,24 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
     assert.deepEqual([shape.layers, shape.heads, shape.tokens, shape.prefixTokens, shape.rows], [3, 2, 5, 1, 2])
     assert.deepEqual(attention.map(({ length }) => length), [50, 50, 50])
   }
+  const layers = { 'layer.10.attn': array(1, 2, 5, 5), 'layer.9.attn': array(1, 2, 5, 5), 'layer.9.other': array(1, 2, 5, 5) }
+  layers['layer.10.attn'].data.fill(0.2)
+  assert.deepEqual(savedMaps(layers, 'file').attention.map(([first]) => first), [0, Math.fround(0.2)])
+  for (const arrays of [layers, { attn_weights: array(3, 2, 5, 5) }, { maps: array(3, 2, 5, 5) }]) assert.equal(holdsMaps(arrays), true)
   assert.throws(() => savedMaps({ weight: array(3, 4) }, 'file'), /no attention maps/)
   assert.throws(() => savedMaps({ maps: array(1, 1, 15, 15) }, 'file'), /15 tokens/)
   assert.equal(holdsMaps({ 'vit.embeddings.projection.weight': { shape: [8, 3, 16, 16] }, 'attention.weight': { shape: [4, 4] } }), false)
+})
+
+test('statistics and rollout of large maps let the event loop go on', async () => {
+  const maps = savedMaps({ maps: { shape: [4, 3, 197, 197], data: new Float32Array(12 * 197 * 197).fill(1 / 197) } }, 'a')
+  for (const work of [() => maps.statistics(), () => maps.rollout({ token: 0, fusion: 'mean', residual: 0.5, first: 0, last: 3 })]) {
+    let turns = 0
+    await new Promise((done) => setTimeout(done, 25))
+    setTimeout(() => turns++)
+    await work()
+    assert.equal(turns, 1)
+  }
 })
 
 test('numbers of saved maps are those of the runtime', async () => {
@@ -115,7 +151,8 @@ test('numbers of saved maps are those of the runtime', async () => {
   }
   for (const fusion of ['mean', 'min', 'max']) {
     const row = await session.rollout({ query: 60, fusion, residual: 0.4, firstLayer: 1, layerCount: 3 })
-    rolloutRow(attention, shape, { token: 60, fusion, residual: 0.4, first: 1, last: 3 }).forEach((value, i) => near(value, row[i], `${fusion} ${i}`))
+    const own = await rolloutRow(attention, shape, { token: 60, fusion, residual: 0.4, first: 1, last: 3 })
+    own.forEach((value, i) => near(value, row[i], `${fusion} ${i}`))
   }
   runtime.close()
 })

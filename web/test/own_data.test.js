@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, site, startBrowser } from './browser.js'
 import { native, packageFolder, repository } from './package.js'
+import { npyParts } from '../pages/arrays.js'
 import { licenceOfCard } from '../pages/model_card.js'
 import { mayAsk, megabytes } from '../pages/model_store.js'
 import { serve } from '../serve.js'
@@ -191,6 +192,46 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   }
   const [png] = await Promise.all([saved(page, '#save-png')])
   writeFileSync(join(site, '../screenshots/saved.png'), png)
+  await finish(page)
+})
+
+test('maps of one\'s own: nothing of the model before stays on them; what fails changes nothing', async () => {
+  const page = await browser.open('#x=3.0&k=0.5'), open = (...files) => page.setInputFiles('#model-files', files)
+  const npy = async (weight) => ({ name: 'own.npy', mimeType: '', buffer: Buffer.from(await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()) })
+  const refused = async (expected) => {
+    await page.waitForSelector('#error:not([hidden])')
+    assert.match(await text(page, 'error-text'), expected)
+    await page.click('#error-close')
+  }
+  const before = await text(page, 'stage-title')
+  assert.match(before, /without 3\.0, temperature 0\.5/)
+  await open(await npy(1.4))
+  await refused(/own\.npy: layer 0, head 0, row 0 does not sum to 1 \(found 7\.00\): scores, not weights\?/)
+  await open(await npy(0.2), { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+  await refused(/broken\.png/)
+  assert.equal(await text(page, 'stage-title'), before)
+  await page.click('#tab-matrix')
+  await page.waitForSelector('#view .matrix')
+  await open(await npy(0.2))
+  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('maps of own.npy'))
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Layer 1, head 0:'))
+  assert.match(await text(page, 'took'), /nothing was run/)
+  assert.match(await text(page, 'model-facts'), /The picture is not theirs/)
+  await page.waitForFunction(() => !/[xk]=/.test(location.hash))
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text } })
+  await page.click('#link')
+  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('on this machine: your own maps.'))
+  await page.click('#code')
+  await refused(/heed maps reads \.safetensors files as this page writes them, not own\.npy/)
+  const folder = mkdtempSync(join(tmpdir(), 'heed-maps-'))
+  writeFileSync(join(folder, 'own.safetensors'), await saved(page, '#save-safetensors'))
+  await open(join(folder, 'own.safetensors'))
+  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('maps of own.safetensors'))
+  await page.click('#code')
+  await page.waitForFunction(() => window.copied?.startsWith('heed maps path/to/own.safetensors --layer 1 --head 0 '))
+  const [, , , ...words] = (await page.evaluate(() => window.copied)).split(' ')
+  execFileSync(native, ['maps', 'own.safetensors', ...words], { cwd: folder })
+  assert.equal(JSON.parse(readFileSync(join(folder, 'heed.json'))).results[0].heads.length, 2)
   await finish(page)
 })
 

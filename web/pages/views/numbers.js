@@ -8,11 +8,11 @@ const made = (tag, text) => Object.assign(document.createElement(tag), { textCon
 
 export function showAnswer({ engine }) {
   const { logits } = engine.result, list = element('answer')
-  if (!logits) return list.replaceChildren(made('li', engine.saved ? 'Saved maps say nothing of classes.' : 'This model has no classifier.'))
+  if (!logits) return list.replaceChildren(made('li', engine.saved ? 'This file says nothing of classes.' : 'This model has no classifier.'))
   const shares = softmax(logits)
   list.replaceChildren(...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
     const item = document.createElement('li')
-    item.append(made('span', engine.model.labels[token]), made('b', percent(weight)))
+    item.append(made('span', engine.model.labels[token] ?? `Class ${token}`), made('b', percent(weight)))
     item.style.setProperty('--share', `${weight * 100}%`)
     return item
   }))
