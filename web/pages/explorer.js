@@ -61,10 +61,10 @@ async function run(picture, { live = false } = {}) {
     store.set({ measured: store.get().ran })
   } catch (error) {
     showError(error)
-    showStatus('The last result stays.')
+    showStatus(page.engine.result ? 'The last result stays.' : 'This model has not run yet, and the map is of the one before: choose a picture.')
   } finally {
     if (stop && stop === latest) {
-      document.body.classList.remove('dim')
+      document.body.classList.toggle('dim', !page.engine.result)
       showStop(null)
     }
   }

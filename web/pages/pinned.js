@@ -25,6 +25,7 @@ const samePicture = (a, b) => a === b || (Number.isInteger(a.scene) && a.scene =
 /** Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. A row that is there already is B again. */
 export function pin(page, { row, title, query, scores = null } = { ...page.drawn, query: page.store.get().query }) {
   const { store, engine, picture } = page, state = { ...store.get(), query }, { pins, view } = state, model = document.getElementById('model-name').textContent
+  if (!engine.result) return // a new model, not run yet
   const settings = toHash({ ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])), view: view === 'rollout' ? view : undefined }, Infinity)
   const twin = pins.find((other) => other.settings === settings && other.source === sourceOf(page) && samePicture(other.image, picture))
   const pinned = twin ?? {

@@ -13,8 +13,9 @@ export function download(blob, name) {
 
 export function connectSave(page) {
   const on = (id, action) => element(id).addEventListener('click', () => Promise.resolve(action()).catch(page.showError))
-  const file = (id, name, make, type = '') => on(id, async () => download(new Blob([await make(await exports())].flat(), { type }), name))
-  on('save-png', async () => download(await (await exports()).pngOf(page, Number(element('png-times').value)), 'heed.png'))
+  const shown = () => { if (!page.engine.result) throw new Error('This model has not run yet. Choose a picture.') }
+  const file = (id, name, make, type = '') => on(id, async () => shown() ?? download(new Blob([await make(await exports())].flat(), { type }), name))
+  on('save-png', async () => shown() ?? download(await (await exports()).pngOf(page, Number(element('png-times').value)), 'heed.png'))
   file('save-svg', 'heed.svg', ({ currentFigure }) => currentFigure(page), 'image/svg+xml')
   file('save-csv', 'heed.csv', ({ csv }) => csv(page), 'text/csv')
   file('save-json', 'heed.json', async ({ numbers }) => JSON.stringify(await numbers(page)), 'application/json')
@@ -23,6 +24,7 @@ export function connectSave(page) {
   file('save-safetensors', 'heed.safetensors', ({ safetensorsOf }) => safetensorsOf(page))
   file('save-session', 'heed-session.json', async () => (await import('./session.js')).writeSession(page), 'application/json')
   on('code', async () => {
+    shown()
     await navigator.clipboard.writeText((await import('./code.js')).code(page))
     showStatus(`Code copied: the same numbers from the command line${page.engine.saved ? '' : ' and from JavaScript'}.`)
   })

@@ -204,12 +204,27 @@ test('a file that is neither picture nor model gets a sentence, and the last res
   await finish(page)
 })
 
-test('opens a model of one’s own from its files', async () => {
-  const page = await browser.open(), folder = join(repository, 'runtime/demo/model')
-  await page.setInputFiles('#model-files', ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) => join(folder, name)))
+test('opens a model of one’s own from its files; where its first run is stopped, nothing is asked of it', async () => {
+  const page = await browser.open(), folder = join(repository, 'runtime/demo/model'), files = ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) => join(folder, name))
+  await page.setInputFiles('#model-files', files)
   await page.waitForSelector('#demo-model:not([hidden])', { timeout: 60000 })
   assert.equal(await text(page, 'model-name'), 'model.safetensors')
   assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+  await page.evaluate(() => {
+    const status = document.getElementById('status'), observer = new MutationObserver(() => { if (/^Running/.test(status.textContent)) { observer.disconnect(); document.getElementById('stop').click() } })
+    observer.observe(status, { childList: true })
+  })
+  await page.setInputFiles('#model-files', files)
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('This model has not run yet'))
+  await page.hover('#patches [role=gridcell] >> nth=30')
+  await page.focus('#patches [role=gridcell][tabindex="0"]')
+  for (const key of [']', 'p']) await page.keyboard.press(key)
+  await page.click('#tab-matrix')
+  await page.click('#save-csv')
+  await page.waitForFunction(() => /^This model has not run yet/.test(document.getElementById('error-text').textContent))
+  await page.click('#error-close')
+  await page.click('#samples button:nth-child(2)')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Layer 4') && document.querySelector('#view .matrix'))
   await finish(page)
 })
 

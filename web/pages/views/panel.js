@@ -35,7 +35,15 @@ export function createPanel(page) {
     if (page.drawn) redraw()
   }
 
-  const redraw = () => Promise.resolve(current.draw()).catch(page.showError)
+  /* A new model that has not run yet has nothing to draw. */
+  async function redraw() {
+    if (!page.engine.result) return
+    try {
+      await current.draw()
+    } catch (error) {
+      if (page.engine.result) page.showError(error)
+    }
+  }
 
   tabs.forEach((tab, i) => {
     tab.addEventListener('click', () => store.set({ view: tab.dataset.view }))

@@ -93,6 +93,7 @@ export function createStage(page) {
 
   /* The patch becomes B of the comparison; the query stays. */
   async function pickB(query) {
+    if (!engine.result) return
     const state = { ...store.get(), query }, row = await engine.row({ ...state, score: 'softmax' }), { prefixTokens, columns } = engine.shape
     pin(page, { row, query, title: `${placeName(state, engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}` })
     store.set({ view: 'compare' })
@@ -104,9 +105,9 @@ export function createStage(page) {
   }
 
   async function draw() {
-    if (!engine.result) return // a new model, not run yet
+    if (!engine.result) return
     const mine = ++turn, [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
-    if (mine !== turn) return // a newer one is on its way
+    if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
     const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.scores ? engine.row({ ...state, query }) : null
@@ -138,5 +139,5 @@ export function createStage(page) {
     store.set({ coloured: colours })
   })
   store.on(['ran', 'coloured', 'query', 'hover', 'layer', 'head', 'reverse', 'score', 'style', 'scale', 'strength', 'view', 'fusion', 'first', 'last', 'residual', 'discard'],
-    () => draw().catch(page.showError))
+    () => draw().catch((error) => { if (engine.result) page.showError(error) })) // asked of a model that was closed meanwhile
 }
