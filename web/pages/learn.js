@@ -2,6 +2,7 @@
 import { sayAgreement, showAgreement } from './agreement.js'
 import { formulas } from './formulas.js'
 import { connectHeads, takeTokens } from './heads_lesson.js'
+import { numbersFrom, numbersText } from './learn_link.js'
 import { connectRealHead } from './real_head.js'
 import { connectTheme } from './site.js'
 import { showTable } from './table.js'
@@ -21,9 +22,9 @@ const presets = {
 let given = null, own = null, looked = null, timer
 const seen = new Set() // cells whose results are shown while results are hidden
 
-function take(name, { score, norm = 'softmax', temperature = 1, causal = false, padding = false, hide = false } = {}) {
-  const { query, key, value, words, score: own } = presets[name], copy = (rows) => rows.map((row) => [...row])
-  given = { query: copy(query), key: copy(key), value: copy(value), words }
+function take(name, { score, norm = 'softmax', temperature = 1, causal = false, padding = false, hide = false, numbers = null } = {}) {
+  const { words, score: own } = presets[name], { query, key, value } = numbers ?? presets[name], copy = (rows) => rows.map((row) => [...row])
+  given = { query: copy(query), key: copy(key), value: copy(value), words: key.map((_, i) => words[i] ?? `t${i + 1}`) }
   element('preset').value = name
   element('score').value = score ?? own
   element('temperature').value = temperature
@@ -55,21 +56,25 @@ function resize() {
   renew()
 }
 
-/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&p=1&h=1 (causal, padding, results hidden); numbers that were typed are not in it. */
+/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&p=1&h=1 (causal, padding, results hidden), and &m= with the numbers where they are
+ * not the example's and fit into 198 characters. */
 const linkOf = () => {
   const parts = { x: element('preset').value, s: element('score').value, n: element('norm').value, t: element('temperature').value, c: element('causal').checked ? '1' : '', p: element('padding').checked ? '1' : '', h: element('hide').checked ? '1' : '' }
   const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', p: '', h: '' }
-  return Object.entries(parts).filter(([key, value]) => value !== usual[key]).map(([key, value]) => `${key}=${value}`).join('&')
+  const link = Object.entries(parts).filter(([key, value]) => value !== usual[key]).map(([key, value]) => `${key}=${value}`), numbers = numbersText(given)
+  const all = (numbers === numbersText(presets[parts.x]) ? link : [...link, `m=${numbers}`]).join('&'), fits = all.length <= 198
+  return { link: fits ? all : link.join('&'), fits }
 }
 
 function takeLink() {
   const link = new URLSearchParams(location.hash.slice(1)), oneOf = (options, key) => (Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : undefined)
   const temperature = Number(link.get('t'))
-  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1', padding: link.get('p') === '1', hide: link.get('h') === '1' })
+  take(oneOf(presets, 'x') ?? 'pen', { score: oneOf(scoreKinds, 's'), norm: oneOf(normKinds, 'n'), temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1, causal: link.get('c') === '1', padding: link.get('p') === '1', hide: link.get('h') === '1', numbers: numbersFrom(link.get('m') ?? '') })
 }
 
 function keepLink() {
-  const link = linkOf()
+  const { link, fits } = linkOf()
+  element('link-said').textContent = `The choices of steps 1 to 4${fits ? ' and the numbers of Q, K and V' : ''} are in this page’s address, so a link shows them to others.${fits ? '' : ' These numbers are too many for it.'}`
   if (link !== location.hash.slice(1)) history.replaceState(null, '', link ? `#${link}` : location.pathname + location.search)
 }
 
@@ -134,7 +139,10 @@ function draw() {
   showRules(result.tempered, asked, words)
   for (const name of ['scores', 'masked', 'weights', 'output']) element(`${name}-formula`).innerHTML = looked?.[0] === name ? formulas[name](looked[1], looked[2], set, result) : ''
   clearTimeout(timer)
-  timer = setTimeout(() => agree(set, result), 150)
+  timer = setTimeout(() => {
+    keepLink()
+    agree(set, result)
+  }, 150)
 }
 
 const look = (name) => (i, j, type) => {

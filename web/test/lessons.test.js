@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { safetensorsParts } from '../pages/arrays.js'
 import { allOf, emptyRows, factors, forms, half, hiddenPatches, weightsBy } from '../pages/mask_factors.js'
+import { numbersFrom, numbersText } from '../pages/learn_link.js'
 import { fromLink, start, toLink } from '../pages/mask_link.js'
 import { asCase, asHeadsCase, attend, entmax, entmaxDistance, manyHeads, normalise, normKinds, positions, scoreKinds, scoreParts, softmax, sparsemax } from '../pages/worked.js'
 import { apart, codesOf, lettersOf, readSorter, reference, write } from '../pages/sorter.js'
@@ -87,6 +88,13 @@ test('masks as a link, and back; what is not understood is left out', () => {
   const many = { ...start(), tq: 16, tk: 16, closed: Array.from({ length: 128 }, (_, i) => 2 * i) }
   assert.ok(toLink(many).length < 199)
   assert.deepEqual(fromLink(toLink(many)), { ...many, closed: [] })
+})
+
+test('numbers as a link, and back; other texts are none', () => {
+  const given = { query: [[1, -0.5]], key: [[0.25, 10], [0, 1.5]], value: [[1, 2], [-3, 0.1]] }
+  assert.equal(numbersText(given), '1x2x2_1_-.5_.25_10_0_1.5_1_2_-3_.1')
+  assert.deepEqual(numbersFrom(numbersText(given)), given)
+  for (const text of ['', '1x2x2_1', '9x9x9_1', '1x1x2_1_2_3_4_5_x', '1x1x2_1_2_3_4_5_', '1x1x2_1_2_3_4_5_-', '2x1x2_1_2_3_4_5_6_7_8', '1x1x1_1_2_3', '1x1x2_1_2_3_4_5_1e9']) assert.equal(numbersFrom(text), null, text)
 })
 
 test('many heads and positions: the runtime gives the same', async () => {

@@ -82,6 +82,20 @@ test('results are hidden until a cell is clicked; tokens and columns are added; 
   await page.mouse.up()
   assert.ok(Math.abs(Number(await page.inputValue('#query input')) - before - 0.3) < 1e-9)
   await agrees(page)
+  for (let i = 0; i < 18; i++) await page.fill(`#query input >> nth=${i}`, '-1234.25')
+  await page.waitForFunction(() => /too many/.test(document.getElementById('link-said').textContent))
+  assert.doesNotMatch(await page.evaluate(() => location.hash), /m=/)
+  for (const [id, count] of [['tokens', '3'], ['columns', '2']]) {
+    await page.fill(`#${id}`, count)
+    await page.keyboard.press('Tab')
+  }
+  await page.waitForFunction(() => location.hash.includes('m=3x3x2_'))
+  const numbers = () => page.locator('#query input').evaluateAll((inputs) => inputs.map(({ value }) => value)), [hash, own] = [await page.evaluate(() => location.hash), await numbers()]
+  await page.selectOption('#preset', 'steps')
+  assert.equal((await numbers()).length, 9)
+  await page.evaluate((hash) => { location.hash = hash }, hash)
+  await page.waitForFunction(() => document.querySelectorAll('#query input').length === 6)
+  assert.deepEqual(await numbers(), own)
   await finish(page, 'learn-own')
 })
 
