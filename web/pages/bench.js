@@ -6,7 +6,7 @@ import { benchCases } from './bench_cases.js'
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { registerCeiling } from './register_ceiling.js'
-import { connectTheme, offlineSaid } from './site.js'
+import { allowed, connectTheme, offlineSaid } from './site.js'
 
 const element = (id) => document.getElementById(id)
 /* 2, 4, 8 … threads and as many as there are cores. */
@@ -169,7 +169,7 @@ async function switchThreads() {
 }
 
 async function showIsolation() {
-  const possible = 'serviceWorker' in navigator, asked = possible && (await askedForThreads())
+  const possible = Boolean(allowed(() => navigator.serviceWorker) && allowed(() => caches)), asked = possible && (await askedForThreads())
   element('isolation').textContent = crossOriginIsolated ? `Threads are on: this page is cross-origin isolated${asked ? ', by a service worker' : ' by its server'}.`
     : `Threads are off: the server sends no isolation headers. A service worker can${possible ? ' add them for this site, in this browser.' : 'not add them in this browser.'}`
   element('offline').textContent = offlineSaid()

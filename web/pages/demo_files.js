@@ -23,7 +23,11 @@ async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
 }
 
 /* Of all that is kept: the service worker's files of this version and of others. */
-const fromKept = async (address) => (await globalThis.caches?.match(address.href, { ignoreSearch: true, ignoreVary: true }).catch(() => undefined))?.blob()
+async function fromKept(address) {
+  try {
+    return (await caches.match(address.href, { ignoreSearch: true, ignoreVary: true }))?.blob()
+  } catch { /* none, or not for this page, as in a sandboxed frame */ }
+}
 
 async function networkOrKept(address, options) {
   try {

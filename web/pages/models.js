@@ -30,7 +30,8 @@ export function connectModels(page) {
     const [{ showReport }, report] = await Promise.all([import('./tensor_report.js'), page.engine.tensors()])
     showReport(element('model-name').textContent, report)
   })
-  globalThis.caches?.has('heed-models').then((kept) => kept && openLibrary(page)).catch(() => {})
+  const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
+  showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
   element('open-model').addEventListener('click', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
     if (target.files.length) openFiles(page, [...target.files])

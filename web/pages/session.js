@@ -48,7 +48,7 @@ const short = (sums) => (sums ? Object.values(sums).map((sum) => String(sum).sli
 async function expectWeights(page, expected) {
   const found = await hashesOrNone(sourceOf(page))
   if (!expected || (found && short(found) === short(expected))) return
-  throw new Error(`This session is of another model: its numbers are not shown here (found weights ${found ? `with SHA-256 ${short(found)}` : 'of no model, maps from a file'}, expected ${short(expected)}). Open that model, then the session again.`)
+  throw new Error(`This session is of another model: nothing of it is shown here (found weights ${found ? `with SHA-256 ${short(found)}` : 'of no model, maps from a file'}, expected ${short(expected)}). Open that model, then the session again.`)
 }
 
 /** The session in a file, or null where it is other JSON. */
@@ -96,11 +96,11 @@ async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
 
 export async function openSession(page, session) {
   const { scene, ...state } = fromHash(session.settings)
+  await expectWeights(page, session.weights_sha256) // before anything of it is shown
   if (session.picture) await page.run(await readPicture(session.picture))
   else await page.openScene(scene)
   page.store.set(state)
   page.fit()
-  await expectWeights(page, session.weights_sha256)
   if (!Array.isArray(session.pins)) return
   const pins = await readPins(page, session)
   page.store.set({ pins, pinned: pins[session.pins.findIndex(({ b }) => b === true)] ?? null })

@@ -1,8 +1,11 @@
 /* What every page has: the theme, kept where storage is allowed; its files kept for when there is no network. */
 
+/** What the browser may refuse to a page, as to one in a sandboxed frame: null then. */
+export const allowed = (ask) => { try { return ask() } catch { return null } }
+
 /** A setting of this browser, where it may keep one: null otherwise. */
-export const stored = (name) => { try { return localStorage.getItem(name) } catch { return null } }
-export const keep = (name, value) => { try { localStorage.setItem(name, value) } catch { /* for this visit alone */ } }
+export const stored = (name) => allowed(() => localStorage.getItem(name))
+export const keep = (name, value) => allowed(() => localStorage.setItem(name, value)) // else for this visit alone
 
 export function connectTheme(button) {
   const root = document.documentElement, theme = stored('theme')
@@ -16,7 +19,7 @@ export function connectTheme(button) {
 
 /** Whether this page is kept for when there is no network, as a sentence. */
 export function offlineSaid() {
-  if (!navigator.serviceWorker) return 'This browser keeps no pages for offline use: it has no service workers, or the page is not from https or localhost.'
+  if (!allowed(() => navigator.serviceWorker)) return 'This browser keeps no pages for offline use: it has no service workers, or the page is not from https or localhost.'
   return 'These pages are kept in this browser after the first visit and work offline.'
 }
 
@@ -24,7 +27,7 @@ export function offlineSaid() {
 function keepOffline() {
   if (document.documentElement.dataset.ready !== 'true') return
   ready.disconnect()
-  navigator.serviceWorker?.register('service_worker.js').catch(() => {})
+  allowed(() => navigator.serviceWorker)?.register('service_worker.js').catch(() => {})
 }
 
 const ready = new MutationObserver(keepOffline)

@@ -36,13 +36,19 @@ test('a model with fewer layers and patches takes the place of the demo, and the
   await finish(page)
 })
 
-test('without storage the page runs and changes its theme', async () => {
+test('refused every storage and service workers, as in a sandboxed frame, the page runs and changes its theme', async () => {
   const page = await browser.open('', { ready: false })
-  await page.addInitScript(() => Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } }))
+  await page.addInitScript(() => {
+    for (const [of, name] of [[window, 'localStorage'], [window, 'caches'], [navigator, 'serviceWorker']]) Object.defineProperty(of, name, { get() { throw new DOMException('denied', 'SecurityError') } })
+  })
   await page.reload()
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   await page.click('#theme')
   assert.equal(await page.getAttribute('html', 'data-theme'), 'dark')
+  assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+  await page.goto(`${browser.address}bench.html`)
+  await page.waitForSelector('html[data-ready]')
+  assert.match(await text(page, 'offline'), /keeps no pages/)
   page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
   await finish(page)
 })
