@@ -6,6 +6,7 @@ import { tokenName } from './plot/caption.js'
 import { likeness } from './likeness.js'
 import { entropy, softmax } from './maps.js'
 import { npyParts, safetensorsParts, zipParts } from './arrays.js'
+import { stageWords } from './scores.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 
 const element = (id) => document.getElementById(id)
@@ -77,15 +78,19 @@ function tokenTable({ engine, drawn }, columns) {
 /* What the stage shows of each token. */
 const onStage = ({ row, scores }) => ({ weight: row, times_uniform: row.map((weight) => weight * row.length), ...(scores ? { score: scores } : {}) })
 
+/* The stage that the views' maps are of: weights where scores are not kept. */
+const stageShown = ({ drawn, store }) => (drawn.scores ? store.get().score : 'softmax')
+const stageSaid = (score) => (score === 'softmax' ? '' : `, ${stageWords[score]}`)
+
 /* What each view's numbers are. */
 const tables = {
   heads: async (page) => {
-    const { query, reverse, score } = page.store.get(), rows = await page.engine.rows({ query, reverse, score })
-    return tokenTable(page, { ...onStage(page.drawn), ...Object.fromEntries(rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}`, row]))) })
+    const { query, reverse } = page.store.get(), score = stageShown(page), rows = await page.engine.rows({ query, reverse, score })
+    return tokenTable(page, { ...onStage(page.drawn), ...Object.fromEntries(rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}${stageSaid(score)}`, row]))) })
   },
-  matrix: async ({ engine, store }) => {
-    const { layer, head, score } = store.get(), { tokens, prefixTokens, columns } = engine.shape, matrix = await engine.matrix(layer, head, score), names = Array.from({ length: tokens }, (_, token) => quoted(tokenName(token, prefixTokens, columns)))
-    return lines(['query', ...names], names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)]))
+  matrix: async (page) => {
+    const { engine, store } = page, { layer, head } = store.get(), score = stageShown(page), { tokens, prefixTokens, columns } = engine.shape, matrix = await engine.matrix(layer, head, score), names = Array.from({ length: tokens }, (_, token) => quoted(tokenName(token, prefixTokens, columns)))
+    return lines([quoted(`query${stageSaid(score)}`), ...names], names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)]))
   },
   statistics: async ({ engine }) => {
     const statistics = await engine.statistics(), names = Object.keys(statistics[0][0])

@@ -479,6 +479,9 @@ test('scores before the softmax: in every view, and their softmax is the row', a
     }))
   })
   assert.ok(apart < 1e-5, `the softmax of the scores is ${apart} from the weights`)
+  const [names, cls] = (await saved(page, '#save-csv')).bytes.toString().split('\n').filter((line) => !line.startsWith('#'))
+  assert.match(names, /^"query, q·k \/ √D \(ONNX mode 0\)","CLS","patch \(0, 0\)",/)
+  assert.ok(cls.split(',').slice(1).some((score) => Number(score) < 0))
   await finish(page, 'explorer-scores')
 })
 

@@ -3,7 +3,7 @@
 import { findHeads, numberOf, numbersOfHeads, numbersOfUniform } from '../finder.js'
 import { scatter } from '../plot/scatter.js'
 
-const long = (name) => numbersOfHeads[name][1]
+const axes = { layer: 'Layer', ...Object.fromEntries(Object.entries(numbersOfHeads).map(([name, [, text]]) => [name, text])) }
 
 /** Fills host; where: in words, where the numbers can be read. Returns a function that draws what has changed. */
 export function createDots(page, host, where) {
@@ -12,9 +12,10 @@ export function createDots(page, host, where) {
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; ${where}"></svg>`
   const select = (name) => host.querySelector(`[name=${name}]`), plot = host.querySelector('svg')
   for (const name of ['x', 'y']) {
-    select(name).append(...Object.keys(numbersOfHeads).map((key) => new Option(long(key), key)))
+    select(name).append(...Object.entries(axes).map(([key, text]) => new Option(text, key)))
     select(name).addEventListener('change', () => draw())
   }
+  select('x').value = 'entropy'
   select('y').value = 'distance'
   plot.addEventListener('click', ({ target }) => {
     const index = Number(target.dataset?.index ?? -1), { heads } = engine.shape
@@ -29,7 +30,7 @@ export function createDots(page, host, where) {
     drawn = wanted
     const uniform = numbersOfUniform(engine.shape, engine.model.patch), all = findHeads(page.statistics, {}), kept = new Set(findHeads(page.statistics, state).map(({ layer, head }) => `${layer}.${head}`))
     const points = all.map((entry) => ({ x: numberOf(entry, x), y: numberOf(entry, y), layer: entry.layer, name: `layer ${entry.layer}, head ${entry.head}`, faint: !kept.has(`${entry.layer}.${entry.head}`) }))
-    plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: long(x), y: long(y) }, table: page.table, reference: { x: numberOf(uniform, x), y: numberOf(uniform, y) } })
+    plot.innerHTML = scatter({ points, layers, chosen: state.layer * heads + state.head, labels: { x: axes[x], y: axes[y] }, table: page.table, reference: { x: numberOf(uniform, x), y: numberOf(uniform, y) } })
   }
   return draw
 }
