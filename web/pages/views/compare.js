@@ -68,7 +68,7 @@ export function compareView(page, element) {
     const less = first.map((value, i) => (Number.isFinite(value) && Number.isFinite(second[i]) ? value - second[i] : NaN)), largest = Math.max(size(first), size(second)), apart = size(less)
     const scale = !staged ? makeScale('uniform', { tokens, largest }) : score === 'value' ? plainScale(stageWords[score], largest) : signedScale(stageWords[score], largest)
     const [unit, factor] = staged ? [stageWords[score], 1] : ['× uniform', tokens], reach = (apart * factor).toPrecision(3)
-    const words = `A and B from ${scale.ticks[0].text} to ${scale.ticks.at(-1).text}, ${unit}; the difference from −${reach} to ${reach}.${scores && !staged ? ' B has no scores of this stage: weights stand here.' : ''}`
+    const words = `A and B from ${scale.ticks[0].text} to ${scale.ticks.at(-1).text}, ${unit}; the difference from −${reach} to ${reach}.${staged ? ' Divergence and cosine are of the weights.' : scores ? ' B has no scores of this stage: weights stand here.' : ''}`
     return { a: first, b: second, less, scale, table: scale.signed ? diverging : page.table, apart, words }
   }
 
