@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
 
@@ -98,6 +99,9 @@ static heed_status open_files(heed_model *model, const heed_model_desc *desc, he
   HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint, error));
   HEED_TRY(heed_roles_detect(model->checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
+  if (!model->config->heads)
+    heed_log(model->context, HEED_LOG_WARNING, "%s: the number of heads is a guess, width %u / 64 = %u, as no config.json says it", heed_checkpoint_name(model->checkpoint),
+             model->dims.width, model->dims.heads);
   model->layers = heed_alloc(model->context, model->dims.layers, sizeof *model->layers);
   if (!model->layers) return heed_fail_memory(error, "model: layers", model->dims.layers * sizeof *model->layers);
   HEED_TRY(resolve_embeddings(model, error));

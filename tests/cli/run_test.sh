@@ -28,6 +28,16 @@ done
 grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
 test_end
 
+test_begin run_says_that_heads_are_a_guess
+heed run "$vectors/vit/small_224/model.safetensors" "$picture" --backend cpu --quiet
+expect_exit 0
+expect_stderr_empty
+cp "$vectors/vit/small_224/model.safetensors" "$here/alone.safetensors"
+heed run alone.safetensors "$picture" --backend cpu --quiet
+expect_exit 0
+expect_stderr_contains "alone.safetensors: the number of heads is a guess, width 64 / 64 = 1, as no config.json says it"
+test_end
+
 test_begin run_fits_the_whole_picture
 heed run "$micro" "$picture" --backend cpu --quiet --fit whole --json whole.json --maps maps.png
 expect_exit 0

@@ -22,6 +22,13 @@ export async function licenceOf(source) {
   return files.some(([name]) => /^LICEN[CS]E(\.\w+)?$/i.test(name)) ? 'as its LICENSE file says' : 'not stated in the files'
 }
 
+/* What is to be known of the number of heads where no config says it: then the runtime takes heads of 64 channels. */
+async function guessOf({ engine: { shape, model } }, source) {
+  const config = source === demoModel ? null : filesOf(source).find(([name]) => name === 'config.json')?.[1]
+  if (source === demoModel || (config && /"num_(attention_)?heads"/.test(await config.text()))) return ''
+  return `The number of heads is a guess: width ${model.width} / 64 = ${shape.heads}, as no config.json says it. With another number the maps are others: open the weights together with their config.json.`
+}
+
 const button = (text, title, label, act) => { const made = Object.assign(document.createElement('button'), { type: 'button', className: 'plain', textContent: text, title, ariaLabel: label }); made.addEventListener('click', act); return made }
 
 /* The first eight digits; all of them on hover and copied on a press. */
@@ -36,11 +43,15 @@ function showHash(host, hashes, many) {
 export async function showOrigin(page) {
   const host = document.getElementById('model-origin'), source = sourceOf(page), current = () => source === sourceOf(page)
   if (source.attention) return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
-  const licence = await licenceOf(source)
+  const [licence, guess] = await Promise.all([licenceOf(source), guessOf(page, source)])
   if (!current()) return
   const weights = weightsOf(source), size = weights.reduce((sum, [, file]) => sum + (file.size ?? 0), 0), sum = document.createElement('span')
   const work = async () => { const hashes = await hashesOf(source); if (current()) showHash(sum, hashes, weights.length) }
   host.replaceChildren(`Licence: ${licence}`, document.createElement('br'), sum)
+  if (guess) {
+    host.prepend(guess, document.createElement('br'))
+    page.showError(new Error(guess))
+  }
   if (size <= hashAtOnce) return work()
   sum.replaceChildren('SHA-256 ', button('work out', `${(size / 1e9).toFixed(1)} GB to read`, 'Work out the SHA-256 of the weights', () => { sum.textContent = 'SHA-256 …'; work().catch(page.showError) }))
 }

@@ -92,6 +92,11 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
   await origin(/^Licence: apache-2\.0/) // of its card
   await page.setInputFiles('#model-files', ['config.json', 'model.safetensors'].map((name) => join(packageFolder, 'demo', name)))
   await origin(/^Licence: not stated in the files/)
+  assert.equal(await page.isVisible('#error'), false)
+  await page.setInputFiles('#model-files', join(packageFolder, 'demo/model.safetensors'))
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), /^The number of heads is a guess: width 128 \/ 64 = 2, as no config\.json says it/)
+  await origin(/^The number of heads is a guess/)
   await finish(page)
 })
 
@@ -103,6 +108,7 @@ test('what is not there, and a server that the policy does not name, get a sente
     assert.match(await text(page, 'error-text'), sentence)
     await page.click('#error-close')
   }
+  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 2) // the weights and the index of their shards
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
 })
