@@ -132,9 +132,17 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   return HEED_OK;
 }
 
+/* NumPy's files have a start of their own, and a zip file's is that of its first entry. */
+static heed_status refuse_numpy(cli_state *cli, const maps_job *job, size_t size, const char *path) {
+  const char *found = size >= 6 && memcmp(job->bytes, "\x93NUMPY", 6) == 0 ? "an .npy file" : size >= 4 && memcmp(job->bytes, "PK\3\4", 4) == 0 ? "a zip or .npz file" : NULL;
+  if (!found) return HEED_OK;
+  return heed_fail(&cli->error, HEED_UNSUPPORTED, "%s: not in a format that is read here (found %s, expected .safetensors: open it in the page, which reads both, and save it from there)", path, found);
+}
+
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   size_t size;
   HEED_TRY(cli_read_file(cli, path, &job->bytes, &size));
+  HEED_TRY(refuse_numpy(cli, job, size, path));
   const heed_source source = {size, job->bytes, NULL, NULL};
   HEED_TRY(heed_safetensors_open(cli->context, &source, path, &job->file, &cli->error));
   job->result.picture = path;

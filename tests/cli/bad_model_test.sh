@@ -134,4 +134,13 @@ bad_input check_not_a_case "op" check "$micro/model.safetensors" --quiet
 safetensors "$bad/op_unknown.safetensors" '{"__metadata__":{"op":"dance"},"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' 4
 bad_input check_op_unknown "dance" check "$bad/op_unknown.safetensors" --quiet
 
+# ------------------------------------------------------------------------------------------------------------------- maps
+
+printf '\223NUMPY\001\000v\000{' >"$bad/maps.npy"
+bad_input maps_npy "found an .npy file, expected .safetensors: open it in the page" maps "$bad/maps.npy"
+printf 'PK\003\004\024\000\000\000\000\000' >"$bad/maps.npz"
+bad_input maps_npz "found a zip or .npz file, expected .safetensors" maps "$bad/maps.npz"
+printf 'PK' >"$bad/short.npz"
+bad_input maps_short "too short" maps "$bad/short.npz"
+
 tests_end
