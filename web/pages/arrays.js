@@ -61,12 +61,12 @@ async function* zipEntries(bytes, name, ending) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   let end = bytes.length - 22
   while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--
-  if (end < 0) fail(name, 'no .npz file (its directory is missing)')
+  if (end < 0) fail(name, 'no whole .npz file (its directory, which is its end, is missing). Copy it or save it with numpy.savez again.')
   for (let at = view.getUint32(end + 16, true), left = view.getUint16(end + 10, true); left > 0; left--) {
-    if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50) fail(name, 'a damaged directory')
+    if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50) fail(name, 'a damaged directory. Copy it or save it with numpy.savez again.')
     const method = view.getUint16(at + 10, true), packed = view.getUint32(at + 20, true), nameLength = view.getUint16(at + 28, true), local = view.getUint32(at + 42, true)
     const entry = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
-    if (local + 30 > bytes.length) fail(name, 'a damaged entry')
+    if (local + 30 > bytes.length) fail(name, 'a damaged entry. Copy it or save it with numpy.savez again.')
     const from = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true), body = bytes.slice(from, from + packed)
     if (method !== 0 && method !== 8) fail(name, `${entry} is packed in a way that is not read (found method ${method}, expected 0 or 8)`)
     if (entry.endsWith(ending)) yield [entry, method ? await inflate(body) : body]

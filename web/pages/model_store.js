@@ -54,11 +54,11 @@ export async function lookAt(text) {
   url.hash = ''
   if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
   const folder = new URL('.', url), name = lone ? url.pathname.split('/').pop() : single
-  const [weights, ...others] = await Promise.all([name, ...small].map((file) => look(folder, file)))
-  const shardIndex = weights || lone ? null : await look(folder, index), files = others.filter(Boolean)
+  const weights = await look(folder, name), shardIndex = weights || lone ? null : await look(folder, index) // one by one: what is not there is an error on the console
+  if (!weights && !shardIndex) missing(folder, name)
+  const files = (await Promise.all(small.map((file) => look(folder, file)))).filter(Boolean)
   if (weights) files.push(weights)
-  else if (shardIndex) files.push(shardIndex, ...await Promise.all((await shards(shardIndex)).map(async (shard) => (await look(folder, shard)) ?? missing(folder, shard))))
-  else missing(folder, name)
+  else files.push(shardIndex, ...await Promise.all((await shards(shardIndex)).map(async (shard) => (await look(folder, shard)) ?? missing(folder, shard))))
   if (sha256 && !weights) throw new Error(`${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`)
   return { address: url.href, sha256, files, size: files.every(({ size }) => size > 0) ? files.reduce((sum, { size }) => sum + size, 0) : 0 }
 }
