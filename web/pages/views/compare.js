@@ -10,6 +10,7 @@ import { largestOf } from '../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { stageWords } from '../scores.js'
 import { drawRow } from './row_picture.js'
+import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 
 const diverging = divergingTable()
@@ -17,7 +18,7 @@ const others = { pinned: 'the pinned row', bf16: 'weights in BF16', int8: 'weigh
 const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
 export function compareView(page, element) {
-  const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`
+  const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
   element.innerHTML = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
     <div class="fields"><label>B is <select name="other">${Object.entries(others).map(([name, text]) => `<option value="${name}">${text}</option>`).join('')}</select></label>
     <label>Shown <select name="shown"><option value="side">side by side</option><option value="swipe">with a curtain</option></select></label></div>
@@ -57,19 +58,20 @@ export function compareView(page, element) {
   function show(index, words, weights, scale, table, picture) {
     const { rows, columns } = page.engine.shape, canvas = figures[index].querySelector('canvas')
     figures[index].querySelector('span').textContent = words
+    drawSmallBar(figures[index], scale, table)
     if (picture) drawRow(canvas, picture, { weights, rows, columns, scale, table, strength: store.get().strength })
     else put(canvas, heat({ weights, rows, columns, scale, table }))
   }
 
-  /* What stands in the pictures: { a, b, scale, table, words(difference) }, of the patches. */
+  /* What stands in the pictures: { a, b, less, scale, lessScale, table, words }, of the patches. */
   function shownOf(b) {
     const { row, scores } = page.drawn, { tokens, prefixTokens } = page.engine.shape, { score } = store.get(), staged = scores && b.scores && b.score === score
     const [first, second] = (staged ? [scores, b.scores] : [row, b.row]).map((of) => of.subarray(prefixTokens)), size = (of) => of.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
-    const less = first.map((value, i) => (Number.isFinite(value) && Number.isFinite(second[i]) ? value - second[i] : NaN)), largest = Math.max(size(first), size(second)), apart = size(less)
+    const [unit, factor] = staged ? [stageWords[score], 1] : ['× uniform', tokens], largest = Math.max(size(first), size(second))
+    const less = first.map((value, i) => (Number.isFinite(value) && Number.isFinite(second[i]) ? (value - second[i]) * factor : NaN)), lessScale = signedScale(unit, size(less))
     const scale = !staged ? makeScale('uniform', { tokens, largest }) : score === 'value' ? plainScale(stageWords[score], largest) : signedScale(stageWords[score], largest)
-    const [unit, factor] = staged ? [stageWords[score], 1] : ['× uniform', tokens], reach = (apart * factor).toPrecision(3)
-    const words = `A and B from ${scale.ticks[0].text} to ${scale.ticks.at(-1).text}, ${unit}; the difference from −${reach} to ${reach}.${staged ? ' Divergence and cosine are of the weights.' : scores ? ' B has no scores of this stage: weights stand here.' : ''}`
-    return { a: first, b: second, less, scale, table: scale.signed ? diverging : page.table, apart, words }
+    const words = `All in ${unit}; A and B on one scale.${staged ? ' Divergence and cosine are of the weights.' : scores ? ' B has no scores of this stage: weights stand here.' : ''}`
+    return { a: first, b: second, less, scale, lessScale, table: scale.signed ? diverging : page.table, words }
   }
 
   function showNothing(b) {
@@ -100,7 +102,7 @@ export function compareView(page, element) {
     const shown = shownOf(b)
     show(0, title, shown.a, shown.scale, shown.table, pictureNow(page))
     show(1, b.title, shown.b, shown.scale, shown.table, b.picture)
-    show(2, 'blue: B has more, orange: A has more', shown.less, signedScale('', shown.apart), diverging)
+    show(2, 'blue: B has more, orange: A has more', shown.less, shown.lessScale, diverging)
     hint.textContent = `${shown.words}${modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : ''}`
     const apart = divergence(row, b.row), digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
     element.querySelector('dl').innerHTML = `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, b.row).toFixed(4)}</dd>`

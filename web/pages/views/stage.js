@@ -5,10 +5,11 @@ import { createGrid } from '../grid.js'
 import { caption, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { overlay } from '../plot/overlay.js'
-import { largestOf, newRaster, putColour } from '../plot/raster.js'
+import { largestOf } from '../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../plot/scale.js'
 import { pin } from '../pinned.js'
 import { stageWords } from '../scores.js'
+import { drawBar } from './bar.js'
 import { put } from './canvas.js'
 import { createStrip } from './strip.js'
 
@@ -32,18 +33,6 @@ function drawPicture({ engine, picture }) {
   element('frame').style.aspectRatio = `${columns} / ${rows}`
   for (const id of ['picture', 'map']) element(id).hidden = false
   for (const id of ['first-picture', 'first-map']) element(id).hidden = true
-}
-
-function drawBar(scale, table) {
-  const raster = newRaster(256, 1)
-  for (let i = 0; i < 256; i++) putColour(raster, i, table, i / 255)
-  put(element('bar'), raster)
-  element('ticks').replaceChildren(...scale.ticks.map(({ at, text }) => {
-    const tick = Object.assign(document.createElement('span'), { textContent: text })
-    tick.style.left = `${at * 100}%`
-    return tick
-  }))
-  element('bar-label').textContent = scale.label
 }
 
 /* The query's patch, and a cross on patches that it cannot look at. */
@@ -119,7 +108,8 @@ export function createStage(page) {
     page.drawn = { row, inside: insideOf(page.picture, engine.result.region), title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
-    drawBar(scale, table)
+    drawBar({ canvas: element('bar'), ticks: element('ticks') }, scale, table)
+    element('bar-label').textContent = scale.label
     drawStrip(scores ?? row, { scale, table, query })
     element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption

@@ -6,15 +6,16 @@ import { tokenName } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
-import { signedScale } from '../plot/scale.js'
+import { plainScale, signedScale } from '../plot/scale.js'
+import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 
-const diverging = divergingTable(), cosines = signedScale('cosine', 1), ends = 'blue −1, white 0, orange 1'
+const diverging = divergingTable(), cosines = signedScale('cosine', 1)
 const names = ['Likeness to the query', 'Length of the state', 'Likeness of positions']
 
 export function tokensView(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div></figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
+  element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
   const figures = element.querySelectorAll('figure'), [ofStates, ofPositions] = element.querySelectorAll('.hint')
   let turn = 0
 
@@ -23,6 +24,7 @@ export function tokensView(page, element) {
     figures[index].hidden = !numbers
     if (!numbers) return
     figures[index].querySelector('span').textContent = words
+    drawSmallBar(figures[index], scale, colours)
     put(figures[index].querySelector('canvas'), heat({ weights: Float32Array.from(numbers.slice(prefixTokens)), rows, columns, scale, table: colours }))
   }
 
@@ -49,9 +51,9 @@ export function tokensView(page, element) {
     const mine = ++turn, { layer, query, hover, colours } = store.get(), token = engine.token(hover ?? query), found = await likeness(page, layer, token), table = await engine.colours(colours)
     if (mine !== turn) return
     const { states, lengths, positions } = found, longest = lengths && largestOf(lengths.slice(engine.shape.prefixTokens))
-    show(0, ends, states, cosines, diverging)
-    show(1, longest && `0 to ${longest.toFixed(1)}`, lengths, { position: (value) => value / longest }, table)
-    show(2, ends, positions, cosines, diverging)
+    show(0, 'cosine', states, cosines, diverging)
+    show(1, 'of a token’s numbers', lengths, plainScale('length', longest), table)
+    show(2, 'cosine', positions, cosines, diverging)
     element.querySelector('.pair').hidden = !states && !positions
     ofStates.textContent = wordsOfStates(found, layer, token)
     ofPositions.textContent = wordsOfPositions(found, token)
