@@ -211,6 +211,11 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   await page.fill('#runs', '3')
   await page.waitForFunction(() => /scalar\s+–[^]*SIMD\s+–/.test(document.getElementById('times').innerText)) // the baseline alone
   await page.click('#start')
+  assert.equal(await page.textContent('#start'), 'Stop')
+  await page.click('#start')
+  await page.waitForFunction(() => /^Stopped/.test(document.getElementById('said').textContent) && document.getElementById('start').textContent === 'Measure', undefined, { timeout: 120000 })
+  assert.equal(await page.isDisabled('#copy'), true)
+  await page.click('#start')
   await page.waitForSelector('html[data-measured]', { timeout: 120000 })
   assert.match(await page.locator('#times').innerText(), /scalar\s+\d[^]*SIMD\s+\d[^]*threads\s+\d/)
   assert.equal(await page.locator('#op-times tr').count(), 6)
@@ -231,6 +236,7 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
     assert.deepEqual(ops.map(({ median }) => median > 0), ops.map(() => true))
   }
   assert.equal(measured.environment.isolated, true)
+  assert.match(await page.innerText('#environment'), new RegExp(`heed\\s+${measured.rows[0].version}\\s+modules\\s+scalar, 1 thread; WASM`))
   await finish(page, 'bench')
 })
 
