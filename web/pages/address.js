@@ -1,6 +1,6 @@
 /* The state in the URL's hash, short and readable: #s=159&l=3&h=0&q=2.10. Only what differs from the defaults is written; a picture or
  * model of one's own is on one's own machine and in no link. */
-import { unchanged } from './changes.js'
+import { changesWithin, unchanged } from './changes.js'
 
 export const defaults = Object.freeze({
   scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
@@ -9,7 +9,7 @@ export const defaults = Object.freeze({
 })
 
 const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
-const share = (text) => (/^[01](\.\d{1,3})?$/.test(text) && Number(text) <= 1 ? Number(text) : undefined)
+const share = (least, most) => (text) => (/^[01](\.\d{1,3})?$/.test(text) && text >= least && text <= most ? Number(text) : undefined)
 const oneOf = (...names) => (text) => (names.includes(text) ? text : undefined)
 
 const parseQuery = (text) => {
@@ -19,13 +19,18 @@ const parseQuery = (text) => {
 
 const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
 
-const pairs = (text) => (/^\d{1,4}\.\d{1,4}(_\d{1,4}\.\d{1,4})*$/.test(text) ? text.split('_') : undefined)
+/* Each once, without zeros before its numbers. */
+const listOf = (entry) => (text) => {
+  const entries = text.split('_')
+  return entries.every((one) => entry.test(one)) ? [...new Set(entries.map((one) => one.split('.').map(Number).join('.')))] : undefined
+}
+const pairs = listOf(/^\d{1,4}\.\d{1,4}$/)
 
 /* Patches as runs, "3_10-13": { 3, 10, 11, 12, 13 }. */
-const runs = (text) => (/^\d{1,4}(-\d{1,4})?(_\d{1,4}(-\d{1,4})?)*$/.test(text) ? text.split('_').flatMap((run) => {
+const runs = (text) => (/^\d{1,4}(-\d{1,4})?(_\d{1,4}(-\d{1,4})?)*$/.test(text) ? [...new Set(text.split('_').flatMap((run) => {
   const [first, last = first] = run.split('-').map(Number)
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
-}) : undefined)
+}))] : undefined)
 
 function writeRuns(numbers) {
   const parts = []
@@ -42,11 +47,11 @@ const keys = {
   s: ['scene', whole], l: ['layer', whole], h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))], q: ['query', parseQuery],
   v: ['view', oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene')],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')], n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
-  c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share],
-  r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share],
+  c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')], a: ['strength', share(0, 1)],
+  r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share(0.05, 0.95)],
   p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'top5', 'cls-entropy')],
-  d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share],
-  b: ['gains', (text) => (/^\d{1,3}\.\d{1,3}\.\d{1,2}(_\d{1,3}\.\d{1,3}\.\d{1,2})*$/.test(text) ? text.split('_') : undefined)], m: ['fit', oneOf('model', 'whole')], z: ['dropped', runs], u: ['cuts', pairs]
+  d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share(0, 0.95)],
+  b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)], m: ['fit', oneOf('model', 'whole')], z: ['dropped', runs], u: ['cuts', pairs]
 }
 
 const write = (value, name) => (name === 'dropped' ? writeRuns(value) : value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))
@@ -68,4 +73,14 @@ export function fromHash(hash) {
     if (value !== undefined) state[keys[key][0]] = value
   }
   return state
+}
+
+/** The state with what a model of this shape has: a link, or the model before, may say more. */
+export function fitted(state, shape) {
+  const { layers, heads, rows, columns, prefixTokens } = shape, { layer, head, query, first, last } = state, end = last < layers ? last : -1
+  const inside = query === 'cls' ? prefixTokens > 0 : query[0] < rows && query[1] < columns
+  return {
+    ...state, ...changesWithin(state, shape), layer: Math.min(layer, layers - 1), head: head === 'mean' ? head : Math.min(head, heads - 1), query: inside ? query : [rows >> 1, columns >> 1],
+    first: Math.min(first, end < 0 ? layers - 1 : end), last: end
+  }
 }

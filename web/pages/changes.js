@@ -21,13 +21,19 @@ export function wordsOfChanges({ off = [], how, temperature = 1, dropped = [], c
   ].filter(Boolean).map((text) => `, ${text}`).join('')
 }
 
+/** Those of the changes that a model of this shape has. */
+export function changesWithin({ off, dropped, cuts, gains = [] }, { layers, heads, tokens, rows, columns }) {
+  const isHead = (text) => { const [layer, head] = text.split('.'); return layer < layers && head < heads }
+  return { off: off.filter(isHead), gains: gains.filter(isHead), dropped: dropped.filter((patch) => patch < rows * columns), cuts: cuts.filter((pair) => pair.split('.').every((token) => token < tokens)) }
+}
+
 /** As options of heed run, [name, value]; what the model has not is left out. */
-export function optionsOfChanges({ off, how, temperature, dropped, cuts, gains = [] }, { layers, heads, tokens, rows, columns }) {
-  const isHead = (text) => { const [layer, head] = text.split('.'); return layer < layers && head < heads }, out = off.filter(isHead)
+export function optionsOfChanges({ how, temperature, ...changes }, shape) {
+  const { off, dropped, cuts, gains } = changesWithin(changes, shape), { columns } = shape
   return Object.entries({
-    ablate: out.join(), replace: out.length && how !== 'zero' ? how : '', gain: gains.filter(isHead).map((text) => text.replace(/\.(\d+)$/, (_, percent) => `=${percent / 100}`)).join(),
-    drop: dropped.filter((patch) => patch < rows * columns).map((patch) => `${Math.floor(patch / columns)},${patch % columns}`).join(';'),
-    cut: cuts.filter((pair) => pair.split('.').every((token) => token < tokens)).join(), temperature: temperature === 1 ? '' : temperature
+    ablate: off.join(), replace: off.length && how !== 'zero' ? how : '', gain: gains.map((text) => text.replace(/\.(\d+)$/, (_, percent) => `=${percent / 100}`)).join(),
+    drop: dropped.map((patch) => `${Math.floor(patch / columns)},${patch % columns}`).join(';'),
+    cut: cuts.join(), temperature: temperature === 1 ? '' : temperature
   }).filter(([, value]) => value !== '').map(([name, value]) => [`--${name}`, String(value)])
 }
 

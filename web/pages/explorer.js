@@ -1,5 +1,5 @@
 /* The explorer: state, engine and views, put together. */
-import { defaults, fromHash } from './address.js'
+import { defaults, fitted, fromHash } from './address.js'
 import { keysOfChanges, unchanged } from './changes.js'
 import { connectControls, showControls } from './controls.js'
 import { createEngine } from './engine.js'
@@ -19,20 +19,13 @@ import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
 
 const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null, pinned: null, pins: [] })
-const page = { store, engine: null, table: null, source: demoModel, run, openModel, fit, showError: (error) => showError(error) }
+const page = { store, engine: null, table: null, source: demoModel, run, openModel, showError: (error) => showError(error) }
 
 /** The query drawn now: the patch under the mouse, or the chosen one. */
 page.query = () => store.get().hover ?? store.get().query
 
-/* What a link or another model says may not be there. */
-function fit() {
-  const { layers, heads, rows, columns } = page.engine.shape, { layer, head, query, first, last } = store.get()
-  const inside = (at) => (at === 'cls' ? page.engine.shape.prefixTokens > 0 : at[0] < rows && at[1] < columns)
-  store.set({
-    layer: Math.min(layer, layers - 1), head: head === 'mean' ? head : Math.min(head, heads - 1), query: inside(query) ? query : [rows >> 1, columns >> 1],
-    first: Math.min(first, layers - 1), last: last >= layers ? -1 : last, hover: null
-  })
-}
+const fit = () => store.set({ ...fitted(store.get(), page.engine.shape), hover: null })
+page.fit = fit
 
 let latest = null // the AbortController of the run that a button can stop
 
@@ -174,6 +167,7 @@ async function start() {
   }
   document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
   if (page.engine.info.simd === 'none') showError(new Error('This browser has no SIMD in WebAssembly: the scalar module runs, to the same numbers but several times slower. A newer browser is faster.'))
+  fit()
   createStage(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))
   store.on(['ran'], () => showAnswer(page))

@@ -1,7 +1,7 @@
 /* The page's state: what a link says, and who hears of a change. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defaults, fromHash, toHash } from '../pages/address.js'
+import { defaults, fitted, fromHash, toHash } from '../pages/address.js'
 import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged, wordsOfChanges } from '../pages/changes.js'
 import { findHeads, numbersOfUniform, parseFilter } from '../pages/finder.js'
 import { cosine, divergence, entropy, layerMean, slice, softmax } from '../pages/maps.js'
@@ -23,6 +23,16 @@ test('a link holds what differs from the defaults, and gives it back', () => {
 test('what a link cannot mean is left out', () => {
   for (const hash of ['#l=-1', '#l=x&h=1.5', '#q=3', '#q=1.2.3', '#v=elsewhere', '#a=7', '#s=1e9', '#c=jet', '#__proto__=1', '#constructor=2', '#%', '#n'])
     assert.deepEqual(fromHash(hash), { ...defaults }, hash)
+})
+
+test('what the model has not is left out of a link, and the address says what is shown', () => {
+  const shape = { layers: 5, heads: 4, tokens: 197, prefixTokens: 1, rows: 14, columns: 14 }
+  for (const [hash, shown] of Object.entries({
+    '#x=9.9_03.0_3.0': '#x=3.0', '#z=5000': '', '#z=3-4_4_195-300': '#z=3-4_195', '#u=500.500_1.2': '#u=1.2', '#b=9.9.50_1.02.50': '#b=1.2.50', '#i=4&j=1': '#i=1&j=1', '#i=9&j=9': '#i=4',
+    '#g=1&v=rollout': '#v=rollout', '#e=1': '', '#e=0': '', '#a=0': '#a=0', '#l=9&h=9&q=20.1': '#l=4&h=3&q=7.7', '#q=cls&h=mean': '#h=mean&q=cls'
+  })) assert.equal(toHash(fitted(fromHash(hash), shape)), shown, hash)
+  assert.deepEqual(fitted(defaults, shape), defaults)
+  assert.deepEqual(fitted({ ...defaults, query: 'cls' }, { ...shape, prefixTokens: 0 }).query, [7, 7])
 })
 
 test('listeners hear of their own keys, once, and only when something differs', () => {
