@@ -55,6 +55,7 @@ class AttentionMap extends HTMLElement {
   connectedCallback() {
     this.append(this.#canvas, this.#wrong)
     this.#canvas.setAttribute('role', 'img')
+    this.#canvas.ariaLabel ??= 'Attention map, not drawn yet'
     this.#wrong.setAttribute('role', 'alert')
     this.#canvas.style.width = '100%'
     this.#say('')
