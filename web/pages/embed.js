@@ -12,7 +12,8 @@ const examples = {
 }
 
 async function showExample() {
-  const files = examples[element('example').value], texts = await Promise.all(files.map(async (file) => `${files.length > 1 ? `// ${file}\n` : ''}${(await (await fetch(`examples/${file}`)).text()).trim()}`))
+  const chosen = element('example').value, files = examples[chosen], texts = await Promise.all(files.map(async (file) => `${files.length > 1 ? `// ${file}\n` : ''}${(await (await fetch(`examples/${file}`)).text()).trim()}`))
+  if (chosen !== element('example').value) return // another one was chosen meanwhile
   element('example-code').textContent = texts.join('\n\n')
 }
 
