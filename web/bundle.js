@@ -43,6 +43,7 @@ function partOf(entry, plain) {
   return (id, { getModuleInfo, getModuleIds }) => {
     const start = from([entry, join(plain, afterMap)], getModuleInfo)
     if (start.has(id)) return 'explorer'
+    if (id === join(plain, 'sheet.js')) return 'sheet' // on phones alone, and soon
     const asked = [...getModuleIds()].filter((other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length), isView = (other) => other.startsWith(join(plain, 'views'))
     const views = from(asked.filter(isView), getModuleInfo).has(id), rest = from(asked.filter((other) => !isView(other)), getModuleInfo).has(id)
     return views && rest ? 'shared' : views ? 'views' : 'files'

@@ -14,7 +14,7 @@ function fill(select, options, value) {
   select.value = value
 }
 
-export function showControls({ store }) {
+export function showControls({ store, showError }) {
   const state = store.get()
   fill(element('style'), overlayStyles, state.style)
   fill(element('scale'), scaleKinds, state.scale)
@@ -22,7 +22,10 @@ export function showControls({ store }) {
   fill(element('colours'), maps, state.colours)
   element('strength').value = state.strength
   connectTheme(element('theme'))
-  element('help').addEventListener('click', () => element('keys').showModal())
+  element('help').addEventListener('click', () => {
+    element('keys').showModal()
+    import('./key_list.js').then(({ showKeys }) => showKeys(element('key-list'))).catch(showError)
+  })
 }
 
 export function connectControls(page) {

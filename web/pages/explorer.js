@@ -10,7 +10,6 @@ import { connectPictures, scenePictures } from './pictures.js'
 import { barOfStart } from './loading.js'
 import { connectModels } from './models.js'
 import { connectSave } from './save.js'
-import { connectSheet } from './sheet.js'
 import { showError, showProgress, showStatus, showStop } from './status.js'
 import { createStore } from './store.js'
 import { followAddress } from './visits.js'
@@ -143,6 +142,14 @@ function followModel() {
   show()
 }
 
+/* On a phone alone the numbers are a sheet. */
+function followWidth() {
+  const narrow = matchMedia('(max-width: 700px)')
+  const follow = () => { if (narrow.matches) { narrow.onchange = null; import('./sheet.js').then(({ connectSheet }) => connectSheet()).catch(showError) } }
+  narrow.onchange = follow
+  follow()
+}
+
 async function openScene(seed) {
   const [picture] = await scenePictures(page, [seed])
   await run(picture)
@@ -175,7 +182,7 @@ async function start() {
   connectKeys(page)
   connectSave(page)
   followPins()
-  connectSheet()
+  followWidth()
   connectModels(page)
   await openScene(wanted)
   await createPanel(page) // until there is a map the built-in ones stay
