@@ -2,7 +2,7 @@
  * patches, which no picture changes. Cosines; tokens are prefix tokens first, then patches in raster order. */
 import { readSafetensorsHeader, readTensor } from './arrays.js'
 import { cosine } from './maps.js'
-import { weightsOf } from './provenance.js'
+import { weightsOf } from './model_hashes.js'
 
 const role = 'embeddings.position_embeddings', known = new WeakMap()
 

@@ -1,33 +1,12 @@
 /* Where the model is from, below its name: the licence that its files state, and the SHA-256 of its weights. Loaded once there is a map;
  * weights are hashed beside the page's own work, large ones when asked for. */
 import { demoModel } from './heed/demo.js'
-import { licenceOfCard, unquoted } from './model_card.js'
-import { filesOf, hashesOf, weightsOf } from './provenance.js'
+import { hashesOf, weightsOf } from './model_hashes.js'
 import { showStatus } from './status.js'
 import { sourceOf } from './pinned.js'
 
 /* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
 const hashAtOnce = 2e8
-
-/** What the files of a model state, in words. */
-export async function licenceOf(source) {
-  if (source === demoModel) return 'Apache-2.0'
-  const files = filesOf(source), text = async (name) => (await files.find(([found]) => found === name)?.[1].text()) ?? ''
-  const card = licenceOfCard(await text('README.md'))
-  if (card) return card
-  try {
-    const { license } = JSON.parse(await text('config.json'))
-    if (typeof license === 'string' && license) return unquoted(license)
-  } catch { /* the runtime said what is wrong with it */ }
-  return files.some(([name]) => /^LICEN[CS]E(\.\w+)?$/i.test(name)) ? 'as its LICENSE file says' : 'not stated in the files'
-}
-
-/* What is to be known of the number of heads where no config says it: then the runtime takes heads of 64 channels. */
-async function guessOf({ engine: { shape, model } }, source) {
-  const config = source === demoModel ? null : filesOf(source).find(([name]) => name === 'config.json')?.[1]
-  if (source === demoModel || (config && /"num_(attention_)?heads"/.test(await config.text()))) return ''
-  return `The number of heads is a guess: width ${model.width} / 64 = ${shape.heads}, as no config.json says it. With another number the maps are others: open the weights together with their config.json.`
-}
 
 const button = (text, title, label, act) => { const made = Object.assign(document.createElement('button'), { type: 'button', className: 'plain', textContent: text, title, ariaLabel: label }); made.addEventListener('click', act); return made }
 
@@ -43,7 +22,7 @@ function showHash(host, hashes, many) {
 export async function showOrigin(page) {
   const host = document.getElementById('model-origin'), source = sourceOf(page), current = () => source === sourceOf(page)
   if (source.attention) return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
-  const [licence, guess] = await Promise.all([licenceOf(source), guessOf(page, source)])
+  const { licence, guess } = source === demoModel ? { licence: 'Apache-2.0' } : await import('./model_card.js').then(({ readCard }) => readCard(page.engine, source))
   if (!current()) return
   const weights = weightsOf(source), size = weights.reduce((sum, [, file]) => sum + (file.size ?? 0), 0), sum = document.createElement('span')
   const work = async () => { const hashes = await hashesOf(source); if (current()) showHash(sum, hashes, weights.length) }

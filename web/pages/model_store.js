@@ -1,7 +1,7 @@
 /* Models by address: which files a folder has and how large they are, their bytes kept in Cache Storage until they are removed. The page's
  * policy (connect-src) says which servers it may ask: its own, unless whoever serves it adds others. */
 
-import { digest } from './provenance.js'
+import { digest } from './model_hashes.js'
 
 const storeName = 'heed-models'
 const single = 'model.safetensors', index = 'model.safetensors.index.json', small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]

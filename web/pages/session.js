@@ -5,7 +5,8 @@ import { cutOut } from './cut_out.js'
 import { decode } from './decode.js'
 import { scenePictures } from './pictures.js'
 import { sourceOf, square } from './pinned.js'
-import { hashesOf, provenanceOf } from './provenance.js'
+import { hashesOf } from './model_hashes.js'
+import { provenanceOf } from './provenance.js'
 import { scoreStages } from './scores.js'
 
 const pinsAtMost = 200, textAtMost = 500

@@ -1,0 +1,27 @@
+/* The files of a model and the SHA-256 of its weights, as `sha256sum model.safetensors` gives it. */
+import { blobAt, sha256 } from './demo_files.js'
+
+/* What is larger is not hashed: the browser wants the whole file in memory for it. */
+const hashAtMost = 1 << 30
+const hashes = new WeakMap()
+
+/** The SHA-256 of a Blob or of what is at an address, null where it is too large. */
+export async function digest(value) {
+  const blob = value instanceof Blob ? value : await blobAt(value)
+  return blob.size > hashAtMost ? null : sha256(blob)
+}
+
+/** The files [name, file] of a model's source: { weights }, files, or blobs by name. */
+export function filesOf(source) {
+  if (source.weights) return [['model.safetensors', source.weights]]
+  return typeof source[Symbol.iterator] === 'function' ? [...source].map((file) => [file.name, file]) : Object.entries(source)
+}
+
+/** Those of them that hold weights. */
+export const weightsOf = (source) => filesOf(source).filter(([name]) => name.endsWith('.safetensors'))
+
+/** { name: SHA-256 } of a model's weight files; null for a file that is too large. */
+export function hashesOf(source) {
+  if (!hashes.has(source)) hashes.set(source, Promise.all(weightsOf(source).map(async ([name, value]) => [name, await digest(value)])).then(Object.fromEntries))
+  return hashes.get(source)
+}
