@@ -384,9 +384,12 @@ test('back and forward lead through views and samples, and keep a picture of one
   const status = (name) => page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(`${name}:`), name)
   for (const [view, sample] of [['matrix', 2], ['tokens', 3], ['rollout']]) {
     await page.click(`#tab-${view}`)
-    if (sample) await page.click(`#samples button:nth-child(${sample})`)
-    await page.waitForFunction((sample) => !sample || document.querySelector(`#samples button:nth-child(${sample})`).ariaPressed === 'true', sample)
-    await page.waitForTimeout(60) // the address follows a moment later
+    await page.waitForFunction((view) => location.hash.includes(`v=${view}`), view)
+    if (sample) {
+      const before = await page.evaluate(() => location.hash)
+      await page.click(`#samples button:nth-child(${sample})`)
+      await page.waitForFunction((before) => location.hash !== before, before)
+    }
     hashes.push(await page.evaluate(() => location.hash))
   }
   for (const hash of hashes.slice(0, -1).reverse()) {
