@@ -17,6 +17,11 @@ export function createStrip(page) {
   const { store, engine } = page, line = element('line'), said = element('token-said'), canvas = line.querySelector('canvas'), mark = line.querySelector('i')
   const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
   let beyond = '' // the bar ends at the largest patch
+  let width = 0 // of the line, in the screen's pixels; asked for while drawing it would have the page laid out a second time
+  new ResizeObserver(([{ contentRect }]) => {
+    width = Math.round(contentRect.width * devicePixelRatio)
+    if (page.drawn) drawLine()
+  }).observe(line)
   const number = (token) => (page.drawn.scores ? page.drawn.scores[token].toFixed(2) : percent(page.drawn.row[token]))
   const grid = createGrid(element('prefix'), {
     name: (_, token) => `${name(token)}, ${number(token)}, ${times(page.drawn.row[token], engine.shape.tokens).replace('×', 'times')}`,
@@ -60,11 +65,16 @@ export function createStrip(page) {
     }
   }
 
-  /** row: the weights or scores of all tokens. */
+  function drawLine() {
+    const { row, scores, scale, table } = page.drawn, weights = (scores ?? row).subarray(engine.shape.prefixTokens)
+    put(canvas, strip({ weights, width: width || weights.length, scale, table }))
+  }
+
+  /** row: the weights or scores of all tokens, as page.drawn has them. */
   return function draw(row, { scale, table, query }) {
     const { prefixTokens, rows, columns } = engine.shape, patches = row.subarray(prefixTokens)
     drawPrefix(row, { scale, table, own: largestOf(patches) })
-    put(canvas, strip({ weights: patches, width: Math.round(line.clientWidth * devicePixelRatio) || patches.length, scale, table }))
+    drawLine()
     line.style.setProperty('--rows', rows)
     mark.hidden = query === 'cls'
     if (query !== 'cls') mark.style.left = `${((query[0] * columns + query[1] + 0.5) / patches.length) * 100}%`
