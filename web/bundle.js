@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { findTool, smallScript } from './small.js'
 
-const rollup = findTool('rollup', 'pages load their modules one by one')
+const rollup = findTool('@rollup/wasm-node', 'pages load their modules one by one')
 
 /* Files of the library find their own by import.meta.url, which is another place here. */
 const ownAddress = (plain) => ({
