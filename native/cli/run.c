@@ -268,7 +268,8 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
   const char **taps = NULL;
   run_result *results = calloc(count, sizeof *results);
   run_selection *selections = calloc(count, sizeof *selections);
-  heed_status status = results && selections ? cli_pipeline_load(cli, &pipeline, model) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
+  heed_status status = results && selections ? run_check_shown(cli, options) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
+  if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, model);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
     taps = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *taps);
@@ -277,7 +278,6 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
   if (status == HEED_OK) name_taps(&pipeline, options, names, taps);
   pipeline.tap_names = taps;
   heed_rollout_desc rollout; /* to refuse bad options before anything runs */
-  if (status == HEED_OK) status = run_check_shown(cli, options);
   if (status == HEED_OK) status = run_rollout_desc(cli, &options->rollout_how, &pipeline.info, 1, &rollout);
   if (status == HEED_OK) status = cli_choice_open(cli, &options->choice);
   if (status == HEED_OK) status = run_all(cli, &pipeline, options, pictures, count, results, selections);
