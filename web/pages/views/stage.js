@@ -45,6 +45,8 @@ function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts
 }
 
 const diverging = divergingTable()
+/* What follows the pointer is painted before what only describes it: numbers and views come a task later. */
+const afterPaint = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
 const reach = (row) => row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
 
 /** The weights of the row that the stage is on, all N of them. */
@@ -113,6 +115,10 @@ export function createStage(page) {
     drawStrip(scores ?? row, { scale, table, query })
     element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption
+    if (state.hover) {
+      await afterPaint()
+      if (mine !== turn) return
+    }
     store.set({ drawn: page.drawn })
     if (state.hover) return
     speak(page.drawn.caption)
