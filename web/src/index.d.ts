@@ -251,7 +251,7 @@ export interface RunResult {
   milliseconds: number
 }
 
-/** Of one head over the whole picture; definitions in heed.h and ARCHITECTURE.md, "Maps". Entropies in nats, distances in pixels. */
+/** Of one head over the whole picture; definitions in heed.h and docs/attention.md. Entropies in nats, distances in pixels. */
 export interface HeadStatistics {
   entropyCls: number
   entropyPatches: number

@@ -12,7 +12,7 @@
  *   heed_session *session;  heed_session_create(plan, NULL, &session, &error);
  *   heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, bytes, &error);
  *   heed_session_run(session, NULL, &error);
- *   heed_session_read(session, heed_graph_find(graph, "logits"), logits, bytes, &error);
+ *   heed_session_read(session, heed_graph_find(graph, "logits"), 0, classes, logits, &error);
  *
  * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log hook does), trains nothing.
  *
@@ -26,7 +26,8 @@
  * Threads: context, model, graph (once built) and plan may be read from several threads; a session and a backend belong to
  * one thread at a time. The log hook may be called from any thread.
  *
- * Desc structs: zero means default in every field; the first field is sizeof(the struct), which the HEED_*_DESC_INIT macros set.
+ * Desc structs: zero means default in every field; the first field is sizeof(the struct). A HEED_*_INIT macro sets it
+ * where there is one; set it yourself elsewhere: heed_linear_desc desc = {.struct_size = sizeof desc, ...}.
  *
  * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C channels, L layers, P patch side.
  * Tensors are dense and row-major. */
@@ -773,7 +774,7 @@ HEED_API heed_status heed_preprocess_image(heed_context *context, const heed_pre
 /* ----------------------------------------------------------------------------------- maps: one definition for CLI and pages */
 
 /* Attention matrices are row = query, column = key. `prefix` tokens (CLS, registers) come before rows x columns patches;
- * tokens N = prefix + rows * columns. Sources and disputes: ARCHITECTURE.md, "Maps". */
+ * tokens N = prefix + rows * columns. Definitions and sources: docs/attention.md. */
 
 /* mean[N, N] = mean over heads of attention[H, N, N]. */
 HEED_API void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens, float *mean);
