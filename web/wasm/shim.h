@@ -121,7 +121,7 @@ HEED_WEB_EXPORT(session_view) heed_status heed_web_session_view(heed_web_session
 /* maps.c */
 /* head < 0: the mean over heads; query < 0: all rows. out: a block of floats for heed_web_free, its length. */
 HEED_WEB_EXPORT(session_attention) heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer, int head, int query);
-/* out: entropy of CLS, of patches, distance, distance renormalised, prefix mass, self mass. */
+/* out: entropy of CLS, of patches, distance, distance renormalised, prefix mass, self mass, top-5 mass. */
 HEED_WEB_EXPORT(session_statistics) heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head);
 /* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for heed_web_free, its length. */
 HEED_WEB_EXPORT(session_rollout) heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual,
