@@ -1,10 +1,10 @@
 #!/bin/sh
-# The table op x backend x test of ARCHITECTURE.md, from graph/op_list.h and the files that mirror it.
-# op_table.sh ROOT writes it between its markers; op_table.sh ROOT --check fails when what stands there is stale.
+# The table op x backend x test of docs/add-an-op.md, from graph/op_list.h and the files that mirror it.
+# op_table.sh ROOT writes it between its markers; op_table.sh ROOT --check fails when it is out of date.
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 ROOT [--check]"; exit 2; }
 root=$1
-page=$root/ARCHITECTURE.md
+page=$root/docs/add-an-op.md
 begin='<!-- op table: written by tests/package/op_table.sh -->'
 end='<!-- end of op table -->'
 ops=$(sed -n 's/^HEED_OP(\([a-z_]*\)).*/\1/p' "$root/runtime/graph/op_list.h")
@@ -48,10 +48,10 @@ trap 'rm -f "$made" "$made.page"' EXIT
 table >"$made"
 if [ "${2:-}" = --check ]; then
   sed -n "\|^$begin|,\|^$end|p" "$page" | diff - "$made" >&2 && exit 0
-  echo "ARCHITECTURE.md: the table of ops is stale; write it again with: sh tests/package/op_table.sh ." >&2
+  echo "docs/add-an-op.md: the table of ops is out of date; write it again with: sh tests/package/op_table.sh ." >&2
   exit 1
 fi
-grep -qxF "$begin" "$page" && grep -qxF "$end" "$page" || { echo "ARCHITECTURE.md: the markers of the table are missing" >&2; exit 1; }
+grep -qxF "$begin" "$page" && grep -qxF "$end" "$page" || { echo "docs/add-an-op.md: the markers of the table are missing" >&2; exit 1; }
 awk -v begin="$begin" -v end="$end" -v made="$made" '
   $0 == begin { while ((getline line < made) > 0) print line; inside = 1 }
   !inside { print }
