@@ -7,6 +7,7 @@
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "cli/tensors.h"
+#include "heed/check.h"
 
 static heed_status take_result(void *user, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error) {
   return cli_tensors_add(user, name, dtype, shape, data, error);

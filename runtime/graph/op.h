@@ -1,4 +1,4 @@
-/* What an op is to the graph: its shape rule, its cost, and how a case file names it. One struct an op, in graph/ops/<op>.c. */
+/* What an op is to the graph: its shape rule and its cost. One struct an op, in graph/ops/<op>.c. */
 #ifndef HEED_GRAPH_OP_H
 #define HEED_GRAPH_OP_H
 

@@ -4,8 +4,6 @@
 
 #include "graph/graph.h"
 
-struct heed_case;
-
 typedef struct heed_recurrent_sizes {
   uint32_t batch, tokens, hidden, gates;
 } heed_recurrent_sizes;
@@ -17,7 +15,5 @@ heed_status heed_recurrent_infer(const heed_graph *graph, heed_node *node, const
                                  heed_error *error);
 void heed_recurrent_get_sizes(const heed_graph *graph, const heed_node *node, heed_recurrent_sizes *sizes);
 uint64_t heed_recurrent_flops(const heed_graph *graph, const heed_node *node);
-/* In model/recurrent_case.c: any number of layers, one direction or two, with PyTorch's names. */
-heed_status heed_recurrent_from_case(struct heed_case *test, heed_op_kind kind, heed_error *error);
 
 #endif

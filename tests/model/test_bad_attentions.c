@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heed/check.h"
 #include "model/safetensors.h"
 #include "support/op_test.h"
 #include "support/weights.h"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "heed/check.h"
 #include "support/op_test.h"
 
 static const char *const cases[] = {

@@ -3,8 +3,25 @@
 #include <string.h>
 
 #include "heed/heed.h"
+#ifdef CONSUMER_CHECK
+#include "heed/check.h"
+#endif
 #ifdef CONSUMER_VULKAN
 #include "heed/vulkan.h"
+#endif
+
+#ifdef CONSUMER_CHECK
+/* Two bytes are no case file, which the library must say. */
+static int check(heed_context *context) {
+  heed_error error;
+  heed_backend *backend;
+  heed_check_result result;
+  if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
+  const heed_status status = heed_check_case(context, backend, "{}", 2, 0.0, NULL, NULL, &result, &error);
+  printf("check: %s\n", error.message);
+  heed_backend_destroy(backend);
+  return status != HEED_INVALID_FILE;
+}
 #endif
 
 int main(void) {
@@ -15,6 +32,9 @@ int main(void) {
     return 1;
   }
   printf("heed %s\n", heed_version());
+#ifdef CONSUMER_CHECK
+  if (check(context) != 0) return 1;
+#endif
 #ifdef CONSUMER_VULKAN
   /* Either a device or a sentence: that it links is what is tested. */
   heed_backend *backend;

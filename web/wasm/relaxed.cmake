@@ -45,7 +45,7 @@ foreach(kernel IN LISTS kernels)
   list(APPEND relaxed_objects ${object})
 endforeach()
 
-# heed_relaxed_module(NAME LIKE): the module LIKE with these kernels, and the objects of its own that know the level.
+# heed_relaxed_module(NAME LIKE [LIBRARY...]): the module LIKE with these kernels, the objects of its own that know the level, and libraries beside the core.
 function(heed_relaxed_module name like)
   get_target_property(sources ${like} SOURCES)
   get_target_property(options ${like} COMPILE_OPTIONS)
@@ -62,24 +62,29 @@ function(heed_relaxed_module name like)
     set(memory --shared-memory --import-memory --no-check-features)
     list(APPEND features --enable-threads --enable-bulk-memory)
   endif()
+  set(beside "")
+  foreach(library IN LISTS ARGN)
+    target_link_libraries(${name} PRIVATE ${library})
+    list(APPEND beside $<TARGET_FILE:${library}>)
+  endforeach()
   set(module ${PROJECT_BINARY_DIR}/modules/${name}.wasm)
   add_custom_command(
     OUTPUT ${module}
-    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${relaxed_objects} $<TARGET_FILE:heed>
+    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${relaxed_objects} ${beside} $<TARGET_FILE:heed>
             -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
     COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${shrink} ${features}
-    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${relaxed_objects} heed
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${relaxed_objects} ${ARGN} heed
     COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${name}-module ALL DEPENDS ${module})
   set(relaxed_modules ${relaxed_modules} ${module} PARENT_SCOPE)
 endfunction()
 
 heed_relaxed_module(heed-relaxed heed-web)
-heed_relaxed_module(heed-relaxed-check heed-check)
+heed_relaxed_module(heed-relaxed-check heed-check heed_check)
 heed_relaxed_module(heed-relaxed-threads heed-threads)
-heed_relaxed_module(heed-relaxed-check-threads heed-check-threads)
+heed_relaxed_module(heed-relaxed-check-threads heed-check-threads heed_check)
 set(relaxed_modules ${relaxed_modules} PARENT_SCOPE)
 
 # tests/bench/bench_ops.wasm with these kernels: what the speed of the modules is measured by.

@@ -6,6 +6,7 @@
 #ifndef HEED_WEB_SHIM_H
 #define HEED_WEB_SHIM_H
 
+#include "heed/check.h"
 #include "heed/heed.h"
 #if defined(HEED_WEB_THREADS)
 #include "cpu/thread_pool_wasm.h"

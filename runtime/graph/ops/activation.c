@@ -1,9 +1,6 @@
 /* activation: y = f(x), element by element. */
-#include <string.h>
-
 #include "base/status.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_activation, desc, NULL);
@@ -24,17 +21,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return heed_op_count(graph, ((const heed_activation_desc *)node->desc)->x);
 }
 
-/* In the order of heed_activation; index 0 is "none", which no case is named. */
-static const char *const names[] = {"relu", "gelu", "gelu_tanh", "gelu_quick", "tanh", "sigmoid", "silu", "elu_plus_one", NULL};
-
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  int kind = HEED_ACTIVATION_RELU;
-  while (strcmp(names[kind - 1], heed_case_op(test)) != 0) kind++;
-  const heed_activation_desc desc = {sizeof desc, heed_case_input(test, "x"), (heed_activation)kind};
-  heed_case_result(test, "y", heed_define_activation(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
 const heed_op heed_op_activation = {"activation", sizeof(heed_activation_desc), infer, flops, true};
-const heed_layer_case heed_case_activation = {names, from_case};

@@ -3,7 +3,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_attention_mask(heed_graph *graph, const heed_attention_mask_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_attention_mask, desc, NULL);
@@ -35,16 +34,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  const int64_t padding = heed_case_integer(test, "padding_id", 0);
-  if (padding < INT32_MIN || padding > INT32_MAX)
-    return heed_fail(error, HEED_INVALID_FILE, "attention_mask: padding_id is off (found %lld, expected 32 bits)", (long long)padding);
-  const heed_attention_mask_desc desc = {sizeof desc, heed_case_optional_input(test, "query_ids"), heed_case_input(test, "key_ids"),
-                                         heed_case_flag(test, "causal", false), (int32_t)padding};
-  heed_case_result(test, "mask", heed_define_attention_mask(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"attention_mask", NULL};
 const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer, flops, false};
-const heed_layer_case heed_case_attention_mask = {names, from_case};

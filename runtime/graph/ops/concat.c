@@ -3,7 +3,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_concat(heed_graph *graph, const heed_concat_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_concat, desc, NULL); }
 
@@ -49,14 +48,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_concat_desc desc = {
-      sizeof desc, {heed_case_input(test, "a"), heed_case_input(test, "b")}, 2, (uint32_t)heed_case_integer(test, "axis", 0)};
-  heed_case_result(test, "y", heed_define_concat(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"concat", NULL};
 const heed_op heed_op_concat = {"concat", sizeof(heed_concat_desc), infer, flops, false};
-const heed_layer_case heed_case_concat = {names, from_case};

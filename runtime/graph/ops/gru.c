@@ -2,7 +2,6 @@
  * r z n. */
 #include "base/status.h"
 #include "graph/recurrent_rule.h"
-#include "model/case.h"
 
 heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_desc *desc) { return heed_recurrent_define(graph, HEED_OP_KIND_gru, desc); }
 
@@ -13,8 +12,4 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   return heed_recurrent_infer(graph, node, desc, "gru", 3, results, error);
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) { return heed_recurrent_from_case(test, HEED_OP_KIND_gru, error); }
-
-static const char *const names[] = {"gru", NULL};
 const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, true};
-const heed_layer_case heed_case_gru = {names, from_case};

@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_layer_norm, desc, NULL);
@@ -33,14 +32,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 7 * heed_op_count(graph, ((const heed_layer_norm_desc *)node->desc)->x);
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_layer_norm_desc desc = {sizeof desc, heed_case_input(test, "x"), heed_case_constant(test, "gain"), heed_case_constant(test, "bias"),
-                                     (float)heed_case_number(test, "epsilon", 1e-5)};
-  heed_case_result(test, "y", heed_define_layer_norm(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"layer_norm", NULL};
 const heed_op heed_op_layer_norm = {"layer_norm", sizeof(heed_layer_norm_desc), infer, flops, true};
-const heed_layer_case heed_case_layer_norm = {names, from_case};

@@ -2,7 +2,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_linear, desc, NULL); }
 
@@ -59,14 +58,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * heed_op_count(graph, desc->x) * heed_graph_record(graph, desc->weight.id)->shape.dim[0];
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_linear_desc desc = {sizeof desc, heed_case_input(test, "x"), heed_case_constant(test, "weight"), heed_case_optional_constant(test, "bias"),
-                                 {0},         HEED_ACTIVATION_NONE,       0,                                  0};
-  heed_case_result(test, "y", heed_define_linear(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"linear", NULL};
 const heed_op heed_op_linear = {"linear", sizeof(heed_linear_desc), infer, flops, true};
-const heed_layer_case heed_case_linear = {names, from_case};

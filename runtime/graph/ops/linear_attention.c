@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 static heed_value features(heed_graph *graph, heed_value x) {
   const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_ELU_PLUS_ONE};
@@ -46,18 +45,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * (uint64_t)depth * (heed_op_count(graph, desc->value) + heed_op_count(graph, (heed_value){node->output[0]}));
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_linear_attention_desc desc = {sizeof desc,
-                                           heed_case_input(test, "query"),
-                                           heed_case_input(test, "key"),
-                                           heed_case_input(test, "value"),
-                                           heed_case_flag(test, "causal", false),
-                                           heed_case_flag(test, "recurrent", false)};
-  heed_case_result(test, "output", heed_define_linear_attention(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"linear_attention", NULL};
 const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc), infer, flops, false};
-const heed_layer_case heed_case_linear_attention = {names, from_case};

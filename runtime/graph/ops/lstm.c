@@ -1,7 +1,6 @@
 /* lstm: one layer in one direction (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000), gates i f g o. */
 #include "base/status.h"
 #include "graph/recurrent_rule.h"
-#include "model/case.h"
 
 heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_desc *desc) { return heed_recurrent_define(graph, HEED_OP_KIND_lstm, desc); }
 
@@ -10,8 +9,4 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   return heed_recurrent_infer(graph, node, copy, "lstm", 4, results, error);
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) { return heed_recurrent_from_case(test, HEED_OP_KIND_lstm, error); }
-
-static const char *const names[] = {"lstm", NULL};
 const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, true};
-const heed_layer_case heed_case_lstm = {names, from_case};

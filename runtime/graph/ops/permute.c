@@ -2,7 +2,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_permute, desc, NULL); }
 
@@ -31,14 +30,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  heed_permute_desc desc = {.struct_size = sizeof desc, .x = heed_case_input(test, "x")};
-  heed_case_list(test, "order", desc.order, HEED_MAX_RANK);
-  heed_case_result(test, "y", heed_define_permute(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"permute", NULL};
 const heed_op heed_op_permute = {"permute", sizeof(heed_permute_desc), infer, flops, false};
-const heed_layer_case heed_case_permute = {names, from_case};

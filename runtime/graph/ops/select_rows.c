@@ -2,7 +2,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_select_rows(heed_graph *graph, const heed_select_rows_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_select_rows, desc, NULL);
@@ -27,14 +26,4 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_select_rows_desc desc = {sizeof desc, heed_case_input(test, "x"), (uint32_t)heed_case_integer(test, "first", 0),
-                                      (uint32_t)heed_case_integer(test, "count", 1)};
-  heed_case_result(test, "y", heed_define_select_rows(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"select_rows", NULL};
 const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops, false};
-const heed_layer_case heed_case_select_rows = {names, from_case};

@@ -1,7 +1,6 @@
 /* softmax: over the last axis. */
 #include "base/status.h"
 #include "graph/op_check.h"
-#include "model/case.h"
 
 heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_softmax, desc, NULL); }
 
@@ -17,13 +16,4 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
 
 static uint64_t flops(const heed_graph *graph, const heed_node *node) { return 4 * heed_op_count(graph, ((const heed_softmax_desc *)node->desc)->x); }
 
-static heed_status from_case(heed_case *test, heed_error *error) {
-  (void)error;
-  const heed_softmax_desc desc = {sizeof desc, heed_case_input(test, "x")};
-  heed_case_result(test, "y", heed_define_softmax(heed_case_graph(test), &desc));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"softmax", NULL};
 const heed_op heed_op_softmax = {"softmax", sizeof(heed_softmax_desc), infer, flops, true};
-const heed_layer_case heed_case_softmax = {names, from_case};

@@ -15,6 +15,7 @@ build() { # module, defines: flags are words
 }
 
 build heed
+build heed-check -DCONSUMER_CHECK
 if pkg-config --exists heed-vulkan; then build heed-vulkan -DCONSUMER_VULKAN; fi
 version=$(pkg-config --modversion heed)
 [ "heed $version" = "$("$folder/consumer-heed")" ] || { echo "heed.pc says $version, the library differs"; exit 1; }

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
-#include "model/case.h"
 
 typedef struct grid {
   uint32_t rows, columns, side; /* of the picture; K */
@@ -82,18 +81,3 @@ heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value im
   const heed_shape result = HEED_SHAPE(batch, k.shape.dim[0], g.rows, g.columns);
   return heed_define_reshape(graph, heed_define_permute(graph, &to_planes), &result);
 }
-
-static heed_status from_case(heed_case *test, heed_error *error) {
-  const heed_value image = heed_case_input(test, "image"), kernel = heed_case_constant(test, "kernel");
-  heed_value_info info;
-  const int64_t height = heed_case_integer(test, "height", 0), width = heed_case_integer(test, "width", 0);
-  if (heed_graph_value_info(heed_case_graph(test), image, &info) == HEED_OK && info.shape.rank == 4 &&
-      ((height && height != info.shape.dim[2]) || (width && width != info.shape.dim[3])))
-    return heed_fail(error, HEED_INVALID_FILE, "attention_as_convolution: the image has another size (found %u x %u, expected %lld x %lld)", info.shape.dim[2],
-                     info.shape.dim[3], (long long)height, (long long)width);
-  heed_case_result(test, "y", heed_define_attention_as_convolution(heed_case_graph(test), image, kernel));
-  return HEED_OK;
-}
-
-static const char *const names[] = {"attention_as_convolution", NULL};
-const heed_layer_case heed_case_attention_as_convolution = {names, from_case};

@@ -1,15 +1,15 @@
 /* heed_check_case: one op's case file -> a one-op graph -> a run -> compared with what the file expects. */
-#include "model/case.h"
+#include "heed/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "check/case.h"
 #include "model/safetensors.h"
 
 #define MAX_RESULTS 8
@@ -236,7 +236,7 @@ static const heed_layer_case *const layers[] = {
 #include "graph/op_list.h"
 #undef HEED_OP
 #define HEED_CASE(name) &heed_case_##name,
-#include "model/case_list.h"
+#include "check/layer_list.h"
 #undef HEED_CASE
 };
 

@@ -1,12 +1,12 @@
 /* lstm and gru as heed check knows them: PyTorch's names of nn.LSTM and nn.GRU, weight_ih_l0, weight_ih_l0_reverse, weight_ih_l1 ..., any
  * number of layers in one direction or two. States h0, c0 and results h, c are [B, H] of one layer in one direction and PyTorch's
  * [layers directions, B, H] of more (h0 and c0 may have three axes then and always). */
+#include "check/recurrent_case.h"
+
 #include <stdio.h>
 
 #include "base/status.h"
 #include "base/tensor.h"
-#include "graph/recurrent_rule.h"
-#include "model/case.h"
 
 typedef heed_recurrent_values (*define_recurrent)(heed_graph *graph, const heed_recurrent_desc *desc);
 
@@ -85,8 +85,7 @@ static heed_status check_states(const stack *s, heed_value states, const char *n
   return heed_fail(error, HEED_INVALID_FILE, "%s: %s is off (found %s, expected [%u, B, H])", heed_case_op(s->test), name, heed_shape_text(&info.shape, text), count);
 }
 
-heed_status heed_recurrent_from_case(heed_case *test, heed_op_kind kind, heed_error *error) {
-  const bool lstm = kind == HEED_OP_KIND_lstm;
+heed_status heed_recurrent_from_case(heed_case *test, bool lstm, heed_error *error) {
   stack s = {.test = test, .define = lstm ? heed_define_lstm : heed_define_gru, .layers = 1, .directions = 1};
   const bool reverse = heed_case_flag(test, "reverse", false);
   heed_value x = heed_case_input(test, "x");

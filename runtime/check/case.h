@@ -1,9 +1,9 @@
 /* A case file: one op's inputs, attributes and expected results, as oracle files and `heed check` have them. An op's from_case
  * asks for what it knows; what nobody asked for is an error, so that no attribute is ignored. */
-#ifndef HEED_MODEL_CASE_H
-#define HEED_MODEL_CASE_H
+#ifndef HEED_CHECK_CASE_H
+#define HEED_CHECK_CASE_H
 
-#include "graph/graph.h"
+#include "heed/heed.h"
 
 typedef struct heed_case heed_case;
 
@@ -33,8 +33,7 @@ bool heed_case_has(const heed_case *test, const char *name);
 /* This value is the result of this name: compared with expect.<name> if the file has it (then it must be asked of every expect). */
 void heed_case_result(heed_case *test, const char *name, heed_value value);
 
-/* What heed check knows: each op (graph/ops/<op>.c), and layers composed of ops, one a line of model/case_list.h (model/cases/<name>.c). Apart
- * from heed_op, so that a program that checks nothing holds none of it. */
+/* What heed check knows: each op (check/ops/<op>.c), and layers composed of ops, one a line of check/layer_list.h (check/layers/<name>.c). */
 typedef struct heed_layer_case {
   const char *const *names; /* NULL-terminated */
   heed_status (*from_case)(heed_case *test, heed_error *error);
@@ -44,7 +43,7 @@ typedef struct heed_layer_case {
 #include "graph/op_list.h"
 #undef HEED_OP
 #define HEED_CASE(name) extern const heed_layer_case heed_case_##name;
-#include "model/case_list.h"
+#include "check/layer_list.h"
 #undef HEED_CASE
 
 #endif

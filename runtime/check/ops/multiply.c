@@ -1,0 +1,12 @@
+/* The reader of multiply's case files. */
+#include "check/case.h"
+
+static heed_status from_case(heed_case *test, heed_error *error) {
+  (void)error;
+  const heed_multiply_desc desc = {sizeof desc, heed_case_input(test, "a"), heed_case_input(test, "b")};
+  heed_case_result(test, "y", heed_define_multiply(heed_case_graph(test), &desc));
+  return HEED_OK;
+}
+
+static const char *const names[] = {"multiply", NULL};
+const heed_layer_case heed_case_multiply = {names, from_case};
