@@ -6,7 +6,7 @@
 #include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "cpu/thread_pool.h"
+#include "base/thread_pool.h"
 
 #define HEED_SHADER(name)                    \
   extern const uint32_t heed_spirv_##name[]; \

@@ -2,7 +2,7 @@
 #ifndef HEED_CPU_CPU_OP_H
 #define HEED_CPU_CPU_OP_H
 
-#include "cpu/thread_pool.h"
+#include "base/thread_pool.h"
 #include "plan/plan.h"
 
 /* Scratch of one node in bytes: one shared block, and one for each worker. */

@@ -1,5 +1,5 @@
 /* The thread pool: every task runs once, whatever the counts, job after job. */
-#include "cpu/thread_pool.h"
+#include "base/thread_pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "heed/check.h"
 #include "heed/heed.h"
 #if defined(HEED_WEB_THREADS)
-#include "cpu/thread_pool_wasm.h"
+#include "base/thread_pool_wasm.h"
 #endif
 #include "demo/scene_json.h"
 

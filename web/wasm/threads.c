@@ -1,7 +1,7 @@
 /* Threads of the module with shared memory: instances of it that only serve the backend's pool. See shim.h. */
 #include "base/alloc.h"
+#include "base/thread_pool_wasm.h"
 #include "cpu/cpu_backend.h"
-#include "cpu/thread_pool_wasm.h"
 #include "shim.h"
 
 heed_thread_pool *heed_web_pool(const heed_web *web) { return ((const heed_cpu_backend *)web->backend)->pool; }

@@ -1,7 +1,7 @@
 /* A fixed set of worker threads that share out numbered tasks. Which worker runs a task is left to chance, so a task's result must
  * depend on its number alone. */
-#ifndef HEED_CPU_THREAD_POOL_H
-#define HEED_CPU_THREAD_POOL_H
+#ifndef HEED_BASE_THREAD_POOL_H
+#define HEED_BASE_THREAD_POOL_H
 
 #include "base/context.h"
 

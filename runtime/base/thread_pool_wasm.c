@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "cpu/thread_pool_wasm.h"
+#include "base/thread_pool_wasm.h"
 
 /* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two steps of a plan. */
 #define SPINS 4000

@@ -1,8 +1,8 @@
 /* What the host's threads call on a pool of WebAssembly with shared memory. */
-#ifndef HEED_CPU_THREAD_POOL_WASM_H
-#define HEED_CPU_THREAD_POOL_WASM_H
+#ifndef HEED_BASE_THREAD_POOL_WASM_H
+#define HEED_BASE_THREAD_POOL_WASM_H
 
-#include "cpu/thread_pool.h"
+#include "base/thread_pool.h"
 
 /* Worker `index`, 1 .. count - 1: runs tasks until the pool is destroyed. Each worker must join once, also one that comes late: the first
  * job waits for all of them. */

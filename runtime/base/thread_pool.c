@@ -2,7 +2,7 @@
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
-#include "cpu/thread_pool.h"
+#include "base/thread_pool.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
