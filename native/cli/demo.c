@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "cli/output.h"
 #include "cli/scene_input.h"
 #include "cli/score.h"
 #include "demo/scene_json.h"
+#include "files/output.h"
 #include "image/image.h"
 
 typedef struct demo_options {

@@ -6,9 +6,9 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
-#include "cli/output.h"
 #include "cli/run.h"
 #include "cli/tensors.h"
+#include "files/output.h"
 
 void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability) {
   double largest = -INFINITY, sum = 0.0;

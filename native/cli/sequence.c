@@ -8,9 +8,9 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
-#include "cli/output.h"
 #include "cli/pipeline.h"
 #include "cli/tensors.h"
+#include "files/output.h"
 #include "model/safetensors.h"
 
 typedef struct sequence_job {

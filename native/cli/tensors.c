@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
-#include "cli/output.h"
+#include "files/output.h"
 
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, void *data, heed_error *error) {
   if (tensors->count == tensors->capacity) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "cli/output.h"
+#include "files/output.h"
 #include "image/image.h"
 
 typedef struct png_writing {

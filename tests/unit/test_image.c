@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/output.h"
+#include "files/output.h"
 #include "support/vector_file.h"
 /* after it: its functions have errors of their own */
 #include "support/test_context.h"

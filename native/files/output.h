@@ -1,6 +1,6 @@
 /* Files out: written under a temporary name in the same folder and renamed, so that a file is whole or as it was before. */
-#ifndef HEED_NATIVE_CLI_OUTPUT_H
-#define HEED_NATIVE_CLI_OUTPUT_H
+#ifndef HEED_NATIVE_FILES_OUTPUT_H
+#define HEED_NATIVE_FILES_OUTPUT_H
 
 #include <stdio.h>
 

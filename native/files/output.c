@@ -7,7 +7,7 @@
 #define HEED_OUTPUT_POSIX 0
 #endif
 
-#include "cli/output.h"
+#include "files/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
