@@ -3,7 +3,7 @@
 
     train.py --out FOLDER [--minutes 76 | --pictures N] [--resume] [--threads 2]
 
-Scenes come from the C renderer (scene.c, compiled here with cc), each seen once. Until the fraction --whole of the schedule some of the
+Scenes come from the C renderer (runtime/demo/scene.c, compiled here with cc), each seen once. Until the fraction --whole of the schedule some of the
 background's patches are left out of each picture, which is cheaper; after it pictures are whole. The weights kept are a moving average. Besides the class, the loss has dense terms that are only
 used here: every patch's shape (a linear head after block 3, dropped later), every patch's "is a twin" (after block 4, dropped later) and the
 mass of two attention heads: block 4 head 0 from a twin's patches to the other twin (from every other patch to CLS), block 5 head 0 from CLS
@@ -17,6 +17,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+RUNTIME = os.path.join(HERE, "..", "..", "..", "runtime")
 SIDE, PATCH, GRID, TOKENS = 224, 16, 14, 197
 WIDTH, HEADS, LAYERS, HIDDEN = 128, 4, 5, 256
 SHAPE_LAYERS, TWIN_LAYER, READ_LAYER = 3, 3, 4
@@ -28,9 +29,9 @@ CROWDED, FULL = [9, 13, 19, 32, 100, 8, 1], [5, 8, 21, 34, 100, 8, 0]
 class Renderer:
     def __init__(self, folder):
         path = os.path.join(folder, "libscene.so")
-        sources = [os.path.join(HERE, name) for name in ("scene.c", "scene_draw.c", "train_scenes.c")]
+        sources = [os.path.join(RUNTIME, "demo", name) for name in ("scene.c", "scene_draw.c")] + [os.path.join(HERE, "train_scenes.c")]
         subprocess.check_call(["cc", "-std=c11", "-O3", "-march=native", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-fPIC",
-                               "-I", os.path.dirname(HERE), *sources, "-o", path, "-lm"])
+                               "-I", RUNTIME, *sources, "-o", path, "-lm"])
         self.library = ctypes.CDLL(path)
         path = os.path.join(folder, "libattention.so")
         subprocess.check_call(["cc", "-std=c11", "-O3", "-march=native", "-mprefer-vector-width=512", "-ffast-math", "-fopenmp", "-fvisibility=hidden",
