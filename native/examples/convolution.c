@@ -1,6 +1,7 @@
 /* Attention can be a convolution (Cordonnier et al. 2020): nine heads, each looking at one neighbour of its pixel, and an output
  * projection that holds the kernel give the 3 x 3 convolution. Compared with the plain loop over the same numbers. */
 #include "example.h"
+#include "heed/check.h"
 
 enum { CHANNELS = 2, RESULTS = 3, HEIGHT = 5, WIDE = 6, SIDE = 3 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heed/check.h"
 #include "support/op_test.h"
 
 typedef struct mha {

@@ -471,11 +471,6 @@ typedef struct heed_luong_attention_values {
 } heed_luong_attention_values;
 HEED_API heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const heed_luong_attention_desc *desc);
 
-/* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd), stride 1, zeros outside, done by K K
- * attention heads that each see one neighbour (Cordonnier et al. 2020) -> [B, O, height, width]. To show that it can be done: its mask
- * has K K (height width)^2 bytes. */
-HEED_API heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value image, heed_value kernel);
-
 /* -------------------------------------------------------------------------------------------------------------- backends */
 
 typedef struct heed_backend heed_backend;
