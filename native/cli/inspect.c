@@ -13,6 +13,8 @@ static void print_summary(const cli_pipeline *pipeline) {
   const heed_model_info *info = &pipeline->info;
   printf("family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u classes\n", info->family, info->image_size, info->patch,
          info->layers, info->heads, info->width, info->mlp_width, info->prefix_tokens, info->classes);
+  printf("positions for another grid: %s%s\n", info->positions,
+         info->family_assumed ? " (as timm does it: no config.json says whose file it is)" : "");
   printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n", (unsigned long long)info->parameters,
          (unsigned long long)info->weight_bytes, info->tensors_used, info->tensors_unused);
 }

@@ -14,11 +14,6 @@
 #define MAX_FILE_BYTES (64u << 20)
 #define MAX_LABELS HEED_CONFIG_MAX
 
-const char *heed_family_name(heed_family family) {
-  static const char *const names[] = {"vit", "deit", "dinov2", "timm"};
-  return (size_t)family < sizeof names / sizeof *names ? names[family] : "?";
-}
-
 /* --------------------------------------------------------------------------------------------------------------- activations */
 
 static heed_status read_activation(const heed_fields *fields, heed_activation *activation) {

@@ -4,10 +4,7 @@
 
 #include "base/context.h"
 #include "base/json.h"
-
-/* Whose rules a model follows. DINO is HEED_FAMILY_VIT. */
-typedef enum heed_family { HEED_FAMILY_VIT = 0, HEED_FAMILY_DEIT = 1, HEED_FAMILY_DINOV2 = 2, HEED_FAMILY_TIMM = 3 } heed_family;
-const char *heed_family_name(heed_family family); /* "vit" */
+#include "model/rules.h"
 
 /* Sizes are 0 where the file does not say. */
 typedef struct heed_config {

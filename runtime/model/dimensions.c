@@ -73,11 +73,20 @@ static uint32_t whole_root(uint32_t square) {
   return root;
 }
 
-/* The grid is square. Rows for prefix tokens: all of them; in DINOv2 only CLS; in timm with no_embed_class none, which its models with
- * registers have, so that this is tried first where no config tells a grid of 2 x 2 with 5 rows more from one of 3 x 3. */
+/* How many rows of positions may be for prefix tokens. timm with no_embed_class has none, which its models with registers are, so that this
+ * is tried first where no config tells a grid of 2 x 2 with 5 rows more from one of 3 x 3. */
+static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_dimensions *d, uint32_t prefixes[3]) {
+  const bool none_first = d->registers > 0;
+  prefixes[0] = tokens == HEED_POSITION_TOKENS_CLS ? 1 : tokens == HEED_POSITION_TOKENS_ANY && none_first ? 0 : d->prefix_tokens;
+  prefixes[1] = none_first ? d->prefix_tokens : 1;
+  prefixes[2] = none_first ? 1 : 0;
+  return tokens == HEED_POSITION_TOKENS_ANY ? 3 : 1;
+}
+
+/* The grid is square. */
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *d, heed_error *error) {
-  const bool none_first = roles->style == HEED_STYLE_TIMM && d->registers;
-  const uint32_t prefixes[] = {none_first ? 0 : d->prefix_tokens, none_first ? d->prefix_tokens : 1, none_first ? 1 : 0};
+  uint32_t prefixes[3];
+  const uint32_t prefix_count = possible_prefixes(roles->rules->position_tokens, d, prefixes);
   const uint64_t grid = config->image_size / d->patch;
   const char *file = heed_checkpoint_name(roles->checkpoint);
   heed_shape positions;
@@ -87,7 +96,7 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
                      file, config->image_size, d->patch, HEED_CONFIG_MAX);
   d->image_size = config->image_size;
   d->position_rows = positions.dim[1];
-  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+  for (uint32_t i = 0; i < prefix_count; i++) {
     if (positions.dim[1] <= prefixes[i]) continue;
     const uint32_t patches = positions.dim[1] - prefixes[i];
     const uint64_t side = config->image_size ? grid : whole_root(patches);
@@ -99,17 +108,15 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   if (!config->image_size)
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: the position embeddings are not those of a square image (found %u rows, expected %u and a square)", file,
-                     positions.dim[1], d->prefix_tokens);
+                     positions.dim[1], prefixes[0]);
   /* What the config asks for; the wrong shape shows when the role is resolved. */
-  d->position_prefix = d->prefix_tokens;
-  d->position_rows = (uint32_t)(grid * grid) + d->prefix_tokens;
+  d->position_prefix = prefixes[0];
+  d->position_rows = (uint32_t)(grid * grid) + prefixes[0];
   return HEED_OK;
 }
 
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *dimensions, heed_error *error) {
-  const bool silent = !config->json;
-  *dimensions = (heed_vit_dimensions){.activation = config->activation, .epsilon = config->epsilon};
-  if (silent) dimensions->epsilon = roles->family == HEED_FAMILY_VIT || roles->family == HEED_FAMILY_DEIT ? 1e-12f : 1e-6f;
+  *dimensions = (heed_vit_dimensions){.activation = config->activation, .epsilon = config->json ? config->epsilon : roles->rules->epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   return position_sizes(roles, config, dimensions, error);

@@ -50,7 +50,7 @@ static heed_status resolve_heads(heed_model *model, heed_error *error) {
   const heed_shape vector = HEED_SHAPE(dims->width);
   HEED_TRY(pair(model, HEED_ROLE_FINAL_NORM_WEIGHT, 0, vector, vector, model->final_norm, error));
   if (dims->classes) {
-    if (model->roles.family == HEED_FAMILY_DINOV2)
+    if (model->roles.rules->pools_patches)
       return heed_fail(error, HEED_UNSUPPORTED, "%s: DINOv2's classifier is not supported, its base model is (found a classifier of %u classes)",
                        heed_checkpoint_name(model->checkpoint), dims->classes);
     const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width), bias = HEED_SHAPE(dims->classes);
@@ -76,7 +76,7 @@ static void fill_info(heed_model *model) {
   const heed_vit_dimensions *dims = &model->dims;
   heed_checkpoint_totals totals;
   heed_checkpoint_total(model->checkpoint, &totals);
-  model->info = (heed_model_info){.family = heed_family_name(model->roles.family),
+  model->info = (heed_model_info){.family = model->roles.rules->name,
                                   .image_size = dims->image_size,
                                   .channels = dims->channels,
                                   .patch = dims->patch,
@@ -86,6 +86,8 @@ static void fill_info(heed_model *model) {
                                   .mlp_width = dims->mlp_width,
                                   .prefix_tokens = dims->prefix_tokens,
                                   .classes = dims->classes,
+                                  .positions = model->roles.rules->positions->text,
+                                  .family_assumed = model->roles.assumed,
                                   .epsilon = dims->epsilon,
                                   .activation = dims->activation,
                                   .parameters = totals.elements,

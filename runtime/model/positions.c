@@ -15,8 +15,8 @@ static double cubic(double x, double a) {
 }
 
 /* Adds the weights with which output `at` of `to` takes from inputs 0 .. from-1; weights [from] come in zeroed. */
-static void clamped_weights(uint32_t from, uint32_t to, uint32_t at, double *weights) {
-  const double centre = (at + 0.5) * from / to - 0.5, base = floor(centre);
+static void clamped_weights(uint32_t from, uint32_t to, double offset, uint32_t at, double *weights) {
+  const double centre = (at + 0.5) * from / (to + offset) - 0.5, base = floor(centre);
   for (int tap = -1; tap <= 2; tap++) {
     double index = base + tap;
     if (index < 0.0) index = 0.0;
@@ -33,11 +33,14 @@ static void antialiased_weights(uint32_t from, uint32_t to, uint32_t at, double 
 }
 
 /* Resizes the middle axis of [outer, from, inner] to `to`. */
-static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to, bool antialias, double *weights, float *out) {
+static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to, const heed_position_rule *rule,
+                        double *weights, float *out) {
   for (uint32_t t = 0; t < to; t++) {
     for (uint32_t i = 0; i < from; i++) weights[i] = 0.0;
-    if (antialias) antialiased_weights(from, to, t, weights);
-    else clamped_weights(from, to, t, weights);
+    if (rule->antialias)
+      antialiased_weights(from, to, t, weights);
+    else
+      clamped_weights(from, to, rule->offset, t, weights);
     for (uint32_t o = 0; o < outer; o++)
       for (size_t c = 0; c < inner; c++) {
         double sum = 0.0;
@@ -48,16 +51,16 @@ static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t i
   }
 }
 
-heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side, uint32_t depth, uint32_t rows, uint32_t columns, bool antialias,
-                                  float *resized, heed_error *error) {
+heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side, uint32_t depth, uint32_t rows,
+                                  uint32_t columns, const heed_position_rule *rule, float *resized, heed_error *error) {
   size_t count;
   if (!heed_size_mul(side, columns, &count) || !heed_size_mul(count, depth, &count)) return heed_fail_memory(error, "positions", SIZE_MAX);
   float *between = heed_alloc_raw(context, count, sizeof *between);
   double *weights = heed_alloc(context, side, sizeof *weights);
   const bool have = between && weights;
   if (have) {
-    resize_axis(grid, side, side, depth, columns, antialias, weights, between);
-    resize_axis(between, 1, side, (size_t)columns * depth, rows, antialias, weights, resized);
+    resize_axis(grid, side, side, depth, columns, rule, weights, between);
+    resize_axis(between, 1, side, (size_t)columns * depth, rows, rule, weights, resized);
   }
   heed_free(context, weights);
   heed_free(context, between);

@@ -34,11 +34,10 @@ typedef struct processor {
   float mean[3], std[3];
 } processor;
 
-enum { PROCESSOR_VIT, PROCESSOR_DEIT, PROCESSOR_DINOV2 };
 static const processor processors[] = {
-    [PROCESSOR_VIT] = {"ViT", false, 224, 0, false, 2, MEAN_HALF, MEAN_HALF},
-    [PROCESSOR_DEIT] = {"DeiT", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
-    [PROCESSOR_DINOV2] = {"Dinov2", true, 256, 224, true, 3, MEAN_IMAGENET, STD_IMAGENET},
+    {"ViT", false, 224, 0, false, 2, MEAN_HALF, MEAN_HALF},
+    {"DeiT", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
+    {"Dinov2", true, 256, 224, true, 3, MEAN_IMAGENET, STD_IMAGENET},
     {"Bit", true, 224, 224, true, 3, MEAN_CLIP, STD_CLIP},
     {"CLIP", true, 224, 224, false, 3, MEAN_CLIP, STD_CLIP},
     {"Beit", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
@@ -46,7 +45,10 @@ static const processor processors[] = {
 };
 
 static const processor *family_processor(heed_family family) {
-  return &processors[family == HEED_FAMILY_DEIT ? PROCESSOR_DEIT : family == HEED_FAMILY_DINOV2 ? PROCESSOR_DINOV2 : PROCESSOR_VIT];
+  const char *name = heed_family_rules(family)->processor;
+  size_t i = 0;
+  while (strcmp(processors[i].name, name) != 0) i++;
+  return &processors[i];
 }
 
 static uint32_t scaled(const processor *class, uint32_t size, uint32_t image_size) {
@@ -237,7 +239,7 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
     return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: crop_mode is not supported (found %.*s, expected center or squash)",
                      fields->where, HEED_CUT(mode));
   const uint32_t resize = (uint32_t)floor(image_size / crop);
-  set_defaults(&processors[PROCESSOR_VIT], image_size, to);
+  set_defaults(family_processor(HEED_FAMILY_TIMM), image_size, to);
   to->resize = squash ? HEED_RESIZE_SQUASH : HEED_RESIZE_SHORT_SIDE;
   to->short_side = squash ? 0 : resize;
   to->width = to->height = squash ? resize : 0;

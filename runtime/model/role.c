@@ -125,6 +125,11 @@ static heed_checkpoint_tensor *lookup(const heed_roles *roles, heed_role role, u
   return NULL;
 }
 
+static heed_checkpoint_tensor *find(const heed_roles *roles, const char *part) {
+  char name[NAME_SIZE];
+  return compose(roles, part, strlen(part), 0, name) ? heed_checkpoint_find(roles->checkpoint, name) : NULL;
+}
+
 const char *heed_role_pattern(heed_role role) {
   const char *const *name = rows[role].name;
   const char *pattern = name[HEED_STYLE_HF] ? name[HEED_STYLE_HF] : name[HEED_STYLE_DINOV2];
@@ -163,17 +168,26 @@ static void set_prefix(heed_roles *roles, const char *name, size_t length) {
   }
 }
 
+/* facebookresearch/dinov2 names its tensors as timm does, but for these. A mask token of three axes is MAE's. */
+static bool is_original_dinov2(const heed_roles *roles) {
+  const heed_checkpoint_tensor *mask = find(roles, "mask_token");
+  return (mask && !mask->info->unsupported && mask->info->shape.rank == 2) || find(roles, "register_tokens");
+}
+
 static heed_family find_family(const heed_roles *roles, const heed_config *config) {
   const char *inner = roles->prefix + strlen(roles->outer);
+  const bool registers = heed_roles_have(roles, HEED_ROLE_REGISTER_TOKENS, 0);
+  if (roles->style == HEED_STYLE_TIMM && !config->timm && is_original_dinov2(roles))
+    return registers ? HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS : HEED_FAMILY_DINOV2_ORIGINAL;
   if (roles->style == HEED_STYLE_TIMM) return HEED_FAMILY_TIMM;
-  if (roles->style == HEED_STYLE_DINOV2) return HEED_FAMILY_DINOV2;
-  const bool deit = strcmp(inner, "deit.") == 0 || (config && strcmp(config->model_type, "deit") == 0);
+  if (roles->style == HEED_STYLE_DINOV2) return registers ? HEED_FAMILY_DINOV2_REGISTERS : HEED_FAMILY_DINOV2;
+  const bool deit = strcmp(inner, "deit.") == 0 || strcmp(config->model_type, "deit") == 0;
   return deit || heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0) ? HEED_FAMILY_DEIT : HEED_FAMILY_VIT;
 }
 
 /* One bias that was lost must not pass for a model without any. */
 static bool find_biases(const heed_roles *roles, const heed_config *config) {
-  if (config && config->json && !config->timm && config->qkv_bias) return true;
+  if (config->json && !config->timm && config->qkv_bias) return true;
   for (uint32_t layer = 0; heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, layer); layer++)
     for (int role = HEED_ROLE_QUERY_BIAS; role <= HEED_ROLE_VALUE_BIAS; role += 2)
       if (heed_roles_have(roles, (heed_role)role, layer)) return true;
@@ -201,14 +215,15 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
     return heed_fail(error, HEED_UNSUPPORTED, "%s: no ViT is in it (found none of %s, %s, %s and %s under any prefix among %u tensors)",
                      file, anchors[0], anchors[1], anchors[2], anchors[3], heed_checkpoint_count(checkpoint));
   roles->family = find_family(roles, config);
+  roles->rules = heed_family_rules(roles->family);
+  roles->assumed = roles->family == HEED_FAMILY_TIMM && !config->timm;
   roles->qkv_bias = find_biases(roles, config);
   return HEED_OK;
 }
 
 const char *heed_roles_text(const heed_roles *roles, char *text, size_t size) {
   static const char *const styles[] = {"Hugging Face names", "Hugging Face names of 2025", "DINOv2 names", "timm names"};
-  snprintf(text, size, "%s, prefix %s, family %s", styles[roles->style], roles->prefix[0] ? roles->prefix : "none",
-           heed_family_name(roles->family));
+  snprintf(text, size, "%s, prefix %s, family %s", styles[roles->style], roles->prefix[0] ? roles->prefix : "none", roles->rules->name);
   return text;
 }
 
@@ -259,7 +274,7 @@ heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error) 
     const heed_checkpoint_tensor *tensor = heed_checkpoint_get(roles->checkpoint, i);
     if (!tensor->used && is_strict(roles, tensor->info->name))
       return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not part of a model of the family %s as config.json describes it",
-                       heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), heed_family_name(roles->family));
+                       heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), roles->rules->name);
   }
   return HEED_OK;
 }

@@ -57,6 +57,8 @@ typedef struct heed_roles {
   heed_checkpoint *checkpoint;
   heed_style style;
   heed_family family;
+  const heed_rules *rules;       /* of the family */
+  bool assumed;                  /* timm's names, which others' files have too, and no config of timm: the family may be another */
   bool qkv_bias;                 /* query, key and value have biases in every layer */
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
   char outer[HEED_PREFIX_SIZE];  /* of Hugging Face heads */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
@@ -105,7 +106,7 @@ static heed_status make_prefix(builder *b, const float *positions, float **prefi
 }
 
 /* Positions of the patches for this grid, [1, rows * columns, C]. Square grids of the model's own size pass unchanged; others by the
- * family's rule (Hugging Face ViT and DeiT: plain bicubic; timm and DINOv2: antialiased). */
+ * family's rule. */
 static heed_status make_positions(builder *b, const float *stored, const float **positions, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const uint32_t patches = dims->position_rows - dims->position_prefix;
@@ -116,11 +117,16 @@ static heed_status make_positions(builder *b, const float *stored, const float *
   if (b->rows * b->columns == patches && (b->rows == b->columns || side * side != patches)) return HEED_OK;
   if (side * side != patches)
     return heed_fail(error, HEED_UNSUPPORTED, "model: positions of a grid that is not square cannot be resized (found %u patches)", patches);
-  const bool antialias = b->model->roles.family == HEED_FAMILY_TIMM || b->model->roles.family == HEED_FAMILY_DINOV2;
+  if (b->model->roles.assumed)
+    heed_log(b->model->context, HEED_LOG_WARNING,
+             "%s: positions for %u x %u patches are resized as timm does it, %s; original DINO and MAE do it otherwise, and no config.json "
+             "says whose file it is",
+             heed_checkpoint_name(b->model->checkpoint), b->rows, b->columns, b->model->roles.rules->positions->text);
   const size_t count = (size_t)b->rows * b->columns * dims->width;
   float *resized = heed_alloc_raw(b->model->context, count, sizeof *resized);
   if (!resized) return heed_fail_memory(error, "model: positions", count * sizeof *resized);
-  heed_status status = heed_positions_resize(b->model->context, grid, side, dims->width, b->rows, b->columns, antialias, resized, error);
+  heed_status status = heed_positions_resize(b->model->context, grid, side, dims->width, b->rows, b->columns,
+                                             b->model->roles.rules->positions, resized, error);
   if (status == HEED_OK) {
     *positions = heed_graph_keep(b->graph, resized, count * sizeof *resized);
     if (!*positions) status = heed_fail_memory(error, "model: positions", count * sizeof *resized);

@@ -14,25 +14,30 @@
 
 typedef struct vit_files {
   heed_model_file file[FILES];
+  uint32_t count;
   unsigned char *bytes[FILES], *io;
   size_t io_size;
 } vit_files;
 
-static void load_files(vit_files *files, const char *folder) {
-  static const char *const names[FILES] = {"config.json", "model.safetensors"};
+/* A folder of vectors with one of its runs. Original files have no config.json: `count` 1. */
+static void load_run(vit_files *files, const char *folder, uint32_t count, const char *run) {
+  static const char *const names[FILES] = {"model.safetensors", "config.json"};
   char path[128];
-  for (int i = 0; i < FILES; i++) {
+  files->count = count;
+  for (uint32_t i = 0; i < count; i++) {
     size_t size;
     snprintf(path, sizeof path, "vit/%s/%s", folder, names[i]);
     files->bytes[i] = test_read_vector(path, &size);
     files->file[i] = (heed_model_file){names[i], {size, files->bytes[i], NULL, NULL}};
   }
-  snprintf(path, sizeof path, "vit/%s/io.safetensors", folder);
+  snprintf(path, sizeof path, "vit/%s/%s.safetensors", folder, run);
   files->io = test_read_vector(path, &files->io_size);
 }
 
+static void load_files(vit_files *files, const char *folder) { load_run(files, folder, FILES, "io"); }
+
 static void free_files(vit_files *files) {
-  for (int i = 0; i < FILES; i++) free(files->bytes[i]);
+  for (uint32_t i = 0; i < files->count; i++) free(files->bytes[i]);
   free(files->io);
 }
 
@@ -69,7 +74,7 @@ static heed_status open_vit(vit *v, const vit_files *files, const heed_context_d
   TRY(heed_context_create(context, &v->context, error));
   const heed_cpu_desc cpu = {sizeof cpu, threads, level};
   TRY(heed_cpu_backend_create(v->context, &cpu, &v->backend, error));
-  const heed_model_desc desc = {sizeof desc, files->file, FILES};
+  const heed_model_desc desc = {sizeof desc, files->file, files->count};
   TRY(heed_model_open(v->context, &desc, &v->model, error));
   TRY(heed_model_build(v->model, build, &v->graph, error));
   heed_model_info info;
@@ -118,36 +123,78 @@ static void assert_value(const vit *v, const char *name, const char *expected, c
   free(want);
 }
 
-static void check_oracle(const char *folder, const uint32_t *layers, uint32_t layer_count, uint32_t batch) {
-  vit_files files;
-  load_files(&files, folder);
-  const heed_build_desc build = {.struct_size = sizeof build, .batch = batch};
+/* Batch and size of the pictures. */
+static heed_build_desc run_sizes(const vit_files *files) {
+  heed_context *context;
+  heed_safetensors *io;
+  heed_error error;
+  const heed_source source = {files->io_size, files->io, NULL, NULL};
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_safetensors_open(context, &source, "io", &io, &error));
+  const heed_shape pixels = heed_safetensors_find(io, "pixel_values")->shape;
+  heed_safetensors_destroy(io);
+  heed_context_destroy(context);
+  return (heed_build_desc){.struct_size = sizeof(heed_build_desc), .batch = pixels.dim[0], .height = pixels.dim[2], .width = pixels.dim[3]};
+}
+
+/* Every state, logit and map that the run has, on every level. */
+static void check_run(vit_files *files, bool classes) {
+  const heed_build_desc build = run_sizes(files);
   for (uint32_t l = 0; heed_cpu_level(l); l++) {
     vit v;
     heed_error error;
-    assert_ok(open_vit(&v, &files, NULL, heed_cpu_level(l), 2, &build, NULL, &error));
-    assert_value(&v, "logits", "logits", heed_cpu_level(l));
+    heed_model_info info;
+    assert_ok(open_vit(&v, files, NULL, heed_cpu_level(l), 2, &build, NULL, &error));
+    heed_model_get_info(v.model, &info);
+    if (classes)
+      assert_value(&v, "logits", "logits", heed_cpu_level(l));
+    else
+      assert_int_equal(info.classes, 0);
     assert_value(&v, "last_hidden_state", "last_hidden_state", heed_cpu_level(l));
-    for (uint32_t i = 0; i < layer_count; i++) {
+    for (uint32_t i = 0; i < info.layers; i++) {
       char name[48], expected[24];
-      snprintf(name, sizeof name, "layer.%u.attention.weights", layers[i]);
-      snprintf(expected, sizeof expected, "attention.%u", layers[i]);
+      snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+      snprintf(expected, sizeof expected, "attention.%u", i);
       assert_value(&v, name, expected, heed_cpu_level(l));
     }
     close_vit(&v);
   }
-  free_files(&files);
+  free_files(files);
 }
 
-static void test_micro_equals_the_oracle(void **state) {
+static void test_equals_the_oracle(void **state) {
+  static const char *const folders[] = {"micro_32", "small_224"};
   (void)state;
-  check_oracle("micro_32", (const uint32_t[]){0, 1}, 2, 2);
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    vit_files files;
+    load_files(&files, folders[i]);
+    check_run(&files, true);
+  }
 }
 
-static void test_small_equals_the_oracle(void **state) {
-  (void)state;
-  check_oracle("small_224", (const uint32_t[]){0, 3}, 2, 1);
+/* Each family resizes its positions by its own rule: 5 x 5 of them to 3 x 3 and to 3 x 6 patches. */
+static void check_family(const char *folder, uint32_t count, bool classes) {
+  static const char *const runs[] = {"io", "io_wide"};
+  for (size_t run = 0; run < 2; run++) {
+    vit_files files;
+    load_run(&files, folder, count, runs[run]);
+    check_run(&files, classes);
+  }
 }
+
+#define FAMILY(name, count, classes)             \
+  static void test_family_##name(void **state) { \
+    (void)state;                                 \
+    check_family(#name, count, classes);         \
+  }
+FAMILY(hf_vit, 2, true)
+FAMILY(hf_deit_distilled, 2, true)
+FAMILY(hf_dino, 2, false)
+FAMILY(hf_dinov2, 2, false)
+FAMILY(hf_dinov2_registers, 2, false)
+FAMILY(timm, 2, true)
+FAMILY(timm_registers, 2, true)
+FAMILY(dinov2_original, 1, false)
 
 /* Reads a whole value of floats; the caller frees. */
 static float *read_value(const vit *v, const char *name, uint64_t *count) {
@@ -420,7 +467,7 @@ static void test_parts_that_the_file_has_and_has_not(void **state) {
   heed_error error;
   bool registers = false;
   load_files(&files, "micro_32");
-  const heed_model_desc desc = {sizeof desc, files.file, FILES};
+  const heed_model_desc desc = {sizeof desc, files.file, files.count};
   assert_int_equal(heed_context_create(NULL, &context, &error), HEED_OK);
   assert_int_equal(heed_model_open(context, &desc, &model, &error), HEED_OK);
   for (uint32_t i = 0; i < heed_model_tensor_count(model); i++) {
@@ -509,13 +556,26 @@ static void test_every_allocation_failed_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_micro_equals_the_oracle),    cmocka_unit_test(test_small_equals_the_oracle),
-      cmocka_unit_test(test_rows_on_demand_equal_the_map), cmocka_unit_test(test_chosen_rows_equal_the_map),
-      cmocka_unit_test(test_the_number_of_threads_changes_no_bit), cmocka_unit_test(test_progress_and_cancel),
-      cmocka_unit_test(test_parts_that_the_file_has_and_has_not), cmocka_unit_test(test_dropped_tokens_and_temperature),
-      cmocka_unit_test(test_a_head_taken_out), cmocka_unit_test(test_a_temperature_that_is_none),
+      cmocka_unit_test(test_equals_the_oracle),
+      cmocka_unit_test(test_family_hf_vit),
+      cmocka_unit_test(test_family_hf_deit_distilled),
+      cmocka_unit_test(test_family_hf_dino),
+      cmocka_unit_test(test_family_hf_dinov2),
+      cmocka_unit_test(test_family_hf_dinov2_registers),
+      cmocka_unit_test(test_family_timm),
+      cmocka_unit_test(test_family_timm_registers),
+      cmocka_unit_test(test_family_dinov2_original),
+      cmocka_unit_test(test_rows_on_demand_equal_the_map),
+      cmocka_unit_test(test_chosen_rows_equal_the_map),
+      cmocka_unit_test(test_the_number_of_threads_changes_no_bit),
+      cmocka_unit_test(test_progress_and_cancel),
+      cmocka_unit_test(test_parts_that_the_file_has_and_has_not),
+      cmocka_unit_test(test_dropped_tokens_and_temperature),
+      cmocka_unit_test(test_a_head_taken_out),
+      cmocka_unit_test(test_a_temperature_that_is_none),
       cmocka_unit_test(test_classes_only_are_the_same_bits),
-      cmocka_unit_test(test_no_allocation_in_run),       cmocka_unit_test(test_every_allocation_failed_once),
+      cmocka_unit_test(test_no_allocation_in_run),
+      cmocka_unit_test(test_every_allocation_failed_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ static void every_style(void **state) {
       assert_ok(load(&l, &m, with_config ? config_text : NULL));
       assert_int_equal(l.roles.style, cases[i].style);
       assert_int_equal(l.roles.family, cases[i].family);
+      assert_true(l.roles.assumed == (cases[i].style == HEED_STYLE_TIMM)); /* the config is not timm's */
       assert_string_equal(l.roles.prefix, cases[i].prefix);
       assert_string_equal(heed_roles_text(&l.roles, text, sizeof text), cases[i].text);
       assert_int_equal(l.d.width, WIDTH);
@@ -140,6 +141,35 @@ static void timm_registers_and_scales(void **state) {
   free_model(&m);
 }
 
+/* timm's names, and what tells whose file it is. */
+static void whose_names(void **state) {
+  (void)state;
+  static const char timm_config[] =
+      "{\"architecture\":\"vit_x\",\"num_classes\":5,\"model_args\":{\"img_size\":12,\"patch_size\":4,\"num_heads\":4}}";
+  static const struct {
+    const char *extra, *config;
+    heed_shape shape;
+    heed_family family;
+    bool assumed;
+  } cases[] = {{NULL, timm_config, {0}, HEED_FAMILY_TIMM, false},
+               {NULL, NULL, {0}, HEED_FAMILY_TIMM, true},
+               {"mask_token", NULL, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false},
+               {"mask_token", config_text, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false},
+               {"mask_token", timm_config, {2, {1, WIDTH}}, HEED_FAMILY_TIMM, false},
+               {"mask_token", NULL, {3, {1, 1, WIDTH}}, HEED_FAMILY_TIMM, true}}; /* MAE's */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m;
+    loaded l;
+    make_model(&m, &timm_names, "");
+    if (cases[i].extra) add(&m, cases[i].extra, 6.0f, cases[i].shape);
+    assert_ok(load(&l, &m, cases[i].config));
+    assert_int_equal(l.roles.family, cases[i].family);
+    assert_true(l.roles.assumed == cases[i].assumed);
+    unload(&l);
+    free_model(&m);
+  }
+}
+
 static void stacked_projection(void **state) {
   (void)state;
   const spelling *names[] = {&old_names, &timm_names};
@@ -229,13 +259,10 @@ static void oracle_model(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_style),
-      cmocka_unit_test(wrapped_prefix),
-      cmocka_unit_test(distilled_deit),
-      cmocka_unit_test(timm_registers_and_scales),
-      cmocka_unit_test(stacked_projection),
-      cmocka_unit_test(lost_biases),
-      cmocka_unit_test(oracle_model),
+      cmocka_unit_test(every_style),    cmocka_unit_test(wrapped_prefix),
+      cmocka_unit_test(distilled_deit), cmocka_unit_test(timm_registers_and_scales),
+      cmocka_unit_test(whose_names),    cmocka_unit_test(stacked_projection),
+      cmocka_unit_test(lost_biases),    cmocka_unit_test(oracle_model),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -23,22 +23,26 @@ typedef struct vit {
   heed_safetensors *io;
 } vit;
 
-static void load(vit *v, const char *folder) {
-  static const char *const names[] = {"config.json", "model.safetensors", "io.safetensors"};
+/* Original files have no config.json: `files` 1. */
+static void load_run(vit *v, const char *folder, uint32_t files, const char *io) {
+  const char *const names[] = {"model.safetensors", "config.json", io};
   heed_error error;
   memset(v, 0, sizeof *v);
-  for (int i = 0; i < 3; i++) {
+  for (uint32_t i = 0; i < 3; i++) {
     char path[128];
+    if (i == 1 && files == 1) continue;
     snprintf(path, sizeof path, "vit/%s/%s", folder, names[i]);
     v->bytes[i] = test_read_vector(path, &v->size[i]);
   }
   assert_ok(heed_context_create(NULL, &v->context, &error));
-  const heed_model_file files[] = {{names[0], {v->size[0], v->bytes[0], NULL, NULL}}, {names[1], {v->size[1], v->bytes[1], NULL, NULL}}};
-  const heed_model_desc desc = {sizeof desc, files, 2};
+  const heed_model_file file[] = {{names[0], {v->size[0], v->bytes[0], NULL, NULL}}, {names[1], {v->size[1], v->bytes[1], NULL, NULL}}};
+  const heed_model_desc desc = {sizeof desc, file, files};
   assert_ok(heed_model_open(v->context, &desc, &v->model, &error));
   const heed_source source = {v->size[2], v->bytes[2], NULL, NULL};
   assert_ok(heed_safetensors_open(v->context, &source, "io", &v->io, &error));
 }
+
+static void load(vit *v, const char *folder) { load_run(v, folder, 2, "io.safetensors"); }
 
 static void release(vit *v) {
   heed_safetensors_destroy(v->io);
@@ -51,21 +55,29 @@ static void release(vit *v) {
   for (int i = 0; i < 3; i++) free(v->bytes[i]);
 }
 
-/* Runs the vector's pictures; returns the bytes of the weights on the device. */
-static uint64_t run(vit *v, const heed_vulkan_desc *desc, bool classes_only, float *logits, uint64_t count) {
+/* Runs the vector's pictures and reads a value; returns the bytes of the weights on the device. */
+static uint64_t run_for(vit *v, const heed_vulkan_desc *desc, bool classes_only, const char *value, float *found, uint64_t count) {
   heed_error error;
   heed_memory memory;
   const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
-  const heed_build_desc build = {.struct_size = sizeof build, .batch = pixels->shape.dim[0], .classes_only = classes_only};
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .batch = pixels->shape.dim[0],
+                                 .height = pixels->shape.dim[2],
+                                 .width = pixels->shape.dim[3],
+                                 .classes_only = classes_only};
   assert_ok(heed_vulkan_backend_create(v->context, desc, &v->backend, &error));
   assert_ok(heed_model_build(v->model, &build, &v->graph, &error));
   assert_ok(heed_plan_create(v->graph, v->backend, NULL, &v->plan, &error));
   assert_ok(heed_session_create(v->plan, NULL, &v->session, &error));
   assert_ok(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"), v->bytes[2] + pixels->offset, (size_t)pixels->bytes, &error));
   assert_ok(heed_session_run(v->session, NULL, &error));
-  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, "logits"), 0, count, logits, &error));
+  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, value), 0, count, found, &error));
   heed_plan_memory(v->plan, &memory);
   return memory.weights;
+}
+
+static uint64_t run(vit *v, const heed_vulkan_desc *desc, bool classes_only, float *logits, uint64_t count) {
+  return run_for(v, desc, classes_only, "logits", logits, count);
 }
 
 /* Asked for by the environment: only where the device has the tier, and only in fp16. */
@@ -74,11 +86,7 @@ static bool is_cooperative(void) {
   return tier && strcmp(tier, "cooperative") == 0;
 }
 
-/* Returns the bytes of the weights. tolerance: of the largest logit. */
-static uint64_t check(const char *folder, heed_vulkan_precision precision, bool gpu_kernels, double tolerance) {
-  heed_error error;
-  vit v;
-  float found[MOST_LOGITS], want[MOST_LOGITS];
+static heed_vulkan_desc describe(heed_vulkan_precision precision, bool gpu_kernels) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   desc.precision = precision;
   desc.gpu_kernels = gpu_kernels || is_cooperative();
@@ -87,21 +95,69 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
     desc.tier = HEED_VULKAN_TIER_COOPERATIVE;
     if (validate) desc.validate = strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
   }
+  return desc;
+}
+
+/* tolerance: of the largest. */
+static void expect_close(const char *folder, const float *found, const float *want, uint64_t count, double tolerance) {
+  double largest = 0.0, off = 0.0;
+  for (uint64_t i = 0; i < count; i++) {
+    largest = fmax(largest, fabs((double)want[i]));
+    if (!(fabs((double)found[i] - (double)want[i]) <= off)) off = fabs((double)found[i] - (double)want[i]);
+  }
+  printf("%s: off by %.3g of the largest\n", folder, off / largest);
+  if (!(off <= tolerance * largest)) fail_msg("%s: off by %g of the largest (expected at most %g)", folder, off / largest, tolerance);
+}
+
+/* Returns the bytes of the weights. tolerance: of the largest logit. */
+static uint64_t check(const char *folder, heed_vulkan_precision precision, bool gpu_kernels, double tolerance) {
+  heed_error error;
+  vit v;
+  float found[MOST_LOGITS], want[MOST_LOGITS];
+  const heed_vulkan_desc desc = describe(precision, gpu_kernels);
   load(&v, folder);
   const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, "expect.logits");
   assert_true(tensor->count <= MOST_LOGITS);
   assert_ok(heed_safetensors_read(v.io, tensor, 0, tensor->count, want, &error));
   const uint64_t bytes = run(&v, &desc, false, found, tensor->count);
   assert_int_equal(heed_vulkan_message_count(v.backend), 0);
-  double largest = 0.0, off = 0.0;
-  for (uint64_t i = 0; i < tensor->count; i++) {
-    largest = fmax(largest, fabs((double)want[i]));
-    if (!(fabs((double)found[i] - (double)want[i]) <= off)) off = fabs((double)found[i] - (double)want[i]);
-  }
-  printf("%s: off by %.3g of the largest logit\n", folder, off / largest);
-  if (!(off <= tolerance * largest)) fail_msg("%s: logits are off by %g of the largest (expected at most %g)", folder, off / largest, tolerance);
+  expect_close(folder, found, want, tensor->count, tolerance);
   release(&v);
   return bytes;
+}
+
+/* The states of a family's model on another grid than its positions'. */
+static void check_family(const char *folder, uint32_t files, const char *io, heed_vulkan_precision precision, double tolerance) {
+  heed_error error;
+  vit v;
+  const heed_vulkan_desc desc = describe(precision, false);
+  load_run(&v, folder, files, io);
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, "expect.last_hidden_state");
+  float *want = malloc((size_t)tensor->bytes), *found = malloc((size_t)tensor->bytes);
+  assert_true(want && found);
+  assert_ok(heed_safetensors_read(v.io, tensor, 0, tensor->count, want, &error));
+  run_for(&v, &desc, false, "last_hidden_state", found, tensor->count);
+  assert_int_equal(heed_vulkan_message_count(v.backend), 0);
+  expect_close(folder, found, want, tensor->count, tolerance);
+  free(want);
+  free(found);
+  release(&v);
+}
+
+static void test_families(void **state) {
+  (void)state;
+  static const struct {
+    const char *folder;
+    uint32_t files;
+  } families[] = {{"hf_vit", 2}, {"hf_deit_distilled", 2}, {"hf_dino", 2},        {"hf_dinov2", 2}, {"hf_dinov2_registers", 2},
+                  {"timm", 2},   {"timm_registers", 2},    {"dinov2_original", 1}};
+  vulkan_test_need_device();
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    for (int half = is_cooperative(); half < 2; half++) {
+      const heed_vulkan_precision precision = half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+      check_family(families[i].folder, families[i].files, "io.safetensors", precision, half ? 4e-3 : 1e-4);
+      check_family(families[i].folder, families[i].files, "io_wide.safetensors", precision, half ? 4e-3 : 1e-4);
+    }
 }
 
 static void test_micro(void **state) {
@@ -244,7 +300,8 @@ static void test_ranges(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small), cmocka_unit_test(test_submissions), cmocka_unit_test(test_ranges),
-                                     cmocka_unit_test(test_classes_only)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro),  cmocka_unit_test(test_families),
+                                     cmocka_unit_test(test_small),  cmocka_unit_test(test_submissions),
+                                     cmocka_unit_test(test_ranges), cmocka_unit_test(test_classes_only)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -665,7 +665,9 @@ HEED_API heed_status heed_model_open(heed_context *context, const heed_model_des
 HEED_API void heed_model_destroy(heed_model *model);
 
 typedef struct heed_model_info {
-  const char *family; /* "vit", "deit", "timm"; valid as long as the model */
+  const char *family;    /* "vit", "deit", "dinov2", "dinov2_with_registers", "dinov2 (original)", "timm" ...; a literal */
+  const char *positions; /* how positions are resized for another grid: "bicubic", "bicubic, antialiased" ...; a literal */
+  bool family_assumed;   /* taken for timm's by its names, which others' files have too, as no config.json says whose it is */
   uint32_t image_size, channels, patch, width, layers, heads, mlp_width;
   uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
   uint32_t classes;       /* 0: no classifier */

@@ -1,0 +1,72 @@
+/* Models opened from files made in memory: what their names and config say, and what heed says of it. */
+#include "support/named_model.h"
+
+#include "model/model.h"
+
+/* --------------------------------------------------------------------------------------------------------------- positions */
+
+typedef struct heard {
+  uint32_t warnings;
+  char last[512];
+} heard;
+
+static void hear(heed_log_level level, const char *line, void *user) {
+  heard *h = user;
+  if (level != HEED_LOG_WARNING) return;
+  h->warnings++;
+  snprintf(h->last, sizeof h->last, "%s", line);
+}
+
+/* Warnings while a graph for pictures of this size is built of a model of these files. */
+static void build_and_hear(const model *m, const char *config, uint32_t size, heard *h) {
+  test_bytes bytes = save(m);
+  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)}, {"config.json", {0}}};
+  heed_context *hearing;
+  heed_model *opened;
+  heed_graph *graph;
+  if (config) files[1].source = test_source(config, strlen(config));
+  const heed_context_desc context_desc = {.struct_size = sizeof context_desc, .log = hear, .log_user = h};
+  const heed_model_desc desc = {sizeof desc, files, config ? 2 : 1};
+  const heed_build_desc build = {.struct_size = sizeof build, .height = size, .width = size};
+  assert_ok(heed_context_create(&context_desc, &hearing, &error));
+  assert_ok(heed_model_open(hearing, &desc, &opened, &error));
+  *h = (heard){0};
+  assert_ok(heed_model_build(opened, &build, &graph, &error));
+  heed_graph_destroy(graph);
+  heed_model_destroy(opened);
+  heed_context_destroy(hearing);
+  free(bytes.data);
+}
+
+/* timm's names without timm's config may be another's, whose positions are resized otherwise: said where it matters, and there alone. */
+static void an_assumed_rule_is_said(void **state) {
+  (void)state;
+  static const char timm_config[] =
+      "{\"architecture\":\"vit_x\",\"num_classes\":5,\"model_args\":{\"img_size\":12,\"patch_size\":4,\"num_heads\":4}}";
+  static const struct {
+    const spelling *names;
+    const char *config, *extra;
+    uint32_t size, warnings;
+  } cases[] = {{&timm_names, NULL, NULL, 16, 1},
+               {&timm_names, NULL, NULL, 12, 0},
+               {&timm_names, timm_config, NULL, 16, 0},
+               {&timm_names, NULL, "mask_token", 16, 0},
+               {&old_names, config_text, NULL, 16, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m;
+    heard h;
+    make_model(&m, cases[i].names, cases[i].names->prefix);
+    if (cases[i].extra) add(&m, cases[i].extra, 0.0f, HEED_SHAPE(1, WIDTH));
+    build_and_hear(&m, cases[i].config, cases[i].size, &h);
+    assert_int_equal(h.warnings, cases[i].warnings);
+    if (h.warnings && !strstr(h.last, "resized as timm does it, bicubic, antialiased")) fail_msg("the warning is: %s", h.last);
+    free_model(&m);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_assumed_rule_is_said),
+  };
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}

@@ -1,0 +1,192 @@
+"""Makes the folders of FAMILIES beside it: tiny ViTs of every family, run on grids that are not the stored one.
+
+The forward pass is written from the definitions of the published code (transformers' modeling_vit, modeling_deit, modeling_dinov2 and
+modeling_dinov2_with_registers; timm's vision_transformer; facebookresearch/dinov2's vision_transformer), in double precision. Positions are
+resized by torch.nn.functional.interpolate, as that code does it. Each folder gets the weights (model.safetensors), config.json where such
+files have one, and two runs: io.safetensors (3 x 3 patches) and io_wide.safetensors (3 x 6), from 5 x 5 stored positions.
+
+python3 make.py   (needs torch)"""
+import json
+import os
+import struct
+
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STORED, PATCH, LAYERS, CLASSES = 5, 4, 2, 5
+RUNS = {"io": (2, 3, 3), "io_wide": (1, 3, 6)}  # pictures, rows, columns
+
+# How stored positions [1, C, 5, 5] become those of rows x columns: F.interpolate's options.
+RESIZE = {
+    "plain": lambda rows, columns: {"size": (rows, columns)},
+    "antialias": lambda rows, columns: {"size": (rows, columns), "antialias": True},
+    "offset": lambda rows, columns: {"scale_factor": ((rows + 0.1) / STORED, (columns + 0.1) / STORED)},
+}
+
+HF = {
+    "cls": "embeddings.cls_token", "distillation": "embeddings.distillation_token", "registers": "embeddings.register_tokens",
+    "positions": "embeddings.position_embeddings", "patch": "embeddings.patch_embeddings.projection", "layer": "encoder.layer.%d.",
+    "query": "attention.attention.query", "key": "attention.attention.key", "value": "attention.attention.value",
+    "projection": "attention.output.dense", "norm": "layernorm",
+}
+VIT = dict(HF, norm1="layernorm_before", norm2="layernorm_after", fc1="intermediate.dense", fc2="output.dense")
+DINOV2 = dict(HF, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", scale1="layer_scale1.lambda1", scale2="layer_scale2.lambda1",
+              mask="embeddings.mask_token")
+TIMM = {
+    "cls": "cls_token", "registers": "reg_token", "positions": "pos_embed", "patch": "patch_embed.proj", "layer": "blocks.%d.",
+    "qkv": "attn.qkv", "projection": "attn.proj", "norm": "norm", "norm1": "norm1", "norm2": "norm2", "fc1": "mlp.fc1", "fc2": "mlp.fc2",
+    "head": "head",
+}
+ORIGINAL = dict(TIMM, registers="register_tokens", scale1="ls1.gamma", scale2="ls2.gamma", mask="mask_token")
+
+
+def hf_config(model_type, family, **more):
+    config = {"model_type": model_type, "image_size": STORED * PATCH, "patch_size": PATCH, "num_channels": 3, "hidden_size": family["width"],
+              "num_hidden_layers": LAYERS, "num_attention_heads": family["heads"], "hidden_act": "gelu", "layer_norm_eps": family["epsilon"],
+              "qkv_bias": True}
+    return dict(config, **more)
+
+
+def timm_config(family, **args):
+    args = dict({"img_size": STORED * PATCH, "patch_size": PATCH, "embed_dim": family["width"], "depth": LAYERS, "num_heads": family["heads"]}, **args)
+    return {"architecture": "vit_tiny_patch16_224", "num_classes": CLASSES if family["heads_of"] else 0, "model_args": args,
+            "pretrained_cfg": {"input_size": [3, STORED * PATCH, STORED * PATCH]}}
+
+
+# position_rows: of the prefix tokens, which come before those of the patches.
+def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None):
+    return locals()
+
+
+FAMILIES = {
+    "hf_vit": family(VIT, "plain", 1e-12, "vit.", heads_of=("classifier",), config=lambda f: hf_config("vit", f, intermediate_size=40, num_labels=CLASSES)),
+    "hf_deit_distilled": family(VIT, "plain", 1e-12, "deit.", prefix_tokens=("cls", "distillation"), position_rows=2,
+                                heads_of=("cls_classifier", "distillation_classifier"),
+                                config=lambda f: hf_config("deit", f, intermediate_size=40, num_labels=CLASSES)),
+    "hf_dino": family(VIT, "plain", 1e-12, config=lambda f: hf_config("vit", f, intermediate_size=40)),
+    "hf_dinov2": family(DINOV2, "plain", 1e-6, mlp=48, config=lambda f: hf_config("dinov2", f, mlp_ratio=2)),
+    "hf_dinov2_registers": family(DINOV2, "antialias", 1e-6, mlp=48, prefix_tokens=("cls", "registers"),
+                                  config=lambda f: hf_config("dinov2_with_registers", f, mlp_ratio=2, num_register_tokens=3)),
+    "timm": family(TIMM, "antialias", 1e-6, heads_of=("head",), config=timm_config),
+    "timm_registers": family(TIMM, "antialias", 1e-6, prefix_tokens=("cls", "registers"), position_rows=0, heads_of=("head",),
+                             config=lambda f: timm_config(f, reg_tokens=3, no_embed_class=True)),
+    # Without a config: 64 channels a head, and in half precision to be small.
+    "dinov2_original": family(ORIGINAL, "offset", 1e-6, width=64, heads=1, mlp=16, half=True),
+}
+
+
+def save(path, tensors, half=False):
+    header, data = {"__metadata__": {"source": "tests/vectors/vit/make.py"}}, b""
+    for key, value in tensors.items():
+        raw = value.to(torch.float16 if half else torch.float32).contiguous().numpy().tobytes()
+        header[key] = {"dtype": "F16" if half else "F32", "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+class Weights:
+    """Random tensors by name, rounded to the precision of the file, then used in double."""
+
+    def __init__(self, family):
+        self.family, self.tensors = family, {}
+
+    def take(self, name, *shape, scale=1.0, about=0.0):
+        value = torch.randn(*shape, dtype=torch.float64) * scale + about
+        value = value.to(torch.float16 if self.family["half"] else torch.float32)
+        self.tensors[name] = value
+        return value.double()
+
+    def linear(self, name, rows, columns, scale=1.5):
+        return self.take(name + ".weight", rows, columns, scale=scale / columns**0.5), self.take(name + ".bias", rows, scale=0.3)
+
+    def norm(self, name, width):
+        return self.take(name + ".weight", width, scale=0.2, about=1.0), self.take(name + ".bias", width, scale=0.2)
+
+
+def make_model(f):
+    w, n, c, prefix = Weights(f), f["names"], f["width"], f["prefix"]
+    model = {"prefix": [w.take(prefix + n[token], 1, 3 if token == "registers" else 1, c) for token in f["prefix_tokens"]]}
+    model["positions"] = w.take(prefix + n["positions"], 1, f["position_rows"] + STORED * STORED, c)
+    if "mask" in n:
+        w.take(prefix + n["mask"], 1, c)  # of training; not used
+    model["patch"] = (w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2), w.take(prefix + n["patch"] + ".bias", c, scale=0.3))
+    model["layers"] = []
+    for i in range(LAYERS):
+        at, layer = prefix + n["layer"] % i, {}
+        layer["norm1"], layer["norm2"] = w.norm(at + n["norm1"], c), w.norm(at + n["norm2"], c)
+        if "qkv" in n:
+            weight, bias = w.linear(at + n["qkv"], 3 * c, c)
+            for part, name in enumerate(("query", "key", "value")):
+                layer[name] = (weight[part * c : (part + 1) * c], bias[part * c : (part + 1) * c])
+        else:
+            for name in ("query", "key", "value"):
+                layer[name] = w.linear(at + n[name], c, c)
+        layer["projection"] = w.linear(at + n["projection"], c, c)
+        layer["fc1"], layer["fc2"] = w.linear(at + n["fc1"], f["mlp"], c), w.linear(at + n["fc2"], c, f["mlp"])
+        for name in ("scale1", "scale2"):
+            layer[name] = w.take(at + n[name], c, scale=0.2, about=0.7) if name in n else 1.0
+        model["layers"].append(layer)
+    model["norm"] = w.norm(prefix + n["norm"], c)
+    model["heads"] = [w.linear(name, CLASSES, c) for name in f["heads_of"]]
+    return model, w.tensors
+
+
+def layer_norm(x, weights, epsilon):
+    mean = x.mean(-1, keepdim=True)
+    variance = ((x - mean) ** 2).mean(-1, keepdim=True)
+    return (x - mean) / torch.sqrt(variance + epsilon) * weights[0] + weights[1]
+
+
+def linear(x, weights):
+    return x @ weights[0].T + weights[1]
+
+
+def embed(f, model, pixels, rows, columns):
+    batch, c = len(pixels), f["width"]
+    # Patches in raster order, each [3, P, P].
+    patches = pixels.reshape(batch, 3, rows, PATCH, columns, PATCH).permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, 3 * PATCH * PATCH)
+    x = patches @ model["patch"][0].reshape(c, -1).T + model["patch"][1]
+    stored = model["positions"][:, f["position_rows"] :].reshape(1, STORED, STORED, c).permute(0, 3, 1, 2)
+    resized = torch.nn.functional.interpolate(stored, mode="bicubic", align_corners=False, **RESIZE[f["resize"]](rows, columns))
+    assert resized.shape[2:] == (rows, columns)
+    x = x + resized.permute(0, 2, 3, 1).reshape(1, rows * columns, c)
+    prefix = torch.cat(model["prefix"], 1)
+    prefix[:, : f["position_rows"]] += model["positions"][:, : f["position_rows"]]
+    return torch.cat([prefix.expand(batch, -1, -1), x], 1)
+
+
+def forward(f, model, pixels, rows, columns):
+    heads, size, result = f["heads"], f["width"] // f["heads"], {}
+    x = embed(f, model, pixels, rows, columns)
+    batch, tokens, c = x.shape
+    for i, layer in enumerate(model["layers"]):
+        y = layer_norm(x, layer["norm1"], f["epsilon"])
+        q, k, v = (linear(y, layer[name]).reshape(batch, tokens, heads, size).transpose(1, 2) for name in ("query", "key", "value"))
+        weights = torch.softmax(q @ k.transpose(2, 3) / size**0.5, -1)
+        result["expect.attention.%d" % i] = weights
+        x = x + layer["scale1"] * linear((weights @ v).transpose(1, 2).reshape(batch, tokens, c), layer["projection"])
+        y = linear(layer_norm(x, layer["norm2"], f["epsilon"]), layer["fc1"])
+        y = 0.5 * y * (1 + torch.erf(y / 2**0.5))
+        x = x + layer["scale2"] * linear(y, layer["fc2"])
+    result["expect.last_hidden_state"] = x = layer_norm(x, model["norm"], f["epsilon"])
+    if model["heads"]:  # DeiT's two classifiers, of the tokens CLS and distillation, are averaged
+        result["expect.logits"] = sum(linear(x[:, token], head) for token, head in enumerate(model["heads"])) / len(model["heads"])
+    return result
+
+
+for seed, (name, f) in enumerate(FAMILIES.items()):
+    torch.manual_seed(100 + seed)
+    folder = os.path.join(HERE, name)
+    os.makedirs(folder, exist_ok=True)
+    model, tensors = make_model(f)
+    save(os.path.join(folder, "model.safetensors"), tensors, f["half"])
+    if f["config"]:
+        with open(os.path.join(folder, "config.json"), "w") as file:
+            json.dump(f["config"](f), file, indent=1)
+            file.write("\n")
+    for run, (batch, rows, columns) in RUNS.items():
+        pixels = torch.randn(batch, 3, rows * PATCH, columns * PATCH, dtype=torch.float32)
+        save(os.path.join(folder, run + ".safetensors"), dict(forward(f, model, pixels.double(), rows, columns), pixel_values=pixels))
