@@ -34,7 +34,7 @@ static const role_row rows[HEED_ROLE_COUNT] = {
                                       true,
                                       false,
                                       0},
-    [HEED_ROLE_REGISTER_TOKENS] = {{NULL, NULL, "embeddings.register_tokens", "reg_token"}, true, false, 0},
+    [HEED_ROLE_REGISTER_TOKENS] = {{NULL, NULL, "embeddings.register_tokens", "reg_token|register_tokens|storage_tokens"}, true, false, 0},
     [HEED_ROLE_POSITION_EMBEDDINGS] = {{"embeddings.position_embeddings", "embeddings.position_embeddings",
                                         "embeddings.position_embeddings", "pos_embed"},
                                        false,
@@ -86,14 +86,20 @@ static const role_row rows[HEED_ROLE_COUNT] = {
     [HEED_ROLE_POOLER_BIAS] = {SAME("pooler.dense.bias"), false, false, 0},
 };
 
-/* The parts of the names in which a tensor that nobody uses would change the results; the exceptions are for training only. */
-static const char *const strict[HEED_STYLE_COUNT][10] = {
-    {"embeddings.", "encoder.", "layernorm."},
-    {"embeddings.", "encoder.", "layers.", "layernorm."},
-    {"embeddings.", "encoder.", "layernorm."},
-    {"blocks.", "patch_embed.", "pos_embed", "cls_token", "dist_token", "reg_token", "norm.", "norm_pre.", "fc_norm.", "attn_pool."},
-};
-static const char *const harmless[] = {"embeddings.mask_token", "embeddings.position_ids"};
+/* What may lie among the model's own names and changes no state: what training leaves, numbers that the config says too, and heads, which
+ * read the states. A '*' ends those of which only the beginning counts. */
+static const char *const harmless[] = {"mask_token",
+                                       "masked_embed",
+                                       "embeddings.mask_token",
+                                       "embeddings.position_ids",
+                                       "local_cls_norm.*",
+                                       "optimizer.*",
+                                       "decoder*",
+                                       "head*",
+                                       "dino_head.*",
+                                       "ibot_head.*",
+                                       "classifier*",
+                                       "fc.*"};
 
 /* ------------------------------------------------------------------------------------------------------------------- names */
 
@@ -168,10 +174,11 @@ static void set_prefix(heed_roles *roles, const char *name, size_t length) {
   }
 }
 
-/* facebookresearch/dinov2 names its tensors as timm does, but for these. A mask token of three axes is MAE's. */
+/* facebookresearch's DINOv2 names its tensors as timm does, but for these. A mask token of three axes is MAE's. */
 static bool is_original_dinov2(const heed_roles *roles) {
   const heed_checkpoint_tensor *mask = find(roles, "mask_token");
-  return (mask && !mask->info->unsupported && mask->info->shape.rank == 2) || find(roles, "register_tokens");
+  return (mask && !mask->info->unsupported && mask->info->shape.rank == 2) || find(roles, "register_tokens") ||
+         find(roles, "storage_tokens");
 }
 
 static heed_family find_family(const heed_roles *roles, const heed_config *config) {
@@ -257,23 +264,36 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
   return HEED_OK;
 }
 
-static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+static bool matches(const char *text, const char *pattern) {
+  const size_t length = strcspn(pattern, "*");
+  return strncmp(text, pattern, length) == 0 && (pattern[length] || !text[length]);
+}
 
-static bool is_strict(const heed_roles *roles, const char *name) {
-  if (!starts_with(name, roles->prefix)) return false;
-  const char *rest = name + strlen(roles->prefix);
-  for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-    if (strcmp(rest, harmless[i]) == 0) return false;
-  for (size_t i = 0; i < sizeof strict[0] / sizeof *strict[0] && strict[roles->style][i]; i++)
-    if (starts_with(rest, strict[roles->style][i])) return true;
+/* Whether it is what a part of the whole model is called, under any of the part's names. */
+static bool names_a_role(const heed_roles *roles, const char *text) {
+  char name[NAME_SIZE];
+  for (int role = 0; role < HEED_ROLE_COUNT; role++)
+    for (const char *at = rows[role].name[roles->style]; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+      if (compose(roles, at, strcspn(at, "|"), 0, name) && strcmp(name, text) == 0) return true;
   return false;
+}
+
+/* Whether results could depend on a tensor of this name. What lies beside the model is another's. */
+static bool matters(const heed_roles *roles, const char *name) {
+  const size_t length = strlen(roles->prefix);
+  if (names_a_role(roles, name)) return true;
+  if (strncmp(name, roles->prefix, length) != 0) return false;
+  for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+    if (matches(name + length, harmless[i])) return false;
+  return true;
 }
 
 heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error) {
   for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
     const heed_checkpoint_tensor *tensor = heed_checkpoint_get(roles->checkpoint, i);
-    if (!tensor->used && is_strict(roles, tensor->info->name))
-      return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not part of a model of the family %s as config.json describes it",
+    if (!tensor->used && matters(roles, tensor->info->name))
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: tensor %.*s is not part of a model of the family %s as heed knows it; without it the results could be wrong",
                        heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), roles->rules->name);
   }
   return HEED_OK;

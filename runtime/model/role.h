@@ -86,8 +86,8 @@ bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
  * (missing, wrong shape), UNSUPPORTED (dtype). */
 heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref,
                                  heed_error *error);
-/* What lies in the model's own part of the names and was used by nobody would change its results: UNSUPPORTED, naming the first one.
- * To be asked once every role has been resolved. */
+/* A tensor of the model that nothing reads could change its results: UNSUPPORTED, naming the first one that is neither a head nor what
+ * training leaves. To be asked once every role has been resolved. */
 heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error);
 
 /* Up to three roles read as if joined along axis 0: query, key and value as one projection. An absent part reads as zeros. */

@@ -64,9 +64,82 @@ static void an_assumed_rule_is_said(void **state) {
   }
 }
 
+/* ------------------------------------------------------------------------------------------------------------- unknown tensors */
+
+static heed_status open_model(const model *m, const char *config) {
+  test_bytes bytes = save(m);
+  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)}, {"config.json", {0}}};
+  heed_model *opened = NULL;
+  if (config) files[1].source = test_source(config, strlen(config));
+  const heed_model_desc desc = {sizeof desc, files, config ? 2 : 1};
+  const heed_status status = heed_model_open(context, &desc, &opened, &error);
+  heed_model_destroy(opened);
+  free(bytes.data);
+  return status;
+}
+
+/* No tensor that may belong to the computation is left out without a word: everything under the model's prefix that no part reads is
+ * refused, but for what training leaves and for heads; what has a part's name and is not read is refused wherever it lies. */
+static void tensors_that_nothing_reads(void **state) {
+  (void)state;
+  static const struct {
+    const spelling *names;
+    const char *prefix, *extra;
+    bool fine;
+  } cases[] = {
+      {&old_names, "vit.", "vit.encoder.layer.0.attention.attention.q_norm.weight", false},
+      {&old_names, "vit.", "vit.encoder.layer.2.output.dense.weight", false},
+      {&old_names, "vit.", "vit.embeddings.token_type_embeddings", false},
+      {&old_names, "vit.", "vit.embeddings.register_tokens", false},
+      {&old_names, "vit.", "vit.pre_norm.weight", false},
+      {&old_names, "vit.", "vit.rotary.freqs", false},
+      {&old_names, "", "pre_norm.weight", false},
+      {&new_names, "vit.", "vit.layers.1.attention.gate.weight", false},
+      {&new_names, "vit.", "vit.encoder.extra", false},
+      {&timm_names, "", "blocks.0.attn.q_norm.weight", false},
+      {&timm_names, "", "blocks.0.head.weight", false},
+      {&timm_names, "", "patch_embed.norm.weight", false},
+      {&timm_names, "", "norm_pre.weight", false},
+      {&timm_names, "", "fc_norm.weight", false},
+      {&timm_names, "", "rope.freqs", false},
+      {&timm_names, "", "rope_embed.periods", false},
+      {&timm_names, "", "token_gate", false},
+      {&timm_names, "", "head_dist.weight", false}, /* without a distillation token */
+      {&timm_names, "", "mask_token_scale", false},
+      {&old_names, "vit.", "distillation_classifier.weight", false},
+      {&old_names, "vit.", "cls_classifier.weight", false}, /* beside "classifier" */
+      {&old_names, "vit.", "vit.embeddings.mask_token", true},
+      {&old_names, "vit.", "vit.embeddings.position_ids", true},
+      {&old_names, "vit.", "decoder.0.weight", true},
+      {&old_names, "vit.", "segmentation.weight", true}, /* beside the model */
+      {&old_names, "", "decoder.0.weight", true},
+      {&old_names, "", "head.weight", true},
+      {&timm_names, "", "mask_token", true},
+      {&timm_names, "", "masked_embed", true},
+      {&timm_names, "", "decoder_blocks.0.norm1.weight", true},
+      {&timm_names, "", "decoder_pos_embed", true},
+      {&timm_names, "", "head_age.weight", true},
+      {&timm_names, "", "dino_head.mlp.0.weight", true},
+      {&timm_names, "", "local_cls_norm.weight", true},
+      {&timm_names, "", "optimizer.state.0.exp_avg", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m;
+    make_model(&m, cases[i].names, cases[i].prefix);
+    assert_int_equal(open_model(&m, config_text), HEED_OK);
+    add(&m, cases[i].extra, 0.0f, HEED_SHAPE(3));
+    const heed_status status = open_model(&m, config_text);
+    if (status != (cases[i].fine ? HEED_OK : HEED_UNSUPPORTED))
+      fail_msg("%s: found %s (%s)", cases[i].extra, heed_status_name(status), status == HEED_OK ? "" : error.message);
+    if (!cases[i].fine && !strstr(error.message, cases[i].extra)) fail_msg("%s: not named in: %s", cases[i].extra, error.message);
+    free_model(&m);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_assumed_rule_is_said),
+      cmocka_unit_test(tensors_that_nothing_reads),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

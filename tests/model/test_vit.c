@@ -195,6 +195,7 @@ FAMILY(hf_dinov2_registers, 2, false)
 FAMILY(timm, 2, true)
 FAMILY(timm_registers, 2, true)
 FAMILY(dinov2_original, 1, false)
+FAMILY(dinov2_original_registers, 1, false)
 
 /* Reads a whole value of floats; the caller frees. */
 static float *read_value(const vit *v, const char *name, uint64_t *count) {
@@ -565,6 +566,7 @@ int main(void) {
       cmocka_unit_test(test_family_timm),
       cmocka_unit_test(test_family_timm_registers),
       cmocka_unit_test(test_family_dinov2_original),
+      cmocka_unit_test(test_family_dinov2_original_registers),
       cmocka_unit_test(test_rows_on_demand_equal_the_map),
       cmocka_unit_test(test_chosen_rows_equal_the_map),
       cmocka_unit_test(test_the_number_of_threads_changes_no_bit),

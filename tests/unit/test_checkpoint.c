@@ -151,12 +151,16 @@ static void whose_names(void **state) {
     heed_shape shape;
     heed_family family;
     bool assumed;
-  } cases[] = {{NULL, timm_config, {0}, HEED_FAMILY_TIMM, false},
-               {NULL, NULL, {0}, HEED_FAMILY_TIMM, true},
-               {"mask_token", NULL, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false},
-               {"mask_token", config_text, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false},
-               {"mask_token", timm_config, {2, {1, WIDTH}}, HEED_FAMILY_TIMM, false},
-               {"mask_token", NULL, {3, {1, 1, WIDTH}}, HEED_FAMILY_TIMM, true}}; /* MAE's */
+    uint32_t registers;
+  } cases[] = {{NULL, timm_config, {0}, HEED_FAMILY_TIMM, false, 0},
+               {NULL, NULL, {0}, HEED_FAMILY_TIMM, true, 0},
+               {"mask_token", NULL, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
+               {"mask_token", config_text, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
+               {"mask_token", timm_config, {2, {1, WIDTH}}, HEED_FAMILY_TIMM, false, 0},
+               {"mask_token", NULL, {3, {1, 1, WIDTH}}, HEED_FAMILY_TIMM, true, 0}, /* MAE's */
+               {"register_tokens", NULL, {3, {1, 4, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS, false, 4},
+               {"storage_tokens", NULL, {3, {1, 2, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS, false, 2},
+               {"register_tokens", timm_config, {3, {1, 4, WIDTH}}, HEED_FAMILY_TIMM, false, 4}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     model m;
     loaded l;
@@ -165,6 +169,9 @@ static void whose_names(void **state) {
     assert_ok(load(&l, &m, cases[i].config));
     assert_int_equal(l.roles.family, cases[i].family);
     assert_true(l.roles.assumed == cases[i].assumed);
+    assert_int_equal(l.d.registers, cases[i].registers);
+    assert_int_equal(l.d.position_prefix, 1);
+    if (cases[i].registers) want(&l, HEED_ROLE_REGISTER_TOKENS, 0, HEED_SHAPE(1, cases[i].registers, WIDTH), 6.0f, 0);
     unload(&l);
     free_model(&m);
   }

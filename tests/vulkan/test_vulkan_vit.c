@@ -149,8 +149,9 @@ static void test_families(void **state) {
   static const struct {
     const char *folder;
     uint32_t files;
-  } families[] = {{"hf_vit", 2}, {"hf_deit_distilled", 2}, {"hf_dino", 2},        {"hf_dinov2", 2}, {"hf_dinov2_registers", 2},
-                  {"timm", 2},   {"timm_registers", 2},    {"dinov2_original", 1}};
+  } families[] = {{"hf_vit", 2},         {"hf_deit_distilled", 2},   {"hf_dino", 2},
+                  {"hf_dinov2", 2},      {"hf_dinov2_registers", 2}, {"timm", 2},
+                  {"timm_registers", 2}, {"dinov2_original", 1},     {"dinov2_original_registers", 1}};
   vulkan_test_need_device();
   for (size_t i = 0; i < sizeof families / sizeof *families; i++)
     for (int half = is_cooperative(); half < 2; half++) {

@@ -72,6 +72,7 @@ FAMILIES = {
                              config=lambda f: timm_config(f, reg_tokens=3, no_embed_class=True)),
     # Without a config: 64 channels a head, and in half precision to be small.
     "dinov2_original": family(ORIGINAL, "offset", 1e-6, width=64, heads=1, mlp=16, half=True),
+    "dinov2_original_registers": family(ORIGINAL, "antialias", 1e-6, width=64, heads=1, mlp=16, prefix_tokens=("cls", "registers"), half=True),
 }
 
 
