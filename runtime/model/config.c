@@ -100,6 +100,26 @@ static heed_status read_label_list(heed_config *config, const heed_fields *field
   return HEED_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------- said numbers */
+
+static heed_status said_size(const heed_fields *fields, const char *key, uint32_t least, heed_said *to) {
+  if (heed_field(fields, key)) to->key = key;
+  return heed_field_size(fields, key, least, &to->value);
+}
+
+static heed_status said_square(const heed_fields *fields, const char *key, heed_said *to) {
+  if (heed_field(fields, key)) to->key = key;
+  return heed_field_square(fields, key, &to->value);
+}
+
+static heed_status said_bool(const heed_fields *fields, const char *key, heed_said *to) {
+  bool value = to->value;
+  if (heed_field(fields, key)) to->key = key;
+  HEED_TRY(heed_field_bool(fields, key, &value));
+  to->value = value;
+  return HEED_OK;
+}
+
 /* -------------------------------------------------------------------------------------------------------------- Hugging Face */
 
 static heed_status check_model_type(heed_config *config, const heed_fields *fields) {
@@ -114,63 +134,72 @@ static heed_status check_model_type(heed_config *config, const heed_fields *fiel
 static heed_status check_needed(const heed_config *config, const heed_fields *fields) {
   const struct {
     const char *key;
-    uint32_t value;
+    heed_said said;
   } needed[] = {{"hidden_size", config->width},           {"num_hidden_layers", config->layers}, {"num_attention_heads", config->heads},
                 {"intermediate_size", config->mlp_width}, {"image_size", config->image_size},    {"patch_size", config->patch}};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (!needed[i].value)
+    if (!needed[i].said.key)
       return heed_fail(fields->error, HEED_INVALID_FILE, "%s: the key %s is missing (found none, expected a whole number)", fields->where,
                        needed[i].key);
-  if (config->width % config->heads)
+  if (config->width.value % config->heads.value)
     return heed_fail(fields->error, HEED_INVALID_FILE, "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
-                     fields->where, config->width, config->heads);
+                     fields->where, config->width.value, config->heads.value);
   return HEED_OK;
 }
 
 /* DINOv2 gives the width of its MLP as a multiple of hidden_size. */
 static heed_status read_mlp_width(heed_config *config, const heed_fields *fields) {
   uint32_t ratio = 0;
-  bool gated = false;
-  HEED_TRY(heed_field_size(fields, "intermediate_size", 1, &config->mlp_width));
-  HEED_TRY(heed_field_bool(fields, "use_swiglu_ffn", &gated));
-  if (gated)
+  HEED_TRY(said_size(fields, "intermediate_size", 1, &config->mlp_width));
+  HEED_TRY(said_bool(fields, "use_swiglu_ffn", &config->gated_mlp));
+  if (config->gated_mlp.value)
     return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)",
                      fields->where);
-  if (config->mlp_width) return HEED_OK;
+  if (config->mlp_width.key) return HEED_OK;
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   uint64_t width;
-  if (!heed_u64_mul(ratio, config->width, &width) || width > HEED_CONFIG_MAX)
+  if (!heed_u64_mul(ratio, config->width.value, &width) || width > HEED_CONFIG_MAX)
     return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)", fields->where, ratio);
-  config->mlp_width = (uint32_t)width;
+  if (width) config->mlp_width = (heed_said){(uint32_t)width, "hidden_size times mlp_ratio"};
   return HEED_OK;
 }
 
 static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
-  HEED_TRY(heed_field_size(fields, "hidden_size", 1, &config->width));
-  HEED_TRY(heed_field_size(fields, "num_hidden_layers", 1, &config->layers));
-  HEED_TRY(heed_field_size(fields, "num_attention_heads", 1, &config->heads));
-  HEED_TRY(heed_field_square(fields, "image_size", &config->image_size));
-  HEED_TRY(heed_field_square(fields, "patch_size", &config->patch));
-  HEED_TRY(heed_field_size(fields, "num_channels", 1, &config->channels));
-  HEED_TRY(heed_field_size(fields, "num_labels", 0, &config->classes));
-  HEED_TRY(heed_field_size(fields, "num_register_tokens", 0, &config->registers));
+  HEED_TRY(said_size(fields, "hidden_size", 1, &config->width));
+  HEED_TRY(said_size(fields, "num_hidden_layers", 1, &config->layers));
+  HEED_TRY(said_size(fields, "num_attention_heads", 1, &config->heads));
+  HEED_TRY(said_square(fields, "image_size", &config->image_size));
+  HEED_TRY(said_square(fields, "patch_size", &config->patch));
+  HEED_TRY(said_size(fields, "num_channels", 1, &config->channels));
+  HEED_TRY(said_size(fields, "num_labels", 0, &config->classes));
+  HEED_TRY(said_size(fields, "num_register_tokens", 0, &config->registers));
+  HEED_TRY(said_bool(fields, "qkv_bias", &config->qkv_bias));
   return read_mlp_width(config, fields);
+}
+
+/* Of the classes ...Config of transformers, for what the file leaves out. */
+static void set_class_defaults(heed_config *config) {
+  const bool dinov2 = strncmp(config->model_type, "dinov2", 6) == 0;
+  config->epsilon = dinov2 || strcmp(config->model_type, "vit_msn") == 0 ? 1e-6f : 1e-12f;
+  config->channels = (heed_said){3, "num_channels (by default)"};
+  config->qkv_bias = (heed_said){true, "qkv_bias (by default)"};
+  if (dinov2) config->gated_mlp = (heed_said){false, "use_swiglu_ffn (by default)"};
+  if (*config->model_type)
+    config->registers = (heed_said){strcmp(config->model_type, "dinov2_with_registers") == 0 ? 4 : 0, "num_register_tokens (by default)"};
 }
 
 static heed_status read_hugging_face(heed_config *config, const heed_fields *fields) {
   HEED_TRY(check_model_type(config, fields));
-  config->channels = 3;
-  config->epsilon = strncmp(config->model_type, "dinov2", 6) == 0 || strcmp(config->model_type, "vit_msn") == 0 ? 1e-6f : 1e-12f;
+  set_class_defaults(config);
   HEED_TRY(read_sizes(config, fields));
   HEED_TRY(check_needed(config, fields));
   HEED_TRY(read_activation(fields, &config->activation));
   HEED_TRY(heed_field_float(fields, "layer_norm_eps", &config->epsilon));
   if (config->epsilon < 0.0f) return heed_field_fail(fields, "layer_norm_eps", heed_field(fields, "layer_norm_eps"), "no negative number");
-  HEED_TRY(heed_field_bool(fields, "qkv_bias", &config->qkv_bias));
   const heed_json_value labels = heed_field(fields, "id2label");
   if (!labels) return HEED_OK;
   HEED_TRY(read_id2label(config, fields, labels));
-  if (!config->classes) config->classes = config->label_count;
+  if (!config->classes.key && config->label_count) config->classes = (heed_said){config->label_count, "id2label"};
   return HEED_OK;
 }
 
@@ -192,8 +221,8 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
   if (size[1] != size[2])
     return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: input_size is not supported (found %u x %u, expected a square)", fields->where,
                      (unsigned)size[1], (unsigned)size[2]);
-  config->channels = (uint32_t)size[0];
-  config->image_size = (uint32_t)size[1];
+  config->channels = (heed_said){(uint32_t)size[0], "input_size"};
+  config->image_size = (heed_said){(uint32_t)size[1], "input_size"};
   return HEED_OK;
 }
 
@@ -201,11 +230,17 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   const heed_json_value object = heed_field(fields, "model_args");
   if (!object) return HEED_OK;
   const heed_fields args = {fields->json, object, fields->where, fields->error};
-  HEED_TRY(heed_field_square(&args, "img_size", &config->image_size));
-  HEED_TRY(heed_field_square(&args, "patch_size", &config->patch));
-  HEED_TRY(heed_field_size(&args, "embed_dim", 1, &config->width));
-  HEED_TRY(heed_field_size(&args, "depth", 1, &config->layers));
-  return heed_field_size(&args, "num_heads", 1, &config->heads);
+  HEED_TRY(said_square(&args, "img_size", &config->image_size));
+  HEED_TRY(said_square(&args, "patch_size", &config->patch));
+  HEED_TRY(said_size(&args, "in_chans", 1, &config->channels));
+  HEED_TRY(said_size(&args, "embed_dim", 1, &config->width));
+  HEED_TRY(said_size(&args, "depth", 1, &config->layers));
+  HEED_TRY(said_size(&args, "reg_tokens", 0, &config->registers));
+  HEED_TRY(said_bool(&args, "qkv_bias", &config->qkv_bias));
+  const heed_json_value ratio = heed_field(&args, "mlp_ratio");
+  if (ratio && (!heed_json_double(fields->json, ratio, &config->mlp_ratio) || !(config->mlp_ratio > 0.0 && config->mlp_ratio < 1000.0)))
+    return heed_field_fail(&args, "mlp_ratio", ratio, "a number above 0");
+  return said_size(&args, "num_heads", 1, &config->heads);
 }
 
 static heed_status read_timm(heed_config *config, const heed_fields *fields) {
@@ -220,7 +255,7 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   if (*pool && strcmp(pool, "token") != 0)
     return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: global_pool is not supported (found %.*s, expected token)", fields->where,
                      HEED_CUT(pool));
-  HEED_TRY(heed_field_size(fields, "num_classes", 0, &config->classes));
+  HEED_TRY(said_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
   HEED_TRY(read_model_args(config, fields));
   heed_json_value labels = heed_field(&cfg, "label_names");
@@ -255,7 +290,7 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
   *config = NULL;
   heed_config *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
-  *made = (heed_config){.context = context, .model_type = "", .activation = HEED_ACTIVATION_GELU, .qkv_bias = true};
+  *made = (heed_config){.context = context, .model_type = "", .activation = HEED_ACTIVATION_GELU};
   const heed_status status = read_files(made, files, file_count, error);
   if (status == HEED_OK)
     *config = made;

@@ -6,18 +6,24 @@
 #include "base/json.h"
 #include "model/rules.h"
 
-/* Sizes are 0 where the file does not say. */
+/* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and the value is 0. */
+typedef struct heed_said {
+  uint32_t value;
+  const char *key;
+} heed_said;
+
 typedef struct heed_config {
   const heed_context *context;
   heed_json *json;         /* config.json, NULL without the file */
   heed_json *preprocessor; /* preprocessor_config.json, NULL without the file */
   bool timm;
   const char *model_type; /* or timm's architecture; "" when not said */
-  uint32_t width, layers, heads, mlp_width;
-  uint32_t image_size, patch, channels, classes, registers;
+  heed_said width, layers, heads, mlp_width;
+  double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
+  heed_said image_size, patch, channels, classes, registers;
+  heed_said qkv_bias, gated_mlp;
   heed_activation activation;
   float epsilon;
-  bool qkv_bias;       /* false: the file says that query, key and value have none */
   const char **labels; /* [label_count]; an entry may be NULL */
   uint32_t label_count;
 } heed_config;

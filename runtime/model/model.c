@@ -55,10 +55,10 @@ static heed_status resolve_heads(heed_model *model, heed_error *error) {
                        heed_checkpoint_name(model->checkpoint), dims->classes);
     const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width), bias = HEED_SHAPE(dims->classes);
     HEED_TRY(pair(model, HEED_ROLE_CLASSIFIER_WEIGHT, 0, classifier, bias, model->classifier, error));
-    if (dims->distillation && heed_roles_have(&model->roles, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, 0))
+    if (dims->distillation && heed_roles_need(&model->roles, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT))
       HEED_TRY(pair(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, 0, classifier, bias, model->distillation_classifier, error));
   }
-  if (heed_roles_have(&model->roles, HEED_ROLE_POOLER_WEIGHT, 0))
+  if (heed_roles_need(&model->roles, HEED_ROLE_POOLER_WEIGHT))
     HEED_TRY(pair(model, HEED_ROLE_POOLER_WEIGHT, 0, HEED_SHAPE(dims->width, dims->width), vector, model->pooler, error));
   return heed_roles_check_unused(&model->roles, error);
 }
@@ -101,7 +101,7 @@ static heed_status open_files(heed_model *model, const heed_model_desc *desc, he
   HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint, error));
   HEED_TRY(heed_roles_detect(model->checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
-  if (!model->config->heads)
+  if (!model->config->heads.key)
     heed_log(model->context, HEED_LOG_WARNING, "%s: the number of heads is a guess, width %u / 64 = %u, as no config.json says it", heed_checkpoint_name(model->checkpoint),
              model->dims.width, model->dims.heads);
   model->layers = heed_alloc(model->context, model->dims.layers, sizeof *model->layers);

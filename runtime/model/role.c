@@ -10,12 +10,21 @@
 #include "base/tensor.h"
 #include "base/utf8.h"
 
-#define NAME_SIZE 320
+typedef enum role_need {
+  NEEDED,
+  OPTIONAL,
+  /* Groups: when one of its parts is there, in any layer, all are needed in every layer. */
+  QKV_BIASES,
+  LAYER_SCALES,
+  CLASSIFIER,
+  DISTILLATION_CLASSIFIER,
+  POOLER
+} role_need;
 
 /* In a name: '#' is the layer's number, a leading '/' means outside of the model's prefix, '|' separates alternatives. */
 typedef struct role_row {
   const char *name[HEED_STYLE_COUNT];
-  bool optional;
+  role_need need;
   bool fused; /* in timm: one of three parts of the tensor */
   uint32_t part;
 } role_row;
@@ -29,61 +38,67 @@ typedef struct role_row {
   { HF_LAYER(old), NEW_LAYER(new), HF_LAYER(dino), TIMM_LAYER(timm) }
 
 static const role_row rows[HEED_ROLE_COUNT] = {
-    [HEED_ROLE_CLS_TOKEN] = {{"embeddings.cls_token", "embeddings.cls_token", "embeddings.cls_token", "cls_token"}, false, false, 0},
+    [HEED_ROLE_CLS_TOKEN] = {{"embeddings.cls_token", "embeddings.cls_token", "embeddings.cls_token", "cls_token"}, NEEDED, false, 0},
     [HEED_ROLE_DISTILLATION_TOKEN] = {{"embeddings.distillation_token", "embeddings.distillation_token", NULL, "dist_token"},
-                                      true,
+                                      OPTIONAL,
                                       false,
                                       0},
-    [HEED_ROLE_REGISTER_TOKENS] = {{NULL, NULL, "embeddings.register_tokens", "reg_token|register_tokens|storage_tokens"}, true, false, 0},
+    [HEED_ROLE_REGISTER_TOKENS] = {{NULL, NULL, "embeddings.register_tokens", "reg_token|register_tokens|storage_tokens"},
+                                   OPTIONAL,
+                                   false,
+                                   0},
     [HEED_ROLE_POSITION_EMBEDDINGS] = {{"embeddings.position_embeddings", "embeddings.position_embeddings",
                                         "embeddings.position_embeddings", "pos_embed"},
-                                       false,
+                                       NEEDED,
                                        false,
                                        0},
     [HEED_ROLE_PATCH_WEIGHT] = {{"embeddings.patch_embeddings.projection.weight", "embeddings.patch_embeddings.projection.weight",
                                  "embeddings.patch_embeddings.projection.weight", "patch_embed.proj.weight"},
-                                false,
+                                NEEDED,
                                 false,
                                 0},
     [HEED_ROLE_PATCH_BIAS] = {{"embeddings.patch_embeddings.projection.bias", "embeddings.patch_embeddings.projection.bias",
                                "embeddings.patch_embeddings.projection.bias", "patch_embed.proj.bias"},
-                              false,
+                              NEEDED,
                               false,
                               0},
-#define PAIR(role, optional_bias, fused, part, old, new, dino, timm)                                                           \
-  [HEED_ROLE_##role##_WEIGHT] = {LAYER_ROW(old ".weight", new ".weight", dino ".weight", timm ".weight"), false, fused, part}, \
-  [HEED_ROLE_##role##_BIAS] = {LAYER_ROW(old ".bias", new ".bias", dino ".bias", timm ".bias"), optional_bias, fused, part}
-    PAIR(NORM1, false, false, 0, "layernorm_before", "layernorm_before", "norm1", "norm1"),
-    PAIR(QUERY, true, true, 0, "attention.attention.query", "attention.q_proj", "attention.attention.query", "attn.qkv"),
-    PAIR(KEY, true, true, 1, "attention.attention.key", "attention.k_proj", "attention.attention.key", "attn.qkv"),
-    PAIR(VALUE, true, true, 2, "attention.attention.value", "attention.v_proj", "attention.attention.value", "attn.qkv"),
-    PAIR(ATTENTION_OUTPUT, false, false, 0, "attention.output.dense", "attention.o_proj", "attention.output.dense", "attn.proj"),
-    PAIR(NORM2, false, false, 0, "layernorm_after", "layernorm_after", "norm2", "norm2"),
-    PAIR(FC1, false, false, 0, "intermediate.dense", "mlp.fc1", "mlp.fc1", "mlp.fc1"),
-    PAIR(FC2, false, false, 0, "output.dense", "mlp.fc2", "mlp.fc2", "mlp.fc2"),
+#define PAIR(role, bias, fused, part, old, new, dino, timm)                                                                     \
+  [HEED_ROLE_##role##_WEIGHT] = {LAYER_ROW(old ".weight", new ".weight", dino ".weight", timm ".weight"), NEEDED, fused, part}, \
+  [HEED_ROLE_##role##_BIAS] = {LAYER_ROW(old ".bias", new ".bias", dino ".bias", timm ".bias"), bias, fused, part}
+    PAIR(NORM1, NEEDED, false, 0, "layernorm_before", "layernorm_before", "norm1", "norm1"),
+    PAIR(QUERY, QKV_BIASES, true, 0, "attention.attention.query", "attention.q_proj", "attention.attention.query", "attn.qkv"),
+    PAIR(KEY, QKV_BIASES, true, 1, "attention.attention.key", "attention.k_proj", "attention.attention.key", "attn.qkv"),
+    PAIR(VALUE, QKV_BIASES, true, 2, "attention.attention.value", "attention.v_proj", "attention.attention.value", "attn.qkv"),
+    PAIR(ATTENTION_OUTPUT, NEEDED, false, 0, "attention.output.dense", "attention.o_proj", "attention.output.dense", "attn.proj"),
+    PAIR(NORM2, NEEDED, false, 0, "layernorm_after", "layernorm_after", "norm2", "norm2"),
+    PAIR(FC1, NEEDED, false, 0, "intermediate.dense", "mlp.fc1", "mlp.fc1", "mlp.fc1"),
+    PAIR(FC2, NEEDED, false, 0, "output.dense", "mlp.fc2", "mlp.fc2", "mlp.fc2"),
 #undef PAIR
-    [HEED_ROLE_LAYER_SCALE1] = {{NULL, NULL, HF_LAYER("layer_scale1.lambda1"), TIMM_LAYER("ls1.gamma")}, true, false, 0},
-    [HEED_ROLE_LAYER_SCALE2] = {{NULL, NULL, HF_LAYER("layer_scale2.lambda1"), TIMM_LAYER("ls2.gamma")}, true, false, 0},
-    [HEED_ROLE_FINAL_NORM_WEIGHT] = {{"layernorm.weight", "layernorm.weight", "layernorm.weight", "norm.weight"}, false, false, 0},
-    [HEED_ROLE_FINAL_NORM_BIAS] = {{"layernorm.bias", "layernorm.bias", "layernorm.bias", "norm.bias"}, false, false, 0},
+    [HEED_ROLE_LAYER_SCALE1] = {{NULL, NULL, HF_LAYER("layer_scale1.lambda1"), TIMM_LAYER("ls1.gamma")}, LAYER_SCALES, false, 0},
+    [HEED_ROLE_LAYER_SCALE2] = {{NULL, NULL, HF_LAYER("layer_scale2.lambda1"), TIMM_LAYER("ls2.gamma")}, LAYER_SCALES, false, 0},
+    [HEED_ROLE_FINAL_NORM_WEIGHT] = {{"layernorm.weight", "layernorm.weight", "layernorm.weight", "norm.weight"}, NEEDED, false, 0},
+    [HEED_ROLE_FINAL_NORM_BIAS] = {{"layernorm.bias", "layernorm.bias", "layernorm.bias", "norm.bias"}, NEEDED, false, 0},
     [HEED_ROLE_CLASSIFIER_WEIGHT] = {{"/classifier.weight|/cls_classifier.weight", "/classifier.weight|/cls_classifier.weight",
                                       "/classifier.weight", "head.weight"},
-                                     true,
+                                     CLASSIFIER,
                                      false,
                                      0},
     [HEED_ROLE_CLASSIFIER_BIAS] = {{"/classifier.bias|/cls_classifier.bias", "/classifier.bias|/cls_classifier.bias", "/classifier.bias",
                                     "head.bias"},
-                                   false,
+                                   CLASSIFIER,
                                    false,
                                    0},
-    [HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT] =
-        {{"/distillation_classifier.weight", "/distillation_classifier.weight", NULL, "head_dist.weight"}, true, false, 0},
+    [HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT] = {{"/distillation_classifier.weight", "/distillation_classifier.weight", NULL,
+                                                   "head_dist.weight"},
+                                                  DISTILLATION_CLASSIFIER,
+                                                  false,
+                                                  0},
     [HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS] = {{"/distillation_classifier.bias", "/distillation_classifier.bias", NULL, "head_dist.bias"},
-                                                false,
+                                                DISTILLATION_CLASSIFIER,
                                                 false,
                                                 0},
-    [HEED_ROLE_POOLER_WEIGHT] = {SAME("pooler.dense.weight"), true, false, 0},
-    [HEED_ROLE_POOLER_BIAS] = {SAME("pooler.dense.bias"), false, false, 0},
+    [HEED_ROLE_POOLER_WEIGHT] = {SAME("pooler.dense.weight"), POOLER, false, 0},
+    [HEED_ROLE_POOLER_BIAS] = {SAME("pooler.dense.bias"), POOLER, false, 0},
 };
 
 /* What may lie among the model's own names and changes no state: what training leaves, numbers that the config says too, and heads, which
@@ -104,7 +119,7 @@ static const char *const harmless[] = {"mask_token",
 /* ------------------------------------------------------------------------------------------------------------------- names */
 
 /* Composes one alternative of a name; false when it does not fit. */
-static bool compose(const heed_roles *roles, const char *pattern, size_t length, uint32_t layer, char name[NAME_SIZE]) {
+static bool compose(const heed_roles *roles, const char *pattern, size_t length, uint32_t layer, char name[HEED_NAME_SIZE]) {
   const bool outside = length && pattern[0] == '/';
   const char *hash = memchr(pattern, '#', length);
   const char *head = pattern + outside;
@@ -112,27 +127,27 @@ static bool compose(const heed_roles *roles, const char *pattern, size_t length,
   char number[12] = "";
   if (hash) snprintf(number, sizeof number, "%u", layer);
   const char *tail = hash ? hash + 1 : pattern + length;
-  const int written = snprintf(name, NAME_SIZE, "%s%.*s%s%.*s", outside ? roles->outer : roles->prefix, (int)head_length, head, number,
+  const int written = snprintf(name, HEED_NAME_SIZE, "%s%.*s%s%.*s", outside ? roles->outer : roles->prefix, (int)head_length, head, number,
                                (int)(pattern + length - tail), tail);
-  return written >= 0 && written < NAME_SIZE;
+  return written >= 0 && written < HEED_NAME_SIZE;
 }
 
 /* The tensor for a role, or NULL; name is then what was looked for first. */
-static heed_checkpoint_tensor *lookup(const heed_roles *roles, heed_role role, uint32_t layer, char name[NAME_SIZE]) {
+static heed_checkpoint_tensor *lookup(const heed_roles *roles, heed_role role, uint32_t layer, char name[HEED_NAME_SIZE]) {
   const char *pattern = rows[role].name[roles->style];
-  char first[NAME_SIZE] = "";
+  char first[HEED_NAME_SIZE] = "";
   for (; pattern; pattern = strchr(pattern, '|') ? strchr(pattern, '|') + 1 : NULL) {
     if (!compose(roles, pattern, strcspn(pattern, "|"), layer, name)) continue;
     heed_checkpoint_tensor *tensor = heed_checkpoint_find(roles->checkpoint, name);
     if (tensor) return tensor;
-    if (!first[0]) memcpy(first, name, NAME_SIZE);
+    if (!first[0]) memcpy(first, name, HEED_NAME_SIZE);
   }
-  memcpy(name, first, NAME_SIZE);
+  memcpy(name, first, HEED_NAME_SIZE);
   return NULL;
 }
 
-static heed_checkpoint_tensor *find(const heed_roles *roles, const char *part) {
-  char name[NAME_SIZE];
+heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *part) {
+  char name[HEED_NAME_SIZE];
   return compose(roles, part, strlen(part), 0, name) ? heed_checkpoint_find(roles->checkpoint, name) : NULL;
 }
 
@@ -142,8 +157,18 @@ const char *heed_role_pattern(heed_role role) {
   return pattern + (pattern[0] == '/');
 }
 
+void heed_roles_name(const heed_roles *roles, heed_role role, uint32_t layer, char name[HEED_NAME_SIZE]) {
+  const char *pattern = rows[role].name[roles->style];
+  if (!pattern || !compose(roles, pattern, strcspn(pattern, "|"), layer, name)) name[0] = '\0';
+}
+
+bool heed_roles_need(const heed_roles *roles, heed_role role) {
+  const role_need need = rows[role].need;
+  return need == NEEDED || (need != OPTIONAL && roles->groups >> need & 1);
+}
+
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer) {
-  char name[NAME_SIZE];
+  char name[HEED_NAME_SIZE];
   return lookup(roles, role, layer, name) != NULL;
 }
 
@@ -176,9 +201,9 @@ static void set_prefix(heed_roles *roles, const char *name, size_t length) {
 
 /* facebookresearch's DINOv2 names its tensors as timm does, but for these. A mask token of three axes is MAE's. */
 static bool is_original_dinov2(const heed_roles *roles) {
-  const heed_checkpoint_tensor *mask = find(roles, "mask_token");
-  return (mask && !mask->info->unsupported && mask->info->shape.rank == 2) || find(roles, "register_tokens") ||
-         find(roles, "storage_tokens");
+  const heed_checkpoint_tensor *mask = heed_roles_named(roles, "mask_token");
+  return (mask && !mask->info->unsupported && mask->info->shape.rank == 2) || heed_roles_named(roles, "register_tokens") ||
+         heed_roles_named(roles, "storage_tokens");
 }
 
 static heed_family find_family(const heed_roles *roles, const heed_config *config) {
@@ -192,13 +217,21 @@ static heed_family find_family(const heed_roles *roles, const heed_config *confi
   return deit || heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0) ? HEED_FAMILY_DEIT : HEED_FAMILY_VIT;
 }
 
-/* One bias that was lost must not pass for a model without any. */
-static bool find_biases(const heed_roles *roles, const heed_config *config) {
-  if (config->json && !config->timm && config->qkv_bias) return true;
-  for (uint32_t layer = 0; heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, layer); layer++)
-    for (int role = HEED_ROLE_QUERY_BIAS; role <= HEED_ROLE_VALUE_BIAS; role += 2)
-      if (heed_roles_have(roles, (heed_role)role, layer)) return true;
-  return false;
+/* The groups of which the file has a part. What was lost must not pass for a model that never had it. */
+static uint32_t find_groups(const heed_roles *roles) {
+  uint32_t groups = roles->rules->layer_scale ? 1u << LAYER_SCALES : 0;
+  /* DeiT's two classifiers: cls_classifier is never alone, nor is timm's head in a distilled model. */
+  if (heed_roles_named(roles, "/cls_classifier.weight") ||
+      (heed_roles_named(roles, "dist_token") && heed_roles_named(roles, "head.weight")))
+    groups |= 1u << DISTILLATION_CLASSIFIER;
+  for (int role = 0; role < HEED_ROLE_COUNT; role++) {
+    const char *pattern = rows[role].name[roles->style];
+    const uint32_t group = rows[role].need > OPTIONAL ? 1u << rows[role].need : 0;
+    const bool layered = pattern && strchr(pattern, '#');
+    for (uint32_t layer = 0; group & ~groups && (layer == 0 || (layered && heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, layer))); layer++)
+      if (heed_roles_have(roles, (heed_role)role, layer)) groups |= group;
+  }
+  return groups;
 }
 
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config, heed_roles *roles, heed_error *error) {
@@ -224,7 +257,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   roles->family = find_family(roles, config);
   roles->rules = heed_family_rules(roles->family);
   roles->assumed = roles->family == HEED_FAMILY_TIMM && !config->timm;
-  roles->qkv_bias = find_biases(roles, config);
+  roles->groups = find_groups(roles);
   return HEED_OK;
 }
 
@@ -237,10 +270,9 @@ const char *heed_roles_text(const heed_roles *roles, char *text, size_t size) {
 /* -------------------------------------------------------------------------------------------------------------- resolving */
 
 heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t layer, heed_checkpoint_tensor **tensor, heed_error *error) {
-  char name[NAME_SIZE];
+  char name[HEED_NAME_SIZE];
   *tensor = lookup(roles, role, layer, name);
-  const bool bias = role == HEED_ROLE_QUERY_BIAS || role == HEED_ROLE_KEY_BIAS || role == HEED_ROLE_VALUE_BIAS;
-  if (*tensor || (rows[role].optional && !(bias && roles->qkv_bias))) return HEED_OK;
+  if (*tensor || !heed_roles_need(roles, role)) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing", heed_checkpoint_name(roles->checkpoint), HEED_CUT(name));
 }
 
@@ -271,7 +303,7 @@ static bool matches(const char *text, const char *pattern) {
 
 /* Whether it is what a part of the whole model is called, under any of the part's names. */
 static bool names_a_role(const heed_roles *roles, const char *text) {
-  char name[NAME_SIZE];
+  char name[HEED_NAME_SIZE];
   for (int role = 0; role < HEED_ROLE_COUNT; role++)
     for (const char *at = rows[role].name[roles->style]; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
       if (compose(roles, at, strcspn(at, "|"), 0, name) && strcmp(name, text) == 0) return true;

@@ -18,28 +18,28 @@ typedef enum heed_role {
   HEED_ROLE_NORM1_WEIGHT,        /* per layer from here; [C] */
   HEED_ROLE_NORM1_BIAS,
   HEED_ROLE_QUERY_WEIGHT, /* [C, C] */
-  HEED_ROLE_QUERY_BIAS,   /* [C], optional for the three unless the config or another of them says that there are biases */
+  HEED_ROLE_QUERY_BIAS,   /* [C], optional: all three in every layer, or none */
   HEED_ROLE_KEY_WEIGHT,
   HEED_ROLE_KEY_BIAS,
   HEED_ROLE_VALUE_WEIGHT,
   HEED_ROLE_VALUE_BIAS,
   HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, /* [C, C] */
   HEED_ROLE_ATTENTION_OUTPUT_BIAS,   /* [C] */
-  HEED_ROLE_LAYER_SCALE1,            /* [C], optional */
+  HEED_ROLE_LAYER_SCALE1,            /* [C], optional: both in every layer, or none */
   HEED_ROLE_NORM2_WEIGHT,            /* [C] */
   HEED_ROLE_NORM2_BIAS,
   HEED_ROLE_FC1_WEIGHT,        /* [mlp_width, C] */
   HEED_ROLE_FC1_BIAS,          /* [mlp_width] */
   HEED_ROLE_FC2_WEIGHT,        /* [C, mlp_width] */
   HEED_ROLE_FC2_BIAS,          /* [C] */
-  HEED_ROLE_LAYER_SCALE2,      /* [C], optional; the last one per layer */
+  HEED_ROLE_LAYER_SCALE2,      /* [C]; the last one per layer */
   HEED_ROLE_FINAL_NORM_WEIGHT, /* [C] */
   HEED_ROLE_FINAL_NORM_BIAS,
-  HEED_ROLE_CLASSIFIER_WEIGHT,              /* [classes, C] ([classes, 2 C] for DINOv2), optional */
-  HEED_ROLE_CLASSIFIER_BIAS,                /* [classes]; biases are needed where the weight is there */
-  HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, /* optional */
+  HEED_ROLE_CLASSIFIER_WEIGHT, /* [classes, C] ([classes, 2 C] for DINOv2), optional: both or none, as the heads below */
+  HEED_ROLE_CLASSIFIER_BIAS,   /* [classes] */
+  HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT,
   HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS,
-  HEED_ROLE_POOLER_WEIGHT, /* [C, C], optional */
+  HEED_ROLE_POOLER_WEIGHT, /* [C, C] */
   HEED_ROLE_POOLER_BIAS,   /* [C] */
   HEED_ROLE_COUNT
 } heed_role;
@@ -59,7 +59,7 @@ typedef struct heed_roles {
   heed_family family;
   const heed_rules *rules;       /* of the family */
   bool assumed;                  /* timm's names, which others' files have too, and no config of timm: the family may be another */
-  bool qkv_bias;                 /* query, key and value have biases in every layer */
+  uint32_t groups;               /* bit g: the parts of that group (role.c) are in the file or must be */
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
   char outer[HEED_PREFIX_SIZE];  /* of Hugging Face heads */
 } heed_roles;
@@ -82,6 +82,13 @@ heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t la
 const char *heed_role_pattern(heed_role role);
 /* Whether the file has a tensor for the role. */
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
+/* Whether the file must have it: it is never optional, or others of its group are there. */
+bool heed_roles_need(const heed_roles *roles, heed_role role);
+#define HEED_NAME_SIZE 320
+/* What the file calls a role, or would call it: the first of its names. "" where the style has none. */
+void heed_roles_name(const heed_roles *roles, heed_role role, uint32_t layer, char name[HEED_NAME_SIZE]);
+/* The tensor of this name, which has no role: "mask_token", under the model's prefix. NULL: there is none. */
+heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *part);
 /* Resolves a role (`layer` is ignored where there is none), checks the shape and marks the tensor as used. Statuses: INVALID_FILE
  * (missing, wrong shape), UNSUPPORTED (dtype). */
 heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer, const heed_shape *expected, heed_role_ref *ref,

@@ -102,6 +102,10 @@ for size in 0 -1 1.5 31 1e30 99999999999999999999; do
 done
 model config_heads && edit "$bad/config_heads/config.json" 's/"num_attention_heads": 4/"num_attention_heads": 5/'
 bad_model config_heads "num_attention_heads"
+model config_registers && edit "$bad/config_registers/config.json" 's/"patch_size": 16/"patch_size": 16, "num_register_tokens": 8/'
+bad_model config_registers "num_register_tokens does not fit the weights (found 8, expected 0: tensor embeddings.register_tokens is not there)"
+model config_layers && edit "$bad/config_layers/config.json" 's/"num_hidden_layers": 2/"num_hidden_layers": 1048576/'
+bad_model config_layers "num_hidden_layers does not fit the weights (found 1048576, expected 2"
 model config_patch_0 && edit "$bad/config_patch_0/config.json" 's/"patch_size": 16/"patch_size": 0/'
 bad_model config_patch_0 "patch_size"
 model config_activation && edit "$bad/config_activation/config.json" 's/"gelu"/"mish"/'

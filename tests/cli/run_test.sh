@@ -55,6 +55,16 @@ expect_stdout_contains "= encoder.layer.1.layernorm_before.weight"
 expect_stdout_contains "optional parts that the file does not have: "
 test_end
 
+test_begin inspect_tells_how_positions_are_resized
+heed inspect "$vectors/vit/hf_dinov2"
+expect_exit 0
+grep -q "^positions for another grid: bicubic$" "$out" || fail "stdout: another rule"
+heed inspect "$vectors/vit/hf_dinov2_registers"
+expect_stdout_contains "positions for another grid: bicubic, antialiased"
+heed inspect "$vectors/vit/dinov2_original"
+expect_stdout_contains "positions for another grid: bicubic, with 0.1 patches added"
+test_end
+
 # What was saved says the same again.
 test_begin maps_of_a_saved_file
 heed run "$micro" "$picture" --backend cpu --quiet --layer all --save saved.safetensors

@@ -1,8 +1,6 @@
 /* Models opened from files made in memory: what their names and config say, and what heed says of it. */
 #include "support/named_model.h"
 
-#include "model/model.h"
-
 /* --------------------------------------------------------------------------------------------------------------- positions */
 
 typedef struct heard {
@@ -65,18 +63,6 @@ static void an_assumed_rule_is_said(void **state) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------- unknown tensors */
-
-static heed_status open_model(const model *m, const char *config) {
-  test_bytes bytes = save(m);
-  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)}, {"config.json", {0}}};
-  heed_model *opened = NULL;
-  if (config) files[1].source = test_source(config, strlen(config));
-  const heed_model_desc desc = {sizeof desc, files, config ? 2 : 1};
-  const heed_status status = heed_model_open(context, &desc, &opened, &error);
-  heed_model_destroy(opened);
-  free(bytes.data);
-  return status;
-}
 
 /* No tensor that may belong to the computation is left out without a word: everything under the model's prefix that no part reads is
  * refused, but for what training leaves and for heads; what has a part's name and is not read is refused wherever it lies. */

@@ -81,6 +81,15 @@ static const spelling new_names = {"vit.",
                                     "layernorm_after", "mlp.fc1", "mlp.fc2"},
                                    "layernorm",
                                    "classifier"};
+static const spelling dinov2_names = {"",
+                                      "embeddings.cls_token",
+                                      "embeddings.position_embeddings",
+                                      "embeddings.patch_embeddings.projection",
+                                      "encoder.layer.",
+                                      {"norm1", "attention.attention.query", "attention.attention.key", "attention.attention.value",
+                                       "attention.output.dense", "norm2", "mlp.fc1", "mlp.fc2"},
+                                      "layernorm",
+                                      "classifier"};
 static const spelling timm_names = {"",          "cls_token",
                                     "pos_embed", "patch_embed.proj",
                                     "blocks.",   {"norm1", "attn.qkv", NULL, NULL, "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"},
@@ -142,6 +151,19 @@ static inline heed_status load(loaded *l, const model *m, const char *config_tex
   if (status == HEED_OK) status = heed_checkpoint_open(context, files, config_text ? 2 : 1, &l->checkpoint, &error);
   if (status == HEED_OK) status = heed_roles_detect(l->checkpoint, l->config, &l->roles, &error);
   if (status == HEED_OK) status = heed_roles_dimensions(&l->roles, l->config, &l->d, &error);
+  return status;
+}
+
+/* The whole model, opened and closed again. */
+static inline heed_status open_model(const model *m, const char *config) {
+  test_bytes bytes = save(m);
+  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)}, {"config.json", {0}}};
+  heed_model *opened = NULL;
+  if (config) files[1].source = test_source(config, strlen(config));
+  const heed_model_desc desc = {sizeof desc, files, config ? 2 : 1};
+  const heed_status status = heed_model_open(context, &desc, &opened, &error);
+  heed_model_destroy(opened);
+  free(bytes.data);
   return status;
 }
 

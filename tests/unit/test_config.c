@@ -39,17 +39,17 @@ static void oracle_config(void **state) {
   char *text = (char *)test_read_vector("vit/micro_32/config.json", &size);
   heed_config *c = open_good(text);
   assert_string_equal(c->model_type, "vit");
-  assert_int_equal(c->width, 32);
-  assert_int_equal(c->layers, 2);
-  assert_int_equal(c->heads, 4);
-  assert_int_equal(c->mlp_width, 64);
-  assert_int_equal(c->image_size, 32);
-  assert_int_equal(c->patch, 16);
-  assert_int_equal(c->channels, 3);
-  assert_int_equal(c->classes, 5);
+  assert_int_equal(c->width.value, 32);
+  assert_int_equal(c->layers.value, 2);
+  assert_int_equal(c->heads.value, 4);
+  assert_int_equal(c->mlp_width.value, 64);
+  assert_int_equal(c->image_size.value, 32);
+  assert_int_equal(c->patch.value, 16);
+  assert_int_equal(c->channels.value, 3);
+  assert_int_equal(c->classes.value, 5);
   assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
   assert_true(c->epsilon == 1e-12f);
-  assert_true(c->qkv_bias);
+  assert_true(c->qkv_bias.value);
   assert_false(c->timm);
   assert_null(heed_config_label(c, 0));
   heed_config_destroy(c);
@@ -61,7 +61,7 @@ static void no_config(void **state) {
   heed_config *c;
   assert_ok(open_texts(NULL, NULL, &c));
   assert_null(c->json);
-  assert_int_equal(c->width, 0);
+  assert_int_equal(c->width.value, 0);
   assert_string_equal(c->model_type, "");
   heed_config_destroy(c);
 }
@@ -70,23 +70,23 @@ static void defaults(void **state) {
   (void)state;
   heed_config *c = open_good("{" BASE "}");
   assert_true(c->epsilon == 1e-12f);
-  assert_int_equal(c->channels, 3);
+  assert_int_equal(c->channels.value, 3);
   assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
-  assert_true(c->qkv_bias);
+  assert_true(c->qkv_bias.value);
   heed_config_destroy(c);
   c = open_good("{\"model_type\":\"deit\"," BASE
                 ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":\"quick_gelu\",\"image_size_\":0}");
-  assert_false(c->qkv_bias);
+  assert_false(c->qkv_bias.value);
   assert_true(c->epsilon == 1e-5f);
-  assert_int_equal(c->channels, 1);
+  assert_int_equal(c->channels.value, 1);
   assert_int_equal(c->activation, HEED_ACTIVATION_GELU_QUICK);
   heed_config_destroy(c);
   c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_attention_heads\":6,\"mlp_ratio\":4,\"image_"
                 "size\":518,\"patch_size\":14,"
                 "\"num_register_tokens\":4}");
   assert_true(c->epsilon == 1e-6f);
-  assert_int_equal(c->mlp_width, 1536);
-  assert_int_equal(c->registers, 4);
+  assert_int_equal(c->mlp_width.value, 1536);
+  assert_int_equal(c->registers.value, 4);
   heed_config_destroy(c);
 }
 
@@ -155,7 +155,7 @@ static void activations(void **state) {
 static void labels(void **state) {
   (void)state;
   heed_config *c = open_good("{" BASE ",\"id2label\":{\"2\":\"two\",\"0\":\"z\\u00e9ro\",\"1\":\"one\"},\"label2id\":{\"one\":1}}");
-  assert_int_equal(c->classes, 3);
+  assert_int_equal(c->classes.value, 3);
   assert_string_equal(heed_config_label(c, 0), "z\xC3\xA9ro");
   assert_string_equal(heed_config_label(c, 2), "two");
   assert_null(heed_config_label(c, 3));
@@ -173,19 +173,19 @@ static void timm(void **state) {
       "{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":1000,\"num_features\":192,\"global_pool\":\"token\",\"pretrained_cfg\":{"
       "\"input_size\":[3,224,224],\"label_names\":[\"a\",\"b\"]}}");
   assert_true(c->timm);
-  assert_int_equal(c->image_size, 224);
-  assert_int_equal(c->channels, 3);
-  assert_int_equal(c->classes, 1000);
-  assert_int_equal(c->width, 0);
+  assert_int_equal(c->image_size.value, 224);
+  assert_int_equal(c->channels.value, 3);
+  assert_int_equal(c->classes.value, 1000);
+  assert_int_equal(c->width.value, 0);
   assert_true(c->epsilon == 1e-6f);
   assert_string_equal(heed_config_label(c, 1), "b");
   heed_config_destroy(c);
   c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_heads\":4,\"embed_dim\":100,\"depth\":2,\"img_"
                 "size\":32,\"patch_size\":[4,4]}}");
-  assert_int_equal(c->channels, 1);
-  assert_int_equal(c->image_size, 32);
-  assert_int_equal(c->heads, 4);
-  assert_int_equal(c->patch, 4);
+  assert_int_equal(c->channels.value, 1);
+  assert_int_equal(c->image_size.value, 32);
+  assert_int_equal(c->heads.value, 4);
+  assert_int_equal(c->patch.value, 4);
   heed_config_destroy(c);
   refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avg\"}", HEED_UNSUPPORTED,
          "global_pool is not supported (found avg, expected token)");
