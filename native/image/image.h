@@ -7,6 +7,7 @@
 
 /* Larger pictures are refused before anything is allocated for them. */
 #define HEED_IMAGE_MAX_PIXELS ((uint64_t)1 << 28)
+#define HEED_IMAGE_MAX_SIDE (1u << 20)
 /* Larger files are refused while they are read. */
 #define HEED_IMAGE_MAX_BYTES ((size_t)1 << 30)
 

@@ -142,10 +142,31 @@ static void test_not_a_picture(void **state) {
   (void)state;
   assert_refused("", 0, HEED_INVALID_FILE, "an empty file (found 0 bytes, expected a PNG or JPEG)");
   assert_refused("a", 1, HEED_INVALID_FILE, "found bytes 61");
-  assert_refused("GIF89a", 6, HEED_INVALID_FILE, "found bytes 47 49 46 38");
+  assert_refused("Gif89a", 6, HEED_INVALID_FILE, "found bytes 47 69 66 38");
   assert_refused("\x89PNG\r\n\x1A", 7, HEED_INVALID_FILE, "not a picture");
   assert_refused("\x89PNG\r\n\x1A\n", 8, HEED_INVALID_FILE, "cut short");
   assert_refused("\xFF\xD8\xFF", 3, HEED_INVALID_FILE, "cut short");
+}
+
+/* What is often given in a picture's place is named. */
+static void test_other_kinds(void **state) {
+  (void)state;
+  static const struct {
+    const char *bytes, *name;
+  } kinds[] = {{"GIF89a..........", "found a GIF picture"},
+               {"RIFF....WEBPVP8 ", "found a WebP picture"},
+               {"....ftypavif....", "found an AVIF picture"},
+               {"....ftypheic....", "found a HEIC picture"},
+               {"....ftypmif1....", "found a HEIC or AVIF picture"},
+               {"BM....\0\0\0\0......", "found a BMP picture"},
+               {"II*\0............", "found a TIFF picture"},
+               {"GGUF............", "found a GGUF file"},
+               {"PK\3\4............", "found a zip file"},
+               {"\x80\2..............", "found a Python pickle"},
+               {"\x40\1\0\0\0\0\0\0{\"......", "found a .safetensors file"},
+               {"version https://git-lfs.github.com/spec/v1", "found a git-lfs pointer"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    assert_refused(kinds[i].bytes, strlen(kinds[i].bytes) > 16 ? strlen(kinds[i].bytes) : 16, HEED_INVALID_FILE, kinds[i].name);
 }
 
 /* Every prefix of a file is refused; nothing may be written to stderr, read past the end, or leaked (sanitizer runs). */
@@ -204,7 +225,7 @@ static void test_too_large(void **state) {
     }
     for (int i = 0; i < 4; i++) png.bytes[29 + i] = (uint8_t)(~crc >> (24 - 8 * i));
     assert_refused(png.bytes, png.size, HEED_INVALID_FILE,
-                   k ? "cut short" : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all)");
+                   k ? "cut short" : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all and 1048576 a side)");
   }
   size_t size;
   unsigned char *jpeg = test_read_vector("image/gray.jpg", &size);
@@ -357,12 +378,11 @@ static void test_output_is_whole_or_old(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equals_pillow),  cmocka_unit_test(test_kind_by_content),
-                                     cmocka_unit_test(test_interlaced),     cmocka_unit_test(test_not_a_picture),
-                                     cmocka_unit_test(test_truncated),      cmocka_unit_test(test_corrupted),
-                                     cmocka_unit_test(test_too_large),      cmocka_unit_test(test_unreadable_files),
-                                     cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_exif_bounds),
-                                     cmocka_unit_test(test_png_round_trip), cmocka_unit_test(test_output_refused),
-                                     cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_output_is_whole_or_old)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_equals_pillow),  cmocka_unit_test(test_kind_by_content), cmocka_unit_test(test_interlaced),
+      cmocka_unit_test(test_not_a_picture),  cmocka_unit_test(test_other_kinds),     cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_corrupted),      cmocka_unit_test(test_too_large),       cmocka_unit_test(test_unreadable_files),
+      cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_exif_bounds),     cmocka_unit_test(test_png_round_trip),
+      cmocka_unit_test(test_output_refused), cmocka_unit_test(test_disk_full),       cmocka_unit_test(test_output_is_whole_or_old)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
