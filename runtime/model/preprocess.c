@@ -204,19 +204,20 @@ static uint32_t nearest_position(double *position, double step, uint32_t *at, ui
   return found < size ? found : size - 1;
 }
 
-static void resize_nearest(const heed_image *image, const heed_resize_window *window, uint8_t *rgb) {
+static heed_status resize_nearest(heed_context *context, const heed_image *image, const heed_resize_window *window, uint8_t *rgb,
+                                  heed_error *error) {
   const double step_x = (double)image->width / (double)window->full_width, step_y = (double)image->height / (double)window->full_height;
-  double position_y = step_y * 0.5;
-  uint32_t at_y = 0;
+  double position_x = step_x * 0.5, position_y = step_y * 0.5;
+  uint32_t at_x = 0, at_y = 0;
+  uint32_t *columns = heed_alloc_raw(context, window->width, sizeof *columns); /* of every row: far to the right they are a long sum */
+  if (!columns) return heed_fail_memory(error, "preprocess", window->width * sizeof *columns);
+  for (uint32_t x = 0; x < window->width; x++) columns[x] = nearest_position(&position_x, step_x, &at_x, window->x + x, image->width);
   for (uint32_t y = 0; y < window->height; y++) {
     const uint8_t *row = image->pixels + nearest_position(&position_y, step_y, &at_y, window->y + y, image->height) * image->stride;
-    double position_x = step_x * 0.5;
-    uint32_t at_x = 0;
-    for (uint32_t x = 0; x < window->width; x++, rgb += 3) {
-      const uint32_t column = nearest_position(&position_x, step_x, &at_x, window->x + x, image->width);
-      copy_row(row, image->channels, column, 1, rgb);
-    }
+    for (uint32_t x = 0; x < window->width; x++, rgb += 3) copy_row(row, image->channels, columns[x], 1, rgb);
   }
+  heed_free(context, columns);
+  return HEED_OK;
 }
 
 heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint32_t resample, const heed_resize_window *window,
@@ -228,8 +229,7 @@ heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint
                      "preprocess: the picture is shrunk too much (found %u x %u to %u x %u, expected less than %u to 1)", image->width,
                      image->height, window->full_width, window->full_height, MAX_SHRINK);
   if (resample != RESAMPLE_NEAREST) return resize_filtered(context, image, &filters[resample], window, rgb, error);
-  resize_nearest(image, window, rgb);
-  return HEED_OK;
+  return resize_nearest(context, image, window, rgb, error);
 }
 
 /* --------------------------------------------------------------------------------------------------------- preprocessing */

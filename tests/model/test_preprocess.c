@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "image/image.h"
 #include "model/preprocess.h"
@@ -246,6 +247,24 @@ static void test_channels(void **state) {
   }
 }
 
+/* The middle of a picture made a million times as large: the way to its columns is gone once, not once a row. The steps are powers of two,
+ * so that their sums are exact and the columns known. */
+static void test_nearest_far_to_the_right(void **state) {
+  (void)state;
+  uint8_t pixels[256];
+  const uint32_t side = 512, full = 1u << 28;
+  uint8_t *rgb = malloc((size_t)side * side * 3);
+  const heed_image image = {pixels, 256, 1, 1, 256};
+  const heed_resize_window window = {full, 1u << 20, (full - side) / 2, ((1u << 20) - side) / 2, side, side};
+  for (int i = 0; i < 256; i++) pixels[i] = (uint8_t)i;
+  const clock_t start = clock();
+  assert_ok(heed_resize_rgb(context, &image, 0, &window, rgb, &error));
+  const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  for (uint32_t i = 0; i < side * side; i++) assert_int_equal(rgb[3 * i], i % side < side / 2 ? 127 : 128);
+  free(rgb);
+  if (seconds > 3.0) fail_msg("processor time: found %.1f s, expected at most 3", seconds);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------- refused */
 
 static void test_refused(void **state) {
@@ -296,11 +315,10 @@ static void test_shrunk_too_much(void **state) {
   free(pixels);
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+static void check_out_of_memory(uint32_t resample, size_t allocations) {
   uint8_t pixels[20 * 30 * 3];
   float values[3 * 16 * 16];
-  heed_preprocess preprocess = plain(HEED_RESIZE_SHORT_SIDE, 18, 3);
+  heed_preprocess preprocess = plain(HEED_RESIZE_SHORT_SIDE, 18, resample);
   preprocess.crop_width = preprocess.crop_height = 16;
   memset(pixels, 9, sizeof pixels);
   const heed_image image = {pixels, 20, 30, 3, 60};
@@ -317,7 +335,13 @@ static void test_out_of_memory(void **state) {
     heed_context_destroy(counted);
     assert_int_equal(allocator.live, 0);
   }
-  assert_true(n > 8);
+  assert_true(n > allocations);
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  check_out_of_memory(3, 8);
+  check_out_of_memory(0, 2);
 }
 
 int main(void) {
@@ -328,6 +352,7 @@ int main(void) {
                                      cmocka_unit_test(test_whole),
                                      cmocka_unit_test(test_region),
                                      cmocka_unit_test(test_channels),
+                                     cmocka_unit_test(test_nearest_far_to_the_right),
                                      cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_shrunk_too_much),
                                      cmocka_unit_test(test_out_of_memory)};
