@@ -13,13 +13,15 @@ static heed_status take_result(void *user, const char *name, heed_dtype dtype, c
   return cli_tensors_add(user, name, dtype, shape, data, error);
 }
 
+#define CASE_BYTES ((uint64_t)1 << 30) /* a case is in memory whole */
+
 /* Runs one file; the exit code. */
 static int check_file(cli_state *cli, cli_choice *choice, const char *path, const char *out) {
   unsigned char *bytes;
   size_t size;
   heed_check_result result;
   cli_tensors tensors = {0};
-  if (cli_read_file(cli, path, &bytes, &size) != HEED_OK) return cli_fail(cli);
+  if (cli_read_file(cli, path, CASE_BYTES, &bytes, &size) != HEED_OK) return cli_fail(cli);
   heed_status status;
   do {
     cli_tensors_clear(&tensors);

@@ -11,7 +11,6 @@
 typedef struct eval_job {
   cli_pipeline pipeline;
   cli_tensors tensors;
-  unsigned char *bytes;
   float *pixels;
   heed_shape shape; /* of pixel_values: [B, C, H, W] */
   char **names;     /* values to keep besides the outputs */
@@ -21,13 +20,10 @@ typedef struct eval_job {
 
 /* pixel_values of the input file. */
 static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) {
-  size_t size;
   char text[HEED_SHAPE_TEXT_SIZE];
-  HEED_TRY(cli_read_file(cli, path, &job->bytes, &size));
-  heed_safetensors *file;
-  const heed_source source = {size, job->bytes, NULL, NULL};
-  HEED_TRY(heed_safetensors_open(cli->context, &source, path, &file, &cli->error));
-  const heed_safetensors_tensor *tensor = heed_safetensors_find(file, "pixel_values");
+  cli_tensor_file file;
+  HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(file.tensors, "pixel_values");
   heed_status status = HEED_OK;
   if (!tensor) status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor pixel_values is missing", path);
   else if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || tensor->shape.rank != 4 || tensor->count == 0)
@@ -36,9 +32,10 @@ static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) 
   else {
     job->shape = tensor->shape;
     job->pixels = malloc((size_t)tensor->count * sizeof *job->pixels);
-    status = job->pixels ? heed_safetensors_read(file, tensor, 0, tensor->count, job->pixels, &cli->error) : heed_fail_memory(&cli->error, path, size);
+    status = job->pixels ? heed_safetensors_read(file.tensors, tensor, 0, tensor->count, job->pixels, &cli->error)
+                         : heed_fail_memory(&cli->error, path, (size_t)tensor->count * sizeof *job->pixels);
   }
-  heed_safetensors_destroy(file);
+  cli_tensor_file_close(&file);
   return status;
 }
 
@@ -164,7 +161,6 @@ static int run(cli_state *cli, int argc, char **argv) {
   for (uint32_t i = 0; i < job.name_count; i++) free(job.names[i]);
   free(job.names);
   free(job.pixels);
-  free(job.bytes);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 

@@ -12,6 +12,9 @@
 
 #include "base/status.h"
 #include "cli/embedded.h"
+#include "cli/given.h"
+#include "image/kind.h"
+#include "model/safetensors.h"
 
 bool cli_ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), want = strlen(end);
@@ -38,18 +41,31 @@ static heed_status read_at(void *user, uint64_t offset, void *to, size_t count, 
   return HEED_OK;
 }
 
-/* Opens a regular file for reading; the descriptor and size, or a sentence. */
+static const char *mode_name(mode_t mode) {
+  return S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+/* Opens a regular file for reading; the descriptor and size, or a sentence. Never waits for who would write to a pipe. */
 static heed_status open_regular(cli_state *cli, const char *path, int *descriptor, uint64_t *size) {
   struct stat info;
-  *descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (*descriptor < 0) return heed_fail(&cli->error, HEED_IO, "%s: cannot be opened (%s)", path, strerror(errno));
+  *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (*descriptor < 0)
+    return heed_fail(&cli->error, errno == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO, "%s: cannot be opened (%s)", path, strerror(errno));
   if (fstat(*descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(*descriptor);
     *descriptor = -1;
-    return heed_fail(&cli->error, HEED_IO, "%s: not a regular file (found %s)", path, S_ISDIR(info.st_mode) ? "a directory" : "something else");
+    return heed_fail(&cli->error, HEED_IO, "%s: not a regular file (found %s)", path, mode_name(info.st_mode));
   }
   *size = (uint64_t)info.st_size;
   return HEED_OK;
+}
+
+/* Refuses files that begin as those of another kind do. */
+static heed_status check_kind(cli_state *cli, cli_open_file *file, uint64_t size, const char *expected) {
+  unsigned char first[HEED_KIND_BYTES];
+  const size_t count = size < sizeof first ? (size_t)size : sizeof first;
+  HEED_TRY(read_at(file, 0, first, count, &cli->error));
+  return cli_refuse_kind(cli, file->path, first, count, expected);
 }
 
 static heed_status add_file(cli_state *cli, cli_model_files *files, const char *folder, const char *name) {
@@ -66,19 +82,43 @@ static heed_status add_file(cli_state *cli, cli_model_files *files, const char *
   memcpy(open_file->name, name, strlen(name) + 1);
   heed_model_file *file = &files->file[files->count - 1];
   *file = (heed_model_file){open_file->name, {0, NULL, read_at, open_file}};
-  return open_regular(cli, open_file->path, &open_file->descriptor, &file->source.size);
+  HEED_TRY(open_regular(cli, open_file->path, &open_file->descriptor, &file->source.size));
+  return check_kind(cli, open_file, file->source.size, cli_ends_with(name, ".json") ? "JSON" : ".safetensors");
 }
 
 static bool is_config(const char *name) { return strcmp(name, "config.json") == 0 || strcmp(name, "preprocessor_config.json") == 0; }
 
+static bool is_weights(const char *name) {
+  return cli_ends_with(name, ".safetensors") || strcmp(name, "model.safetensors.index.json") == 0;
+}
+
+/* Of weights in formats that are not read, the one to name: pytorch_model.bin before an optimizer's state, else the first by name. */
+static void choose_foreign(char chosen[256], const char *name) {
+  if (!cli_is_foreign_name(name) || strlen(name) > 255) return;
+  const bool main = strncmp(name, "pytorch_model", 13) == 0, chosen_main = strncmp(chosen, "pytorch_model", 13) == 0;
+  if (!*chosen || main > chosen_main || (main == chosen_main && strcmp(name, chosen) < 0)) strcpy(chosen, name);
+}
+
+static heed_status refuse_foreign_folder(cli_state *cli, const char *folder, const char *name) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return cli_refuse_foreign_name(cli, path);
+}
+
 static heed_status open_folder(cli_state *cli, const char *folder, cli_model_files *files) {
   DIR *directory = opendir(folder);
-  if (!directory) return heed_fail(&cli->error, HEED_IO, "%s: cannot be opened (%s)", folder, strerror(errno));
+  if (!directory)
+    return heed_fail(&cli->error, errno == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO, "%s: cannot be opened (%s)", folder, strerror(errno));
   heed_status status = HEED_OK;
-  for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)
-    if (is_config(entry->d_name) || cli_ends_with(entry->d_name, ".safetensors") || strcmp(entry->d_name, "model.safetensors.index.json") == 0)
-      status = add_file(cli, files, folder, entry->d_name);
+  bool weights = false;
+  char foreign[256] = "";
+  for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));) {
+    choose_foreign(foreign, entry->d_name);
+    weights = weights || is_weights(entry->d_name);
+    if (is_config(entry->d_name) || is_weights(entry->d_name)) status = add_file(cli, files, folder, entry->d_name);
+  }
   closedir(directory);
+  if (status == HEED_OK && !weights && *foreign) return refuse_foreign_folder(cli, folder, foreign);
   if (status == HEED_OK && files->count == 0)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: no model here (found neither config.json nor a .safetensors file)", folder);
   return status;
@@ -110,6 +150,8 @@ static heed_status open_single(cli_state *cli, const char *path, cli_model_files
 
 heed_status cli_model_open(cli_state *cli, const char *path, cli_model_files *files) {
   files->count = 0;
+  if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) return cli_refuse_missing_model(cli, path);
+  if (!cli_is_directory(path) && cli_is_foreign_name(path)) return cli_refuse_foreign_name(cli, path);
   const heed_status status = cli_is_directory(path) ? open_folder(cli, path, files) : open_single(cli, path, files);
   if (status != HEED_OK) cli_model_close(files);
   return status;
@@ -133,18 +175,37 @@ void cli_model_close(cli_model_files *files) {
   files->count = 0;
 }
 
-heed_status cli_read_file(cli_state *cli, const char *path, unsigned char **bytes, size_t *size) {
+heed_status cli_read_file(cli_state *cli, const char *path, uint64_t limit, unsigned char **bytes, size_t *size) {
   cli_open_file file = {-1, (char *)path, NULL};
   uint64_t length = 0;
   *bytes = NULL;
-  HEED_TRY(open_regular(cli, path, &file.descriptor, &length));
+  heed_status status = open_regular(cli, path, &file.descriptor, &length);
+  if (status == HEED_OK && length > limit)
+    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: the file is too large (found %llu bytes, expected at most %llu)", path,
+                       (unsigned long long)length, (unsigned long long)limit);
   *size = (size_t)length;
-  *bytes = malloc(*size + 1);
-  heed_status status = *bytes ? read_at(&file, 0, *bytes, *size, &cli->error) : heed_fail_memory(&cli->error, path, *size);
-  close(file.descriptor);
+  if (status == HEED_OK && !(*bytes = malloc(*size + 1))) status = heed_fail_memory(&cli->error, path, *size);
+  if (status == HEED_OK) status = read_at(&file, 0, *bytes, *size, &cli->error);
+  if (file.descriptor >= 0) close(file.descriptor);
   if (status != HEED_OK) {
     free(*bytes);
     *bytes = NULL;
   }
   return status;
+}
+
+heed_status cli_tensor_file_open(cli_state *cli, const char *path, const char *expected, cli_tensor_file *file) {
+  *file = (cli_tensor_file){{-1, (char *)path, NULL}, NULL};
+  heed_source source = {0, NULL, read_at, &file->open};
+  heed_status status = open_regular(cli, path, &file->open.descriptor, &source.size);
+  if (status == HEED_OK) status = check_kind(cli, &file->open, source.size, expected);
+  if (status == HEED_OK) status = heed_safetensors_open(cli->context, &source, path, &file->tensors, &cli->error);
+  if (status != HEED_OK) cli_tensor_file_close(file);
+  return status;
+}
+
+void cli_tensor_file_close(cli_tensor_file *file) {
+  heed_safetensors_destroy(file->tensors);
+  if (file->open.path && file->open.descriptor >= 0) close(file->open.descriptor);
+  *file = (cli_tensor_file){{-1, NULL, NULL}, NULL};
 }

@@ -49,22 +49,34 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
   return code;
 }
 
+static int no_such_verb(const char *found) {
+  fprintf(stderr, "heed: no such verb (found \"%s\", expected ", found);
+  for (size_t i = 0; i < VERB_COUNT; i++) fprintf(stderr, "%s%s", !i ? "" : i + 1 < VERB_COUNT ? ", " : " or ", verbs[i]->name);
+  fprintf(stderr, ")\n");
+  return CLI_USAGE;
+}
+
+/* Whether the word is one of several, up to NULL. */
+static bool is_one_of(const char *word, const char *const *words) {
+  while (*words && strcmp(word, *words) != 0) words++;
+  return *words != NULL;
+}
+
 int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0); /* whole lines, so that results and messages of one terminal or log do not cut each other */
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;
   }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+  if (is_one_of(argv[1], (const char *const[]){"--help", "-h", "help", NULL})) {
     print_help(stdout);
     return CLI_OK;
   }
-  if (strcmp(argv[1], "--version") == 0) {
+  if (is_one_of(argv[1], (const char *const[]){"--version", "-V", "version", NULL})) {
     printf("heed %s\n", heed_version());
     return CLI_OK;
   }
   for (size_t i = 0; i < VERB_COUNT; i++)
     if (strcmp(argv[1], verbs[i]->name) == 0) return run_verb(verbs[i], argc - 2, argv + 2);
-  fprintf(stderr, "heed: no such verb (found \"%s\", expected run, eval, check, inspect, devices, bench or demo)\n", argv[1]);
-  return CLI_USAGE;
+  return no_such_verb(argv[1]);
 }

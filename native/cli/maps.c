@@ -17,8 +17,7 @@
 #define MOST_TOKENS 65536u
 
 typedef struct maps_job {
-  unsigned char *bytes;
-  heed_safetensors *file;
+  cli_tensor_file file;
   cli_pipeline pipeline; /* its info alone */
   run_result result;
 } maps_job;
@@ -27,7 +26,7 @@ typedef struct maps_job {
 static const heed_safetensors_tensor *layer_tensor(const maps_job *job, uint32_t layer) {
   char name[32];
   snprintf(name, sizeof name, "attention.%u", layer);
-  return heed_safetensors_find(job->file, name);
+  return heed_safetensors_find(job->file.tensors, name);
 }
 
 static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) {
@@ -55,14 +54,15 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
   if (!job->result.attention) return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
   job->result.attention_rows = job->result.tokens;
   for (uint32_t layer = 0; layer < info->layers; layer++)
-    HEED_TRY(heed_safetensors_read(job->file, layer_tensor(job, layer), 0, count, job->result.attention + layer * count, &cli->error));
+    HEED_TRY(
+        heed_safetensors_read(job->file.tensors, layer_tensor(job, layer), 0, count, job->result.attention + layer * count, &cli->error));
   return HEED_OK;
 }
 
 static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
   static const uint32_t prefixes[] = {1, 0, 5, 2, 4, 3};
   run_result *result = &job->result;
-  const char *grid = heed_safetensors_metadata(job->file, "grid");
+  const char *grid = heed_safetensors_metadata(job->file.tensors, "grid");
   if (grid) {
     char rest;
     const bool read = sscanf(grid, "%5u %5u %5u%c", &result->rows, &result->columns, &job->pipeline.info.prefix_tokens, &rest) == 3;
@@ -83,8 +83,8 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
 
 /* The side of a patch, the unit of distances: 1 where nothing says it. */
 static uint32_t patch_side(const maps_job *job) {
-  const char *side = heed_safetensors_metadata(job->file, "patch");
-  const heed_safetensors_tensor *values = heed_safetensors_find(job->file, "pixel_values");
+  const char *side = heed_safetensors_metadata(job->file.tensors, "patch");
+  const heed_safetensors_tensor *values = heed_safetensors_find(job->file.tensors, "pixel_values");
   uint32_t patch = 0;
   if (side && cli_read_number(side, MOST_TOKENS, &patch) && patch) return patch;
   if (!values || values->shape.rank != 4 || values->shape.dim[2] % job->result.rows || values->shape.dim[3] % job->result.columns) return 1;
@@ -98,7 +98,7 @@ static heed_status picture_of_values(cli_state *cli, maps_job *job, const heed_s
   const size_t area = (size_t)image->width * image->height, count = 3 * area;
   float *values = malloc(count * sizeof *values), low = INFINITY, high = -INFINITY;
   if (!values) return heed_fail_memory(&cli->error, "pixel_values", count * sizeof *values);
-  const heed_status status = heed_safetensors_read(job->file, tensor, 0, count, values, &cli->error);
+  const heed_status status = heed_safetensors_read(job->file.tensors, tensor, 0, count, values, &cli->error);
   for (size_t i = 0; status == HEED_OK && i < count; i++) {
     low = fminf(low, values[i]);
     high = fmaxf(high, values[i]);
@@ -114,7 +114,8 @@ static heed_status picture_of_values(cli_state *cli, maps_job *job, const heed_s
 /* What the maps lie over; grey where the file has no picture. */
 static heed_status read_picture(cli_state *cli, maps_job *job, const char *path) {
   heed_picture *image = &job->result.image;
-  const heed_safetensors_tensor *bytes = heed_safetensors_find(job->file, "picture"), *values = heed_safetensors_find(job->file, "pixel_values");
+  const heed_safetensors_tensor *bytes = heed_safetensors_find(job->file.tensors, "picture"),
+                                *values = heed_safetensors_find(job->file.tensors, "pixel_values");
   const bool whole = bytes && !bytes->unsupported && bytes->dtype == HEED_U8 && bytes->shape.rank == 3 && bytes->shape.dim[2] == 3;
   const bool planes = !whole && values && !values->unsupported && values->dtype != HEED_U8 && values->dtype != HEED_I32 && values->shape.rank == 4 && values->shape.dim[0] == 1 && values->shape.dim[1] == 3;
   const uint32_t *dim = whole ? bytes->shape.dim : planes ? values->shape.dim + 2 : (const uint32_t[]){16 * job->result.rows, 16 * job->result.columns};
@@ -126,27 +127,17 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   image->pixels = heed_alloc(cli->context, size, 1);
   if (!image->pixels) return heed_fail_memory(&cli->error, path, size);
   job->result.region = (heed_region){0, 0, image->width, image->height};
-  if (whole) return heed_safetensors_read(job->file, bytes, 0, size, image->pixels, &cli->error);
+  if (whole) return heed_safetensors_read(job->file.tensors, bytes, 0, size, image->pixels, &cli->error);
   if (planes) return picture_of_values(cli, job, values);
   memset(image->pixels, 128, size);
   return HEED_OK;
 }
 
-/* NumPy's files have a start of their own, and a zip file's is that of its first entry. */
-static heed_status refuse_numpy(cli_state *cli, const maps_job *job, size_t size, const char *path) {
-  const char *found = size >= 6 && memcmp(job->bytes, "\x93NUMPY", 6) == 0 ? "an .npy file" : size >= 4 && memcmp(job->bytes, "PK\3\4", 4) == 0 ? "a zip or .npz file" : NULL;
-  if (!found) return HEED_OK;
-  return heed_fail(&cli->error, HEED_UNSUPPORTED, "%s: not in a format that is read here (found %s, expected .safetensors: open it in the page, which reads both, and save it from there)", path, found);
-}
-
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
-  size_t size;
-  HEED_TRY(cli_read_file(cli, path, &job->bytes, &size));
-  HEED_TRY(refuse_numpy(cli, job, size, path));
-  const heed_source source = {size, job->bytes, NULL, NULL};
-  HEED_TRY(heed_safetensors_open(cli->context, &source, path, &job->file, &cli->error));
+  HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors: open it in the page, which reads .npy and .npz too, and save it from there",
+                                &job->file));
   job->result.picture = path;
-  job->result.from = heed_safetensors_metadata(job->file, "provenance");
+  job->result.from = heed_safetensors_metadata(job->file.tensors, "provenance");
   job->pipeline.info.family = "maps from a file";
   HEED_TRY(read_layers(cli, job, path));
   HEED_TRY(read_grid(cli, job, path));
@@ -179,7 +170,7 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   run_query_text(&selection, query);
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", path, job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
-  const char *changes = heed_safetensors_metadata(job->file, "changes");
+  const char *changes = heed_safetensors_metadata(job->file.tensors, "changes");
   if (job->result.from) printf("from: %s\n", job->result.from);
   if (changes) printf("changed: %s\n", changes);
   printf("attention %s %s:\n", options->reverse ? "to" : "of", query);
@@ -207,9 +198,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   }
   maps_job job = {0};
   const heed_status status = show_maps(cli, &job, &options, words.word[0]);
-  heed_safetensors_destroy(job.file);
+  cli_tensor_file_close(&job.file);
   heed_picture_free(cli->context, &job.result.image);
-  free(job.bytes);
   free(job.result.attention);
   free(job.result.rollout);
   free(job.result.columns_of_query);

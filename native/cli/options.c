@@ -45,6 +45,11 @@ static int usage_error(const cli_state *cli, const char *what, const char *found
   return CLI_USAGE;
 }
 
+static int too_many_words(const cli_state *cli) {
+  fprintf(stderr, "heed %s: too many words (found more than %d, expected at most that many in one call)\n", cli->verb, CLI_MAX_WORDS);
+  return CLI_USAGE;
+}
+
 /* Splits "--name=value"; the option of that name, or NULL. */
 static const cli_option *find_option(const cli_option *options, const char *word, const char **value) {
   const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
@@ -74,7 +79,7 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
   bool options_end = false;
   for (int i = 0; i < argc; i++) {
     if (options_end || argv[i][0] != '-' || argv[i][1] == '\0') {
-      if (words->count == CLI_MAX_WORDS) return usage_error(cli, "too many words", argv[i]);
+      if (words->count == CLI_MAX_WORDS) return too_many_words(cli);
       words->word[words->count++] = argv[i];
       continue;
     }

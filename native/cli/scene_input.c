@@ -21,6 +21,8 @@ static bool read_seed(const char *text, uint64_t *seed) {
   return true;
 }
 
+#define SCENE_BYTES ((uint64_t)1 << 20) /* a scene as text has some thousand */
+
 heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene) {
   uint64_t seed;
   unsigned char *bytes;
@@ -29,7 +31,7 @@ heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene
     heed_scene_from_seed(seed, NULL, scene);
     return HEED_OK;
   }
-  HEED_TRY(cli_read_file(cli, text, &bytes, &size));
+  HEED_TRY(cli_read_file(cli, text, SCENE_BYTES, &bytes, &size));
   const heed_status status = heed_scene_parse(cli->context, bytes, size, text, scene, &cli->error);
   free(bytes);
   return status;

@@ -69,17 +69,10 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
 }
 
 static heed_status read_features(cli_state *cli, sequence_job *job, const char *path) {
-  unsigned char *bytes = NULL;
-  heed_safetensors *file = NULL;
-  heed_source source = {0, NULL, NULL, NULL};
-  size_t size = 0;
-  heed_status status = cli_read_file(cli, path, &bytes, &size);
-  source.size = size;
-  source.bytes = bytes;
-  if (status == HEED_OK) status = heed_safetensors_open(cli->context, &source, path, &file, &cli->error);
-  if (status == HEED_OK) status = take_features(cli, job, file, path);
-  heed_safetensors_destroy(file);
-  free(bytes);
+  cli_tensor_file file;
+  HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
+  const heed_status status = take_features(cli, job, file.tensors, path);
+  cli_tensor_file_close(&file);
   return status;
 }
 

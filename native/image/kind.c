@@ -40,7 +40,7 @@ static const file_kind kinds[] = {KIND("a GIF picture", 0, "GIF8"),
                                   KIND("a Python pickle", 0, "\x80\4"),
                                   KIND("an .npy file", 0, "\x93NUMPY"),
                                   KIND(HEED_KIND_LFS, 0, "version https://git-lfs."),
-                                  KIND("a .safetensors file", 6, "\0\0{\"")};
+                                  KIND(HEED_KIND_SAFETENSORS, 6, "\0\0{\"")};
 
 const char *heed_file_kind(const void *bytes, size_t size) {
   const char *first = bytes;

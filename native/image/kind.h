@@ -11,5 +11,6 @@
 const char *heed_file_kind(const void *bytes, size_t size);
 
 #define HEED_KIND_LFS "a git-lfs pointer"
+#define HEED_KIND_SAFETENSORS "a .safetensors file"
 
 #endif

@@ -28,6 +28,27 @@ else
   bad_model unreadable_weights "Permission denied"
 fi
 
+# A pipe that nobody writes to would be waited for for ever.
+pipe() { # name, file
+  model "$1" && rm -f "$bad/$1/$2" && mkfifo "$bad/$1/$2"
+  bad_model "$1" "$2: not a regular file (found a pipe)"
+}
+if mkfifo "$bad/pipe"; then
+  pipe config_is_a_pipe config.json
+  pipe weights_are_a_pipe model.safetensors
+  pipe preprocessor_is_a_pipe preprocessor_config.json
+  pipe index_is_a_pipe model.safetensors.index.json
+  pipe other_weights_are_a_pipe more.safetensors
+  mkfifo "$bad/pipe.safetensors"
+  bad_input weight_file_is_a_pipe "found a pipe" run "$bad/pipe.safetensors" "$picture" --backend cpu --quiet
+  bad_input eval_input_is_a_pipe "found a pipe" eval "$vectors/vit/micro_32" "$bad/pipe" -o out.safetensors --backend cpu --quiet
+  bad_input case_is_a_pipe "found a pipe" check "$bad/pipe" --quiet
+  bad_input maps_are_a_pipe "found a pipe" maps "$bad/pipe"
+  bad_input scene_is_a_pipe "found a pipe" demo --scene "$bad/pipe" --backend cpu --quiet
+else
+  test_skip pipes "no pipe can be made here"
+fi
+
 # ------------------------------------------------------------------------------------------------------------- the weights
 
 model weights_empty && : >"$bad/weights_empty/model.safetensors"
@@ -143,8 +164,30 @@ bad_input check_op_unknown "dance" check "$bad/op_unknown.safetensors" --quiet
 printf '\223NUMPY\001\000v\000{' >"$bad/maps.npy"
 bad_input maps_npy "found an .npy file, expected .safetensors: open it in the page" maps "$bad/maps.npy"
 printf 'PK\003\004\024\000\000\000\000\000' >"$bad/maps.npz"
-bad_input maps_npz "found a zip or .npz file, expected .safetensors" maps "$bad/maps.npz"
+bad_input maps_npz "found a zip file, as .npz and PyTorch's .pt are, expected .safetensors: open it in the page" maps "$bad/maps.npz"
 printf 'PK' >"$bad/short.npz"
 bad_input maps_short "too short" maps "$bad/short.npz"
+
+# Sparse: 3 GB that take no room. Refused by their first bytes or their size; 400 MB of address space are plenty for that.
+hole() { # name, a part of the sentence, verb, arguments...
+  name=$1 part=$2
+  shift 2
+  # shellcheck disable=SC3045 # -v where there is it: dash, bash, ksh
+  (ulimit -v 400000) 2>/dev/null || { test_skip "$name" "no ulimit -v here"; return 0; }
+  test_begin "$name"
+  command=$* status=0
+  # shellcheck disable=SC3045
+  (cd "$here" && ulimit -v 400000 && exec timeout 60 "$program" "$@") >"$out" 2>"$err" </dev/null || status=$?
+  expect_exit 3
+  expect_one_sentence "$1" "$part"
+  expect_nothing_written
+  test_end
+}
+dd if=/dev/zero of="$bad/hole" bs=1 count=0 seek=3221225472 2>/dev/null
+hole scene_3_gb "found 3221225472 bytes, expected at most 1048576" demo --scene "$bad/hole" --backend cpu --threads 1 --quiet
+hole maps_3_gb "hole" maps "$bad/hole"
+hole eval_3_gb "hole" eval "$micro" "$bad/hole" -o out.safetensors --backend cpu --threads 1 --quiet
+hole case_3_gb "hole" check "$bad/hole" --threads 1 --quiet
+rm "$bad/hole"
 
 tests_end

@@ -100,6 +100,17 @@ heed maps
 expect_exit 2
 test_end
 
+# A picture may come through a pipe: the user names it, and somebody writes to it.
+test_begin picture_from_a_pipe
+if mkfifo "$bad/picture"; then
+  cat "$picture" >"$bad/picture" &
+  heed run "$micro" "$bad/picture" --backend cpu --quiet
+  wait
+  expect_exit 0
+  expect_stdout_contains "picture: 640 x 427 pixels"
+fi
+test_end
+
 test_begin run_without_a_model_uses_the_embedded_one
 heed run --backend cpu
 expect_exit 0

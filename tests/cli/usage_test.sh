@@ -35,14 +35,18 @@ for verb in run eval check inspect maps devices bench; do expect_stdout_contains
 expect_stdout_contains "exit codes:"
 test_end
 
-test_begin version
-heed --version
-expect_exit 0
-expect_stdout_contains "heed 0."
-test_end
+for word in --version -V version; do
+  test_begin "version_by_$word"
+  heed $word
+  expect_exit 0
+  expect_stdout_contains "heed 0."
+  test_end
+done
 
 usage_error nothing "usage: heed"
-usage_error no_such_verb "no such verb" dance
+usage_error no_such_verb 'no such verb (found "dance", expected run, eval, check, inspect, maps, devices, bench or demo)' dance
+# shellcheck disable=SC2046 # words
+usage_error too_many_words "too many words (found more than 256" run $(repeat "a.png " 300)
 usage_error no_such_option "unknown option" run --dance
 usage_error option_without_value "wants a value" run --top
 usage_error option_not_a_number "whole number" run --top five
