@@ -1,4 +1,5 @@
 /* heed run's results as text, JSON and tensors. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +185,9 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
 /* Where the tensors are from, as the page's provenance: JSON, malloc'ed; NULL without memory. */
 static char *provenance_text(const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *changes) {
   const heed_model_info *info = &pipeline->info;
-  FILE *file = tmpfile();
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
   if (!file) return NULL;
   json_out json = {file, false};
   json_open(&json, NULL, '{');
@@ -198,12 +201,10 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
   if (result->whole) json_text(&json, "fit", "whole");
   if (*changes) json_text(&json, "changes", changes);
   json_close(&json, '}');
-  const long size = ftell(file);
-  char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
-  rewind(file);
-  if (text) text[fread(text, 1, (size_t)size, file)] = '\0';
-  fclose(file);
-  return text;
+  const bool whole = !ferror(file);
+  if (fclose(file) == 0 && whole) return text;
+  free(text);
+  return NULL;
 }
 
 /* All that is needed to read the file again: grid, side of a patch, provenance, and what was changed. */
@@ -214,8 +215,8 @@ static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeli
   snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns, pipeline->info.prefix_tokens);
   snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
   const heed_safetensors_pair pairs[] = {{"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};
-  const heed_status status = from && changes ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path)
-                                             : heed_fail(&cli->error, HEED_IO, "%s: its metadata could not be put together (no memory, or no temporary file)", path);
+  const heed_status status =
+      from && changes ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path) : heed_fail_memory(&cli->error, path, 1);
   free(from);
   free(changes);
   return status;

@@ -35,9 +35,9 @@ heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype d
 }
 
 static heed_status write_part(void *user, const void *bytes, size_t count, heed_error *error) {
-  FILE *file = user;
-  if (fwrite(bytes, 1, count, file) == count) return HEED_OK;
-  return heed_fail(error, HEED_IO, "output: cannot be written (%s)", strerror(errno));
+  const heed_file_write *write = user;
+  if (fwrite(bytes, 1, count, write->file) == count) return HEED_OK;
+  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be written (%s)", write->shown, strerror(errno));
 }
 
 heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const heed_safetensors_pair *metadata, uint32_t count, const char *path) {
@@ -55,7 +55,7 @@ heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const h
   heed_file_write write;
   heed_status status = heed_file_write_begin(&write, path, &cli->error);
   if (status == HEED_OK) {
-    status = heed_safetensors_write(cli->context, items, (uint32_t)tensors->count, pairs, count + 1, write_part, write.file, &cli->error);
+    status = heed_safetensors_write(cli->context, items, (uint32_t)tensors->count, pairs, count + 1, write_part, &write, &cli->error);
     if (status == HEED_OK) status = heed_file_write_commit(&write, &cli->error);
     else heed_file_write_abort(&write);
   }

@@ -21,25 +21,58 @@
 #include <unistd.h>
 #endif
 
+heed_status heed_status_of_errno(int reason) { return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO; }
+
 static heed_status fail_write(const heed_file_write *write, const char *what, int reason, heed_error *error) {
-  return heed_fail(error, HEED_IO, "%s: %s (found \"%s\", expected a place that can be written)", write->shown, what,
+  return heed_fail(error, heed_status_of_errno(reason), "%s: %s (found \"%s\", expected a place that can be written)", write->shown, what,
                    reason ? strerror(reason) : "an unknown reason");
 }
 
 #if HEED_OUTPUT_POSIX
-/* Resolves links, so that a link stays one and its target is replaced. Sets *direct for what is not a regular file. */
+#define MOST_LINKS 40
+
+/* The target of the link at `path`, from its folder, in its place. */
+static int follow(char path[HEED_OUTPUT_PATH_SIZE]) {
+  char target[HEED_OUTPUT_PATH_SIZE];
+  const ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length < 0) return errno;
+  target[length] = '\0';
+  char *slash = strrchr(path, '/'), *end = slash && target[0] != '/' ? slash + 1 : path;
+  if ((size_t)(end - path) + (size_t)length >= HEED_OUTPUT_PATH_SIZE) return ENAMETOOLONG;
+  memcpy(end, target, (size_t)length + 1);
+  return 0;
+}
+
+/* A link stays one and its target is written. realpath follows links to what is there; to what is not yet, they are followed here. */
+int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) {
+  struct stat info;
+  if (strlen(path) >= HEED_OUTPUT_PATH_SIZE) return ENAMETOOLONG;
+  strcpy(resolved, path);
+  for (int links = 0; links < MOST_LINKS; links++) {
+    char *real = realpath(resolved, NULL);
+    const bool fits = real && strlen(real) < HEED_OUTPUT_PATH_SIZE;
+    if (fits) strcpy(resolved, real);
+    free(real);
+    if (real) return fits ? 0 : ENAMETOOLONG;
+    if (errno == ELOOP) return ELOOP;
+    if (lstat(resolved, &info) != 0 || !S_ISLNK(info.st_mode)) return 0; /* not there yet; what else is wrong shows when it is opened */
+    const int reason = follow(resolved);
+    if (reason) return reason;
+  }
+  return ELOOP;
+}
+
+/* Sets *direct for what is not a regular file. */
 static int resolve(heed_file_write *write, const char *path, bool *direct) {
   struct stat info;
   *direct = false;
-  char *resolved = realpath(path, NULL);
-  const char *chosen = resolved ? resolved : path;
-  const bool fits = strlen(chosen) < sizeof write->path;
-  if (fits) strcpy(write->path, chosen);
-  free(resolved);
-  if (!fits) return ENAMETOOLONG;
-  if (stat(write->path, &info) != 0) return 0; /* not there yet; what else is wrong shows when it is opened */
+  const int reason = heed_output_resolve(path, write->path);
+  if (reason) return reason;
+  if (stat(write->path, &info) != 0) return 0;
   if (S_ISDIR(info.st_mode)) return EISDIR;
   *direct = !S_ISREG(info.st_mode);
+  write->replaces = !*direct;
+  write->mode = info.st_mode & 0777u;
   return 0;
 }
 
@@ -47,10 +80,10 @@ static FILE *open_temporary(heed_file_write *write) {
   for (int attempt = 0; attempt < 100; attempt++) {
     const int length = snprintf(write->temporary, sizeof write->temporary, "%s.%ld-%d.part", write->path, (long)getpid(), attempt);
     if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ENAMETOOLONG, NULL;
-    const int descriptor = open(write->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = open(write->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, write->replaces ? 0600 : 0666);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) return NULL;
-    FILE *file = fdopen(descriptor, "wb");
+    FILE *file = write->replaces && fchmod(descriptor, (mode_t)write->mode) != 0 ? NULL : fdopen(descriptor, "wb");
     if (file) return file;
     const int reason = errno;
     close(descriptor);
@@ -60,11 +93,15 @@ static FILE *open_temporary(heed_file_write *write) {
   return errno = EEXIST, NULL;
 }
 #else
+int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) {
+  if (strlen(path) >= HEED_OUTPUT_PATH_SIZE) return ERANGE;
+  strcpy(resolved, path);
+  return 0;
+}
+
 static int resolve(heed_file_write *write, const char *path, bool *direct) {
   *direct = false;
-  if (strlen(path) >= sizeof write->path) return ERANGE;
-  strcpy(write->path, path);
-  return 0;
+  return heed_output_resolve(path, write->path);
 }
 
 static FILE *open_temporary(heed_file_write *write) {

@@ -14,9 +14,17 @@ typedef struct heed_file_write {
   char shown[256];                       /* the caller's path, cut, for sentences */
   char path[HEED_OUTPUT_PATH_SIZE];      /* links resolved */
   char temporary[HEED_OUTPUT_PATH_SIZE]; /* "" when `path` is written directly: a device or pipe is never renamed over */
+  bool replaces;                         /* a file is there, whose permissions the new one gets */
+  unsigned mode;
 } heed_file_write;
 
-/* Opens the temporary file. On failure nothing is left and neither commit nor abort is called. Statuses: IO. */
+/* Where writing to `path` goes: links followed, one that points to what is not there yet too. Returns 0 or an errno. */
+int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]);
+/* OUT_OF_MEMORY for ENOMEM, else IO. */
+heed_status heed_status_of_errno(int reason);
+
+/* Opens the temporary file. On failure nothing is left and neither commit nor abort is called. Statuses: IO,
+ * OUT_OF_MEMORY, as of those that follow. */
 heed_status heed_file_write_begin(heed_file_write *write, const char *path, heed_error *error);
 /* Checks every write since begin, closes, renames. On failure the temporary file is removed. Statuses: IO. */
 heed_status heed_file_write_commit(heed_file_write *write, heed_error *error);

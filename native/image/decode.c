@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/output.h"
 #include "image/decoding.h"
 #include "image/kind.h"
 
@@ -64,7 +65,7 @@ heed_status heed_image_decode(heed_context *context, const char *name, const voi
 }
 
 static heed_status fail_read(const char *path, heed_error *error) {
-  return heed_fail(error, HEED_IO, "%s: cannot be read (found \"%s\", expected a picture file)", path, strerror(errno));
+  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be read (found \"%s\", expected a picture file)", path, strerror(errno));
 }
 
 /* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
@@ -110,7 +111,9 @@ heed_status heed_image_load(heed_context *context, const char *path, heed_pictur
   *picture = (heed_picture){NULL, 0, 0};
   errno = 0;
   FILE *file = fopen(path, "rb");
-  if (!file) return heed_fail(error, HEED_IO, "%s: cannot be opened (found \"%s\", expected a picture file)", path, strerror(errno));
+  if (!file)
+    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be opened (found \"%s\", expected a picture file)", path,
+                     strerror(errno));
   uint8_t *bytes = NULL;
   size_t size = 0;
   heed_status status = read_all(context, path, file, &bytes, &size, error);

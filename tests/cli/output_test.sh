@@ -53,6 +53,7 @@ if [ -c /dev/full ]; then
     heed run "$micro" "$picture" --backend cpu --quiet "--$output" /dev/full
     expect_exit 3
     expect_one_sentence run "No space left"
+    expect_stderr_contains "heed run: /dev/full: "
     [ -c /dev/full ] || fail "/dev/full was replaced"
     expect_nothing_written
     test_end
@@ -93,6 +94,7 @@ full_disk() {
       >"$out" 2>"$err" || status=$?
     expect_exit 3
     expect_one_sentence run "No space left"
+    expect_stderr_contains "disk/out${output#*=}: "
     [ "$(cat "$bad/list")" = old ] || fail "left on the disk: $(cat "$bad/list")"
     test_end
   done

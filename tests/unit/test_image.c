@@ -377,12 +377,56 @@ static void test_output_is_whole_or_old(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
+/* What only its owner may read stays so when it is replaced; a link to what is not there yet stays a link. */
+static void test_output_keeps_permissions_and_links(void **state) {
+  (void)state;
+  struct stat info;
+  char path[128], link[128], far[128];
+  make_folder();
+  strcpy(path, in_folder("file"));
+  strcpy(link, in_folder("link"));
+  strcpy(far, in_folder("far"));
+  assert_ok(heed_file_write_bytes(path, "old", 3, &error));
+  assert_int_equal(chmod(path, 0600), 0);
+  assert_ok(heed_file_write_bytes(path, "new", 3, &error));
+  assert_int_equal(stat(path, &info), 0);
+  assert_int_equal(info.st_mode & 0777, 0600);
+  assert_int_equal(info.st_size, 3);
+  remove(path);
+  assert_int_equal(symlink("file", link), 0);
+  assert_int_equal(symlink(link, far), 0); /* by its whole path */
+  assert_ok(heed_file_write_bytes(far, "new", 3, &error));
+  assert_int_equal(lstat(far, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  assert_int_equal(lstat(link, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  assert_int_equal(lstat(path, &info), 0);
+  assert_true(S_ISREG(info.st_mode));
+  remove(link);
+  assert_int_equal(symlink("far", link), 0); /* round and round */
+  assert_fails(heed_file_write_bytes(link, "new", 3, &error), HEED_IO, "Too many levels");
+  remove(link);
+  remove(far);
+  remove(path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_equals_pillow),  cmocka_unit_test(test_kind_by_content), cmocka_unit_test(test_interlaced),
-      cmocka_unit_test(test_not_a_picture),  cmocka_unit_test(test_other_kinds),     cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_corrupted),      cmocka_unit_test(test_too_large),       cmocka_unit_test(test_unreadable_files),
-      cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_exif_bounds),     cmocka_unit_test(test_png_round_trip),
-      cmocka_unit_test(test_output_refused), cmocka_unit_test(test_disk_full),       cmocka_unit_test(test_output_is_whole_or_old)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equals_pillow),
+                                     cmocka_unit_test(test_kind_by_content),
+                                     cmocka_unit_test(test_interlaced),
+                                     cmocka_unit_test(test_not_a_picture),
+                                     cmocka_unit_test(test_other_kinds),
+                                     cmocka_unit_test(test_truncated),
+                                     cmocka_unit_test(test_corrupted),
+                                     cmocka_unit_test(test_too_large),
+                                     cmocka_unit_test(test_unreadable_files),
+                                     cmocka_unit_test(test_out_of_memory),
+                                     cmocka_unit_test(test_exif_bounds),
+                                     cmocka_unit_test(test_png_round_trip),
+                                     cmocka_unit_test(test_output_refused),
+                                     cmocka_unit_test(test_disk_full),
+                                     cmocka_unit_test(test_output_is_whole_or_old),
+                                     cmocka_unit_test(test_output_keeps_permissions_and_links)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
