@@ -6,6 +6,7 @@
 #include "base/tensor.h"
 #include "cli/choice.h"
 #include "cli/files.h"
+#include "cli/paths.h"
 #include "cli/tensors.h"
 #include "heed/check.h"
 
@@ -53,6 +54,8 @@ static int run(cli_state *cli, int argc, char **argv) {
     fprintf(stderr, "heed check: wrong number of cases (found %u, expected %s)\n", words.count, out ? "one with -o" : "at least one");
     return CLI_USAGE;
   }
+  const cli_path paths[] = {{CLI_READ, "the case", words.word[0]}, {CLI_WRITTEN, "-o", out}}; /* with -o there is one case */
+  if (cli_check_paths(cli, paths, sizeof paths / sizeof *paths) != HEED_OK) return cli_fail(cli);
   if (cli_choice_open(cli, &choice) != HEED_OK) return cli_fail(cli);
   uint32_t passed = 0;
   code = CLI_OK;

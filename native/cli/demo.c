@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "cli/paths.h"
 #include "cli/scene_input.h"
 #include "cli/score.h"
 #include "demo/scene_json.h"
@@ -141,7 +142,13 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   demo_job job = {0};
-  heed_status status = prepare(cli, &job, words.count ? words.word[0] : NULL);
+  const char *model = words.count ? words.word[0] : NULL, *scene = scene_input_is_seed(options.scene) ? NULL : options.scene;
+  const cli_path paths[] = {{CLI_READ_MODEL, "the model's", model},
+                            {CLI_READ, "the scene", scene},
+                            {CLI_WRITTEN, "--picture", options.picture},
+                            {CLI_WRITTEN, "--save", options.save}};
+  heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  if (status == HEED_OK) status = prepare(cli, &job, model);
   if (status == HEED_OK) status = cli_choice_open(cli, &options.choice);
   if (status == HEED_OK) status = options.score ? score_scenes(cli, &job, &options) : show_scene(cli, &job, &options);
   finish(&job);

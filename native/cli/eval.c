@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "cli/paths.h"
 #include "cli/pipeline.h"
 #include "cli/tensors.h"
 #include "model/safetensors.h"
@@ -150,7 +151,10 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   eval_job job = {0};
-  heed_status status = cli_pipeline_load(cli, &job.pipeline, words.word[0]);
+  const cli_path paths[] = {
+      {CLI_READ_MODEL, "the model's", words.word[0]}, {CLI_READ, "the input", words.word[1]}, {CLI_WRITTEN, "-o", out}};
+  heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  if (status == HEED_OK) status = cli_pipeline_load(cli, &job.pipeline, words.word[0]);
   if (status == HEED_OK) status = read_pixels(cli, &job, words.word[1]);
   if (status == HEED_OK) status = cli_choice_open(cli, &choice);
   if (status == HEED_OK) status = evaluate(cli, &job, &choice, taps);

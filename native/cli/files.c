@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "cli/embedded.h"
 #include "cli/given.h"
+#include "files/output.h"
 #include "image/kind.h"
 #include "model/safetensors.h"
 
@@ -49,8 +50,7 @@ static const char *mode_name(mode_t mode) {
 static heed_status open_regular(cli_state *cli, const char *path, int *descriptor, uint64_t *size) {
   struct stat info;
   *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (*descriptor < 0)
-    return heed_fail(&cli->error, errno == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO, "%s: cannot be opened (%s)", path, strerror(errno));
+  if (*descriptor < 0) return heed_fail(&cli->error, heed_status_of_errno(errno), "%s: cannot be opened (%s)", path, strerror(errno));
   if (fstat(*descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(*descriptor);
     *descriptor = -1;
@@ -68,7 +68,8 @@ static heed_status check_kind(cli_state *cli, cli_open_file *file, uint64_t size
   return cli_refuse_kind(cli, file->path, first, count, expected);
 }
 
-static heed_status add_file(cli_state *cli, cli_model_files *files, const char *folder, const char *name) {
+static heed_status add_file(cli_state *cli, const char *folder, const char *name, void *user) {
+  cli_model_files *files = user;
   if (files->count == CLI_MAX_MODEL_FILES)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: too many model files (found more than %d)", folder, CLI_MAX_MODEL_FILES);
   cli_open_file *open_file = &files->open[files->count];
@@ -92,67 +93,78 @@ static bool is_weights(const char *name) {
   return cli_ends_with(name, ".safetensors") || strcmp(name, "model.safetensors.index.json") == 0;
 }
 
-/* Of weights in formats that are not read, the one to name: pytorch_model.bin before an optimizer's state, else the first by name. */
-static void choose_foreign(char chosen[256], const char *name) {
-  if (!cli_is_foreign_name(name) || strlen(name) > 255) return;
-  const bool main = strncmp(name, "pytorch_model", 13) == 0, chosen_main = strncmp(chosen, "pytorch_model", 13) == 0;
-  if (!*chosen || main > chosen_main || (main == chosen_main && strcmp(name, chosen) < 0)) strcpy(chosen, name);
+static heed_status fail_folder(cli_state *cli, const char *folder) {
+  return heed_fail(&cli->error, heed_status_of_errno(errno), "%s: cannot be opened (%s)", folder, strerror(errno));
 }
 
-static heed_status refuse_foreign_folder(cli_state *cli, const char *folder, const char *name) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return cli_refuse_foreign_name(cli, path);
-}
-
-static heed_status open_folder(cli_state *cli, const char *folder, cli_model_files *files) {
+static heed_status each_of_folder(cli_state *cli, const char *folder, cli_each_file each, void *user) {
   DIR *directory = opendir(folder);
-  if (!directory)
-    return heed_fail(&cli->error, errno == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO, "%s: cannot be opened (%s)", folder, strerror(errno));
+  if (!directory) return fail_folder(cli, folder);
   heed_status status = HEED_OK;
-  bool weights = false;
-  char foreign[256] = "";
-  for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));) {
-    choose_foreign(foreign, entry->d_name);
-    weights = weights || is_weights(entry->d_name);
-    if (is_config(entry->d_name) || is_weights(entry->d_name)) status = add_file(cli, files, folder, entry->d_name);
-  }
+  for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)
+    if (is_config(entry->d_name) || is_weights(entry->d_name)) status = each(cli, folder, entry->d_name, user);
   closedir(directory);
-  if (status == HEED_OK && !weights && *foreign) return refuse_foreign_folder(cli, folder, foreign);
-  if (status == HEED_OK && files->count == 0)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: no model here (found neither config.json nor a .safetensors file)", folder);
   return status;
 }
 
 /* One weight file; its folder's config files come along when they are there. */
-static heed_status open_single(cli_state *cli, const char *path, cli_model_files *files) {
+static heed_status each_of_single(cli_state *cli, const char *path, cli_each_file each, void *user) {
   const char *slash = strrchr(path, '/');
   const size_t length = slash ? (size_t)(slash - path) : 1;
-  char *folder = malloc(length + 2);
-  if (!folder) return heed_fail_memory(&cli->error, path, length);
-  memcpy(folder, slash ? path : ".", length);
-  folder[length] = '\0';
-  if (slash == path) memcpy(folder, "/.", 3);
-  heed_status status = add_file(cli, files, folder, slash ? slash + 1 : path);
+  char *folder = malloc(length + 2), *sibling = malloc(length + 64);
+  heed_status status = folder && sibling ? HEED_OK : heed_fail_memory(&cli->error, path, length);
+  if (status == HEED_OK) {
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    if (slash == path) memcpy(folder, "/.", 3);
+    status = each(cli, folder, slash ? slash + 1 : path, user);
+  }
   static const char *const beside[] = {"config.json", "preprocessor_config.json"};
   for (size_t i = 0; i < 2 && status == HEED_OK; i++) {
-    char *sibling = malloc(length + 64);
-    if (!sibling) status = heed_fail_memory(&cli->error, path, length + 64);
-    else {
-      snprintf(sibling, length + 64, "%s/%s", folder, beside[i]);
-      if (access(sibling, F_OK) == 0) status = add_file(cli, files, folder, beside[i]);
-      free(sibling);
-    }
+    snprintf(sibling, length + 64, "%s/%s", folder, beside[i]);
+    if (access(sibling, F_OK) == 0) status = each(cli, folder, beside[i], user);
   }
   free(folder);
+  free(sibling);
   return status;
 }
 
+heed_status cli_model_each_file(cli_state *cli, const char *path, cli_each_file each, void *user) {
+  return cli_is_directory(path) ? each_of_folder(cli, path, each, user) : each_of_single(cli, path, each, user);
+}
+
+/* The weights of a folder in a format that is not read, in `path`: pytorch_model.bin before an optimizer's state, else the first by name.
+ */
+static bool find_foreign(const char *folder, char *path, size_t size) {
+  char chosen[256] = "";
+  DIR *directory = opendir(folder);
+  for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+    const char *name = entry->d_name;
+    if (!cli_is_foreign_name(name) || strlen(name) >= sizeof chosen) continue;
+    const bool is_main = strncmp(name, "pytorch_model", 13) == 0, has_main = strncmp(chosen, "pytorch_model", 13) == 0;
+    if (!*chosen || is_main > has_main || (is_main == has_main && strcmp(name, chosen) < 0)) strcpy(chosen, name);
+  }
+  if (directory) closedir(directory);
+  snprintf(path, size, "%s/%s", folder, chosen);
+  return *chosen != '\0';
+}
+
+static heed_status check_folder(cli_state *cli, const char *folder, const cli_model_files *files) {
+  char foreign[4096];
+  for (uint32_t i = 0; i < files->count; i++)
+    if (is_weights(files->open[i].name)) return HEED_OK;
+  if (find_foreign(folder, foreign, sizeof foreign)) return cli_refuse_foreign_name(cli, foreign);
+  if (files->count) return HEED_OK; /* what is missing beside the config is the model's to say */
+  return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: no model here (found neither config.json nor a .safetensors file)", folder);
+}
+
 heed_status cli_model_open(cli_state *cli, const char *path, cli_model_files *files) {
+  const bool is_folder = cli_is_directory(path);
   files->count = 0;
   if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) return cli_refuse_missing_model(cli, path);
-  if (!cli_is_directory(path) && cli_is_foreign_name(path)) return cli_refuse_foreign_name(cli, path);
-  const heed_status status = cli_is_directory(path) ? open_folder(cli, path, files) : open_single(cli, path, files);
+  if (!is_folder && cli_is_foreign_name(path)) return cli_refuse_foreign_name(cli, path);
+  heed_status status = cli_model_each_file(cli, path, add_file, files);
+  if (status == HEED_OK && is_folder) status = check_folder(cli, path, files);
   if (status != HEED_OK) cli_model_close(files);
   return status;
 }

@@ -21,6 +21,9 @@ typedef struct cli_model_files {
 /* Opens a Hugging Face style folder, or one weight file (with the config files beside it). What else was given is named, and how to go on.
  * Statuses: IO, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
 heed_status cli_model_open(cli_state *cli, const char *path, cli_model_files *files);
+typedef heed_status (*cli_each_file)(cli_state *cli, const char *folder, const char *name, void *user);
+/* Calls `each` for the files that cli_model_open reads of a path. Statuses: IO, OUT_OF_MEMORY, those of `each`. */
+heed_status cli_model_each_file(cli_state *cli, const char *path, cli_each_file each, void *user);
 /* The model inside the binary. */
 void cli_model_embedded(cli_model_files *files);
 void cli_model_close(cli_model_files *files);

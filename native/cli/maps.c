@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/files.h"
+#include "cli/paths.h"
 #include "cli/run.h"
 #include "model/safetensors.h"
 
@@ -197,7 +198,12 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   maps_job job = {0};
-  const heed_status status = show_maps(cli, &job, &options, words.word[0]);
+  const cli_path paths[] = {{CLI_READ, "the saved file", words.word[0]},
+                            {CLI_WRITTEN, "--maps", options.maps},
+                            {CLI_WRITTEN, "--rollout", options.rollout},
+                            {CLI_WRITTEN, "--json", options.json}};
+  heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  if (status == HEED_OK) status = show_maps(cli, &job, &options, words.word[0]);
   cli_tensor_file_close(&job.file);
   heed_picture_free(cli->context, &job.result.image);
   free(job.result.attention);

@@ -174,39 +174,6 @@ static void free_result(cli_state *cli, run_result *result) {
   cli_change_inputs_free(&result->changes);
 }
 
-/* "maps.png" of picture 2 of several -> "maps-chelsea.png"; the caller frees. */
-static char *output_name(const char *out, const char *picture, bool several) {
-  const char *slash = strrchr(picture, '/'), *stem = slash ? slash + 1 : picture, *stem_end = strrchr(stem, '.');
-  const char *dot = strrchr(out, '.');
-  if (!dot || strchr(dot, '/')) dot = out + strlen(out);
-  const size_t length = strlen(out) + strlen(picture) + 2;
-  char *name = malloc(length);
-  if (!name) return NULL;
-  if (several) snprintf(name, length, "%.*s-%.*s%s", (int)(dot - out), out, stem_end ? (int)(stem_end - stem) : (int)strlen(stem), stem, dot);
-  else snprintf(name, length, "%s", out);
-  return name;
-}
-
-typedef heed_status (*write_function)(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
-
-static heed_status write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection,
-                                 bool several) {
-  const struct {
-    const char *out, *label;
-    write_function write;
-  } outputs[] = {{options->maps, "maps", run_draw_maps}, {options->rollout, "rollout", run_draw_rollout}, {options->save, "tensors", NULL}};
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-    if (!outputs[i].out) continue;
-    char *name = output_name(outputs[i].out, result->picture, several);
-    if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
-    const heed_status status = outputs[i].write ? outputs[i].write(cli, pipeline, result, selection, name) : run_save_tensors(cli, pipeline, options, result, name);
-    if (status == HEED_OK) printf("%s: %s\n", outputs[i].label, name);
-    free(name);
-    HEED_TRY(status);
-  }
-  return HEED_OK;
-}
-
 /* Takes what is in flight out; after a fault, and where nothing was in flight, pictures [stream->collected, end) run one by one. */
 static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options, picture_stream *stream, uint32_t end, run_result *results,
                                    run_selection *selections) {
@@ -245,7 +212,7 @@ static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *
   HEED_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
   for (uint32_t i = 0; i < count; i++) {
     run_print(stdout, pipeline, options, &results[i], &selections[i]);
-    HEED_TRY(write_outputs(cli, pipeline, options, &results[i], &selections[i], count > 1));
+    HEED_TRY(run_write_outputs(cli, pipeline, options, &results[i], &selections[i]));
   }
   if (!options->json) return HEED_OK;
   HEED_TRY(run_write_json(cli, pipeline, options, results, selections, count));
@@ -271,7 +238,11 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
   const char **taps = NULL;
   run_result *results = calloc(count, sizeof *results);
   run_selection *selections = calloc(count, sizeof *selections);
+  run_stems stems = {NULL, count};
   heed_status status = results && selections ? run_check_shown(cli, options) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
+  if (status == HEED_OK && count > 1) status = run_make_stems(cli, pictures, &stems);
+  if (status == HEED_OK) status = run_check_paths(cli, options, model, pictures, &stems);
+  for (uint32_t i = 0; status == HEED_OK && i < count; i++) results[i].stem = stems.stem ? stems.stem[i] : NULL;
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, model);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
@@ -287,6 +258,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
   for (uint32_t i = 0; results && i < count; i++) free_result(cli, &results[i]);
   cli_pipeline_close(&pipeline);
   cli_choice_close(&options->choice);
+  run_free_stems(&stems);
   free(results);
   free(selections);
   free(names);

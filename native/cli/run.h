@@ -1,4 +1,5 @@
-/* heed run, in parts: run.c options and flow, shown.c columns, scores and rollout, report.c text and JSON, draw.c pictures. */
+/* heed run, in parts: run.c options and flow, shown.c columns, scores and rollout, report.c text and JSON, draw.c pictures, run_outputs.c
+ * names of files. */
 #ifndef HEED_CLI_RUN_H
 #define HEED_CLI_RUN_H
 
@@ -29,6 +30,7 @@ typedef struct run_options {
 /* One picture's way through the model. Arrays are malloc'ed. */
 typedef struct run_result {
   const char *picture; /* path or name */
+  const char *stem;    /* of several pictures: what the names of this one's files have in them */
   char scene[32];      /* "scene 7": what `picture` points to for a seed */
   const char *from;    /* where saved maps are from, as their file says it, or NULL */
   scene_twins twins;   /* of a scene */
@@ -57,6 +59,21 @@ typedef struct run_selection {
   uint32_t query;                   /* token */
   int32_t query_row, query_column;  /* -1 for CLS */
 } run_selection;
+
+/* Of several pictures, a stem each: its file's name without folder and end, numbered where another before has it. NULL of one. */
+typedef struct run_stems {
+  char **stem;
+  uint32_t count; /* of pictures, set by the caller */
+} run_stems;
+
+heed_status run_make_stems(cli_state *cli, const char *const *pictures, run_stems *stems);
+void run_free_stems(run_stems *stems);
+/* Refuses outputs that are one file, or an input. `model` and a picture may be NULL. Statuses: INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
+heed_status run_check_paths(cli_state *cli, const run_options *options, const char *model, const char *const *pictures,
+                            const run_stems *stems);
+/* All that --maps, --rollout and --save ask for of one picture; says what was written. */
+heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result,
+                              const run_selection *selection);
 
 /* The query's row of one head's map [N]; with --reverse its column. */
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head);

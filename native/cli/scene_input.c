@@ -23,6 +23,11 @@ static bool read_seed(const char *text, uint64_t *seed) {
 
 #define SCENE_BYTES ((uint64_t)1 << 20) /* a scene as text has some thousand */
 
+bool scene_input_is_seed(const char *text) {
+  uint64_t seed;
+  return read_seed(text, &seed);
+}
+
 heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene) {
   uint64_t seed;
   unsigned char *bytes;

@@ -7,6 +7,7 @@
 #include "image/image.h"
 
 /* A number is a seed of the demo's own level, everything else a file. Statuses: IO, INVALID_FILE, OUT_OF_MEMORY. */
+bool scene_input_is_seed(const char *text);
 heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene);
 /* Where the twins are. */
 typedef struct scene_twins {

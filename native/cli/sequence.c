@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
+#include "cli/paths.h"
 #include "cli/pipeline.h"
 #include "cli/tensors.h"
 #include "files/output.h"
@@ -210,7 +211,12 @@ static heed_status give_results(cli_state *cli, sequence_job *job, const sequenc
 
 heed_status sequence_run(cli_state *cli, const sequence_options *options, const char *model) {
   sequence_job job = {.source = NULL};
-  heed_status status = cli_pipeline_load_sequence(cli, &job.pipeline, model);
+  const cli_path paths[] = {{CLI_READ_MODEL, "the model's", model},
+                            {CLI_READ, "the source", options->features},
+                            {CLI_WRITTEN, "--json", options->json},
+                            {CLI_WRITTEN, "--save", options->save}};
+  heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  if (status == HEED_OK) status = cli_pipeline_load_sequence(cli, &job.pipeline, model);
   if (status == HEED_OK) {
     heed_sequence_get_info(job.pipeline.sequence, &job.info);
     status = read_source(cli, &job, options);
