@@ -47,9 +47,11 @@ static void report(const bench *b, const double *times, double load, double cpu,
   getrusage(RUSAGE_SELF, &usage);
   const double median = times[b->runs / 2], least = times[0];
   if (!b->json) {
-    printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f MB\n", b->what,
-           heed_backend_name(b->choice.opened), heed_backend_device(b->choice.opened), median, least, (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs,
-           load, (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
+    printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f "
+           "MB\n",
+           CLI_SHOWN(b->what), heed_backend_name(b->choice.opened), CLI_SHOWN(heed_backend_device(b->choice.opened)), median, least,
+           (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs, load,
+           (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
     if (strcmp(heed_backend_name(b->choice.opened), "vulkan") == 0) printf("host: %.1f us of processor time a run beside waiting\n", b->thread_us);
     if (b->in_flight) printf("stream, %u in flight: %.3f ms a run with its copies\n", b->in_flight, b->stream_ms);
     if (b->profile) cli_profile_print(profile);

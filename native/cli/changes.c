@@ -269,7 +269,7 @@ void cli_changes_print(const cli_changes *changes, FILE *to) {
   if (!cli_changes_any(changes)) return;
   fputs("changed:", to);
   for (int i = 0; i < OPTIONS; i++)
-    if (value_of(changes, i)) fprintf(to, " --%s %s", names[i], value_of(changes, i));
+    if (value_of(changes, i)) fprintf(to, " --%s %s", names[i], CLI_SHOWN(value_of(changes, i)));
   fputc('\n', to);
 }
 

@@ -32,13 +32,13 @@ static int check_file(cli_state *cli, cli_choice *choice, const char *path, cons
   cli_tensors_clear(&tensors);
   free(bytes);
   if (status != HEED_OK) {
-    fprintf(stderr, "heed check: %s: %s\n", path, cli->error.message);
+    fprintf(stderr, "heed check: %s: %s\n", CLI_SHOWN(path), cli->error.message);
     /* A case that cannot be built is a bad file, whatever rule it broke. */
     return status == HEED_INVALID_ARGUMENT ? CLI_BAD_FILE : cli_exit_code(status);
   }
   char shape[HEED_SHAPE_TEXT_SIZE];
-  printf("%s %s: %s, max abs error %.3g, max rel error %.3g in %s %s, on %s\n", result.passed ? "ok  " : "FAIL", path, result.op, result.max_abs, result.max_rel,
-         result.worst, heed_shape_text(&result.shape, shape), heed_backend_name(choice->opened));
+  printf("%s %s: %s, max abs error %.3g, max rel error %.3g in %s %s, on %s\n", result.passed ? "ok  " : "FAIL", CLI_SHOWN(path), result.op,
+         result.max_abs, result.max_rel, CLI_SHOWN(result.worst), heed_shape_text(&result.shape, shape), heed_backend_name(choice->opened));
   return result.passed ? CLI_OK : CLI_MISMATCH;
 }
 
@@ -64,7 +64,9 @@ static int run(cli_state *cli, int argc, char **argv) {
     if (this_code == CLI_OK) passed++;
     if (this_code > code) code = this_code;
   }
-  if (words.count > 1) printf("%u of %u cases passed on %s (%s)\n", passed, words.count, heed_backend_name(choice.opened), heed_backend_device(choice.opened));
+  if (words.count > 1)
+    printf("%u of %u cases passed on %s (%s)\n", passed, words.count, heed_backend_name(choice.opened),
+           CLI_SHOWN(heed_backend_device(choice.opened)));
   cli_choice_close(&choice);
   return code;
 }

@@ -11,7 +11,9 @@ static bool wants_half(const cli_choice *choice) { return strcmp(choice->precisi
 
 static void say(const cli_choice *choice, const char *why) {
   const bool falls = wants_half(choice) && strcmp(heed_backend_name(choice->opened), "cpu") == 0;
-  if (!choice->quiet) fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened), heed_backend_device(choice->opened), why, falls ? "; in f32, since the CPU has no f16" : "");
+  if (!choice->quiet)
+    fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened), CLI_SHOWN(heed_backend_device(choice->opened)),
+            CLI_SHOWN(why), falls ? "; in f32, since the CPU has no f16" : "");
 }
 
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {

@@ -23,6 +23,12 @@ typedef struct cli_verb {
 
 extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_maps, cli_verb_devices, cli_verb_bench, cli_verb_demo;
 
+/* A text that a file or the command line brought, as an argument of printf: one line that a terminal only shows (heed_utf8_clean). Cut
+ * where it is longer than a path may be. */
+#define CLI_SHOWN_SIZE 4097
+#define CLI_SHOWN(text) cli_shown((text), (char[CLI_SHOWN_SIZE]){0})
+const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);
+
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
 int cli_fail(const cli_state *cli);
 int cli_exit_code(heed_status status);

@@ -93,8 +93,8 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
     HEED_TRY(run_scene(cli, job, &options->choice, &scene));
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
   }
-  printf("scenes: seeds %u to %llu, on %s (%s)\n", options->seed, (unsigned long long)options->seed + options->score - 1, heed_backend_name(options->choice.opened),
-         heed_backend_device(options->choice.opened));
+  printf("scenes: seeds %u to %llu, on %s (%s)\n", options->seed, (unsigned long long)options->seed + options->score - 1,
+         heed_backend_name(options->choice.opened), CLI_SHOWN(heed_backend_device(options->choice.opened)));
   score_print(stdout, &job->score, options->heads);
   return HEED_OK;
 }
@@ -104,7 +104,7 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   scene_twins twins;
   HEED_TRY(scene_input_read(cli, options->scene, &scene));
   HEED_TRY(run_scene(cli, job, &options->choice, &scene));
-  printf("the model says: %s\n", heed_model_label(job->pipeline.model, job->answer));
+  printf("the model says: %s\n", CLI_SHOWN(heed_model_label(job->pipeline.model, job->answer)));
   scene_input_twins(&scene, job->owner, &twins);
   if (!twins.present) printf("the scene has no twins: there is no right answer\n");
   else {
@@ -115,12 +115,12 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   }
   if (options->picture) {
     HEED_TRY(heed_png_write(options->picture, job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, &cli->error));
-    printf("picture: %s\n", options->picture);
+    printf("picture: %s\n", CLI_SHOWN(options->picture));
   }
   if (!options->save) return HEED_OK;
   char text[HEED_SCENE_TEXT_SIZE];
   HEED_TRY(heed_file_write_bytes(options->save, text, heed_scene_text(&scene, text), &cli->error));
-  printf("scene: %s\n", options->save);
+  printf("scene: %s\n", CLI_SHOWN(options->save));
   return HEED_OK;
 }
 

@@ -31,10 +31,11 @@ static bool print_self_check(cli_state *cli, uint32_t index) {
 }
 
 static bool print_device(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info, bool self_check) {
-  printf("%u  %s (%s, %s), Vulkan %u.%u.%u\n", index, info->name, info->driver, type_name(info->type), info->api_major, info->api_minor, info->api_patch);
+  printf("%u  %s (%s, %s), Vulkan %u.%u.%u\n", index, CLI_SHOWN(info->name), CLI_SHOWN(info->driver), type_name(info->type),
+         info->api_major, info->api_minor, info->api_patch);
   printf("   tier %s, subgroup %u, %u invocations, %u bytes shared, %u storage buffers, range %llu MiB, memory %llu MiB\n", heed_vulkan_tier_name(info->tier), info->subgroup_size, info->max_invocations,
          info->max_shared_bytes, info->max_storage_buffers, (unsigned long long)(info->max_storage_range >> 20), (unsigned long long)(info->device_memory >> 20));
-  if (info->unusable[0]) printf("   cannot be used: %s\n", info->unusable);
+  if (info->unusable[0]) printf("   cannot be used: %s\n", CLI_SHOWN(info->unusable));
   return info->unusable[0] || !self_check || print_self_check(cli, index);
 }
 
@@ -69,7 +70,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const int code = cli_parse(cli, "devices [--self-check]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count) {
-    fprintf(stderr, "heed devices: it takes no words (found \"%s\")\n", words.word[0]);
+    fprintf(stderr, "heed devices: it takes no words (found \"%s\")\n", CLI_SHOWN(words.word[0]));
     return CLI_USAGE;
   }
   print_cpu_levels();

@@ -46,8 +46,8 @@ static void print_tensors(const cli_pipeline *pipeline) {
     heed_tensor_info tensor;
     if (sequence) heed_sequence_tensor(sequence, i, &tensor);
     else heed_model_tensor(pipeline->model, i, &tensor);
-    printf("  %-5s %-20s %10llu  %s%s", tensor.dtype_name, tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text), (unsigned long long)tensor.bytes,
-           tensor.name, tensor.used ? "" : "  (not used)");
+    printf("  %-5s %-20s %10llu  %s%s", CLI_SHOWN(tensor.dtype_name), tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text),
+           (unsigned long long)tensor.bytes, CLI_SHOWN(tensor.name), tensor.used ? "" : "  (not used)");
     if (tensor.role) {
       printf("  = ");
       print_part(tensor.role, &tensor.layer);
@@ -218,8 +218,9 @@ static int run(cli_state *cli, int argc, char **argv) {
   const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > (vit ? 0u : 1u) || (json && !plan) || (json && graph) || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
-    fprintf(stderr, "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot or json, --json with --plan alone)\n", words.count, graph ? graph : "",
-            json ? ", --json" : "");
+    fprintf(stderr,
+            "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot or json, --json with --plan alone)\n",
+            words.count, graph ? CLI_SHOWN(graph) : "", json ? ", --json" : "");
     return CLI_USAGE;
   }
   return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, graph, plan, json) == HEED_OK ? CLI_OK : cli_fail(cli);

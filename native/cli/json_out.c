@@ -2,14 +2,24 @@
 #include "cli/json_out.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/utf8.h"
+
+/* Exact for UTF-8, with controls escaped, so that it may be shown as well. A byte that is none, as names of files may have, becomes U+FFFD.
+ */
 static void write_string(FILE *file, const char *text) {
+  const size_t size = strlen(text);
   fputc('"', file);
-  for (; *text; text++) {
-    const unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\') fprintf(file, "\\%c", c);
-    else if (c < 0x20) fprintf(file, "\\u%04x", c);
-    else fputc(c, file);
+  for (size_t at = 0, length; at < size; at += length ? length : 1) {
+    length = heed_utf8_length(text, at, size);
+    const uint32_t point = length ? heed_utf8_point(text + at, length) : 0xFFFD;
+    if (!length || heed_utf8_is_control(point)) {
+      fprintf(file, "\\u%04x", (unsigned)point);
+      continue;
+    }
+    if (point == '"' || point == '\\') fputc('\\', file);
+    fwrite(text + at, 1, length, file);
   }
   fputc('"', file);
 }

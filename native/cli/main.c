@@ -1,6 +1,7 @@
 /* heed: the command line. One file a verb; this one only finds it. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 static const cli_verb *const verbs[] = {&cli_verb_run, &cli_verb_eval, &cli_verb_check, &cli_verb_inspect, &cli_verb_maps, &cli_verb_devices, &cli_verb_bench, &cli_verb_demo};
@@ -10,6 +11,14 @@ static void print_help(FILE *to) {
   fprintf(to, "heed " HEED_VERSION ": runs transformers and shows where they look\n\nusage: heed VERB [options]   (heed VERB --help tells more)\n\n");
   for (size_t i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
   fprintf(to, "\nexit codes: 0 ok, 1 mismatch or failed check, 2 bad usage, 3 bad input file, 4 device or memory\n");
+}
+
+const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]) {
+  const int length = heed_utf8_cut(text, CLI_SHOWN_SIZE - 1);
+  memcpy(to, text, (size_t)length);
+  to[length] = '\0';
+  heed_utf8_clean(to);
+  return to;
 }
 
 int cli_exit_code(heed_status status) {
@@ -50,7 +59,7 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
 }
 
 static int no_such_verb(const char *found) {
-  fprintf(stderr, "heed: no such verb (found \"%s\", expected ", found);
+  fprintf(stderr, "heed: no such verb (found \"%s\", expected ", CLI_SHOWN(found));
   for (size_t i = 0; i < VERB_COUNT; i++) fprintf(stderr, "%s%s", !i ? "" : i + 1 < VERB_COUNT ? ", " : " or ", verbs[i]->name);
   fprintf(stderr, ")\n");
   return CLI_USAGE;

@@ -149,16 +149,16 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
 static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options, const run_selection *selection) {
   if (options->maps) {
     HEED_TRY(run_draw_maps(cli, &job->pipeline, &job->result, selection, options->maps));
-    printf("maps: %s\n", options->maps);
+    printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
   if (options->rollout || options->json) HEED_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
   if (options->rollout) {
     HEED_TRY(run_draw_rollout(cli, &job->pipeline, &job->result, selection, options->rollout));
-    printf("rollout: %s\n", options->rollout);
+    printf("rollout: %s\n", CLI_SHOWN(options->rollout));
   }
   if (!options->json) return HEED_OK;
   HEED_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection, 1));
-  printf("numbers: %s\n", options->json);
+  printf("numbers: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }
 
@@ -169,11 +169,11 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   HEED_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
   HEED_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
   run_query_text(&selection, query);
-  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", path, job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
-         job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
+  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", CLI_SHOWN(path), job->pipeline.info.layers,
+         job->pipeline.info.heads, job->result.tokens, job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
   const char *changes = heed_safetensors_metadata(job->file.tensors, "changes");
-  if (job->result.from) printf("from: %s\n", job->result.from);
-  if (changes) printf("changed: %s\n", changes);
+  if (job->result.from) printf("from: %s\n", CLI_SHOWN(job->result.from));
+  if (changes) printf("changed: %s\n", CLI_SHOWN(changes));
   printf("attention %s %s:\n", options->reverse ? "to" : "of", query);
   run_print_heads(stdout, &job->pipeline.info, &job->result, &selection);
   return write_outputs(cli, job, options, &selection);

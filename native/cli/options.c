@@ -41,7 +41,7 @@ static void print_usage(const char *usage, const cli_option *options) {
 }
 
 static int usage_error(const cli_state *cli, const char *what, const char *found) {
-  fprintf(stderr, "heed %s: %s (found \"%s\"); see heed %s --help\n", cli->verb, what, found, cli->verb);
+  fprintf(stderr, "heed %s: %s (found \"%s\"); see heed %s --help\n", cli->verb, what, CLI_SHOWN(found), cli->verb);
   return CLI_USAGE;
 }
 
@@ -67,7 +67,8 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
   }
   uint32_t number;
   if (!cli_read_number(value, UINT32_MAX - 1, &number)) {
-    fprintf(stderr, "heed %s: %s wants a whole number (found \"%s\"); see heed %s --help\n", cli->verb, option->name, value, cli->verb);
+    fprintf(stderr, "heed %s: %s wants a whole number (found \"%s\"); see heed %s --help\n", cli->verb, option->name, CLI_SHOWN(value),
+            cli->verb);
     return CLI_USAGE;
   }
   memcpy(option->target, &number, sizeof number);

@@ -37,7 +37,8 @@ static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top, 
   double probability[MAX_TOP];
   run_top(logits, pipeline->info.classes, count, index, probability);
   for (uint32_t k = 0; k < count; k++)
-    fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k], heed_model_label(pipeline->model, index[k]), index[k], (double)logits[index[k]]);
+    fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k], CLI_SHOWN(heed_model_label(pipeline->model, index[k])),
+            index[k], (double)logits[index[k]]);
 }
 
 /* "head 3: entropy 4.12 nats (78 % of uniform), CLS 12.0 %, most on patch (4, 7): 2.31 % = 4.6 x uniform" */
@@ -64,8 +65,9 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   const heed_model_info *info = &pipeline->info;
   char query[48];
   run_query_text(selection, query);
-  fprintf(to, "%s: %u x %u pixels, %s %u layers x %u heads, %u tokens, on %s, %.1f ms\n", result->picture, result->image.width, result->image.height, info->family,
-          info->layers, info->heads, result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+  fprintf(to, "%s: %u x %u pixels, %s %u layers x %u heads, %u tokens, on %s, %.1f ms\n", CLI_SHOWN(result->picture), result->image.width,
+          result->image.height, info->family, info->layers, info->heads, result->tokens, heed_backend_name(options->choice.opened),
+          result->milliseconds);
   cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
   if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);

@@ -216,7 +216,7 @@ static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *
   }
   if (!options->json) return HEED_OK;
   HEED_TRY(run_write_json(cli, pipeline, options, results, selections, count));
-  printf("numbers: %s\n", options->json);
+  printf("numbers: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }
 

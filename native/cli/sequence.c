@@ -204,8 +204,8 @@ static heed_status give_results(cli_state *cli, sequence_job *job, const sequenc
   if (options->json) HEED_TRY(write_json(cli, job, options));
   if (options->save) HEED_TRY(save_tensors(cli, job, options->save));
   print_result(job);
-  if (options->json) printf("json: %s\n", options->json);
-  if (options->save) printf("tensors: %s\n", options->save);
+  if (options->json) printf("json: %s\n", CLI_SHOWN(options->json));
+  if (options->save) printf("tensors: %s\n", CLI_SHOWN(options->save));
   return HEED_OK;
 }
 

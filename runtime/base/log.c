@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 void heed_log(const heed_context *context, heed_log_level level, const char *format, ...) {
   if (!context->log) return;
   char line[1024];
@@ -11,5 +13,6 @@ void heed_log(const heed_context *context, heed_log_level level, const char *for
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  heed_utf8_clean(line);
   context->log(level, line, context->log_user);
 }

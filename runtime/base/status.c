@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 const char *heed_status_name(heed_status status) {
   switch (status) {
 #define HEED_STATUS_NAME(name, number, sentence) \
@@ -47,8 +49,7 @@ heed_status heed_fail(heed_error *error, heed_status status, const char *format,
   if (length < 0) error->message[0] = '\0';
   else if ((size_t)length >= sizeof error->message) trim_partial_character(error->message, sizeof error->message - 1);
   /* One line, whatever names a hostile file brought along. */
-  for (char *c = error->message; *c; c++)
-    if ((unsigned char)*c < 0x20u || *c == 0x7F) *c = '?';
+  heed_utf8_clean(error->message);
   return status;
 }
 

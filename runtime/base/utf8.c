@@ -1,6 +1,8 @@
 /* UTF-8 (RFC 3629, table of well-formed sequences: Unicode 15, table 3-7). */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t heed_utf8_length(const char *text, size_t at, size_t size) {
   const unsigned char *bytes = (const unsigned char *)text + at;
   const unsigned lead = bytes[0];
@@ -31,6 +33,32 @@ size_t heed_utf8_write(char *to, uint32_t point) {
   for (size_t i = length; i-- > 1; point >>= 6) to[i] = (char)(0x80u | (point & 0x3Fu));
   to[0] = (char)(leads[length] | point);
   return length;
+}
+
+uint32_t heed_utf8_point(const char *text, size_t length) {
+  static const unsigned masks[] = {0, 0x7Fu, 0x1Fu, 0x0Fu, 0x07u};
+  uint32_t point = (unsigned char)text[0] & masks[length];
+  for (size_t i = 1; i < length; i++) point = point << 6 | ((unsigned char)text[i] & 0x3Fu);
+  return point;
+}
+
+bool heed_utf8_is_control(uint32_t point) {
+  return point < 0x20u || (point >= 0x7Fu && point <= 0x9Fu) || point == 0x061Cu || point == 0x200Eu || point == 0x200Fu ||
+         (point >= 0x2028u && point <= 0x202Eu) || (point >= 0x2066u && point <= 0x2069u);
+}
+
+void heed_utf8_clean(char *text) {
+  const size_t size = strlen(text);
+  char *to = text;
+  for (size_t at = 0; at < size;) {
+    const size_t length = heed_utf8_length(text, at, size);
+    if (!length || heed_utf8_is_control(heed_utf8_point(text + at, length)))
+      *to++ = '?';
+    else
+      for (size_t i = 0; i < length; i++) *to++ = text[at + i];
+    at += length ? length : 1;
+  }
+  *to = '\0';
 }
 
 int heed_utf8_cut(const char *text, int limit) {

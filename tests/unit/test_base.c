@@ -2,11 +2,13 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "base/utf8.h"
 
 static void test_status_names(void **state) {
   (void)state;
@@ -31,6 +33,35 @@ static void test_a_message_is_one_line(void **state) {
   heed_error error;
   heed_fail(&error, HEED_IO, "a%sb", "\n\x1b[31m");
   assert_string_equal(error.message, "a??[31mb");
+}
+
+/* What a terminal obeys, the first and the last of each range with their neighbours, and what is no UTF-8. */
+static void test_text_is_cleaned(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *clean;
+  } cases[] = {{"", ""},
+               {"plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"},
+               {"\x01\x1F ~\x7F", "?? ~?"},
+               {"\xC2\x80\xC2\x9F\xC2\xA0", "??\xC2\xA0"},
+               {"\xD8\x9B\xD8\x9C\xD8\x9D", "\xD8\x9B?\xD8\x9D"},
+               {"\xE2\x80\x8D\xE2\x80\x8E\xE2\x80\x8F\xE2\x80\x90", "\xE2\x80\x8D??\xE2\x80\x90"},
+               {"\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF", "\xE2\x80\xA7???\xE2\x80\xAF"},
+               {"\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA", "\xE2\x81\xA5??\xE2\x81\xAA"},
+               {"a\x9B"
+                "1m\xE9\xC2",
+                "a?1m??"},
+               {"\xED\xA0\x80\xC0\x80", "?????"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "%s", cases[i].text);
+    heed_utf8_clean(text);
+    assert_string_equal(text, cases[i].clean);
+  }
+  assert_int_equal(heed_utf8_point("A", 1), 'A');
+  assert_int_equal(heed_utf8_point("\xC3\xA9", 2), 0xE9);
+  assert_int_equal(heed_utf8_point("\xE2\x82\xAC", 3), 0x20AC);
+  assert_int_equal(heed_utf8_point("\xF4\x8F\xBF\xBF", 4), 0x10FFFF);
 }
 
 static void test_sizes_are_checked(void **state) {
@@ -99,6 +130,7 @@ int main(void) {
       cmocka_unit_test(test_status_names),
       cmocka_unit_test(test_a_long_message_is_cut_between_characters),
       cmocka_unit_test(test_a_message_is_one_line),
+      cmocka_unit_test(test_text_is_cleaned),
       cmocka_unit_test(test_sizes_are_checked),
       cmocka_unit_test(test_halves_round_trip),
       cmocka_unit_test(test_halves_round_to_nearest_even),

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Names and labels from files reach the terminal without what a terminal obeys: controls of ASCII, of Latin-1 and of writing direction are
+# shown as ?, results as much as sentences. In JSON they are exact, and valid whatever a file is called.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+picture=$vectors/preprocess/rgb.png
+escape=$(printf '\033') eight_bit=$(printf '\302\233') override=$(printf '\342\200\256') isolate=$(printf '\342\201\246') latin=$(printf '\351')
+hostile='a\u001b[2J\u0007\u007f\u009b\u202e\u2066\n   2  0.9999  fake' # as JSON writes it
+shown="a?[2J??????   2  0.9999  fake"
+
+# Nothing but whole lines of what may be shown; as many of them as expected (0: not counted).
+expect_plain() { # lines of stdout
+  for file in "$out" "$err"; do
+    tr -d '\n' <"$file" | grep -q '[[:cntrl:]]' && fail "a control character: $(tr -d '\n' <"$file" | od -c | grep -m 1 '\\[abfrtv]\|033\|177')"
+    for bytes in "$eight_bit" "$override" "$isolate" "$latin"; do
+      grep -qF -- "$bytes" "$file" && fail "a character that a terminal obeys, or none of UTF-8"
+    done
+  done
+  [ "$1" -eq 0 ] || [ "$(wc -l <"$out")" -eq "$1" ] || fail "stdout: found $(wc -l <"$out") lines, expected $1"
+}
+
+model labels
+edit "$bad/labels/config.json" 's/"num_labels": 5/"num_labels": 5, "id2label": {"0": "@", "1": "@", "2": "@", "3": "@", "4": "@"}/'
+# shellcheck disable=SC1003 # a backslash is meant
+edit "$bad/labels/config.json" "s/@/$(printf '%s' "$hostile" | sed 's/\\/\\\\/g')/g"
+test_begin labels_of_run
+heed run "$vectors/vit/micro_32" "$picture" --backend cpu --quiet
+lines=$(wc -l <"$out")
+heed run "$bad/labels" "$picture" --backend cpu --quiet --json out.json
+expect_exit 0
+expect_plain $((lines + 1)) # and that of numbers: out.json
+expect_stdout_contains "$shown"
+grep -qF '"label": "a\u001b[2J\u0007\u007f\u009b\u202e\u2066\u000a   2  0.9999  fake"' "$here/out.json" || fail "out.json: another label: $(grep -o '"label": "[^"]*"' "$here/out.json" | head -n 1)"
+test_end
+
+mkdir "$bad/scenes"
+cp "$vectors/../../runtime/demo/model"/* "$bad/scenes"
+chmod u+w "$bad/scenes"/*
+for shape in disc ring triangle square star heart crescent cross arrow hourglass; do
+  sed "s/: \"$shape\"/: \"$(printf '%s' "$hostile" | sed 's/\\/\\\\/g')\"/" "$bad/scenes/config.json" >"$bad/config" && mv "$bad/config" "$bad/scenes/config.json"
+done
+test_begin labels_of_demo
+heed demo "$bad/scenes" --backend cpu --quiet
+expect_exit 0
+expect_plain 3
+expect_stdout_contains "the model says: $shown"
+test_end
+
+# A second shard with a tensor of a hostile name, which nothing uses.
+model names
+heed inspect "$bad/names"
+mv "$bad/names/model.safetensors" "$bad/names/model-1.safetensors"
+safetensors "$bad/names/model-2.safetensors" "{\"$hostile\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}" 4
+{
+  printf '{"weight_map": {"%s": "model-2.safetensors"' "$hostile"
+  awk '$1 == "F32" { for (i = 1; i <= NF; i++) if ($i ~ /\]$/) { print $(i + 2); break } }' "$out" | while read -r tensor; do printf ', "%s": "model-1.safetensors"' "$tensor"; done
+  printf '}}'
+} >"$bad/names/model.safetensors.index.json"
+test_begin names_of_tensors
+heed inspect "$bad/names"
+expect_exit 0
+expect_plain 0
+expect_stdout_contains "$shown  (not used)"
+test_end
+
+safetensors "$bad/saved.safetensors" "{\"__metadata__\":{\"provenance\":\"$hostile\",\"changes\":\"$hostile\"},\"attention.0\":{\"dtype\":\"F32\",\"shape\":[1,5,5],\"data_offsets\":[0,100]}}" 100
+test_begin metadata_of_maps
+heed maps "$bad/saved.safetensors"
+expect_exit 0
+expect_plain 5
+expect_stdout_contains "from: $shown"
+expect_stdout_contains "changed: $shown"
+test_end
+
+# Names of files, such as a folder of somebody else's pictures brings along.
+strange="${escape}[2J$eight_bit$override$latin"
+cp "$picture" "$bad/$strange.png"
+cp "$bad/saved.safetensors" "$bad/$strange.safetensors"
+for verb in run maps check eval inspect bench; do
+  test_begin "file_name_$verb"
+  case $verb in
+    run) heed run "$vectors/vit/micro_32" "$bad/$strange.png" --backend cpu --quiet --maps "$strange.png" --json "$strange.json" ;;
+    maps) heed maps "$bad/$strange.safetensors" --rollout "$strange.png" ;;
+    eval) heed eval "$vectors/vit/micro_32" "$bad/$strange.safetensors" -o out.safetensors --backend cpu --quiet ;;
+    bench) heed bench "$bad/$strange" --backend cpu --quiet ;;
+    *) heed $verb "$bad/$strange.safetensors" ;;
+  esac
+  expect_plain 0
+  cat "$out" "$err" >"$bad/both"
+  grep -qF '?[2J' "$bad/both" || fail "the name is not shown"
+  test_end
+done
+test_begin file_name_in_json
+heed run "$vectors/vit/micro_32" "$bad/$strange.png" --backend cpu --quiet --json out.json
+expect_exit 0
+grep -qF "\\u001b[2J\\u009b\\u202e\\ufffd.png\"" "$here/out.json" || fail "out.json: $(head -c 300 "$here/out.json")"
+if command -v iconv >/dev/null; then iconv -f UTF-8 -t UTF-8 "$here/out.json" >/dev/null || fail "out.json is not UTF-8"; fi
+test_end
+for words in "$strange" "run --$strange" "run --top $strange" "inspect --graph $strange a" "devices $strange"; do
+  test_begin "wrong_word_$(printf '%s' "$words" | cksum | cut -d ' ' -f 1)"
+  # shellcheck disable=SC2086 # words
+  heed $words
+  expect_exit 2
+  expect_plain 0
+  expect_stderr_contains "?[2J"
+  test_end
+done
+
+tests_end
