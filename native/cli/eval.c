@@ -14,8 +14,9 @@ typedef struct eval_job {
   cli_tensors tensors;
   float *pixels;
   heed_shape shape; /* of pixel_values: [B, C, H, W] */
-  char **names;     /* values to keep besides the outputs */
-  uint32_t name_count;
+  char **names;     /* values to keep besides the outputs; from `kept` on, maps that only the rollout wants */
+  uint32_t name_count, kept;
+  cli_tensors hidden; /* those maps */
   bool rollout;
 } eval_job;
 
@@ -53,20 +54,25 @@ static heed_status add_name(cli_state *cli, eval_job *job, const char *name, siz
   return HEED_OK;
 }
 
+static heed_status add_layer(cli_state *cli, eval_job *job, uint32_t layer) {
+  char name[32];
+  return add_name(cli, job, name, (size_t)snprintf(name, sizeof name, "attention.%u", layer));
+}
+
 /* --taps all | none | NAME,NAME */
 static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
   if (strcmp(taps, "none") == 0) return HEED_OK;
   if (strcmp(taps, "all") == 0) {
-    for (uint32_t i = 0; i < job->pipeline.info.layers; i++) {
-      char name[32];
-      HEED_TRY(add_name(cli, job, name, (size_t)snprintf(name, sizeof name, "attention.%u", i)));
-    }
+    for (uint32_t i = 0; i < job->pipeline.info.layers; i++) HEED_TRY(add_layer(cli, job, i));
     job->rollout = true;
     return HEED_OK;
   }
   for (const char *at = taps; *at;) {
     const size_t length = strcspn(at, ",");
-    if (length) HEED_TRY(add_name(cli, job, at, length));
+    if (length == 7 && strncmp(at, "rollout", 7) == 0)
+      job->rollout = true;
+    else if (length)
+      HEED_TRY(add_name(cli, job, at, length));
     at += length + (at[length] == ',');
   }
   return HEED_OK;
@@ -80,21 +86,42 @@ static void saved_name(const char *name, char *to, size_t size) {
   else snprintf(to, size, "%s", name);
 }
 
-static heed_status collect(cli_state *cli, eval_job *job, const char *name) {
+static heed_status collect(cli_state *cli, eval_job *job, const char *name, cli_tensors *to) {
   float *data;
   heed_shape shape;
   char saved[64];
   HEED_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
   saved_name(name, saved, sizeof saved);
-  return cli_tensors_take(&job->tensors, saved, HEED_F32, &shape, data, &cli->error);
+  return cli_tensors_take(to, saved, HEED_F32, &shape, data, &cli->error);
+}
+
+/* The maps of all layers, for the rollout, beside those to be kept. */
+static heed_status add_hidden(cli_state *cli, eval_job *job) {
+  job->kept = job->name_count;
+  for (uint32_t layer = 0; job->rollout && layer < job->pipeline.info.layers; layer++) {
+    char name[48];
+    uint32_t i = 0;
+    snprintf(name, sizeof name, "layer.%u.attention.weights", layer);
+    while (i < job->kept && strcmp(job->names[i], name) != 0) i++;
+    if (i == job->kept) HEED_TRY(add_layer(cli, job, layer));
+  }
+  return HEED_OK;
+}
+
+static const cli_tensor *find_map(const eval_job *job, uint32_t layer) {
+  const cli_tensors *lists[] = {&job->tensors, &job->hidden};
+  char name[32];
+  snprintf(name, sizeof name, "attention.%u", layer);
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < lists[k]->count; i++)
+      if (strcmp(lists[k]->tensor[i].name, name) == 0) return &lists[k]->tensor[i];
+  return NULL;
 }
 
 /* [L, B, H, N, N] in the tensors gathered -> rollout [B, N, N]. */
 static heed_status add_rollout(cli_state *cli, eval_job *job) {
   const heed_model_info *info = &job->pipeline.info;
-  const cli_tensor *first = NULL;
-  for (size_t i = 0; i < job->tensors.count && !first; i++)
-    if (strcmp(job->tensors.tensor[i].name, "attention.0") == 0) first = &job->tensors.tensor[i];
+  const cli_tensor *first = find_map(job, 0);
   if (!first) return HEED_OK;
   const uint32_t batch = first->shape.dim[0], heads = first->shape.dim[1], tokens = first->shape.dim[2];
   const size_t map = (size_t)heads * tokens * tokens, square = (size_t)tokens * tokens;
@@ -103,7 +130,7 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
   const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = info->layers, .heads = heads, .tokens = tokens};
   for (uint32_t b = 0; b < batch && status == HEED_OK; b++) {
     for (uint32_t l = 0; l < info->layers; l++)
-      memcpy(stack + l * map, (const float *)(first + l)->data + b * map, map * sizeof *stack);
+      memcpy(stack + l * map, (const float *)find_map(job, l)->data + b * map, map * sizeof *stack);
     status = heed_map_rollout(cli->context, &desc, stack, rollout + b * square, &cli->error);
   }
   free(stack);
@@ -123,6 +150,7 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
     return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)", job->shape.dim[3],
                      job->shape.dim[2], pipeline->info.patch, pipeline->info.patch);
   HEED_TRY(list_taps(cli, job, taps));
+  HEED_TRY(add_hidden(cli, job));
   pipeline->tap_names = (const char *const *)job->names;
   pipeline->tap_count = job->name_count;
   pipeline->build.batch = job->shape.dim[0];
@@ -131,8 +159,8 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
   HEED_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
   static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output"};
   for (size_t i = 0; i < 3; i++)
-    if (heed_graph_find(pipeline->graph, outputs[i]).id) HEED_TRY(collect(cli, job, outputs[i]));
-  for (uint32_t i = 0; i < job->name_count; i++) HEED_TRY(collect(cli, job, job->names[i]));
+    if (heed_graph_find(pipeline->graph, outputs[i]).id) HEED_TRY(collect(cli, job, outputs[i], &job->tensors));
+  for (uint32_t i = 0; i < job->name_count; i++) HEED_TRY(collect(cli, job, job->names[i], i < job->kept ? &job->tensors : &job->hidden));
   return job->rollout ? add_rollout(cli, job) : HEED_OK;
 }
 
@@ -140,10 +168,12 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *out = NULL, *taps = "all";
   cli_words words;
-  const cli_option options[] = {{"-o", CLI_TEXT, &out, "OUT.safetensors", "where the results go (required)"},
-                                {"--taps", CLI_TEXT, &taps, "all|none|NAME,...", "what to keep besides the outputs (all: attention.N and rollout)"},
-                                CLI_CHOICE_OPTIONS(choice),
-                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option options[] = {
+      {"-o", CLI_TEXT, &out, "OUT.safetensors", "where the results go (required)"},
+      {"--taps", CLI_TEXT, &taps, "all|none|NAME,...",
+       "what to keep besides the outputs (all: attention.N and rollout); NAME: one of these, or a value of the graph"},
+      CLI_CHOICE_OPTIONS(choice),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count != 2 || !out) {
@@ -162,6 +192,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_pipeline_close(&job.pipeline);
   cli_choice_close(&choice);
   cli_tensors_clear(&job.tensors);
+  cli_tensors_clear(&job.hidden);
   for (uint32_t i = 0; i < job.name_count; i++) free(job.names[i]);
   free(job.names);
   free(job.pixels);

@@ -65,9 +65,11 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   const heed_model_info *info = &pipeline->info;
   char query[48];
   run_query_text(selection, query);
-  fprintf(to, "%s: %u x %u pixels, %s %u layers x %u heads, %u tokens, on %s, %.1f ms\n", CLI_SHOWN(result->picture), result->image.width,
-          result->image.height, info->family, info->layers, info->heads, result->tokens, heed_backend_name(options->choice.opened),
-          result->milliseconds);
+  fprintf(to, "%s%s: %u x %u pixels; %s%s: %s, %u layers x %u heads, %u tokens, on %s, %.1f ms\n",
+          result->built_in ? "the built-in picture " : "", CLI_SHOWN(result->picture), result->image.width, result->image.height,
+          options->model ? "model " : "the demo model", options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers,
+          info->heads, result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+  if (result->note) fprintf(to, "%s\n", result->note);
   cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
   if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);

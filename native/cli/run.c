@@ -75,6 +75,7 @@ heed_status run_select(cli_state *cli, const run_options *options, const heed_mo
 /* A file, the embedded picture (NULL), or the scene that --scene names. */
 static heed_status read_picture(cli_state *cli, const run_options *options, const char *path, run_result *result) {
   result->picture = path ? path : heed_embedded_picture.name;
+  result->built_in = !path;
   if (options->scene) {
     if (path[strspn(path, "0123456789")] == '\0') {
       snprintf(result->scene, sizeof result->scene, "scene %s", path);
@@ -210,6 +211,9 @@ static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_opti
 static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
                            run_selection *selections) {
   HEED_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
+  if (!options->model && !options->scene)
+    results[0].note =
+        "the demo model knows drawn scenes of ten shapes only (heed demo shows one): what it says of any other picture means nothing";
   for (uint32_t i = 0; i < count; i++) {
     run_print(stdout, pipeline, options, &results[i], &selections[i]);
     HEED_TRY(run_write_outputs(cli, pipeline, options, &results[i], &selections[i]));
@@ -232,7 +236,7 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
     }
 }
 
-static heed_status run_job(cli_state *cli, run_options *options, const char *model, const char *const *pictures, uint32_t count) {
+static heed_status run_job(cli_state *cli, run_options *options, const char *const *pictures, uint32_t count) {
   cli_pipeline pipeline = {0};
   char(*names)[48] = NULL;
   const char **taps = NULL;
@@ -241,9 +245,9 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *mod
   run_stems stems = {NULL, count};
   heed_status status = results && selections ? run_check_shown(cli, options) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
   if (status == HEED_OK && count > 1) status = run_make_stems(cli, pictures, &stems);
-  if (status == HEED_OK) status = run_check_paths(cli, options, model, pictures, &stems);
+  if (status == HEED_OK) status = run_check_paths(cli, options, pictures, &stems);
   for (uint32_t i = 0; status == HEED_OK && i < count; i++) results[i].stem = stems.stem ? stems.stem[i] : NULL;
-  if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, model);
+  if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
     taps = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *taps);
@@ -319,12 +323,16 @@ static int run(cli_state *cli, int argc, char **argv) {
                               CLI_CHANGES_OPTIONS(options.changes),
                               CLI_CHOICE_OPTIONS(options.choice),
                               {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a .safetensors file; without one, the embedded demo; without pictures too, one of its scenes)", table, argc, argv,
-                             &words);
+  const int code =
+      cli_parse(cli,
+                "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a .safetensors file; without one, the demo model, which knows "
+                "drawn shapes only;\nwithout pictures, the built-in picture exact_224.png, or, without both, one of the demo's scenes)",
+                table, argc, argv, &words);
   if (code >= 0) return code;
   if (sequence.tokens || sequence.features || sequence.length) return run_sequence(cli, &options, &sequence, &words);
   const bool has_model = words.count > 0 && is_model(words.word[0]);
   const char *embedded = NULL;
+  options.model = has_model ? words.word[0] : NULL;
   const char *const *pictures = words.word + has_model;
   uint32_t count = words.count - has_model;
   if (words.count == 0 && !options.scene) choose_demo(&options);
@@ -336,7 +344,7 @@ static int run(cli_state *cli, int argc, char **argv) {
     pictures = options.scene ? &options.scene : &embedded;
     count = 1;
   }
-  return run_job(cli, &options, has_model ? words.word[0] : NULL, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
+  return run_job(cli, &options, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
 const cli_verb cli_verb_run = {"run", "pictures through a model: class scores and attention maps", run};

@@ -20,6 +20,7 @@ typedef struct run_rollout_options {
 
 typedef struct run_options {
   cli_choice choice;
+  const char *model; /* path; NULL = the demo model */
   const char *scene, *fit, *layer, *head, *query, *maps, *rollout, *json, *save, *score;
   bool reverse;
   run_rollout_options rollout_how;
@@ -30,6 +31,8 @@ typedef struct run_options {
 /* One picture's way through the model. Arrays are malloc'ed. */
 typedef struct run_result {
   const char *picture; /* path or name */
+  bool built_in;       /* the picture inside the program */
+  const char *note;    /* a line to be printed below the first, or NULL */
   const char *stem;    /* of several pictures: what the names of this one's files have in them */
   char scene[32];      /* "scene 7": what `picture` points to for a seed */
   const char *from;    /* where saved maps are from, as their file says it, or NULL */
@@ -68,9 +71,8 @@ typedef struct run_stems {
 
 heed_status run_make_stems(cli_state *cli, const char *const *pictures, run_stems *stems);
 void run_free_stems(run_stems *stems);
-/* Refuses outputs that are one file, or an input. `model` and a picture may be NULL. Statuses: INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
-heed_status run_check_paths(cli_state *cli, const run_options *options, const char *model, const char *const *pictures,
-                            const run_stems *stems);
+/* Refuses outputs that are one file, or an input. A picture may be NULL. Statuses: INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
+heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures, const run_stems *stems);
 /* All that --maps, --rollout and --save ask for of one picture; says what was written. */
 heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result,
                               const run_selection *selection);

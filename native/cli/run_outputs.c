@@ -65,9 +65,9 @@ static heed_status add_output(cli_state *cli, cli_paths *paths, const char *opti
   return status;
 }
 
-static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options, const char *model, const char *const *pictures,
+static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options, const char *const *pictures,
                              const run_stems *stems) {
-  HEED_TRY(cli_paths_add(cli, paths, CLI_READ_MODEL, "the model's", model));
+  HEED_TRY(cli_paths_add(cli, paths, CLI_READ_MODEL, "the model's", options->model));
   if (options->scene && !scene_input_is_seed(options->scene)) HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the scene", options->scene));
   for (uint32_t i = 0; i < stems->count && !options->scene; i++) HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", pictures[i]));
   for (uint32_t i = 0; i < stems->count; i++) {
@@ -79,10 +79,9 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
   return add_output(cli, paths, "--json", options->json, NULL);
 }
 
-heed_status run_check_paths(cli_state *cli, const run_options *options, const char *model, const char *const *pictures,
-                            const run_stems *stems) {
+heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures, const run_stems *stems) {
   cli_paths paths = {NULL, 0, 0};
-  heed_status status = add_paths(cli, &paths, options, model, pictures, stems);
+  heed_status status = add_paths(cli, &paths, options, pictures, stems);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
   cli_paths_free(cli, &paths);
   return status;

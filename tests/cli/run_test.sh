@@ -14,6 +14,39 @@ expect_stderr_empty
 expect_nothing_written
 test_end
 
+expect_first_line() { [ "$(head -n 1 "$out" | sed 's/, on cpu, [0-9.]* ms$//')" = "$1" ] || fail "stdout: found \"$(head -n 1 "$out")\", expected \"$1\""; }
+drawn_only="the demo model knows drawn scenes of ten shapes only (heed demo shows one): what it says of any other picture means nothing"
+
+# Model and picture stand on the first line.
+test_begin run_names_model_and_picture
+heed run "$micro" "$picture" --backend cpu --quiet
+expect_exit 0
+expect_first_line "$picture: 640 x 427 pixels; model $micro: vit, 2 layers x 4 heads, 5 tokens"
+grep -q "demo" "$out" && fail "stdout speaks of the demo model"
+heed run "$micro" --backend cpu --quiet
+expect_exit 0
+expect_first_line "the built-in picture exact_224.png: 224 x 224 pixels; model $micro: vit, 2 layers x 4 heads, 5 tokens"
+heed run --help
+expect_stdout_contains "the built-in picture exact_224.png"
+test_end
+
+# The demo model says what it knows, once, of pictures that are not its own scenes.
+test_begin the_demo_model_says_what_it_knows
+heed run "$picture" "$vectors/preprocess/exact_224.png" --backend cpu --quiet --json out.json
+expect_exit 0
+expect_stderr_empty
+expect_first_line "$picture: 640 x 427 pixels; the demo model: vit, 5 layers x 4 heads, 197 tokens"
+[ "$(sed -n 2p "$out")" = "$drawn_only" ] || fail "stdout: the second line is \"$(sed -n 2p "$out")\""
+[ "$(grep -c "$drawn_only" "$out")" -eq 1 ] || fail "stdout: said more than once"
+grep -q "drawn" "$here/out.json" && fail "out.json has more in it than before"
+for words in "" "--scene 7"; do
+  # shellcheck disable=SC2086 # words
+  heed run $words --backend cpu --quiet
+  expect_exit 0
+  grep -q "$drawn_only" "$out" && fail "said of a scene"
+done
+test_end
+
 test_begin run_writes_what_is_asked_for
 heed run "$micro" "$picture" --backend cpu --quiet --layer all --maps maps.png --rollout rollout.png --json out.json --save out.safetensors
 expect_exit 0
@@ -116,6 +149,22 @@ heed run --backend cpu
 expect_exit 0
 expect_stdout_contains "the twins are"
 expect_stderr_contains "heed: cpu"
+test_end
+
+# The rollout alone: the maps that it is made of are not kept.
+test_begin eval_taps_rollout
+heed eval "$micro" "$micro/io.safetensors" -o all.safetensors --backend cpu --quiet
+tail -c 100 "$here/all.safetensors" >"$bad/rollout"
+heed eval "$micro" "$micro/io.safetensors" -o out.safetensors --taps rollout --backend cpu --quiet
+expect_exit 0
+grep -q '"rollout"' "$here/out.safetensors" || fail "out.safetensors: no rollout"
+grep -q '"attention\.' "$here/out.safetensors" && fail "out.safetensors: maps that were not asked for"
+tail -c 100 "$here/out.safetensors" | cmp -s - "$bad/rollout" || fail "out.safetensors: another rollout"
+heed eval "$micro" "$micro/io.safetensors" -o some.safetensors --taps attention.1,rollout --backend cpu --quiet
+expect_exit 0
+grep -q '"attention\.1"' "$here/some.safetensors" || fail "some.safetensors: no attention.1"
+grep -q '"attention\.0"' "$here/some.safetensors" && fail "some.safetensors: maps that were not asked for"
+tail -c 100 "$here/some.safetensors" | cmp -s - "$bad/rollout" || fail "some.safetensors: another rollout"
 test_end
 
 # The same bits for any number of threads.
