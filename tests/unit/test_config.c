@@ -233,6 +233,8 @@ static void family_defaults(void **state) {
   check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 224), SQUASH, 256, 256, 0, 224, 3, 0.5f);
   check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 384), SQUASH, 438, 438, 0, 384, 3, 0.5f);
   check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_REGISTERS, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_ORIGINAL, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
   check(read_preprocess(NULL, NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 248, 224, 3, 0.5f);
   check(read_preprocess(NULL, "{}", VIT, 384), SQUASH, 384, 384, 0, 0, 2, 0.5f);
 }
