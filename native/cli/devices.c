@@ -66,7 +66,7 @@ static int print_devices(cli_state *cli, bool self_check) {
 static int run(cli_state *cli, int argc, char **argv) {
   bool self_check = false;
   cli_words words;
-  const cli_option options[] = {{"--self-check", CLI_FLAG, &self_check, NULL, "run every kernel once and compare with the CPU"}, {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option options[] = {{"--self-check", CLI_FLAG, &self_check, NULL, "run every op and compare with the CPU"}, {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "devices [--self-check]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count) {

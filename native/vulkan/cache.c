@@ -26,18 +26,15 @@ typedef struct file_header {
 #include "shader_list.h"
 #undef HEED_SHADER
 
-/* FNV-1a, 64 bits: against damage, not against malice. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+uint64_t heed_vk_hash(uint64_t hash, const void *bytes, size_t size) {
   const unsigned char *at = bytes;
   for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * UINT64_C(1099511628211);
   return hash;
 }
 
-#define HASH_START UINT64_C(14695981039346656037)
-
 static uint64_t build_hash(void) {
-  uint64_t hash = hash_bytes(HASH_START, HEED_VERSION, sizeof HEED_VERSION);
-#define HEED_SHADER(name) hash = hash_bytes(hash, heed_spirv_##name, heed_spirv_size_##name);
+  uint64_t hash = heed_vk_hash(HEED_VK_HASH_START, HEED_VERSION, sizeof HEED_VERSION);
+#define HEED_SHADER(name) hash = heed_vk_hash(hash, heed_spirv_##name, heed_spirv_size_##name);
 #include "shader_list.h"
 #undef HEED_SHADER
   return hash;
@@ -57,7 +54,7 @@ static void make_directories(char *path) {
 /* What a caller can force, beside the tier. */
 static uint64_t limits_hash(const heed_vk_limits *limits) {
   const uint32_t forced[] = {limits->vendor, limits->invocations, limits->shared, limits->bindings, limits->fill};
-  return hash_bytes(hash_bytes(HASH_START, forced, sizeof forced), &limits->range, sizeof limits->range);
+  return heed_vk_hash(heed_vk_hash(HEED_VK_HASH_START, forced, sizeof forced), &limits->range, sizeof limits->range);
 }
 
 heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context, const char *directory, const heed_vk_device *device, heed_error *error) {
@@ -90,10 +87,10 @@ void heed_vk_cache_close(heed_vk_cache *cache) {
 static bool file_path(const heed_vk_cache *cache, const char *ending, char path[PATH_SIZE]) {
   if (!cache->directory) return false;
   const heed_vk_cache_key *key = &cache->key;
-  uint64_t name = hash_bytes(HASH_START, key->device_uuid, VK_UUID_SIZE);
-  name = hash_bytes(name, key->driver_uuid, VK_UUID_SIZE);
+  uint64_t name = heed_vk_hash(HEED_VK_HASH_START, key->device_uuid, VK_UUID_SIZE);
+  name = heed_vk_hash(name, key->driver_uuid, VK_UUID_SIZE);
   const uint64_t kernels[] = {key->cpu, key->tier, key->limits};
-  name = hash_bytes(name, kernels, sizeof kernels);
+  name = heed_vk_hash(name, kernels, sizeof kernels);
   const int length = snprintf(path, PATH_SIZE, "%s/heed-%04x-%04x-%016llx.%s", cache->directory, key->vendor, key->device, (unsigned long long)name, ending);
   return length > 0 && length < PATH_SIZE - 8;
 }
@@ -105,7 +102,7 @@ static bool read_payload(const heed_vk_cache *cache, FILE *file, void **bytes, s
   if (header.size == 0 || header.size > LARGEST_FILE) return false;
   *size = (size_t)header.size;
   *bytes = heed_alloc_raw(cache->context, *size, 1);
-  return *bytes && fread(*bytes, 1, *size, file) == *size && fgetc(file) == EOF && hash_bytes(HASH_START, *bytes, *size) == header.hash;
+  return *bytes && fread(*bytes, 1, *size, file) == *size && fgetc(file) == EOF && heed_vk_hash(HEED_VK_HASH_START, *bytes, *size) == header.hash;
 }
 
 void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **bytes, size_t *size) {
@@ -134,7 +131,7 @@ void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const v
   memcpy(header.magic, MAGIC, sizeof header.magic);
   header.key = cache->key;
   header.size = size;
-  header.hash = hash_bytes(HASH_START, bytes, size);
+  header.hash = heed_vk_hash(HEED_VK_HASH_START, bytes, size);
   bool written = file && fwrite(&header, 1, sizeof header, file) == sizeof header && fwrite(bytes, 1, size, file) == size;
   if (file && fclose(file) != 0) written = false;
   if (!written || rename(temporary, path) != 0) {

@@ -1,6 +1,6 @@
-/* The self-check: one small graph with every kind of kernel in it runs here and on the CPU backend, and every result is compared.
- * It is a ViT of one layer with two heads on a 20 x 12 picture, and beside it what a ViT does not use: masks, causal attention,
- * softmax on its own, embeddings. Sizes are odd where a kernel has tails. */
+/* The self-check: the graph of self_check_graph.c runs here and on the CPU backend, and every result is compared. */
+#include "vulkan/self_check.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,171 +13,52 @@
 
 #define TOLERANCE 1e-4
 #define TOLERANCE_HALF 2e-3 /* with weights in fp16 */
-#define MOST_RESULTS 24
-#define CONSTANT_FLOATS 16384
 
-enum { BATCH = 2, CHANNELS = 3, HEIGHT = 12, WIDTH = 20, PATCH = 4, TOKENS = 16, WIDE = 24, HEADS = 2, HEAD_SIZE = 12, MLP = 37, CLASSES = 5 };
+static const heed_value_record *record_of(const heed_vk_check_graph *check, uint32_t id) { return heed_graph_record(check->graph, id); }
 
-typedef struct checker {
-  heed_context *context;
-  heed_graph *graph;
-  float *numbers; /* where constants and inputs come from */
-  size_t used;
-  heed_value results[MOST_RESULTS];
-  uint32_t result_count;
-  heed_value image, ids;
-} checker;
-
-/* What is remembered in the cache. */
-typedef struct record {
-  uint32_t kernels, passed;
-  double max_error;
-  char worst[48];
-} record;
-
-/* A constant of the next numbers, small enough that sums over the widest axis stay near 1. */
-static heed_value constant(checker *c, heed_shape shape) {
-  const size_t count = (size_t)heed_shape_count(&shape);
-  if (c->used + count > CONSTANT_FLOATS) c->used = 0;
-  const heed_constant_desc desc = {.struct_size = sizeof desc, .dtype = HEED_F32, .shape = shape, .data = c->numbers + c->used};
-  c->used += count;
-  return heed_define_constant(c->graph, &desc);
-}
-
-static heed_value keep(checker *c, heed_value value) {
-  heed_graph_output(c->graph, value);
-  if (value.id && c->result_count < MOST_RESULTS) c->results[c->result_count++] = value;
-  return value;
-}
-
-static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t columns, heed_activation activation, heed_value residual, uint32_t heads) {
-  const heed_linear_desc desc = {.struct_size = sizeof desc,
-                                 .x = x,
-                                 .weight = constant(c, HEED_SHAPE(columns, depth)),
-                                 .bias = constant(c, HEED_SHAPE(columns)),
-                                 .residual = residual,
-                                 .activation = activation,
-                                 .heads = heads,
-                                 .parts = heads ? 3 : 0};
-  return keep(c, heed_define_linear(c->graph, &desc));
-}
-
-static heed_value norm(checker *c, heed_value x) {
-  const heed_layer_norm_desc desc = {sizeof desc, x, constant(c, HEED_SHAPE(WIDE)), constant(c, HEED_SHAPE(WIDE)), 1e-6f};
-  return keep(c, heed_define_layer_norm(c->graph, &desc));
-}
-
-static heed_value embed(checker *c) {
-  const heed_patch_embedding_desc patches = {sizeof patches, c->image, constant(c, HEED_SHAPE(WIDE, CHANNELS, PATCH, PATCH)), constant(c, HEED_SHAPE(WIDE))};
-  const heed_concat_desc tokens = {sizeof tokens, {constant(c, HEED_SHAPE(1, 1, WIDE)), keep(c, heed_define_patch_embedding(c->graph, &patches))}, 2, 1};
-  const heed_add_desc positions = {sizeof positions, keep(c, heed_define_concat(c->graph, &tokens)), constant(c, HEED_SHAPE(1, TOKENS, WIDE))};
-  return keep(c, heed_define_add(c->graph, &positions));
-}
-
-/* Attention over the parts of a stacked query, key, value. */
-static heed_value attend(checker *c, heed_value qkv, heed_attention_desc desc) {
-  const heed_shape part = HEED_SHAPE(BATCH, HEADS, TOKENS, HEAD_SIZE);
-  const uint64_t size = heed_shape_count(&part);
-  desc.struct_size = sizeof desc;
-  desc.query = heed_define_view(c->graph, qkv, 0, &part);
-  desc.key = heed_define_view(c->graph, qkv, size, &part);
-  desc.value = heed_define_view(c->graph, qkv, 2 * size, &part);
-  desc.merge_heads = true;
-  const heed_attention_values values = heed_define_attention(c->graph, &desc);
-  keep(c, values.weights);
-  keep(c, values.logits);
-  return keep(c, values.output);
-}
-
-static void define_vit(checker *c) {
-  const heed_value none = {0};
-  const heed_value x = embed(c), qkv = linear(c, norm(c, x), WIDE, 3 * WIDE, HEED_ACTIVATION_NONE, none, HEADS);
-  const heed_value attended = attend(c, qkv, (heed_attention_desc){.norm = HEED_NORM_SOFTMAX});
-  attend(c, qkv, (heed_attention_desc){.norm = HEED_NORM_SPARSEMAX, .causal = HEED_CAUSAL_TOP_LEFT, .softcap = 3.0f});
-  const heed_value y = linear(c, attended, WIDE, WIDE, HEED_ACTIVATION_NONE, x, 0);
-  const heed_value hidden = linear(c, norm(c, y), WIDE, MLP, HEED_ACTIVATION_GELU, none, 0);
-  const heed_value out = linear(c, hidden, MLP, WIDE, HEED_ACTIVATION_NONE, y, 0);
-  const heed_select_rows_desc first = {sizeof first, out, 0, 1};
-  const heed_value logits = linear(c, keep(c, heed_define_select_rows(c->graph, &first)), WIDE, CLASSES, HEED_ACTIVATION_NONE, none, 0);
-  const heed_softmax_desc softmax = {sizeof softmax, logits};
-  const heed_activation_desc tanh_of = {sizeof tanh_of, keep(c, heed_define_softmax(c->graph, &softmax)), HEED_ACTIVATION_TANH};
-  keep(c, heed_define_activation(c->graph, &tanh_of));
-}
-
-static void define_rest(checker *c) {
-  const heed_embedding_desc rows = {.struct_size = sizeof rows, .ids = c->ids, .table = constant(c, HEED_SHAPE(7, WIDE))};
-  const heed_multiply_desc gain = {sizeof gain, keep(c, heed_define_embedding(c->graph, &rows)), constant(c, HEED_SHAPE(WIDE))};
-  const heed_permute_desc turned = {sizeof turned, keep(c, heed_define_multiply(c->graph, &gain)), {0, 2, 1}};
-  keep(c, heed_define_permute(c->graph, &turned));
-  const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .query_ids = c->ids, .key_ids = c->ids, .causal = true};
-  keep(c, heed_define_attention_mask(c->graph, &mask));
-}
-
-/* xorshift64*: the same numbers everywhere, in -0.5 .. 0.5. */
-static void fill(float *numbers, size_t count) {
-  uint64_t x = UINT64_C(0x9E3779B97F4A7C15);
-  for (size_t i = 0; i < count; i++) {
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    numbers[i] = (float)((x * UINT64_C(0x2545F4914F6CDD1D)) >> 40) / 16777216.0f - 0.5f;
-  }
-}
-
-static heed_status define(checker *c, heed_error *error) {
-  c->numbers = heed_alloc(c->context, CONSTANT_FLOATS, sizeof *c->numbers);
-  if (!c->numbers) return heed_fail_memory(error, "self-check", CONSTANT_FLOATS * sizeof *c->numbers);
-  fill(c->numbers, CONSTANT_FLOATS);
-  HEED_TRY(heed_graph_create(c->context, &c->graph, error));
-  c->image = heed_define_input(c->graph, "image", HEED_F32, &HEED_SHAPE(BATCH, CHANNELS, HEIGHT, WIDTH));
-  c->ids = heed_define_input(c->graph, "ids", HEED_I32, &HEED_SHAPE(BATCH, 9));
-  define_vit(c);
-  define_rest(c);
-  return heed_graph_status(c->graph, error);
-}
-
-/* Where result i stands in the array of all results, in floats; the whole size for i = result_count. */
-static size_t place_of(const checker *c, uint32_t i) {
-  size_t at = 0;
-  for (uint32_t k = 0; k < i; k++) at += (size_t)heed_shape_count(&heed_graph_record(c->graph, c->results[k].id)->shape);
-  return at;
-}
-
-static heed_status read_result(const checker *c, heed_session *session, uint32_t i, float *to, heed_error *error) {
-  const heed_value_record *value = heed_graph_record(c->graph, c->results[i].id);
+static heed_status read_result(const heed_vk_check_graph *check, heed_session *session, uint32_t id, float *to, heed_error *error) {
+  const heed_value_record *value = record_of(check, id);
   const uint64_t count = heed_shape_count(&value->shape);
-  if (value->dtype != HEED_U8) return heed_session_read(session, c->results[i], 0, count, to, error);
-  unsigned char *bytes = heed_alloc(c->context, (size_t)count, 1);
+  if (value->dtype != HEED_U8) return heed_session_read(session, (heed_value){id}, 0, count, to, error);
+  unsigned char *bytes = heed_alloc(check->context, (size_t)count, 1);
   if (!bytes) return heed_fail_memory(error, "self-check", (size_t)count);
-  const heed_status status = heed_session_read(session, c->results[i], 0, count, bytes, error);
+  const heed_status status = heed_session_read(session, (heed_value){id}, 0, count, bytes, error);
   for (size_t k = 0; k < count; k++) to[k] = (float)bytes[k];
-  heed_free(c->context, bytes);
+  heed_free(check->context, bytes);
   return status;
 }
 
-static heed_status run_session(const checker *c, heed_session *session, float *to, heed_error *error) {
-  static const int32_t ids[BATCH * 9] = {1, 2, 3, 6, 5, 4, 0, 0, 0, 6, 6, 1, 3, 2, 0, 0, 0, 0};
-  const size_t pixels = (size_t)BATCH * CHANNELS * HEIGHT * WIDTH;
-  HEED_TRY(heed_session_write(session, c->image, c->numbers, pixels * sizeof(float), error));
-  HEED_TRY(heed_session_write(session, c->ids, ids, sizeof ids, error));
+static heed_status write_numbers(const heed_vk_check_graph *check, heed_session *session, heed_value input, heed_error *error) {
+  return heed_session_write(session, input, check->numbers, (size_t)heed_shape_count(&record_of(check, input.id)->shape) * sizeof(float),
+                            error);
+}
+
+static heed_status run_session(const heed_vk_check_graph *check, heed_session *session, float *to, heed_error *error) {
+  static const int32_t ids[] = {1, 2, 3, 6, 5, 4, 0, 0, 0, 6, 6, 1, 3, 2, 0, 0, 0, 0};
+  HEED_TRY(write_numbers(check, session, check->image, error));
+  HEED_TRY(write_numbers(check, session, check->tokens, error));
+  HEED_TRY(heed_session_write(session, check->ids, ids, sizeof ids, error));
   HEED_TRY(heed_session_run(session, NULL, error));
-  for (uint32_t i = 0; i < c->result_count; i++) HEED_TRY(read_result(c, session, i, to + place_of(c, i), error));
+  for (uint32_t id = 0; (id = heed_vk_check_next(check, id)); to += heed_shape_count(&record_of(check, id)->shape))
+    HEED_TRY(read_result(check, session, id, to, error));
   return HEED_OK;
 }
 
-static heed_status run_on(const checker *c, heed_backend *backend, float *to, uint32_t *steps, heed_error *error) {
+heed_status heed_vk_check_run(const heed_vk_check_graph *check, heed_backend *backend, float *to, uint32_t *steps, heed_error *error) {
   heed_plan *plan = NULL;
   heed_session *session = NULL;
-  heed_status status = heed_plan_create(c->graph, backend, NULL, &plan, error);
+  heed_status status = heed_plan_create(check->graph, backend, NULL, &plan, error);
   if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, error);
-  if (status == HEED_OK) status = run_session(c, session, to, error);
+  if (status == HEED_OK) status = run_session(check, session, to, error);
   if (status == HEED_OK) *steps = heed_plan_step_count(plan);
   heed_session_destroy(session);
   heed_plan_destroy(plan);
   return status;
 }
 
-static const char *op_of(const checker *c, uint32_t i) { return heed_ops[c->graph->nodes[heed_graph_record(c->graph, c->results[i].id)->node].op]->name; }
+static const char *op_of(const heed_vk_check_graph *check, uint32_t id) {
+  return heed_ops[check->graph->nodes[record_of(check, id)->node].op]->name;
+}
 
 /* Infinite where only one of the two is NaN or infinite, or they differ in sign. */
 static double difference(float a, float b) {
@@ -186,77 +67,93 @@ static double difference(float a, float b) {
   return isnan(d) ? (double)INFINITY : d;
 }
 
-static void compare(const checker *c, const float *found, const float *expected, double tolerance, record *result) {
-  memset(result, 0, sizeof *result);
-  snprintf(result->worst, sizeof result->worst, "%s", op_of(c, 0));
-  for (uint32_t i = 0; i < c->result_count; i++)
-    for (size_t k = place_of(c, i); k < place_of(c, i + 1); k++) {
-      const double d = difference(found[k], expected[k]);
-      if (d <= result->max_error) continue;
-      result->max_error = d;
-      snprintf(result->worst, sizeof result->worst, "%s", op_of(c, i));
+void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found, const float *expected, double tolerance,
+                           heed_vk_check_record *record) {
+  record->max_error = -1.0;
+  for (uint32_t id = 0; (id = heed_vk_check_next(check, id));)
+    for (uint64_t k = heed_shape_count(&record_of(check, id)->shape); k > 0; k--) {
+      const double d = difference(*found++, *expected++);
+      if (d <= record->max_error) continue;
+      record->max_error = d;
+      snprintf(record->worst, sizeof record->worst, "%s", op_of(check, id));
     }
-  result->passed = result->max_error <= tolerance;
+  record->passed = record->max_error <= tolerance;
+}
+
+uint64_t heed_vk_check_hash(const heed_vk_check_graph *check) {
+  uint64_t hash = HEED_VK_HASH_START;
+  for (size_t i = 0; i < check->graph->node_count; i++) {
+    const heed_node *node = &check->graph->nodes[i];
+    const char *name = heed_ops[node->op]->name;
+    hash = heed_vk_hash(hash, name, strlen(name) + 1);
+    hash = heed_vk_hash(hash, node->input, sizeof node->input);
+    for (uint32_t k = 0; k < HEED_NODE_OUTPUTS && node->output[k]; k++) {
+      const heed_shape *shape = &record_of(check, node->output[k])->shape;
+      hash = heed_vk_hash(hash, shape->dim, shape->rank * sizeof *shape->dim);
+    }
+  }
+  return hash;
 }
 
 static bool is_half(const heed_backend *vulkan) { return ((const heed_vk_backend *)vulkan)->device.limits.half; }
 
-static heed_status compare_backends(const checker *c, heed_backend *vulkan, record *result, heed_error *error) {
-  const size_t count = place_of(c, c->result_count);
-  float *found = heed_alloc(c->context, count, 2 * sizeof *found);
+static heed_status compare_backends(const heed_vk_check_graph *check, heed_backend *vulkan, heed_vk_check_record *record,
+                                    heed_error *error) {
+  const size_t count = heed_vk_check_count(check);
+  float *found = heed_alloc(check->context, count, 2 * sizeof *found);
   if (!found) return heed_fail_memory(error, "self-check", 2 * count * sizeof *found);
   heed_backend *cpu = NULL;
-  uint32_t steps = 0;
-  heed_status status = heed_cpu_backend_create(c->context, NULL, &cpu, error);
-  if (status == HEED_OK) status = run_on(c, cpu, found + count, &steps, error);
-  if (status == HEED_OK) status = run_on(c, vulkan, found, &steps, error);
-  if (status == HEED_OK) {
-    compare(c, found, found + count, is_half(vulkan) ? TOLERANCE_HALF : TOLERANCE, result);
-    result->kernels = steps;
-  }
+  heed_status status = heed_cpu_backend_create(check->context, NULL, &cpu, error);
+  if (status == HEED_OK) status = heed_vk_check_run(check, cpu, found + count, &record->kernels, error);
+  if (status == HEED_OK) status = heed_vk_check_run(check, vulkan, found, &record->kernels, error);
+  if (status == HEED_OK) heed_vk_check_compare(check, found, found + count, is_half(vulkan) ? TOLERANCE_HALF : TOLERANCE, record);
   heed_backend_destroy(cpu);
-  heed_free(c->context, found);
+  heed_free(check->context, found);
   return status;
 }
 
-static heed_status check_device(heed_context *context, heed_backend *vulkan, record *result, heed_error *error) {
-  checker c = {.context = context};
-  heed_status status = define(&c, error);
-  if (status == HEED_OK) status = compare_backends(&c, vulkan, result, error);
-  heed_graph_destroy(c.graph);
-  heed_free(context, c.numbers);
-  return status;
-}
-
-/* A result of an earlier run of the same kernels on the same device and driver. */
-static bool remember(const heed_vk_cache *cache, const char *ending, record *result) {
+/* A result of an earlier run of the same graph by the same kernels on the same device and driver. */
+static bool remember(const heed_vk_cache *cache, const char *ending, heed_vk_check_record *record) {
   void *bytes;
   size_t size;
   heed_vk_cache_read(cache, ending, &bytes, &size);
-  const bool found = bytes && size == sizeof *result;
-  if (found) memcpy(result, bytes, size);
+  const heed_vk_check_record *kept = bytes;
+  const bool found = kept && size == sizeof *kept && kept->graph == record->graph;
+  if (found) *record = *kept;
   heed_free(cache->context, bytes);
-  result->worst[sizeof result->worst - 1] = '\0';
+  record->worst[sizeof record->worst - 1] = '\0';
   return found;
 }
 
+static heed_status check_device(heed_context *context, heed_backend *vulkan, heed_vk_check_record *record, bool *remembered,
+                                heed_error *error) {
+  const heed_vk_cache *cache = &((heed_vk_backend *)vulkan)->cache;
+  const char *ending = is_half(vulkan) ? "check16" : "check";
+  heed_vk_check_graph check;
+  heed_status status = heed_vk_check_graph_create(context, &check, error);
+  if (status == HEED_OK) {
+    record->graph = heed_vk_check_hash(&check);
+    *remembered = remember(cache, ending, record);
+    if (!*remembered) status = compare_backends(&check, vulkan, record, error);
+    if (status == HEED_OK && !*remembered) heed_vk_cache_write(cache, ending, record, sizeof *record);
+  }
+  heed_vk_check_graph_free(&check);
+  return status;
+}
+
 heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error) {
-  if (!context || !check) return heed_fail(error, HEED_INVALID_ARGUMENT, "self-check: context or place for the result missing (found NULL)");
+  if (!context || !check)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "self-check: context or place for the result missing (found NULL)");
   memset(check, 0, sizeof *check);
   heed_backend *vulkan;
   HEED_TRY(heed_vulkan_backend_create(context, desc, &vulkan, error));
-  const heed_vk_cache *cache = &((heed_vk_backend *)vulkan)->cache;
-  record result;
-  memset(&result, 0, sizeof result);
-  heed_status status = HEED_OK;
-  const char *ending = is_half(vulkan) ? "check16" : "check";
-  check->remembered = remember(cache, ending, &result);
-  if (!check->remembered) status = check_device(context, vulkan, &result, error);
-  if (status == HEED_OK && !check->remembered) heed_vk_cache_write(cache, ending, &result, sizeof result);
-  check->passed = status == HEED_OK && result.passed;
-  check->kernels = result.kernels;
-  check->max_error = result.max_error;
-  snprintf(check->worst, sizeof check->worst, "%s", result.worst);
+  heed_vk_check_record record;
+  memset(&record, 0, sizeof record);
+  const heed_status status = check_device(context, vulkan, &record, &check->remembered, error);
+  check->passed = status == HEED_OK && record.passed;
+  check->kernels = record.kernels;
+  check->max_error = record.max_error;
+  snprintf(check->worst, sizeof check->worst, "%s", record.worst);
   heed_backend_destroy(vulkan);
   return status;
 }

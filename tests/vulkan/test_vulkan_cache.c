@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/tensor.h"
+#include "vulkan/backend.h"
+#include "vulkan/self_check.h"
 #include "vulkan/vulkan_test.h"
 
 static char directory[256];
@@ -195,6 +198,41 @@ static void test_self_check(void **state) {
   heed_context_destroy(context);
 }
 
+/* Rewrites the record that is kept, as a build whose self-check runs another graph would have written it. */
+static void keep_for_another_graph(heed_context *context, const heed_vulkan_desc *desc) {
+  heed_error error;
+  heed_backend *backend;
+  void *bytes;
+  size_t size;
+  assert_ok(heed_vulkan_backend_create(context, desc, &backend, &error));
+  const heed_vk_cache *cache = &((heed_vk_backend *)backend)->cache;
+  heed_vk_cache_read(cache, "check", &bytes, &size);
+  assert_int_equal(size, sizeof(heed_vk_check_record));
+  ((heed_vk_check_record *)bytes)->graph ^= 1;
+  heed_vk_cache_write(cache, "check", bytes, size);
+  heed_free(context, bytes);
+  heed_backend_destroy(backend);
+}
+
+/* What a check of other ops has found is not taken for these. */
+static void test_self_check_of_another_graph(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_check check;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.cache_directory = directory;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  keep_for_another_graph(context, &desc);
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_false(check.remembered);
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_true(check.remembered);
+  heed_context_destroy(context);
+}
+
 /* Each choice of kernels is checked by itself, and each result remembered. */
 static void test_self_check_of_tiers(void **state) {
   (void)state;
@@ -253,6 +291,7 @@ int main(void) {
       cmocka_unit_test(test_attention_tiles),
       cmocka_unit_test(test_unusable_directory),
       cmocka_unit_test(test_self_check),
+      cmocka_unit_test(test_self_check_of_another_graph),
       cmocka_unit_test(test_self_check_of_tiers),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);

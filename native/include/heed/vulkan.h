@@ -108,8 +108,9 @@ typedef struct heed_vulkan_check {
   double max_error;  /* its difference, relative to 1 + |expected| */
 } heed_vulkan_check;
 
-/* Runs each kernel once on small random inputs and compares with the CPU backend (tolerance 1e-4; 2e-3 with weights in F16). With a cache directory in desc
- * the result is kept beside the pipeline cache, by device, driver, build, tier and precision. A mismatch is no error: check->passed says it. */
+/* Runs every op, and a layer of a ViT, on small random inputs and compares each result with the CPU backend's (tolerance 1e-4; 2e-3 with
+ * weights in F16). With a cache directory in desc the record is kept beside the pipeline cache, by device, driver, build, tier, precision
+ * and the graph that was run. A mismatch is no error: check->passed is false. */
 HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
 
 /* What a device does at best, measured on it: multiply-adds in registers alone, a copy's bytes read and written. */
