@@ -13,7 +13,8 @@
 
 void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability) {
   double largest = -INFINITY, sum = 0.0;
-  for (uint32_t c = 0; c < classes; c++) largest = fmax(largest, (double)logits[c]);
+  for (uint32_t c = 0; c < classes; c++)
+    if ((double)logits[c] > largest) largest = (double)logits[c]; /* not by fmax: gcc 12 for arm64 crashes on it at -O3 */
   for (uint32_t c = 0; c < classes; c++) sum += exp((double)logits[c] - largest);
   for (uint32_t k = 0; k < count; k++) {
     uint32_t best = UINT32_MAX;

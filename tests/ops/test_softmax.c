@@ -8,7 +8,8 @@
 static void oracle(const float *x, size_t rows, size_t width, double *y) {
   for (size_t r = 0; r < rows; r++) {
     double largest = -HUGE_VAL, sum = 0.0;
-    for (size_t i = 0; i < width; i++) largest = fmax(largest, (double)x[r * width + i]); /* subtracted: exp of a logit may overflow */
+    for (size_t i = 0; i < width; i++) /* subtracted: exp of a logit may overflow; not by fmax: gcc 12 for arm64 crashes on it at -O3 */
+      if ((double)x[r * width + i] > largest) largest = (double)x[r * width + i];
     for (size_t i = 0; i < width; i++) sum += exp((double)x[r * width + i] - largest);
     for (size_t i = 0; i < width; i++) y[r * width + i] = exp((double)x[r * width + i] - largest) / sum;
   }
