@@ -5,6 +5,19 @@
 
 #include "base/status.h"
 
+#if defined(_WIN32) /* its C library has no aligned_alloc */
+#include <malloc.h>
+
+static void *default_alloc(size_t size, size_t alignment, void *user) {
+  (void)user;
+  return _aligned_malloc(size, alignment);
+}
+
+static void default_free(void *pointer, void *user) {
+  (void)user;
+  _aligned_free(pointer);
+}
+#else
 static void *default_alloc(size_t size, size_t alignment, void *user) {
   (void)user;
   const size_t padding = (alignment - size % alignment) % alignment; /* aligned_alloc wants a multiple */
@@ -16,6 +29,7 @@ static void default_free(void *pointer, void *user) {
   (void)user;
   free(pointer);
 }
+#endif
 
 heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error) {
   if (!context) return heed_fail(error, HEED_INVALID_ARGUMENT, "context: no place for the result (found NULL, expected a pointer)");

@@ -4,7 +4,10 @@
 
 #include "heed/heed.h"
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__)
+#include <stdio.h> /* the formats of its own printf, which knows %zu; Windows' does not */
+#define HEED_PRINTF(at, first) __attribute__((format(__MINGW_PRINTF_FORMAT, at, first)))
+#elif defined(__GNUC__)
 #define HEED_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #else
 #define HEED_PRINTF(at, first)

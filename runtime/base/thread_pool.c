@@ -39,7 +39,11 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 
 #include <pthread.h>
 #include <stdatomic.h>
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <unistd.h>
+#endif
 
 /* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two steps of a plan. */
 #define SPINS 1000
@@ -132,7 +136,13 @@ static void wait_for_workers(heed_thread_pool *pool) {
 }
 
 static uint32_t core_count(void) {
+#if defined(_WIN32)
+  SYSTEM_INFO info;
+  GetSystemInfo(&info);
+  const long cores = (long)info.dwNumberOfProcessors;
+#else
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
   return cores < 1 ? 1 : cores > HEED_THREADS_MAX ? HEED_THREADS_MAX : (uint32_t)cores;
 }
 

@@ -1,0 +1,4 @@
+# Windows on x86-64 by Debian's gcc-mingw-w64-x86-64.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)
