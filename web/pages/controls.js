@@ -48,7 +48,7 @@ export function connectControls(page) {
     element('ablate').textContent = out ? 'Put back' : 'Take out'
     element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
     for (const id of ['style', 'scale', 'score', 'strength', 'colours']) element(id).value = state[id]
-    element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.result.scores && !page.engine.result.light)
+    element('score').disabled = state.view === 'rollout' || (page.engine.result && !page.engine.scored())
     element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
     for (const button of fits()) {
       button.setAttribute('aria-pressed', button.dataset.fit === state.fit)

@@ -2,7 +2,7 @@
 import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { fetchModel } from './demo_files.js'
-import { layerMean, slice } from './maps.js'
+import { layerMean, slice, softmax } from './maps.js'
 import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged } from './changes.js'
 import { meanOf, scoreRow, valueRow } from './scores.js'
 
@@ -11,13 +11,12 @@ const keepAtMost = 160e6
 
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
-const placeText = ({ layer, head, query, reverse }) => `${layer} ${head} ${query} ${reverse}`
 function isSame(before, data) {
   let i = before ? 0 : -1
   while (i >= 0 && i < data.length && before[i] === data[i]) i++
   return i === data.length
 }
-const kept = (layers) => Array.from({ length: layers }, (_, i) => ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output'].map((what) => `layer.${i}.${what}`)).flat()
+const kept = (layers, names = ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output']) => Array.from({ length: layers }, (_, i) => names.map((what) => `layer.${i}.${what}`)).flat()
 
 /** options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene: the seed of one that is asked for next. The demo
  * model and what draws scenes come while the runtime starts: on a slow line these are most of the wait. */
@@ -39,7 +38,8 @@ class Engine {
   #drawn = null // { scene, result } that was begun before it is asked for
   #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
   #changing = null // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
-  #light = null // keeps queries and keys alone, for runs that the next one replaces at once
+  #keeps = false // whether a run hands out all maps
+  #light = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
   result = null
   /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
   whole = null
@@ -68,13 +68,15 @@ class Engine {
   /** Takes the place of the model before, once it is ready; `result` is null until the next run. */
   async load(source, options) {
     const model = await this.#runtime.loadModel(source, options)
-    let session, shape
+    let session, shape, keeps
     try {
       const { imageSize, patch, prefixTokens, layers, heads } = model.info
       const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
-      session = model.createSession({ taps: layers * heads * tokens * tokens * 4 <= keepAtMost ? kept(layers) : 'rows', ...options })
+      keeps = layers * heads * tokens * tokens * 4 <= keepAtMost
+      session = model.createSession({ taps: keeps ? kept(layers) : 'rows', ...options })
       shape = await session.ready.catch((error) => {
         if (error.status !== 'OUT_OF_MEMORY') throw error
+        keeps = false
         session = model.createSession({ taps: 'rows', ...options }) // without room for all maps: rows on demand
         return session.ready
       })
@@ -87,6 +89,7 @@ class Engine {
     for (const old of [this.#light, this.#plain, this.#model]) old?.close()
     this.#model = model
     this.#session = this.#plain = session
+    this.#keeps = keeps
     this.#changing = this.#light = this.whole = null
     this.shape = shape
     this.saved = null
@@ -119,7 +122,10 @@ class Engine {
   }
 
   /** Attention is changed by masks as large as the maps: where those are kept. */
-  get canChange() { return Boolean(this.result?.scores || this.result?.light) }
+  get canChange() { return Boolean(this.result && this.scored()) }
+
+  /** Whether a result has what a score of this stage is made from. */
+  scored(stage = 'masked', of = this.result) { return Boolean(of.scores || (stage !== 'value' && of.values['layer.0.query'])) }
 
   close() { this.#runtime.close() }
 
@@ -156,23 +162,21 @@ class Engine {
     return { ...result, changes, fit, attention: weights ?? null, kept: Boolean(weights), scores: Boolean(weights) }
   }
 
-  /* Copying all maps out of the module takes as long as a layer or two. The row that is looked at comes along: asked for once the page
-   * draws the picture, it would miss the frame. */
-  async #runLight(picture, at, fit) {
-    const session = (this.#light ??= this.#model.createSession({ taps: 'rows' })), result = await session.run(picture, { fit })
+  /* Copying all maps out of the module takes as long as a layer or two. Queries and keys are few, and rows are computed from them here: one
+   * that is asked of the module would miss the frame, and wait for the run that follows. */
+  async #runLight(picture, fit) {
+    const session = (this.#light ??= this.#keeps ? this.#model.createSession({ taps: kept(this.shape.layers, ['query', 'key']) }) : this.#plain), result = await session.run(picture, { fit })
     this.#session = session
-    const light = { ...result, changes: unchanged, fit, attention: null, kept: false, scores: false, light: { at: placeText(at) } }
-    light.light.row = await (at.reverse ? this.#column(at.layer, at.head, this.token(at.query)) : session.attention({ ...at, query: this.token(at.query) }))
-    return (this.result = light)
+    return (this.result = { ...result, changes: unchanged, fit, attention: null, kept: false, scores: false })
   }
 
   /** One run after the other; resolves to the result, which stays until the next. changes: as changes.js has them; the first run with
-   * changes of a picture is led by one without, which stays in `whole`. light: { layer, head, query, reverse } that is looked at; other maps
-   * are worked out on demand, as another run follows soon. fit: what of the picture is seen, as a session's run takes it. */
-  run(picture, { changes = unchanged, light = null, fit = 'model', ...options } = {}) {
+   * changes of a picture is led by one without, which stays in `whole`. light: another run follows soon, so maps are computed on
+   * demand. fit: what of the picture is seen, as a session's run takes it. */
+  run(picture, { changes = unchanged, light = false, fit = 'model', ...options } = {}) {
     const run = this.#busy.then(async () => {
       if (this.saved) return (this.result = this.#savedResult(picture))
-      if (light && !isChanged(changes)) return this.#runLight(picture, light, fit)
+      if (light && !isChanged(changes)) return this.#runLight(picture, fit)
       if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
         this.result = this.#withMaps(await this.#plain.run(picture, { ...options, fit }), unchanged, fit)
         this.#session = this.#plain
@@ -201,21 +205,22 @@ class Engine {
   }
 
   /** One row of weights (who does the query look at), or with reverse the column (who looks at it); with a score stage, what the
-   * softmax saw. At once where all maps are kept. */
-  row({ layer, head, query, token = this.token(query), reverse = false, score = 'softmax' }) {
-    const { tokens, heads } = this.shape, { attention, light } = this.result
-    if (light?.at === placeText({ layer, head, query, reverse })) return light.row
-    if (score !== 'softmax' && this.result.scores) return this.#scores(layer, head, token, reverse, score)
-    if (!attention) return reverse ? this.#column(layer, head, token) : this.#session.attention({ layer, head, query: token })
-    return head === 'mean' ? layerMean(attention[layer], heads, tokens, token, reverse) : slice(attention[layer], head, tokens, token, reverse)
+   * softmax saw. At once where all maps or queries and keys are kept. of: the result that it is of. */
+  row({ layer, head, query, token = this.token(query), reverse = false, score = 'softmax', of = this.result }) {
+    const { tokens, heads } = this.shape, { attention } = of
+    if (score !== 'softmax' && this.scored(score, of)) return this.#scores(of, layer, head, token, reverse, score)
+    if (attention) return head === 'mean' ? layerMean(attention[layer], heads, tokens, token, reverse) : slice(attention[layer], head, tokens, token, reverse)
+    if (reverse) return this.#column(layer, head, token)
+    return this.scored('softmax', of) ? this.#scores(of, layer, head, token, false, 'softmax') : this.#session.attention({ layer, head, query: token })
   }
 
-  #scores(layer, head, token, reverse, stage) {
-    const { values, changes } = this.result, { tokens, heads, prefixTokens } = this.shape, query = values[`layer.${layer}.query`], key = values[`layer.${layer}.key`]
+  #scores(of, layer, head, token, reverse, stage) {
+    const { values, changes } = of, { tokens, heads, prefixTokens } = this.shape, query = values[`layer.${layer}.query`], key = values[`layer.${layer}.key`]
     const barred = stage === 'masked' && changes.off.length + changes.dropped.length + changes.cuts.length > 0 ? barredBy(changes, layer, prefixTokens) : () => false
     const one = (head) => {
-      if (stage === 'value') return valueRow({ weights: this.row({ layer, head, token, reverse }), value: values[`layer.${layer}.value`], head, token, reverse })
+      if (stage === 'value') return valueRow({ weights: this.row({ layer, head, token, reverse, of }), value: values[`layer.${layer}.value`], head, token, reverse })
       const row = scoreRow({ query, key, head, tokens, token, reverse, stage })
+      if (stage === 'softmax') return Float32Array.from(softmax(row))
       if (stage === 'masked') row.forEach((score, i) => { row[i] = barred(head, reverse ? i : token, reverse ? token : i) ? -Infinity : score / changes.temperature })
       return row
     }

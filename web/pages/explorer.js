@@ -37,7 +37,7 @@ async function run(picture, { live = false } = {}) {
     showStop(stop)
   }
   try {
-    const state = store.get(), light = live && state.score === 'softmax' ? { layer: state.layer, head: state.head, query: page.query(), reverse: state.reverse } : null
+    const state = store.get(), light = live && state.score !== 'value'
     const result = await page.engine.run(picture.source, { ...options, light, fit: state.fit, changes: changesOf(state) })
     page.picture = picture
     page.statistics = null

@@ -1,4 +1,5 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
+import { unchanged } from '../changes.js'
 import { percent, times, topOf, tokenName } from '../plot/caption.js'
 import { histogram } from '../plot/histogram.js'
 import { entropy, softmax } from '../maps.js'
@@ -18,38 +19,35 @@ export function showAnswer({ engine }) {
   }))
 }
 
-/* Who looks at the query: a column, which is no distribution. */
-const isColumn = ({ reverse, view }) => reverse && view !== 'rollout'
-
-function facts({ engine, store, drawn, statistics }) {
-  const { tokens, prefixTokens } = engine.shape, { layer, head, view } = store.get(), column = isColumn(store.get()), ofRow = entropy(drawn.row)
+/* With reverse, who looks at the query: a column, which is no distribution. */
+function facts({ engine, drawn, statistics }) {
+  const { tokens, prefixTokens } = engine.shape, { layer, head, reverse, rollout } = drawn.at, ofRow = entropy(drawn.row)
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
   const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
-  const rows = column ? [['Mean of all queries', percent(total / tokens)], ['that is', times(total / tokens, tokens)], ['From CLS, registers', percent(prefix / prefixTokens || 0)], ['From itself', percent(drawn.row[drawn.token])]] : [
+  const rows = reverse ? [['Mean of all queries', percent(total / tokens)], ['that is', times(total / tokens, tokens)], ['From CLS, registers', percent(prefix / prefixTokens || 0)], ['From itself', percent(drawn.row[drawn.token])]] : [
     ['Entropy', `${ofRow.toFixed(3)} nats`], ['of the largest, ln N', percent(ofRow / Math.log(tokens))], ['On CLS, registers', percent(prefix)],
     ['On itself', percent(drawn.row[drawn.token])]
   ]
-  if (view === 'rollout' || head === 'mean') return rows
-  const s = statistics?.[layer][head] // a moment after the map
+  if (rollout || head === 'mean') return rows
+  const s = drawn.of === engine.result ? statistics?.[layer][head] : null // a moment after the map
   rows.push(['Head’s mean distance', s ? `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'], ['Head’s entropy', s ? `${s.entropyPatches.toFixed(3)} nats` : '…'])
   return rows
 }
 
-/* What the softmax saw, and what it made of it; one head alone has that. */
-function showScores({ engine, store, drawn, query }) {
-  const { layer, head, view, reverse, off, temperature } = store.get(), known = engine.result.scores && view !== 'rollout' && head !== 'mean' && !reverse && !off.includes(`${layer}.${head}`)
-  if (engine.result.light) return // the run that follows has them
+/* What the softmax saw, and what it made of it, of the run and the place that the row is of; one head alone has that. */
+function showScores({ engine, drawn: { row, of, at } }) {
+  const { layer, head, reverse, rollout } = at, { off, temperature } = of.changes ?? unchanged, known = engine.scored('masked', of) && !rollout && head !== 'mean' && !reverse && !off.includes(`${layer}.${head}`)
   element('scores').hidden = !known
   if (!known) return
-  const drawing = histogram({ scores: engine.row({ layer, head, query: query(), score: 'masked' }), largest: `curve: softmax, up to ${percent(topOf(drawn.row, 1)[0].weight)}` })
+  const drawing = histogram({ scores: engine.row({ ...at, score: 'masked', of }), largest: `curve: softmax, up to ${percent(topOf(row, 1)[0].weight)}` })
   element('scores').innerHTML = `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D${temperature === 1 ? '' : ` / ${temperature}`} of the row’s tokens</figcaption>`
 }
 
 export function showNumbers(page) {
   if (!page.drawn || !page.engine.result) return
-  const { row } = page.drawn, { prefixTokens, columns } = page.engine.shape, column = isColumn(page.store.get())
-  element('numbers-title').textContent = `Numbers of this ${column ? 'column' : 'row'}`
-  element('most-title').textContent = column ? 'Most attention from' : page.store.get().view === 'rollout' ? 'Most from' : 'Most attention to'
+  const { row, at: { reverse, rollout } } = page.drawn, { prefixTokens, columns } = page.engine.shape
+  element('numbers-title').textContent = `Numbers of this ${reverse ? 'column' : 'row'}`
+  element('most-title').textContent = reverse ? 'Most attention from' : rollout ? 'Most from' : 'Most attention to'
   element('facts').replaceChildren(...facts(page).flatMap(([term, value]) => [made('dt', term), made('dd', value)]))
   element('most').replaceChildren(...topOf(row, 6).map(({ token, weight }) => {
     const line = document.createElement('tr')

@@ -97,17 +97,17 @@ export function createStage(page) {
 
   async function draw() {
     if (!engine.result) return
-    const mine = ++turn, [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
+    const mine = ++turn, { result } = engine, [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
     if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
     const state = store.get(), { shape } = engine, query = page.query(), { prefixTokens: prefix, rows, columns, tokens } = shape
     const place = placeName(state, shape.layers), token = engine.token(query), reverse = state.reverse && state.view !== 'rollout'
-    const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.result.scores ? engine.row({ ...state, query }) : null
+    const scores = state.score !== 'softmax' && state.view !== 'rollout' && engine.scored(state.score, result) ? engine.row({ ...state, query, of: result }) : null
     const said = { row, where: place, token, prefix, columns, reverse, rollout: state.view === 'rollout' }, stage = stageWords[state.score]
     const scale = scores ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix))) : makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, { tokens, largest: all || largestOf(row.subarray(prefix)) })
     const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
-    page.drawn = { row, inside: insideOf(page.picture, engine.result.region), title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
+    page.drawn = { row, of: result, at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout }, inside: insideOf(page.picture, result.region), title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
     drawBar({ canvas: element('bar'), ticks: element('ticks') }, scale, table)
