@@ -1,6 +1,7 @@
 /* The explorer while things move: what stands side by side is of one row at every moment; what ends after its view was left changes nothing. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { bigModel } from './big_model.js'
 import { finish, startBrowser } from './browser.js'
 
 let browser
@@ -60,5 +61,67 @@ test('while pictures run under a moving pointer, table and histogram are of one 
   const { unlike, rows } = compared(await watched(page))
   assert.deepEqual(unlike.slice(0, 3).map(([table, curve]) => [table, curve]), [], `${unlike.length} frames`)
   assert.ok(rows > 10, `the histogram was of ${rows} rows`)
+  await finish(page)
+})
+
+/* A page whose worker is answered `window.late` milliseconds late, so that whatever asked has been left by then; `window.workers` counts
+ * those that were started and not ended. */
+async function openLate(hash) {
+  const page = await browser.open(hash, { ready: false })
+  await page.addInitScript(() => {
+    const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage'), { terminate } = Worker.prototype
+    Object.defineProperty(Worker.prototype, 'onmessage', { set(handler) { set.call(this, (event) => (window.late ? setTimeout(handler, window.late, event) : handler(event))) } })
+    const alive = new Set()
+    Object.defineProperty(window, 'workers', { get: () => alive.size })
+    Worker.prototype.terminate = function () { alive.delete(this); terminate.call(this) }
+    window.Worker = new Proxy(Worker, { construct(of, given) { const worker = new of(...given); alive.add(worker); return worker } })
+  })
+  await page.reload()
+  await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
+  return page
+}
+
+/* Goes to a view, begins what takes long in it, and leaves it before the worker has answered: nothing may come of it. */
+async function leave(page, view, begin) {
+  const go = (view) => page.evaluate((view) => document.getElementById(`tab-${view}`).click(), view)
+  const isThere = (view) => page.waitForFunction((view) => document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` && document.querySelector(view === 'statistics' ? '#view tbody tr' : '#view button, #view canvas'), view)
+  const late = (milliseconds) => page.evaluate((milliseconds) => { window.late = milliseconds }, milliseconds)
+  await late(begin ? 0 : 150)
+  await go(view)
+  await isThere(view)
+  await late(150)
+  await begin?.()
+  await go('statistics')
+  await isThere('statistics')
+  await page.waitForTimeout(1000)
+  assert.equal(await page.isVisible('#error'), false, `${view}: ${await page.textContent('#error-text')}`)
+}
+
+const begins = { tokens: undefined, compare: (page) => page.selectOption('#view [name=other]', 'int4'), intervene: (page) => page.click('#view [name=sweep]') }
+for (const [view, begin] of Object.entries(begins))
+  test(`${view} is left while its numbers are on their way: nothing of it is shown or kept`, async () => {
+    const page = await openLate('#v=statistics'), workers = await page.evaluate(() => window.workers), answer = await page.textContent('#answer')
+    await leave(page, view, begin && (() => begin(page)))
+    await page.evaluate(() => { window.late = 0 })
+    await page.waitForTimeout(2500) // of a sweep the run that is under way, and one that brings the numbers back
+    assert.equal(await page.isVisible('#error'), false, await page.textContent('#error-text'))
+    assert.equal(await page.evaluate(() => window.workers), workers, 'a second model is let go')
+    assert.equal(await page.textContent('#answer'), answer)
+    assert.match(await page.textContent('#status'), /^Scene 159: /)
+    await finish(page)
+  })
+
+test('so too where maps are computed on demand: heads and matrix', async () => {
+  const page = await openLate('#v=statistics')
+  await page.setInputFiles('#model-files', await bigModel())
+  await page.waitForSelector('#demo-model:not([hidden])', { timeout: 120000 })
+  await page.waitForSelector('#view tbody tr:nth-child(24)', { timeout: 120000 })
+  for (const view of ['heads', 'matrix']) await leave(page, view)
+  assert.equal(await page.locator('#marks .ring').count(), 0)
+  await page.mouse.move(5, 5)
+  const box = await page.locator('#view').boundingBox()
+  await leave(page, 'matrix', () => page.mouse.move(box.x + 100, box.y + 300, { steps: 3 }))
+  assert.match(await page.textContent('#stage-title'), /from patch \(2, 10\)/) // the query, not what the pointer was on
   await finish(page)
 })

@@ -17,7 +17,7 @@ const diverging = divergingTable()
 const others = { pinned: 'the pinned row', bf16: 'weights in BF16', int8: 'weights in 8 bits', int4: 'weights in 4 bits', scalar: 'the scalar module', simd: 'the SIMD module' }
 const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
-export function compareView(page, element) {
+export function compareView(page, element, { left, redraw }) {
   const { store } = page, figure = (name) => `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
   element.innerHTML = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
     <div class="fields"><label>B is <select name="other">${Object.entries(others).map(([name, text]) => `<option value="${name}">${text}</option>`).join('')}</select></label>
@@ -26,25 +26,40 @@ export function compareView(page, element) {
     <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
     <p class="hint" aria-live="polite"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`), figures = element.querySelectorAll('figure'), hint = element.querySelector('.hint')
-  let second = null, turn = 0 // an engine of its own for another precision or module: { other, engine, ran }
+  let second = null // a model of its own for another precision or module: { other, source, engine (a promise), ran }
   field('pin').addEventListener('click', () => { field('other').value = 'pinned'; pin(page) })
   field('back').addEventListener('click', () => swap(page).catch(page.showError))
-  for (const name of ['other', 'shown']) field(name).addEventListener('change', () => draw().catch(page.showError))
+  for (const name of ['other', 'shown']) field(name).addEventListener('change', redraw)
   field('curtain').addEventListener('input', () => element.style.setProperty('--curtain', `${field('curtain').value}%`))
 
-  const close = () => { second?.engine.close(); second = null }
+  /* Also one that is still on its way. */
+  const close = () => { second?.engine.then((engine) => engine.close(), () => {}); second = null }
+  left.addEventListener('abort', close)
 
-  async function rowsOf(other) {
-    const { layer, head, reverse, ran, score } = store.get()
+  async function open(other, source) {
+    const [{ createEngine }, { roundedSource }] = await Promise.all([import('../engine.js'), import('../rounded.js')])
+    return createEngine(modules[other] ? { source, simd: modules[other], threads: 1 } : { source: await roundedSource(source, other), threads: 1 })
+  }
+
+  async function secondOf(other) {
     if (second?.other !== other || second.source !== page.source) {
       hint.textContent = 'Loading the model a second time …'
       close()
-      const [{ createEngine }, { roundedSource }] = await Promise.all([import('../engine.js'), import('../rounded.js')])
-      second = { other, source: page.source, ran: -1, engine: await createEngine(modules[other] ? { source: page.source, simd: modules[other], threads: 1 } : { source: await roundedSource(page.source, other), threads: 1 }) }
+      second = { other, source: page.source, ran: -1, engine: open(other, page.source) }
     }
-    const { engine } = second
-    if (second.ran !== ran) await engine.run(page.picture.source, { changes: page.engine.result.changes, fit: page.engine.result.fit })
-    if (second) second.ran = ran
+    const mine = second
+    try {
+      return [mine, await mine.engine]
+    } catch (error) {
+      if (second === mine) second = null // the next draw tries again
+      throw error
+    }
+  }
+
+  async function rowsOf(other) {
+    const { layer, head, reverse, ran, score } = store.get(), [mine, engine] = await secondOf(other)
+    if (mine.ran !== ran) await engine.run(page.picture.source, { changes: page.engine.result.changes, fit: page.engine.result.fit })
+    mine.ran = ran
     const at = { layer, head, query: page.query(), reverse }
     return { row: await engine.row(at), scores: page.drawn.scores && await engine.row({ ...at, score }), score, device: engine.info.device }
   }
@@ -92,9 +107,9 @@ export function compareView(page, element) {
     field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
   }
 
-  async function draw() {
-    const mine = ++turn, other = page.engine.saved ? 'pinned' : field('other').value, b = await findB(other)
-    if (mine !== turn || !element.isConnected) return
+  async function draw(latest) {
+    const other = page.engine.saved ? 'pinned' : field('other').value, b = await findB(other)
+    if (!latest()) return
     const { row, title } = page.drawn, { shape, info } = page.engine, fits = b && b.row.length === row.length && b.shape.rows === shape.rows
     showControls(other, fits)
     page.compared = fits ? b : null
@@ -107,5 +122,5 @@ export function compareView(page, element) {
     const apart = divergence(row, b.row), digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
     element.querySelector('dl').innerHTML = `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, b.row).toFixed(4)}</dd>`
   }
-  return { keys: ['drawn', 'pinned'], draw, leave: close }
+  return { keys: ['drawn', 'pinned'], draw }
 }

@@ -19,7 +19,7 @@ export function headsView(page, element) {
     <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
   const [across, down, cells, hint] = ['.across', '.down', '.cells', '.hint'].map((selector) => element.querySelector(selector))
   const field = (name) => element.querySelector(`[name=${name}]`)
-  let rows = [], shown = [], turn = 0
+  let rows = [], shown = []
   const place = (row, column) => shown[row * engine.shape.heads + column]
   const grid = createGrid(cells, {
     name: (row, column) => {
@@ -67,10 +67,10 @@ export function headsView(page, element) {
     return state.sort || state.filter ? `${found} ${scaled}` : scaled
   }
 
-  async function draw() {
-    const mine = ++turn, { heads: count, prefixTokens, rows: r, columns: c } = engine.shape, state = store.get()
+  async function draw(latest) {
+    const { heads: count, prefixTokens, rows: r, columns: c } = engine.shape, state = store.get()
     const found = await engine.rows({ query: page.query(), reverse: state.reverse, score: state.score })
-    if (mine !== turn) return
+    if (!latest()) return
     rows = found
     const ordered = Boolean(state.sort || state.filter.trim()) && page.statistics !== null
     shown = ordered ? findHeads(page.statistics, state) : rows.flatMap((layer, l) => layer.map((_, h) => ({ layer: l, head: h })))

@@ -10,7 +10,7 @@ const nats = (value) => (value > 0 && value < 5e-4 ? value.toExponential(1) : va
 const brushes = { '': 'chooses the query', drop: 'drops patches', cut: 'cuts query → patch' }
 const options = (names) => Object.entries(names).map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
 
-export function interveneView(page, element) {
+export function interveneView(page, element, { left, redraw }) {
   const { store, engine } = page
   element.innerHTML = `<p class="hint">What a change does to the answer is closer to an explanation than where a head looks. The model runs again at once.</p>
     <div class="row"><label>A press on the picture <select name="brush">${options(brushes)}</select></label></div>
@@ -45,23 +45,26 @@ export function interveneView(page, element) {
     return true
   }
 
+  left.addEventListener('abort', () => { page.paint = null })
+
   /* What the answer is without each head: the change of the first class's share, and the Jensen-Shannon divergence of all classes' shares from
-   * those of the whole model, which also sees what happens among the others. One run without each. */
+   * those of the whole model, which also sees what happens among the others. One run without each, until the view is left. */
   async function sweep() {
     const { layers, heads } = engine.shape, { how } = store.get(), { logits } = engine.whole, whole = softmax(logits), best = whole.indexOf(Math.max(...whole))
     const found = {}, { source } = page.picture
     for (let layer = 0; layer < layers; layer++)
-      for (let head = 0; head < heads; head++) {
+      for (let head = 0; head < heads && !left.aborted; head++) {
         const key = `${layer}.${head}`
         const shares = softmax(await engine.logits(source, { ...unchanged, how, off: [key] }))
         found[key] = { share: shares[best] - whole[best], apart: divergence(whole, shares) }
         said.textContent = `Without layer ${layer}, head ${head}: ${nats(found[key].apart)} nats`
       }
-    effects = found
     await page.run(page.picture)
+    if (left.aborted) return
+    effects = found
     of = store.get().ran
     rank(engine.model.labels[best])
-    draw()
+    redraw()
   }
 
   /* The heads by how little the answer needs them; the first and the last are named. */
@@ -135,5 +138,5 @@ export function interveneView(page, element) {
       return line
     }))
   }
-  return { keys: ['ran', 'measured', 'layer', 'head', 'query', ...Object.keys(unchanged)], draw, leave: () => { page.paint = null } }
+  return { keys: ['ran', 'measured', 'layer', 'head', 'query', ...Object.keys(unchanged)], draw }
 }

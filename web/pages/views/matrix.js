@@ -9,7 +9,7 @@ import { put } from './canvas.js'
 
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
-export function matrixView(page, element) {
+export function matrixView(page, element, { left }) {
   const { store, engine } = page
   element.innerHTML = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
     <label>A press <select name="brush"><option value="0">keeps the row</option><option value="1">bars the pair</option><option value="4">bars 4 × 4</option><option value="14">bars 14 × 14</option></select></label>
@@ -23,7 +23,7 @@ export function matrixView(page, element) {
   field('free').addEventListener('click', () => store.set({ cuts: [] }))
   let over = null // the row under the pointer, which a run takes from the stage
   let painting = null // true while a stroke bars, false while it frees
-  let matrix = null, held = '', turn = 0, key = null, ringed = null
+  let matrix = null, held = '', key = null, ringed = null
 
   /* [query, key] of the stage's token and the other, and back: in reverse the stage is on the key. */
   const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
@@ -108,12 +108,12 @@ export function matrixView(page, element) {
     look()
   })
 
-  async function draw() {
-    const mine = ++turn, { layer, head, ran, score } = store.get(), { tokens } = engine.shape, { scale, table } = page.drawn
+  async function draw(latest) {
+    const { layer, head, ran, score } = store.get(), { tokens } = engine.shape, { scale, table } = page.drawn
     const wanted = `${ran} ${layer} ${head} ${score}`
     if (wanted !== held) {
       const found = await engine.matrix(layer, head, score)
-      if (mine !== turn) return
+      if (!latest()) return
       matrix = found
       held = wanted
     }
@@ -124,5 +124,6 @@ export function matrixView(page, element) {
     cross()
     if (over) store.set({ hover: over })
   }
-  return { keys: ['drawn', 'cuts'], draw, leave: () => { store.set({ hover: null }); page.look(null) } }
+  left.addEventListener('abort', () => { store.set({ hover: null }); page.look(null) })
+  return { keys: ['drawn', 'cuts'], draw }
 }

@@ -1,5 +1,6 @@
-/* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page, element) that draws itself and says, if
- * it wants to, by which keys of the state it is drawn again and what to undo when it goes: { keys, draw, leave }. */
+/* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page, element, { left, redraw }) that fills an element of
+ * its own and returns { keys, draw }: by which keys of the state it is drawn again, and how. What ends after the view was left must not be
+ * seen: draw(latest) asks latest() after what it awaits, which is false once it was left or another draw has begun; left is an AbortSignal. */
 import { headsView } from './heads.js'
 
 /* The first view comes with the page, the others when they are first looked at. */
@@ -14,8 +15,8 @@ const views = {
 const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
 
 export function createPanel(page) {
-  const { store } = page, element = document.getElementById('view'), tabs = [...document.querySelectorAll('#tabs [role=tab]')], table = document.getElementById('view-table')
-  let current = null, shown = null
+  const { store } = page, tabs = [...document.querySelectorAll('#tabs [role=tab]')], table = document.getElementById('view-table')
+  let element = document.getElementById('view'), current = null, shown = null, left = new AbortController(), turn = 0
 
   async function show() {
     const { view } = store.get(), name = views[view] ? view : 'heads'
@@ -29,19 +30,24 @@ export function createPanel(page) {
     shown = name
     const made = await views[name]()
     if (shown !== name) return // another one was chosen meanwhile
-    current?.leave?.()
-    element.replaceChildren()
-    current = made(page, element)
-    if (page.drawn) redraw()
+    left.abort()
+    left = new AbortController()
+    const before = element
+    element = before.cloneNode()
+    element.removeAttribute('style')
+    before.replaceWith(element)
+    current = made(page, element, { left: left.signal, redraw })
+    redraw()
   }
 
   /* A new model that has not run yet has nothing to draw. */
   async function redraw() {
-    if (!page.engine.result) return
+    if (!page.engine.result || !page.drawn) return
+    const { signal } = left, mine = ++turn, latest = () => mine === turn && !signal.aborted
     try {
-      await current.draw()
+      await current.draw(latest)
     } catch (error) {
-      if (page.engine.result) page.showError(error)
+      if (latest() && page.engine.result) page.showError(error)
     }
   }
 
@@ -57,7 +63,7 @@ export function createPanel(page) {
   })
   store.on(null, (state, changed) => {
     if (changed.includes('view')) show().catch(page.showError)
-    else if (page.drawn && current?.keys.some((key) => changed.includes(key))) redraw()
+    else if (current?.keys.some((key) => changed.includes(key))) redraw()
   })
   return show()
 }

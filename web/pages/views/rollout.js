@@ -1,7 +1,7 @@
 /* Attention rollout: the stage shows the query's row of the product over a range of layers. A button walks the last layer; where less motion
  * is asked for, each press takes it one layer on. */
 
-export function rolloutView({ store, engine }, element) {
+export function rolloutView({ store, engine }, element, { left }) {
   element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
     <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
     <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
@@ -39,9 +39,10 @@ export function rolloutView({ store, engine }, element) {
   function stop() {
     clearInterval(timer)
     timer = null
-    if (!still && field('play')) field('play').textContent = 'Play the layers'
+    if (!still) field('play').textContent = 'Play the layers'
   }
   let timer = null
+  left.addEventListener('abort', stop)
   field('play').addEventListener('click', () => (still ? store.set(next(store.get())) : timer ? stop() : play()))
 
   function draw() {
@@ -56,5 +57,5 @@ export function rolloutView({ store, engine }, element) {
     field('play').disabled = !engine.result.kept
     element.lastElementChild.textContent = engine.result.kept ? 'Rollout joins weights after the softmax: the stage switch waits until another view is chosen.' : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
   }
-  return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw, leave: stop }
+  return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw }
 }

@@ -8,7 +8,7 @@ const mostObjects = 16
 /* Other moves wait for the next frame. */
 const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 
-export function sceneView(page, panel) {
+export function sceneView(page, panel, { left }) {
   const { store, engine } = page
   panel.innerHTML = `<p class="hint">Drag a shape on the picture, with Shift to turn it, or change it here. The maps follow.</p>
     <div class="fields three"><label>Object <select name="object"></select></label><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></div>
@@ -92,8 +92,7 @@ export function sceneView(page, panel) {
     draw()
   }
   const inside = (value) => Math.round(Math.min(216, Math.max(8, value)) * 16) / 16
-  const leave = new AbortController()
-  element('patches').addEventListener('pointerdown', drag, { capture: true, signal: leave.signal })
+  element('patches').addEventListener('pointerdown', drag, { capture: true, signal: left })
 
   function draw() {
     const scene = page.picture.drawing
@@ -115,5 +114,5 @@ export function sceneView(page, panel) {
     panel.lastElementChild.textContent = twins ? `The shape that occurs twice: ${scene.objects[twins[0]].shape}.`
       : 'No one shape occurs exactly twice: that is outside what the demo model was trained on.'
   }
-  return { keys: ['ran', 'measured'], draw, leave: () => leave.abort() }
+  return { keys: ['ran', 'measured'], draw }
 }

@@ -17,7 +17,6 @@ export function tokensView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
   const figures = element.querySelectorAll('figure'), [ofStates, ofPositions] = element.querySelectorAll('.hint')
-  let turn = 0
 
   function show(index, words, numbers, scale, colours) {
     const { rows, columns, prefixTokens } = engine.shape
@@ -47,9 +46,9 @@ export function tokensView(page, element) {
     return Number.isNaN(positions[token]) ? `${name(token)} has no position embedding.` : `By position alone ${name(token)} is ${nearest(positions, token)}, in every picture and before the first layer.`
   }
 
-  async function draw() {
-    const mine = ++turn, { layer, query, hover, colours } = store.get(), token = engine.token(hover ?? query), found = await likeness(page, layer, token), table = await engine.colours(colours)
-    if (mine !== turn) return
+  async function draw(latest) {
+    const { layer, query, hover, colours } = store.get(), token = engine.token(hover ?? query), found = await likeness(page, layer, token), table = await engine.colours(colours)
+    if (!latest()) return
     const { states, lengths, positions } = found, longest = lengths && largestOf(lengths.slice(engine.shape.prefixTokens))
     show(0, 'cosine', states, cosines, diverging)
     show(1, 'of a token’s numbers', lengths, plainScale('length', longest), table)
