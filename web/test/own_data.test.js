@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, site, startBrowser } from './browser.js'
 import { native, packageFolder, repository } from './package.js'
+import { writePng } from './png.js'
 import { npyParts } from '../pages/arrays.js'
 import { licenceOfCard } from '../pages/model_card.js'
 import { mayAsk, megabytes } from '../pages/model_store.js'
@@ -268,5 +269,58 @@ test('several pictures: mean and spread of every head, those of heed run --json;
   await page.screenshot({ path: join(site, '../screenshots/explorer-many.png') })
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene7.png'))
+  await finish(page)
+})
+
+test('the built-in model says of every picture but a drawn scene that its answer means nothing; other models do not', async () => {
+  const page = await browser.open(), said = () => page.locator('#answer-limit').evaluate((line) => (line.checkVisibility() ? line.textContent : ''))
+  const limit = /^The demo model knows only ten drawn shapes: on a photograph its answer means nothing\.$/, shows = (name) => page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(name), name)
+  const png = writePng(Uint8Array.from({ length: 64 * 48 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i * 7) % 251)), 64, 48), photo = (name) => ({ name, mimeType: 'image/png', buffer: png })
+  const scene = async () => {
+    await page.click('#samples button:nth-child(2)')
+    await shows('Scene 7')
+    assert.equal(await said(), '')
+  }
+  assert.equal(await said(), '')
+  await page.setInputFiles('#picture-file', photo('own.png'))
+  await shows('own.png')
+  assert.match(await said(), limit)
+  await page.screenshot({ path: join(site, '../screenshots/explorer-photo.png') })
+  await scene()
+  await page.evaluate((bytes) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.items.add(new File([Uint8Array.from(bytes)], 'pasted.png', { type: 'image/png' }))
+    dispatchEvent(new ClipboardEvent('paste', { clipboardData }))
+  }, [...png])
+  await shows('pasted.png')
+  assert.match(await said(), limit)
+  await scene()
+  await page.evaluate(() => { const canvas = document.createElement('canvas'), draw = () => { canvas.getContext('2d').fillRect(0, 0, 9, 9); requestAnimationFrame(draw) }; draw(); navigator.mediaDevices.getUserMedia = async () => canvas.captureStream() })
+  await page.click('#camera')
+  await page.waitForFunction(() => document.getElementById('video').readyState > 1)
+  await page.click('#shoot')
+  await shows('Camera')
+  assert.match(await said(), limit)
+  await scene()
+  await page.setInputFiles('#picture-file', [photo('one.png'), photo('two.png')])
+  await page.waitForSelector('dialog.report')
+  await page.keyboard.press('Escape')
+  await shows('one.png')
+  assert.match(await said(), limit)
+  await page.setInputFiles('#model-files', ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) => join(repository, 'tests/vectors/vit/micro_32', name)).filter(existsSync))
+  await page.waitForSelector('#demo-model:not([hidden])')
+  await shows('one.png')
+  assert.equal(await said(), '')
+  await page.click('#demo-model')
+  await page.waitForFunction(() => !document.getElementById('answer-limit').hidden)
+  await page.setInputFiles('#model-files', { name: 'own.npy', mimeType: '', buffer: Buffer.from(await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(0.2)])).arrayBuffer()) })
+  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('maps of own.npy'))
+  assert.equal(await said(), '')
+  await page.click('#demo-model')
+  await scene()
+  await page.click('#tab-scene')
+  await page.click('#view [name=remove]')
+  await shows('Your scene')
+  assert.equal(await said(), '')
   await finish(page)
 })

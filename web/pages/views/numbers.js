@@ -1,5 +1,6 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
 import { unchanged } from '../changes.js'
+import { demoModel } from '../heed/demo.js'
 import { percent, times, topOf, tokenName } from '../plot/caption.js'
 import { histogram } from '../plot/histogram.js'
 import { entropy, softmax } from '../maps.js'
@@ -7,8 +8,9 @@ import { entropy, softmax } from '../maps.js'
 const element = (id) => document.getElementById(id)
 const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text })
 
-export function showAnswer({ engine }) {
+export function showAnswer({ engine, source, picture }) {
   const { logits } = engine.result, list = element('answer')
+  element('answer-limit').hidden = source !== demoModel || Boolean(engine.saved || picture.drawing)
   if (!logits) return list.replaceChildren(made('li', engine.saved ? 'This file says nothing of classes.' : 'This model has no classifier.'))
   const shares = softmax(logits)
   list.replaceChildren(...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
