@@ -1,10 +1,11 @@
 /* Models by address: which files a folder has and how large they are, their bytes kept in Cache Storage until they are removed. The page's
  * policy (connect-src) says which servers it may ask: its own, unless whoever serves it adds others. */
 
+import { indexName, shardsOf } from './heed/shards.js'
 import { digest } from './model_hashes.js'
 
 const storeName = 'heed-models'
-const single = 'model.safetensors', index = 'model.safetensors.index.json', small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
+const single = 'model.safetensors', small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
 
 export const megabytes = (bytes) => (bytes < 5e4 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`)
 
@@ -30,17 +31,16 @@ async function request(url, options) {
 }
 
 /** { name, url, size } of a file, size 0 where the server does not say it; null where there is none. */
-async function look(folder, name) {
-  const url = new URL(name, folder).href, answer = await request(url, { method: 'HEAD' })
+async function look(folder, name, path = name) {
+  const url = new URL(path, folder).href, answer = await request(url, { method: 'HEAD' })
   if (answer.status === 404) return null
   if (!answer.ok && answer.status !== 405) throw new Error(`${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`)
   return { name, url, size: answer.headers.has('content-encoding') ? 0 : Number(answer.headers.get('content-length')) }
 }
 
-/* The shards that a folder's index names: plain names alone. */
 async function shards({ url }) {
-  const { weight_map: map = {} } = await (await request(url)).json()
-  return [...new Set(Object.values(map))].filter((name) => /^[^/\\]+\.safetensors$/.test(name))
+  const bytes = new Uint8Array(await (await request(url)).arrayBuffer())
+  return shardsOf(bytes.length, () => bytes)
 }
 
 /** What an address holds: a folder (config.json, weights or their shards), or one file of weights with the small files beside it. Nothing is
@@ -54,11 +54,11 @@ export async function lookAt(text) {
   url.hash = ''
   if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
   const folder = new URL('.', url), name = lone ? url.pathname.split('/').pop() : single
-  const weights = await look(folder, name), shardIndex = weights || lone ? null : await look(folder, index) // one by one: what is not there is an error on the console
+  const weights = await look(folder, name), shardIndex = weights || lone ? null : await look(folder, indexName) // one by one: what is not there is an error on the console
   if (!weights && !shardIndex) missing(folder, name)
   const files = (await Promise.all(small.map((file) => look(folder, file)))).filter(Boolean)
   if (weights) files.push(weights)
-  else files.push(shardIndex, ...await Promise.all((await shards(shardIndex)).map(async (shard) => (await look(folder, shard)) ?? missing(folder, shard))))
+  else files.push(shardIndex, ...await Promise.all((await shards(shardIndex)).map(async (shard) => (await look(folder, shard, encodeURIComponent(shard))) ?? missing(folder, shard))))
   if (sha256 && !weights) throw new Error(`${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`)
   return { address: url.href, sha256, files, size: files.every(({ size }) => size > 0) ? files.reduce((sum, { size }) => sum + size, 0) : 0 }
 }

@@ -4,11 +4,12 @@
  * begin(progress, signal) wants it called before a session is made of it, and end() after. */
 import { HeedError, cancelled } from './error.js'
 import { builtin, inNode } from './host.js'
+import { indexName, shardsOf } from './shards.js'
 
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
 const windowBytes = 1 << 22
 
-const folderNames = ['config.json', 'preprocessor_config.json', 'model.safetensors.index.json', 'model.safetensors']
+const small = ['config.json', 'preprocessor_config.json', indexName], single = 'model.safetensors'
 
 const fromBytes = (bytes) => ({ size: bytes.byteLength, read: (offset, target) => target.set(bytes.subarray(offset, offset + target.length)), close() {} })
 
@@ -23,6 +24,7 @@ function fromWindow(size, readAt, close) {
         held = readAt(at, Math.min(windowBytes, size - at))
       }
       const part = held.subarray(at - start, at - start + target.length - done)
+      if (!part.length) throw new Error(`the file ended at byte ${at}`) // it was cut short meanwhile
       target.set(part, done)
       done += part.length
     }
@@ -140,21 +142,32 @@ async function fromBlob(blob, progress, signal) {
   return fromWindow(blob.size, (at, length) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(at, at + length))), () => {})
 }
 
-async function fromPath(path) {
-  const { openSync, fstatSync, readSync, closeSync } = await builtin('fs')
-  const file = openSync(path)
+/* To open what is no file may wait for ever or move a device: it is looked at before, and, as it may be another by then, after. */
+async function fromPath(name, path) {
+  const { constants, openSync, fstatSync, statSync, readSync, closeSync } = await builtin('fs')
+  const sizeOf = (info) => {
+    if (info.isFile()) return info.size
+    throw new HeedError('IO', `${name}: not a regular file (found ${info.isDirectory() ? 'a directory' : info.isFIFO() ? 'a FIFO' : 'something else'}, expected a file) at ${path}`)
+  }
+  sizeOf(statSync(path))
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   const readAt = (at, length) => {
     const buffer = new Uint8Array(length)
     return buffer.subarray(0, readSync(file, buffer, 0, length, at))
   }
-  return fromWindow(fstatSync(file).size, readAt, () => closeSync(file))
+  try {
+    return fromWindow(sizeOf(fstatSync(file)), readAt, () => closeSync(file))
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
 }
 
 /** Nothing where there is no such file. */
 async function fromAddress(name, url, progress, signal) {
   if (inNode && url.startsWith('file:')) {
     const { fileURLToPath } = await builtin('url')
-    return fromPath(fileURLToPath(url)).catch((error) => {
+    return fromPath(name, fileURLToPath(url)).catch((error) => {
       if (error.code === 'ENOENT') return undefined
       throw error
     })
@@ -220,16 +233,23 @@ async function openAll(wanted, progress, signal) {
 
 /* A folder says in its index which shards it has. */
 async function openFolder(url, progress, signal) {
-  const folder = url.endsWith('/') ? url : `${url}/`
-  const small = await openAll(folderNames.slice(0, 3).map((name) => [name, folder + name]), progress, signal)
-  const index = small.find((file) => file.name === folderNames[2])
-  let shards = [folderNames[3]]
-  if (index) {
-    const text = new Uint8Array(index.size)
-    index.read(0, text)
-    shards = [...new Set(Object.values(JSON.parse(new TextDecoder().decode(text)).weight_map ?? {}))].filter((name) => !name.includes('/'))
+  const folder = url.endsWith('/') ? url : `${url}/`, open = (names) => openAll(names.map((name) => [name, folder + encodeURIComponent(name)]), progress, signal)
+  const files = await open(small)
+  try {
+    return [...files, ...await open(shardsIn(files) ?? [single])]
+  } catch (error) {
+    for (const file of files) file.close()
+    throw error
   }
-  return [...small, ...await openAll(shards.map((name) => [name, folder + name]), progress, signal)]
+}
+
+function shardsIn(files) {
+  const index = files.find(({ name }) => name === indexName)
+  return index && shardsOf(index.size, () => {
+    const bytes = new Uint8Array(index.size)
+    index.read(0, bytes)
+    return bytes
+  })
 }
 
 /** wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a folder as [['', address]]. */

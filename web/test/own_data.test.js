@@ -9,14 +9,15 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { finish, site, startBrowser } from './browser.js'
+import { pathToFileURL } from 'node:url'
+import { finish, plain, site, startBrowser } from './browser.js'
 import { native, packageFolder, repository } from './package.js'
 import { writePng } from './png.js'
 import { npyParts } from '../pages/arrays.js'
 import { licenceOfCard } from '../pages/model_card.js'
-import { mayAsk, megabytes } from '../pages/model_store.js'
 import { serve } from '../serve.js'
 
+const { mayAsk, megabytes } = await import(pathToFileURL(join(plain, 'model_store.js')).href)
 let browser
 
 before(async () => (browser = await startBrowser()))
@@ -110,6 +111,24 @@ test('what is not there, and a server that the policy does not name, get a sente
     await page.click('#error-close')
   }
   assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 2) // the weights and the index of their shards
+  page.faults = page.faults.filter((fault) => !fault.includes('404'))
+  await finish(page)
+})
+
+test('an index by address names files of its own folder alone', async () => {
+  const page = await browser.open(), asked = []
+  let name
+  await page.route('**/shards/**', (route) => {
+    asked.push(new URL(route.request().url()).pathname)
+    return asked.at(-1).endsWith('index.json') ? route.fulfill({ json: { weight_map: { a: name } } }) : route.fulfill({ status: asked.at(-1).endsWith('config.json') ? 200 : 404 })
+  })
+  for (name of ['..\\secret.safetensors', 'sub/x.safetensors', 'C:x.safetensors', 'x.bin', 7]) {
+    await askFor(page, 'shards/')
+    await page.waitForSelector('#error:not([hidden])')
+    assert.match(await text(page, 'error-text'), /^model\.safetensors\.index\.json: tensor "a" is not in a plain file \(found .*, expected "NAME\.safetensors"\)/)
+    await page.click('#error-close')
+  }
+  assert.deepEqual([...new Set(asked)].filter((path) => !/^\/shards\/(config\.json|preprocessor_config\.json|README\.md|model\.safetensors(\.index\.json)?)$/.test(path)), [])
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
 })
