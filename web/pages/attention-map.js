@@ -5,7 +5,7 @@
  * --attention-ground, what lies behind the map where there is no picture. Elements of one page share the runtime, and each model is loaded once. */
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
-import { caption } from './plot/caption.js'
+import { caption, elsewhere } from './plot/caption.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
@@ -123,10 +123,21 @@ class AttentionMap extends HTMLElement {
     context.drawImage(map, 0, 0, this.#canvas.width, this.#canvas.height)
     context.globalAlpha = 1
     if (query !== 'cls') this.#mark(context, query, this.#canvas.width / columns)
-    const said = caption({ row, where, token, prefix, columns, rollout: this.#view === 'rollout' })
+    const how = { row, where, token, prefix, columns, rollout: this.#view === 'rollout' }, said = caption(how)
+    this.#note(context, elsewhere(how))
     this.#say('')
     this.#canvas.setAttribute('aria-label', said)
     this.title = said
+  }
+
+  /* Where the weight is that no patch shows. */
+  #note(context, text) {
+    if (!text) return
+    context.font = '15px system-ui, sans-serif'
+    context.fillStyle = '#000c'
+    context.fillRect(8, 8, context.measureText(text).width + 16, 26)
+    context.fillStyle = '#fff'
+    context.fillText(text, 16, 26)
   }
 
   /* A frame around the query that is seen on light and dark. */

@@ -8,6 +8,7 @@ import { entropy, softmax } from './maps.js'
 import { npyParts, safetensorsParts, zipParts } from './arrays.js'
 import { stageWords } from './scores.js'
 import { provenanceOf, provenanceText } from './provenance.js'
+import { scaleOf } from './views/bar.js'
 
 const element = (id) => document.getElementById(id)
 const shot = (id) => { const canvas = element(id); return canvas.width ? enlarged(canvas).toDataURL() : null }
@@ -22,16 +23,14 @@ function enlarged(canvas) {
   return copy
 }
 
-/* What the view beside the picture shows, as one picture: its canvases side by side, or its plot. */
-async function viewPicture() {
-  const canvases = [...document.querySelectorAll('#view canvas')].filter(({ width, offsetParent }) => width && offsetParent), plot = document.querySelector('#view svg.plot')
-  if (plot && !canvases.length) return plotPicture(plot)
-  if (!canvases.length) return null
-  if (canvases.length === 1) return { href: enlarged(canvases[0]).toDataURL(), aspect: canvases[0].width / canvases[0].height }
-  const parts = canvases.map(enlarged), height = Math.max(...parts.map((part) => part.height)), gap = Math.round(height / 20)
-  const copy = Object.assign(document.createElement('canvas'), { width: parts.reduce((sum, part) => sum + part.width + gap, -gap), height }), context = copy.getContext('2d')
-  parts.reduce((x, part) => { context.drawImage(part, x, 0); return x + part.width + gap }, 0)
-  return { href: copy.toDataURL(), aspect: copy.width / copy.height }
+/* What the view beside the picture shows: its canvases with their bars, or its plot. */
+function viewPictures() {
+  const canvases = [...document.querySelectorAll('#view canvas')].filter((canvas) => canvas.width && canvas.offsetParent && !canvas.closest('.bar')), plot = document.querySelector('#view svg.plot')
+  if (plot && !canvases.length) return [plotPicture(plot)]
+  return canvases.map((canvas) => {
+    const bar = (canvas.closest('figure') ?? document.getElementById('view')).querySelector('.bar canvas')
+    return { href: enlarged(canvas).toDataURL(), aspect: canvas.width / canvas.height, ...(bar && { scale: scaleOf(bar), bar: bar.toDataURL() }) }
+  })
 }
 
 /* A plot stands alone once the styles it has from the page are written into it. */
@@ -47,10 +46,10 @@ function plotPicture(plot) {
 }
 
 export async function currentFigure(page) {
-  const { store, engine, drawn } = page, { query } = store.get(), view = await viewPicture()
+  const { store, engine, drawn } = page, { query } = store.get()
   return figure({
-    pictures: { picture: element('picture').toDataURL(), map: shot('map'), bar: element('bar').toDataURL(), heads: view?.href ?? null }, headsAspect: view?.aspect ?? 1, rows: engine.shape.rows, columns: engine.shape.columns, path: drawn.path,
-    cell: query === 'cls' ? null : query, scale: drawn.scale, caption: drawn.caption, provenance: provenanceText(await provenanceOf(page)),
+    pictures: { picture: element('picture').toDataURL(), map: shot('map'), bar: element('bar').toDataURL() }, views: viewPictures(), rows: engine.shape.rows, columns: engine.shape.columns, path: drawn.path,
+    cell: query === 'cls' ? null : query, note: drawn.note, scale: drawn.scale, caption: drawn.caption, provenance: provenanceText(await provenanceOf(page)),
     dark: getComputedStyle(document.body).color.match(/\d+/)[0] > 128
   })
 }

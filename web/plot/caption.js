@@ -28,6 +28,17 @@ export function caption({ row, where, token, prefix, columns, reverse = false, r
   return `${where}: ${name} gives ${percent(held)} of its attention to ${of} to ${most}`
 }
 
+/** For the picture itself, where patches beside the query's own share less than a tenth of the row: "98.3 % on CLS"; '' otherwise. A column is no
+ * share of anything: it has words only where it is empty. */
+export function elsewhere({ row, token, prefix, columns, reverse = false, rollout = false }) {
+  const total = row.reduce((sum, weight) => sum + weight, 0), to = rollout || reverse ? 'from' : 'on'
+  if (total === 0) return `no weight ${to} any token`
+  const held = topOf([...row.subarray(0, prefix), ...(token >= prefix ? [row[token]] : [])], prefix + 1), sum = held.reduce((sum, { weight }) => sum + weight, 0)
+  if (reverse || !(total - sum < 0.1 * total)) return ''
+  const most = held.filter(({ weight }) => weight >= 0.1 * total).map((entry) => `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : tokenName(entry.token, prefix, columns)}`)
+  return most.join(', ') || `${percent(sum / total)} ${to} CLS and registers`
+}
+
 /** Of scores before the softmax: how far they reach, and where they are highest. */
 export function scoreCaption({ row, where, token, prefix, columns, reverse = false, stage }) {
   const name = tokenName(token, prefix, columns), [top] = topOf(row, 1), barred = row.filter((score) => score === -Infinity).length, low = row.reduce((a, b) => (b === -Infinity ? a : Math.min(a, b)), Infinity)

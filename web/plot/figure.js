@@ -1,5 +1,7 @@
-/* The figure that is saved: picture with its map, colour bar with numbers, caption and provenance, as SVG text of its own.
- * Pictures come in as data URLs. The PNG is this SVG, drawn larger. */
+/* The figure that is saved: picture with its map, what the view beside it shows, colour bars with numbers, caption and provenance, as SVG text
+ * of its own. Pictures come in as data URLs. The PNG is this SVG, drawn larger. */
+import { ticksThatFit } from './scale.js'
+
 
 const escape = (text) => String(text).replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign])
 
@@ -15,16 +17,35 @@ function wrap(text, width) {
 const image = (href, x, y, width, height, extra = '') =>
   `<image href="${escape(href)}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" ${extra}/>`
 
+const character = 7.4 // pixels, of 13
+
+/* What stands on the picture, on a ground of its own. */
+const noted = (note, x, y) => `<rect x="${x}" y="${y}" width="${note.length * character + 14}" height="24" rx="4" fill="#000" fill-opacity="0.78"/><text x="${x + 7}" y="${y + 17}" fill="#fff">${escape(note)}</text>`
+
 function bar(scale, href, x, y, width) {
-  const ticks = scale.ticks.map(({ at, text }) =>
+  const ticks = ticksThatFit(scale.ticks, width / character).map(({ at, text }) =>
     `<path d="M${(x + at * width).toFixed(1)} ${y + 12}v4" stroke="currentColor"/><text x="${(x + at * width).toFixed(1)}" y="${y + 28}" text-anchor="${at === 0 ? 'start' : at === 1 ? 'end' : 'middle'}">${escape(text)}</text>`)
   return `${image(href, x, y, width, 12)}${ticks.join('')}<text x="${x}" y="${y + 46}">${escape(scale.label)}</text>`
 }
 
-/** pictures: { picture, map, heads, bar } as data URLs (heads optional); cell: the query as [row, column] or null. */
-export function figure({ pictures, rows, columns, aspect = 1, headsAspect = 1, path, cell, scale, caption, provenance, dark = false }) {
-  const width = 448, height = Math.round(width / aspect), left = 16, grid = pictures.heads ? width : 0
-  const total = left * 2 + width + (grid ? grid + 24 : 0), lines = wrap(caption, total / 7.4), from = wrap(provenance, total / 5.9), below = height + left
+/* Pictures of the view in two columns, one alone as large as the map, each with its bar below. Returns the drawing and its height. */
+function beside(views, x, y, width, height) {
+  const side = views.length > 1 ? (width - 16) / 2 : width, drawn = []
+  let top = 0, bottom = 0
+  views.forEach(({ href, aspect, scale, bar: colours }, i) => {
+    const across = Math.min(side, height * aspect), down = across / aspect, at = x + (i % 2) * (side + 16)
+    if (i % 2 === 0) top = bottom
+    drawn.push(image(href, at, y + top, across, down, 'image-rendering="pixelated"'), scale ? bar(scale, colours, at, y + top + down + 14, across) : '')
+    bottom = Math.max(bottom, top + down + (scale ? 66 : 0))
+  })
+  return [drawn.join('\n'), bottom]
+}
+
+/** pictures: { picture, map, bar } as data URLs; views: what stands beside them; cell: the query as [row, column] or null; note: what stands
+ * on the picture. */
+export function figure({ pictures, views = [], rows, columns, aspect = 1, path, cell, note = '', scale, caption, provenance, dark = false }) {
+  const width = 448, height = Math.round(width / aspect), left = 16, [panels, reach] = beside(views, left + width + 24, left, width, height)
+  const total = left * 2 + width + (views.length ? width + 24 : 0), lines = wrap(caption, total / character), from = wrap(provenance, total / 5.9), below = Math.max(height, reach - 66) + left
   const bottom = below + 66 + lines.length * 18 + 14 + from.length * 13
   const scaled = `translate(${left} ${left}) scale(${width / columns} ${height / rows})`
   const thin = 'vector-effect="non-scaling-stroke"'
@@ -35,8 +56,9 @@ export function figure({ pictures, rows, columns, aspect = 1, headsAspect = 1, p
 ${image(pictures.picture, left, left, width, height)}
 ${image(pictures.map, left, left, width, height, 'image-rendering="pixelated"')}
 ${strokes.join('\n')}
-${pictures.heads ? image(pictures.heads, left + width + 24, left, Math.min(grid, height * headsAspect), Math.min(height, grid / headsAspect), 'image-rendering="pixelated"') : ''}
-${bar(scale, pictures.bar, left, below + 14, width)}
+${note && noted(note, left + 8, left + 8)}
+${panels}
+${bar(scale, pictures.bar, left, left + height + 14, width)}
 ${lines.map((line, i) => `<text x="${left}" y="${below + 84 + i * 18}">${escape(line)}</text>`).join('\n')}
 ${from.map((line, i) => `<text x="${left}" y="${bottom - 10 - (from.length - 1 - i) * 13}" font-size="10" opacity="0.75">${escape(line)}</text>`).join('\n')}
 </svg>

@@ -11,6 +11,11 @@ export interface Raster {
   height: number
 }
 
+export interface Tick {
+  /** 0..1 along the scale. */
+  at: number
+  text: string
+}
 export type ScaleKind = 'uniform' | 'share' | 'log' | 'own' | 'all'
 export interface Scale {
   kind: ScaleKind | 'signed' | 'plain'
@@ -21,17 +26,29 @@ export interface Scale {
   label: string
   /** What the end of the scale stands for, in the scale's own unit. */
   top: number
-  /** `at` 0..1 along the scale. */
-  ticks: { at: number, text: string }[]
-  /** A weight's place, 0..1; `own` is the largest weight of its map, which only the kind 'own' looks at. */
+  /** From the first to the end, whose `at` is 1. */
+  ticks: Tick[]
+  /** A weight's place, 0..1, more where it is beyond the end; `own` is the largest weight of its map, which only the kind 'own' looks at. */
   position(weight: number, own?: number): number
 }
 export const scaleKinds: Readonly<Record<ScaleKind, string>>
 /** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` (4) of them reach `top`. */
 export function stepTo(top: number, steps?: number): number
 
-/** tokens: N of the row; largest: the largest weight of all maps that share the scale, for 'all' that of every head and layer. */
-export function makeScale(kind: ScaleKind, of: { tokens: number, largest: number }): Scale
+export interface BarLength {
+  /** Characters that the bar has room for, default 40; `label`: the room of a label, without it its characters and a gap. */
+  length?: number
+  label?: number
+}
+/** tokens: N of the row; largest: the largest weight of all maps that share the scale, for 'all' that of every head and layer. But for 'own' the
+ * scale ends at no less than min(4, N) times uniform. beyond: the largest that is drawn with it although it ends before: its last tick
+ * then says "≥". */
+export function makeScale(kind: ScaleKind, of: BarLength & { tokens: number, largest: number, beyond?: number }): Scale
+/** The scale of many maps. largests: the largest weight of each; to: where it ends, without it the largest of them. Asked for as 'uniform' it is
+ * logarithmic where of the maps that reach uniform more than half stay below a sixteenth of its end. */
+export function gridScale(kind: ScaleKind, of: BarLength & { tokens: number, largests: number[], to?: number, beyond?: number }): Scale
+/** Those whose labels do not meet on a bar of `length` characters; the last always stands. */
+export function ticksThatFit(ticks: Tick[], length: number, label?: number): Tick[]
 export function plainScale(label: string, largest: number): Scale
 export function signedScale(label: string, largest: number): Scale
 export function divergingTable(): Uint8Array
@@ -81,13 +98,16 @@ export function countScores(scores: ArrayLike<number>): { counts: number[], low:
 /** The inside of an SVG of 240 x 82: how the scores of a row are spread, and the softmax's curve. largest: what is written at its end. */
 export function histogram(options: { scores: ArrayLike<number>, largest: string }): string
 
-/** An SVG of picture, map, colour bar, caption and provenance. Pictures are data URLs; cell: the query's [row, column]. */
+/** An SVG of picture, map, colour bar, caption and provenance, with what stands beside them. Pictures are data URLs; cell: the query's [row, column];
+ * note: words on the picture, as `elsewhere` has them. */
 export function figure(options: {
-  pictures: { picture: string, map: string, bar: string, heads?: string }
+  pictures: { picture: string, map: string, bar: string }
+  /** aspect: width / height; scale, with its bar, where the picture has one. */
+  views?: { href: string, aspect: number, scale?: Scale, bar?: string }[]
   rows: number
   columns: number
   aspect?: number
-  headsAspect?: number
+  note?: string
   path?: string
   cell?: [number, number] | null
   scale: Scale
@@ -107,6 +127,8 @@ export interface CaptionOptions {
   rollout?: boolean
 }
 export function caption(options: CaptionOptions): string
+/** "98.3 % on CLS" where patches beside the query's own share less than a tenth of the row; '' otherwise. */
+export function elsewhere(options: Omit<CaptionOptions, 'where' | 'row'> & { row: Float32Array }): string
 export function scoreCaption(options: CaptionOptions & { stage: string }): string
 export function tokenName(token: number, prefix: number, columns: number): string
 export function percent(share: number): string

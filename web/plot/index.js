@@ -2,6 +2,7 @@
 export * from './caption.js'
 export * from './diverging.js'
 export * from './figure.js'
+export * from './grid_scale.js'
 export * from './heads.js'
 export * from './heat.js'
 export * from './histogram.js'

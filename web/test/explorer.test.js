@@ -424,3 +424,76 @@ test('memory is flat over a hundred pictures', async () => {
   assert.ok(now - before < 1, `${before} MB, then ${now} MB`)
   await finish(page)
 })
+
+/* Share of a canvas's pixels that have the last colour of cividis. */
+const shareAtEnd = (page, selector) => page.evaluate((selector) => {
+  const canvas = document.querySelector(selector), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), drawn = data.filter((_, i) => i % 4 === 3 && data[i]).length
+  let end = 0
+  for (let i = 0; i < data.length; i += 4) end += data[i + 3] > 0 && data[i] === 254 && data[i + 1] === 232 && data[i + 2] === 56
+  return end / drawn
+}, selector)
+
+/* The labels of a bar, which may not meet. */
+async function labelsOf(page, selector) {
+  const labels = await page.locator(`${selector} span`).evaluateAll((spans) => spans.map((span) => { const { left, right, height } = span.getBoundingClientRect(); return { text: span.textContent, left, right, height } }))
+  labels.slice(1).forEach(({ text, left, height }, i) => { assert.ok(left > labels[i].right, `${selector}: ${labels[i].text} and ${text}`); assert.equal(height, labels[i].height) })
+  return labels.map(({ text }) => text)
+}
+
+test('where patches have next to nothing nothing shines: the bar has a floor, the picture says where the weight is, heads and matrix have ends of their own', async () => {
+  const page = await browser.open('#q=6.12')
+  assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '1', '2', '3', '4'])
+  assert.equal(await page.textContent('#elsewhere'), '100.0 % on CLS')
+  assert.equal(await shareAtEnd(page, '#map'), 0)
+  assert.deepEqual(await labelsOf(page, '#view .ticks'), ['0', '5', '10', '≥ 15.3'])
+  assert.ok(await shareAtEnd(page, '#heads-canvas') < 0.1, 'heads')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-svg')]), svg = readFileSync(await download.path(), 'utf8')
+  for (const part of ['>100.0 % on CLS</text>', '>4</text>', '>≥ 15.3</text>']) assert.ok(svg.includes(part), part)
+  await page.click('#tab-matrix')
+  await page.waitForFunction(() => document.querySelector('#view .matrix') && document.querySelector('#view .ticks span'))
+  const ends = await labelsOf(page, '#view .ticks')
+  assert.ok(ends.length > 3 && /^≥ [\d.]+$/.test(ends.at(-1)) && Number(ends.at(-1).slice(2)) > 4, ends.join())
+  await page.focus('#patches [tabindex="0"]')
+  for (const key of ['ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
+  await until(page, '#stage-title', /\(4, 12\)/)
+  assert.deepEqual(await labelsOf(page, '#view .ticks'), ends, 'the matrix stays as it is')
+  for (const [kind, last] of [['share', '2.03 %'], ['log', '4'], ['all', null], ['own', '1']]) {
+    await page.selectOption('#scale', kind)
+    await page.waitForFunction((label) => document.getElementById('bar-label').textContent === label, await page.locator('#scale option:checked').textContent())
+    const labels = await labelsOf(page, '#ticks')
+    if (last) assert.equal(labels.at(-1), last, kind)
+  }
+  await finish(page)
+})
+
+test('words on the picture: none where patches have the weight, others for a head that is taken out and for a patch that keeps it', async () => {
+  const page = await browser.open()
+  assert.equal(await page.textContent('#elsewhere'), '')
+  assert.equal(await page.isVisible('#elsewhere'), false)
+  await page.evaluate(() => { location.hash = '#x=3.0' })
+  await until(page, '#elsewhere', /^no weight on any token$/)
+  assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '1', '2', '3', '4'])
+  await page.evaluate(() => { location.hash = '#l=1' })
+  await until(page, '#elsewhere', /^9\d\.\d % on itself$/)
+  await finish(page)
+})
+
+test('<attention-map> has the same words on its picture', async () => {
+  const page = await browser.open('embed.html', { ready: false }), dark = () => page.evaluate(() => {
+    const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d')
+    context.drawImage(document.querySelector('attention-map canvas'), -11, -11)
+    const { data } = context.getImageData(0, 0, 1, 1)
+    return Math.max(data[0], data[1], data[2])
+  })
+  const drawn = (query) => page.evaluate((query) => new Promise((done) => {
+    const element = document.querySelector('attention-map')
+    element.addEventListener('drawn', () => done(), { once: true })
+    element.setAttribute('query', query)
+  }), query)
+  await page.waitForSelector('attention-map canvas[aria-label*="× uniform"]', { timeout: 60000 })
+  await drawn('2,11')
+  assert.ok(await dark() > 100)
+  await drawn('6,12')
+  assert.ok(await dark() < 60)
+  await finish(page)
+})

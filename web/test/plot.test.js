@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { caption, percent, scoreCaption, times, tokenName, topOf } from '../plot/caption.js'
+import { caption, elsewhere, percent, scoreCaption, times, tokenName, topOf } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { figure } from '../plot/figure.js'
+import { gridScale } from '../plot/grid_scale.js'
 import { heads } from '../plot/heads.js'
 import { heat } from '../plot/heat.js'
 import { countScores, histogram } from '../plot/histogram.js'
 import { massMask } from '../plot/mass_mask.js'
 import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
-import { makeScale, plainScale, signedScale } from '../plot/scale.js'
+import { makeScale, plainScale, signedScale, ticksThatFit } from '../plot/scale.js'
 import { scatter } from '../plot/scatter.js'
 import { strip } from '../plot/strip.js'
 
@@ -32,6 +33,48 @@ test('scales say their ends and put weights between them', () => {
   const all = makeScale('all', { tokens, largest: 0.5 })
   assert.deepEqual([all.kind, all.label, all.ticks.at(-1).text, all.position(0.25, 0.3)], ['all', '× uniform, to all heads’ largest', '4', 0.5])
   for (const kind of ['uniform', 'share', 'log', 'own', 'all']) assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
+})
+
+const cases = JSON.parse(readFileSync(new URL('../../tests/vectors/scale/cases.json', import.meta.url)))
+const near = (found, expected, what) => assert.ok(Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected)), `${what}: ${found}, expected ${expected}`)
+
+for (const { about, kind, tokens, largest, end, own, positions, length, label, ticks } of cases.scales)
+  test(`scale: ${about}`, () => {
+    const scale = makeScale(kind, { tokens, largest, length, label })
+    near(scale.top, end, 'end')
+    for (const [weight, at] of positions) near(scale.position(weight, own), at, `weight ${weight}`)
+    assert.deepEqual(scale.ticks.map(({ text }) => text), ticks.map(([, text]) => text))
+    ticks.forEach(([at, text], i) => near(scale.ticks[i].at, at, text))
+  })
+
+for (const { about, tokens, maps, kind, end } of cases.grids)
+  test(`scale of a grid: ${about}`, () => {
+    const largests = maps.flatMap(([count, largest]) => new Array(count).fill(largest)), scale = gridScale('uniform', { tokens, largests })
+    assert.equal(scale.kind, kind)
+    near(scale.top, end, 'end')
+    for (const asked of ['share', 'log', 'own', 'all']) assert.equal(gridScale(asked, { tokens, largests }).kind, asked)
+  })
+
+test('a scale ends at what is finite, and says what is beyond its end', () => {
+  for (const largest of [NaN, Infinity, -1]) near(makeScale('uniform', { tokens: 197, largest }).top, 4, largest)
+  const { ticks } = gridScale('uniform', { tokens: 100, largests: [0.5, 0.1, 0.2], to: 0.2 })
+  assert.equal(ticks.at(-1).text, '≥ 20')
+  assert.equal(gridScale('uniform', { tokens: 100, largests: [0.001, 0.002], to: 0.001 }).ticks.at(-1).text, '4')
+  assert.equal(gridScale('log', { tokens: 100, largests: [0.5, 0.2], to: 0.2 }).ticks.at(-1).text, '≥ 20')
+})
+
+test('labels of ticks never meet, whatever the bar is long', () => {
+  for (const largest of [1e-9, 0.0000742, 0.041, 3.7, 12, 99.4, 123456])
+    for (const scale of [plainScale('', largest), signedScale('', largest), makeScale('log', { tokens: 4096, largest: Math.min(1, largest) })])
+      for (const length of [4, 12, 20, 40]) {
+        const kept = ticksThatFit(scale.ticks, length)
+        assert.equal(kept.at(-1), scale.ticks.at(-1))
+        kept.slice(1).reduce((before, { at, text }) => {
+          const from = at === 1 ? length - text.length : at * length - text.length / 2
+          assert.ok(from > before, `${length}: ${kept.map(({ text }) => text)}`)
+          return from + text.length
+        }, kept.length > 1 ? kept[0].text.length : -Infinity)
+      }
 })
 
 test('numbers that are no shares have a scale from 0, with words of their own', () => {
@@ -93,12 +136,15 @@ test('captions are sentences with numbers', () => {
   assert.deepEqual(topOf(row, 2).map(({ token }) => token), [2, 0])
 })
 
+for (const { about, row, token, prefix, columns, kind, says } of cases.elsewhere)
+  test(`words on the picture: ${about}`, () => assert.equal(elsewhere({ row: Float32Array.from(row), token, prefix, columns, reverse: kind === 'column', rollout: kind === 'rollout' }), says))
+
 test('figure: one SVG with picture, map, bar, caption and where it is from; text is escaped', () => {
   const svg = figure({
-    pictures: { picture: 'data:p', map: 'data:m', bar: 'data:b', heads: 'data:h' }, rows: 2, columns: 2, path: 'M0 0H1', cell: [1, 0],
+    pictures: { picture: 'data:p', map: 'data:m', bar: 'data:b' }, views: [{ href: 'data:h', aspect: 1, scale: makeScale('uniform', { tokens, largest: 0, beyond: 1 }), bar: 'data:c' }], rows: 2, columns: 2, path: 'M0 0H1', cell: [1, 0], note: '9 % on <CLS>',
     scale: uniform, caption: 'a < b & c', provenance: 'heed "1"'
   })
-  for (const part of ['data:p', 'data:m', 'data:b', 'data:h', '<path d="M0 0H1"', '<rect x="0" y="1" width="1"', 'a &lt; b &amp; c', 'heed &quot;1&quot;', '× uniform', '>4</text>'])
+  for (const part of ['data:p', 'data:m', 'data:b', 'data:h', 'data:c', '9 % on &lt;CLS&gt;', '>≥ 4</text>', '<path d="M0 0H1"', '<rect x="0" y="1" width="1"', 'a &lt; b &amp; c', 'heed &quot;1&quot;', '× uniform', '>4</text>'])
     assert.ok(svg.includes(part), part)
   assert.ok(!/NaN|undefined/.test(svg))
   const pictures = { picture: 'p', map: 'm', bar: 'b' }, long = figure({ pictures, rows: 2, columns: 2, scale: uniform, caption: 'c', provenance: 'x'.repeat(300) })

@@ -83,7 +83,7 @@ export function compareView(page, element, { left, redraw }) {
     const { row, scores } = page.drawn, { tokens, prefixTokens } = page.engine.shape, { score } = store.get(), staged = scores && b.scores && b.score === score
     const [first, second] = (staged ? [scores, b.scores] : [row, b.row]).map((of) => of.subarray(prefixTokens)), size = (of) => of.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
     const [unit, factor] = staged ? [stageWords[score], 1] : ['× uniform', tokens], largest = Math.max(size(first), size(second))
-    const less = first.map((value, i) => (Number.isFinite(value) && Number.isFinite(second[i]) ? (value - second[i]) * factor : NaN)), lessScale = signedScale(unit, size(less))
+    const less = first.map((value, i) => (Number.isFinite(value) && Number.isFinite(second[i]) ? (value - second[i]) * factor : NaN)), lessScale = signedScale(unit, Math.max(size(less), staged || store.get().scale === 'own' ? 0 : 1)) // less than uniform is no difference to shine
     const scale = !staged ? makeScale('uniform', { tokens, largest }) : score === 'value' ? plainScale(stageWords[score], largest) : signedScale(stageWords[score], largest)
     const words = `All in ${unit}; A and B on one scale.${staged ? ' Divergence and cosine are of the weights.' : scores ? ' B has no scores of this stage: weights stand here.' : ''}`
     return { a: first, b: second, less, scale, lessScale, table: scale.signed ? diverging : page.table, words }

@@ -1,10 +1,13 @@
-/* Layers x heads: the maps of every head for the query, on the scale of the stage, so that the chosen head looks alike in both. Sorted or
- * filtered by a number of the heads, they stand one after the other with their names. */
+/* Layers x heads: the maps of every head for the query, on a scale that ends at the largest weight of the chosen layer's heads: of all heads the
+ * most that are alike in the grid and on the stage, and none that is bright where it has next to nothing. Sorted or filtered by a number of the
+ * heads, they stand one after the other with their names. */
 import { findHeads, numberOf, numbersOfHeads, parseFilter } from '../finder.js'
 import { createGrid } from '../grid.js'
 import { percent, times } from '../plot/caption.js'
+import { gridScale } from '../plot/grid_scale.js'
 import { heads } from '../plot/heads.js'
 import { largestOf } from '../plot/raster.js'
+import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
@@ -15,7 +18,7 @@ export function headsView(page, element) {
     <button type="button" name="descending" aria-label="Largest first">↓</button>
     <label>Only <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
     <div class="heads-grid"><div class="across"></div><div class="down"></div>
-    <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="Layers and heads"></div></div></div>
+    <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="Layers and heads"></div></div>${smallBar}</div>
     <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
   const [across, down, cells, hint] = ['.across', '.down', '.cells', '.hint'].map((selector) => element.querySelector(selector))
   const field = (name) => element.querySelector(`[name=${name}]`)
@@ -57,13 +60,19 @@ export function headsView(page, element) {
     })
   }
 
-  function words(state, maps) {
+  /* Numbers, a scale of each map's own and one to all heads' largest are those of the stage. */
+  function scaleOfAll(maps, { layer }) {
+    const { scale } = page.drawn, largests = maps.map((heads) => heads.map(largestOf))
+    return ['uniform', 'share', 'log'].includes(scale.kind) ? gridScale(scale.kind, { tokens: engine.shape.tokens, largests: largests.flat(), to: Math.max(...largests[layer]) }) : scale
+  }
+
+  function words(state, maps, { label }) {
     const found = `${shown.length} of ${engine.shape.layers * engine.shape.heads} heads.`
     if (parseFilter(state.filter) === null) return 'The filter knows entropy, distance, distance-patches, cls, self, top5, cls-entropy, layer and head: "entropy < 1.5 and top5 > 50 %".'
     const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0), { scale } = page.drawn
     const scaled = scale.numbers ? 'Numbers on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
       : scale.kind === 'all' ? `The scale ends at the largest weight of all heads: ${times(beyond, engine.shape.tokens)}.`
-      : `The scale of the picture, for all maps: ${scale.ticks.at(-1).text} and above is the end; the largest weight is ${times(beyond, engine.shape.tokens)}.`
+      : `${label}, to layer ${state.layer}’s largest; that of all heads is ${times(beyond, engine.shape.tokens)}.`
     return state.sort || state.filter ? `${found} ${scaled}` : scaled
   }
 
@@ -77,8 +86,10 @@ export function headsView(page, element) {
     const maps = rows.map((layer) => layer.map((row) => row.subarray(prefixTokens)))
     const lines = Array.from({ length: Math.max(1, Math.ceil(shown.length / count)) }, (_, i) =>
       Array.from({ length: count }, (_, j) => { const entry = shown[i * count + j]; return entry ? maps[entry.layer][entry.head] : null }))
-    put(element.querySelector('canvas'), heads({ maps: lines, rows: r, columns: c, scale: page.drawn.scale, table: page.drawn.table }))
-    hint.textContent = words(state, maps)
+    const scale = scaleOfAll(maps, state), { table } = page.drawn
+    put(element.querySelector('canvas'), heads({ maps: lines, rows: r, columns: c, scale, table }))
+    drawBar(element, scale, table)
+    hint.textContent = words(state, maps, scale)
     grid.resize(lines.length, count, shown.length)
     showNames(ordered, engine.shape)
     const chosen = shown.findIndex(({ layer, head }) => layer === state.layer && head === state.head)

@@ -3,8 +3,11 @@
  * the other patch of the pair. With the brush, pairs are painted that may not attend, in all
  * heads: the model runs again at once. */
 import { percent, times, tokenName } from '../plot/caption.js'
+import { gridScale } from '../plot/grid_scale.js'
 import { heat } from '../plot/heat.js'
 import { largestOf } from '../plot/raster.js'
+import { plainScale, signedScale } from '../plot/scale.js'
+import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
@@ -16,14 +19,14 @@ export function matrixView(page, element, { left }) {
     <button type="button" name="free">Undo bars</button></div>
     <p class="hint">Row = query, column = key; CLS and registers first, then the patches, a line after each row of them. Arrows or the mouse move the crosshair; a click keeps the row, the brush bars pairs or frees them.</p>
     <div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
-    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div><p class="hint" id="matrix-said" aria-live="polite"></p>`
+    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div>${smallBar}<p class="hint" id="matrix-said" aria-live="polite"></p>`
   const surface = element.querySelector('.matrix'), canvas = element.querySelector('canvas'), said = element.querySelector('#matrix-said'), svg = element.querySelector('svg')
   const field = (name) => element.querySelector(`[name=${name}]`)
   field('zoom').addEventListener('change', ({ target }) => { surface.style.width = `${target.value * 100}%`; look() })
   field('free').addEventListener('click', () => store.set({ cuts: [] }))
   let over = null // the row under the pointer, which a run takes from the stage
   let painting = null // true while a stroke bars, false while it frees
-  let matrix = null, held = '', key = null, ringed = null
+  let matrix = null, unit, held = '', key = null, ringed = null
 
   /* [query, key] of the stage's token and the other, and back: in reverse the stage is on the key. */
   const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
@@ -68,7 +71,16 @@ export function matrixView(page, element, { left }) {
   }
   const amount = (value) => (page.drawn.scale.numbers ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
   const name = ({ layer, head }) => `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
-  const summary = () => `${name(store.get())}: ${engine.shape.tokens} × ${engine.shape.tokens} on the picture’s scale, the largest ${amount(largestOf(matrix))}`
+  const summary = () => `${unit}. ${name(store.get())}: ${engine.shape.tokens} × ${engine.shape.tokens}, the largest ${amount(largestOf(matrix))}`
+
+  /* Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a patch, and CLS may be beyond. */
+  function scaleOfAll() {
+    const { scale } = page.drawn, { tokens, prefixTokens } = engine.shape
+    if (scale.numbers) return (scale.signed ? signedScale : plainScale)(scale.label, matrix.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0))
+    if (scale.kind === 'own') return scale
+    const largests = Array.from({ length: tokens }, (_, i) => largestOf(matrix.subarray(i * tokens + prefixTokens, (i + 1) * tokens)))
+    return gridScale(scale.kind === 'all' ? 'uniform' : scale.kind, { tokens, largests, beyond: largestOf(matrix) })
+  }
 
   surface.addEventListener('pointermove', (event) => {
     if (!matrix || event.pointerType !== 'mouse') return
@@ -109,7 +121,7 @@ export function matrixView(page, element, { left }) {
   })
 
   async function draw(latest) {
-    const { layer, head, ran, score } = store.get(), { tokens } = engine.shape, { scale, table } = page.drawn
+    const { layer, head, ran, score } = store.get(), { tokens } = engine.shape
     const wanted = `${ran} ${layer} ${head} ${score}`
     if (wanted !== held) {
       const found = await engine.matrix(layer, head, score)
@@ -119,7 +131,10 @@ export function matrixView(page, element, { left }) {
     }
     field('brush').disabled = !engine.canChange
     field('free').disabled = !store.get().cuts.length
+    const scale = scaleOfAll(), { table } = page.drawn
     put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table }))
+    drawBar(element, scale, table)
+    unit = scale.label
     ringed = null // the stage has drawn its marks anew
     cross()
     if (over) store.set({ hover: over })

@@ -2,7 +2,7 @@
 import { wordsOfChanges } from '../changes.js'
 import { cutOut, hatchPadding, insideOf, isPadding } from '../cut_out.js'
 import { createGrid } from '../grid.js'
-import { caption, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
+import { caption, elsewhere, percent, scoreCaption, times, tokenName } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
@@ -107,14 +107,15 @@ export function createStage(page) {
     const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
-    page.drawn = { row, of: result, at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout }, inside: insideOf(page.picture, result.region), title, scores, scale, table, path, token, caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
+    page.drawn = { row, of: result, at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout }, inside: insideOf(page.picture, result.region), title, scores, scale, table, path, token, note: scores ? '' : elsewhere(said), caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
-    drawBar({ canvas: element('bar'), ticks: element('ticks') }, scale, table)
+    drawBar(element('stage'), scale, table)
     element('bar-label').textContent = scale.label
     drawStrip(scores ?? row, { scale, table, query })
     element('stage-title').textContent = page.drawn.title
     element('caption').textContent = page.drawn.caption
+    element('elsewhere').textContent = page.drawn.note
     if (state.hover) {
       await afterPaint()
       if (mine !== turn) return
