@@ -187,6 +187,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--query", CLI_TEXT, &options.query, "cls|ROW,COL", "the token whose attention is shown (cls)"},
                               {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
                               {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
+                              RUN_SCALE_OPTION(options.scale),
                               {"--json", CLI_TEXT, &options.json, "OUT.json", "write maps and statistics of every head, as heed run does"},
                               {"--reverse", CLI_FLAG, &options.reverse, NULL, "who looks at the query, in the place of where it looks"},
                               RUN_ROLLOUT_OPTIONS(options.rollout_how),

@@ -65,8 +65,20 @@ static heed_status choose_query(cli_state *cli, const run_options *options, cons
   return HEED_OK;
 }
 
+static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kind *scale) {
+  static const char *const names[] = {"auto", "uniform", "share", "log", "own"};
+  *scale = HEED_SCALE_AUTO;
+  for (uint32_t i = 0; text && i < sizeof names / sizeof *names; i++)
+    if (strcmp(text, names[i]) == 0) {
+      *scale = (heed_scale_kind)i;
+      return HEED_OK;
+    }
+  return text ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--scale: no such scale (found \"%s\", expected auto, uniform, share, log or own)", text) : HEED_OK;
+}
+
 heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
   HEED_TRY(choose_layers(cli, options, info, selection));
+  HEED_TRY(choose_scale(cli, options->scale, &selection->scale));
   return choose_query(cli, options, info, result, selection);
 }
 
@@ -285,8 +297,8 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
     fprintf(stderr, "heed run: --tokens and --features: wrong words (found %u beside the options, expected MODEL and one of the two)\n", words->count);
     return CLI_USAGE;
   }
-  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout || options->reverse || options->score || cli_changes_any(&options->changes)) {
-    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --reverse, --score and changes of the attention are for pictures (found one beside --tokens or --features)\n");
+  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout || options->scale || options->reverse || options->score || cli_changes_any(&options->changes)) {
+    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, --reverse, --score and changes of the attention are for pictures (found one beside --tokens or --features)\n");
     return CLI_USAGE;
   }
   sequence->json = options->json;
@@ -312,6 +324,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                               {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL", "the token whose attention is shown (cls)"},
                               {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
                               {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
+                              RUN_SCALE_OPTION(options.scale),
                               {"--json", CLI_TEXT, &options.json, "OUT.json", "write scores, maps and statistics of every head"},
                               {"--save", CLI_TEXT, &options.save, "OUT.safetensors", "save pixel_values, logits, attention.N and rollout"},
                               {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9", "decode these source tokens with an encoder-decoder MODEL"},

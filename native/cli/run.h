@@ -7,6 +7,9 @@
 #include "cli/scene_input.h"
 #include "image/image.h"
 
+#define RUN_SCALE_OPTION(scale) \
+  {"--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own", "colours of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own (auto: uniform, log for a grid with an outlier)"}
+
 /* How the rollout is made, as option values; NULL = as heed_rollout_desc has it. */
 typedef struct run_rollout_options {
   const char *fusion, *residual, *discard, *layers;
@@ -21,7 +24,7 @@ typedef struct run_rollout_options {
 typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
-  const char *scene, *fit, *layer, *head, *query, *maps, *rollout, *json, *save, *score;
+  const char *scene, *fit, *layer, *head, *query, *maps, *rollout, *json, *save, *score, *scale;
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
@@ -59,6 +62,7 @@ typedef struct run_selection {
   uint32_t first_layer, layer_count;
   uint32_t first_head, head_count;
   bool head_mean;
+  heed_scale_kind scale;            /* of the pictures */
   uint32_t query;                   /* token */
   int32_t query_row, query_column;  /* -1 for CLS */
 } run_selection;

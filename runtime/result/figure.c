@@ -1,11 +1,12 @@
 /* A figure of attention maps, RGB: the picture with the mean map laid over the part that the model saw, and the grid layers x heads.
  *
  *   +---------+   layer  head 0  head 1 ...   x uniform
- *   | picture |     0     [map]   [map]        | | max       maps [layers, heads, rows * columns]
- *   | + mean  |     1     [map]   [map]        | |           colour = weight * tokens ("times uniform": 1 is what an even
- *   +---------+    ...                         | | 0         spread would give), one scale for all maps of the grid and one
- *   [ bar of the mean ]                                      for the mean, both from 0, each with its bar; never per map
- *   caption
+ *   | note    |     0     [map]   [map]        | | max       maps [layers, heads, rows * columns]
+ *   | picture |     1     [map]   [map]        | |           one scale for all maps of the grid and one for the mean (scale.h),
+ *   | + mean  |    ...                         | | 0         each with its bar; never per map, unless asked for
+ *   +---------+
+ *   [ bar of the mean ]
+ *   caption, and a line that says what the colours are
  *
  * With one layer or one head the maps are set as a list instead, each with its label. Patches are drawn as squares of whole pixels
  * (nearest). Whole-number arithmetic wherever a pixel is placed, so that a figure has the same bits everywhere. */
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "model/preprocess.h"
+#include "result/bar.h"
 #include "result/text.h"
 
 #define MARGIN 16
@@ -22,10 +24,10 @@
 #define PICTURE_HEIGHT 448
 #define PICTURE_WIDTH 720
 #define BAR_THICKNESS 14
-#define BAR_COLUMN 120 /* of the vertical bar with its numbers and title */
-#define TEXT 2         /* scale of the text but for small labels */
+#define BAR_COLUMN 120     /* of the vertical bar with its numbers and title, at least */
+#define TEXT HEED_BAR_TEXT /* scale of the text but for small labels */
 #define LINE (HEED_TEXT_LINE * TEXT)
-#define INK 0x202020u
+#define INK HEED_BAR_INK
 #define PAPER 0xFFFFFFu
 #define OVERLAY 0.55 /* opacity of the map on the picture, which is made grey so that the map's colours stay themselves */
 #define MAX_SIDE 4096u
@@ -46,9 +48,10 @@ typedef struct figure_work {
   const heed_figure_desc *desc;
   figure_layout layout;
   heed_canvas canvas;
-  double *mean;   /* [rows * columns] over all maps */
-  double largest; /* of the grid, in times uniform; 1 when nothing is above 0 */
+  double *mean;    /* [rows * columns] over all maps */
+  double *largest; /* [layers * heads] weight of each map */
   double mean_largest;
+  heed_scale scale, mean_scale; /* of the grid, and of the overlay */
 } figure_work;
 
 /* --------------------------------------------------------------------------------------------------------------- labels */
@@ -128,44 +131,58 @@ static void place_all(const heed_figure_desc *desc, figure_layout *layout) {
   int64_t end = layout->grid_y + (grid_height > bar_height ? grid_height : bar_height);
   if (left_end > end) end = left_end;
   layout->caption_y = (int32_t)end + GAP;
-  layout->caption_characters = (int32_t)((layout->width - 2 * MARGIN) / (HEED_TEXT_ADVANCE * TEXT));
   layout->height = layout->caption_y + MARGIN;
-  for (const char *c = desc->caption ? desc->caption : ""; *c; c = heed_text_next_line(c, heed_text_line(c, layout->caption_characters)))
-    layout->height += LINE;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- numbers */
 
-/* Largest weights, as times uniform, of the grid and of the mean; what is not finite is left out. */
+/* The largest of `count` weights; what is not finite is left out. */
+static double largest_of(const double *weights, size_t count) {
+  double largest = 0.0;
+  for (size_t i = 0; i < count; i++)
+    if (isfinite(weights[i]) && weights[i] > largest) largest = weights[i];
+  return largest;
+}
+
 static void measure(figure_work *work) {
   const heed_figure_desc *desc = work->desc;
   const size_t patches = (size_t)desc->rows * desc->columns, maps = (size_t)desc->layers * desc->heads;
-  work->largest = work->mean_largest = 0.0;
   for (size_t m = 0; m < maps; m++) {
+    work->largest[m] = 0.0;
     for (size_t i = 0; i < patches; i++) {
-      const double weight = (double)desc->maps[m * patches + i] * desc->tokens;
-      if (isfinite(weight) && weight > work->largest) work->largest = weight;
+      const double weight = (double)desc->maps[m * patches + i];
+      if (isfinite(weight) && weight > work->largest[m]) work->largest[m] = weight;
       work->mean[i] += weight / (double)maps;
     }
   }
-  for (size_t i = 0; i < patches; i++)
-    if (isfinite(work->mean[i]) && work->mean[i] > work->mean_largest) work->mean_largest = work->mean[i];
-  if (work->largest <= 0.0) work->largest = 1.0;
-  if (work->mean_largest <= 0.0) work->mean_largest = 1.0;
+  work->mean_largest = largest_of(work->mean, patches);
+  work->scale = heed_scale_of_maps(desc->scale, desc->tokens, work->largest, maps);
+  work->mean_scale = heed_scale_of(desc->scale, desc->tokens, work->mean_largest);
 }
 
-/* A step of 1, 2 or 5 times a power of ten that gives at most five steps up to `largest`; *decimals: digits it needs. */
-static double tick_step(double largest, uint32_t *decimals) {
-  double step = 1e-6;
-  int32_t power = -6;
-  while (step * 10.0 * 5.0 <= largest && power < 9) step *= 10.0, power++;
-  while (step * 5.0 < largest && step < 1e9) {
-    const double next = step * 2.0 * 5.0 >= largest ? step * 2.0 : step * 5.0 * 5.0 >= largest ? step * 5.0 : step * 10.0;
-    if (next >= step * 10.0) power++;
-    step = next;
-  }
-  *decimals = power < 0 ? (uint32_t)-power : 0;
-  return step;
+/* What the colours are, as the last lines of the caption. */
+static const char *scale_words(const figure_work *work) {
+  static const char *const words[] = {"", "colour: weight x tokens, 1 = uniform", "colour: weight in % of the query's row",
+                                      "colour: weight x tokens, 1 = uniform, on a logarithmic scale",
+                                      "colour: each map to its own largest weight, so that maps do not compare"};
+  const heed_scale_kind kind = work->scale.kind;
+  return kind == HEED_SCALE_LOG && work->desc->scale == HEED_SCALE_AUTO
+             ? "colour: weight x tokens, 1 = uniform, on a logarithmic scale, since one map would have nearly all of a linear one"
+             : words[kind];
+}
+
+static int32_t count_lines(const char *text, const figure_layout *layout) {
+  int32_t count = 0;
+  for (const char *c = text ? text : ""; *c; c = heed_text_next_line(c, heed_text_line(c, layout->caption_characters))) count++;
+  return count;
+}
+
+/* The title of the bar and the caption, once the scale is known. */
+static void place_words(figure_work *work) {
+  figure_layout *layout = &work->layout;
+  layout->width += larger(heed_text_width(heed_scale_unit(&work->scale), SIZE_MAX, TEXT) - BAR_COLUMN, 0);
+  layout->caption_characters = (int32_t)((layout->width - 2 * MARGIN) / (HEED_TEXT_ADVANCE * TEXT));
+  layout->height += (int64_t)(count_lines(work->desc->caption, layout) + count_lines(scale_words(work), layout)) * LINE;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- picture */
@@ -178,7 +195,8 @@ static void draw_overlay_pixel(const figure_work *work, double x, double y, uint
   uint8_t color[3] = {255, 255, 255};
   double opacity = 0.5; /* what the model did not see is paled */
   if (across >= 0.0 && across < desc->columns && down >= 0.0 && down < desc->rows) {
-    heed_colormap_rgb(desc->colormap, work->mean[(size_t)down * desc->columns + (size_t)across] / work->mean_largest, color);
+    const double mean = work->mean[(size_t)down * desc->columns + (size_t)across];
+    heed_colormap_rgb(desc->colormap, heed_scale_place(&work->mean_scale, mean, work->mean_largest), color);
     opacity = OVERLAY;
   }
   for (int c = 0; c < 3; c++) pixel[c] = (uint8_t)(color[c] * opacity + grey * (1.0 - opacity) + 0.5);
@@ -223,6 +241,17 @@ static void draw_query(figure_work *work) {
   heed_canvas_frame(&work->canvas, patch, 2, 0xFFFFFFu);
 }
 
+/* White on black in a corner of the picture, smaller where it would not fit. */
+static void draw_note(figure_work *work) {
+  const char *note = work->desc->note;
+  if (!note || !*note) return;
+  const heed_box picture = work->layout.picture;
+  const int32_t scale = heed_text_width(note, SIZE_MAX, TEXT) + 4 * GAP <= picture.width ? TEXT : 1;
+  const int32_t width = smaller(heed_text_width(note, SIZE_MAX, scale) + 2 * GAP, picture.width - GAP);
+  heed_canvas_fill(&work->canvas, (heed_box){picture.x + GAP, picture.y + GAP, width, HEED_TEXT_LINE * scale + GAP}, 0x101010u);
+  heed_text_draw_centred(&work->canvas, picture.x + GAP, picture.y + GAP + GAP / 2 + scale, width, note, scale, PAPER);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ grid */
 
 static uint32_t color_at(const figure_work *work, double t) {
@@ -231,12 +260,12 @@ static uint32_t color_at(const figure_work *work, double t) {
   return (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
 }
 
-static void draw_map(figure_work *work, const float *map, int32_t x, int32_t y) {
+static void draw_map(figure_work *work, const float *map, double largest, int32_t x, int32_t y) {
   const heed_figure_desc *desc = work->desc;
   const int32_t zoom = work->layout.zoom;
   for (uint32_t i = 0; i < desc->rows * desc->columns; i++) {
     const heed_box patch = {x + (int32_t)(i % desc->columns) * zoom, y + (int32_t)(i / desc->columns) * zoom, zoom, zoom};
-    heed_canvas_fill(&work->canvas, patch, color_at(work, (double)map[i] * desc->tokens / work->largest));
+    heed_canvas_fill(&work->canvas, patch, color_at(work, heed_scale_place(&work->scale, (double)map[i], largest)));
   }
 }
 
@@ -263,7 +292,7 @@ static void draw_grid(figure_work *work) {
     if (layout->list || row == 0)
       heed_text_draw_centred(&work->canvas, x, y - HEED_TEXT_LINE * layout->label_scale, room, map_label(desc, layer, head, text),
                              layout->label_scale, INK);
-    draw_map(work, desc->maps + m * patches, x + inset, y);
+    draw_map(work, desc->maps + m * patches, work->largest[m], x + inset, y);
     if (desc->prefix_mass) draw_prefix_mass(work, (double)desc->prefix_mass[m], x, y + layout->map_height + 3);
   }
 }
@@ -284,53 +313,14 @@ static void draw_layer_numbers(figure_work *work) {
 
 /* ------------------------------------------------------------------------------------------------------------------ bars */
 
-/* The colours from 0 to 1 along the longer side: upwards or to the right. */
-static void draw_bar_colors(figure_work *work, heed_box bar) {
-  const bool upright = bar.height > bar.width;
-  const int32_t length = upright ? bar.height : bar.width;
-  for (int32_t i = 0; i < length; i++) {
-    const heed_box up = {bar.x, bar.y + length - 1 - i, bar.width, 1}, right = {bar.x + i, bar.y, 1, bar.height};
-    heed_canvas_fill(&work->canvas, upright ? up : right, color_at(work, (i + 0.5) / length));
-  }
-  heed_canvas_frame(&work->canvas, bar, 1, INK);
-}
-
-/* A mark and its number at share `t` of the bar. */
-static void draw_tick(figure_work *work, heed_box bar, double t, const char *text) {
-  const int32_t width = heed_text_width(text, SIZE_MAX, TEXT);
-  if (bar.height > bar.width) {
-    const int32_t y = bar.y + bar.height - (int32_t)(t * bar.height + 0.5);
-    heed_canvas_fill(&work->canvas, (heed_box){bar.x + bar.width, y - (t > 0.5), 5, 1}, INK);
-    heed_text_draw(&work->canvas, bar.x + bar.width + 9, y - HEED_TEXT_HEIGHT * TEXT / 2, text, SIZE_MAX, TEXT, INK);
-  } else {
-    const int32_t x = bar.x + (int32_t)(t * bar.width + 0.5), end = bar.x + bar.width;
-    heed_canvas_fill(&work->canvas, (heed_box){x - (t > 0.5), bar.y + bar.height, 1, 5}, INK);
-    heed_text_draw(&work->canvas, larger(bar.x, smaller(x - width / 2, end - width)), bar.y + bar.height + 8, text, SIZE_MAX, TEXT, INK);
-  }
-}
-
-/* Round numbers from 0 on, then the largest itself; round ones too near to it are left out. */
-static void draw_bar(figure_work *work, heed_box bar, double largest) {
-  char text[HEED_TEXT_NUMBER_SIZE];
-  uint32_t decimals;
-  const double step = tick_step(largest, &decimals);
-  const int32_t room = bar.height > bar.width ? LINE : heed_text_width("00.000000", decimals + 5, TEXT);
-  const int32_t length = bar.height > bar.width ? bar.height : bar.width;
-  draw_bar_colors(work, bar);
-  for (uint32_t i = 0; i < 10; i++) {
-    const double t = i * step / largest;
-    if (!((1.0 - t) * length >= room)) break;
-    draw_tick(work, bar, t, heed_text_number(i * step, decimals, text));
-  }
-  draw_tick(work, bar, 1.0, heed_text_number(largest, decimals + 1, text));
-}
-
 static void draw_bars(figure_work *work) {
   const figure_layout *layout = &work->layout;
-  const char *unit = "x uniform", *mean = work->desc->layers * work->desc->heads > 1 ? "mean of all maps, x uniform" : unit;
-  draw_bar(work, layout->bar, work->largest);
-  heed_text_draw(&work->canvas, layout->bar.x, layout->grid_y - LINE, unit, SIZE_MAX, TEXT, INK);
-  draw_bar(work, layout->picture_bar, work->mean_largest);
+  const char *of = work->desc->layers * work->desc->heads > 1 ? "mean of all maps, " : "";
+  char mean[LABEL_SIZE * 2];
+  heed_bar_draw(&work->canvas, layout->bar, work->desc->colormap, &work->scale);
+  heed_text_draw(&work->canvas, layout->bar.x, layout->grid_y - LINE, heed_scale_unit(&work->scale), SIZE_MAX, TEXT, INK);
+  heed_bar_draw(&work->canvas, layout->picture_bar, work->desc->colormap, &work->mean_scale);
+  strcat(strcpy(mean, of), heed_scale_unit(&work->mean_scale));
   const int32_t scale = heed_text_width(mean, SIZE_MAX, TEXT) <= layout->picture_bar.width ? TEXT : 1;
   heed_text_draw(&work->canvas, MARGIN, layout->picture_bar.y + BAR_THICKNESS + GAP + LINE, mean, SIZE_MAX, scale, INK);
 }
@@ -343,6 +333,9 @@ static heed_status check_numbers(const heed_figure_desc *desc, heed_error *error
   if (!isfinite(sum) || !(region->width > 0.0) || !(region->height > 0.0))
     return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: the region is off (found %g x %g, expected a size above 0)", region->width,
                      region->height);
+  if (desc->scale < HEED_SCALE_AUTO || desc->scale > HEED_SCALE_OWN)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: scale is off (found %d, expected 0 to %d)", (int)desc->scale,
+                     (int)HEED_SCALE_OWN);
   if (desc->query_row < -1 || desc->query_column < -1 || (desc->query_row >= 0 && (uint32_t)desc->query_row >= desc->rows) ||
       (desc->query_column >= 0 && (uint32_t)desc->query_column >= desc->columns))
     return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: the query patch is off (found %d, %d, expected -1 or within %u x %u)",
@@ -371,46 +364,58 @@ static heed_status check_desc(const heed_figure_desc *desc, heed_error *error) {
   return check_numbers(desc, error);
 }
 
-static void draw_caption(figure_work *work) {
-  int32_t y = work->layout.caption_y;
-  for (const char *c = work->desc->caption ? work->desc->caption : ""; *c; y += LINE) {
+/* Returns where the line after the text begins. */
+static int32_t draw_lines(figure_work *work, const char *text, int32_t y) {
+  for (const char *c = text ? text : ""; *c; y += LINE) {
     const size_t bytes = heed_text_line(c, work->layout.caption_characters);
     heed_text_draw(&work->canvas, MARGIN, y, c, bytes, TEXT, INK);
     c = heed_text_next_line(c, bytes);
   }
+  return y;
 }
 
 static heed_status draw_all(heed_context *context, figure_work *work, heed_error *error) {
-  measure(work);
   heed_canvas_fill(&work->canvas, (heed_box){0, 0, work->canvas.width, work->canvas.height}, PAPER);
   HEED_TRY(draw_picture(context, work, error));
   draw_query(work);
+  draw_note(work);
   draw_grid(work);
   draw_layer_numbers(work);
   draw_bars(work);
-  draw_caption(work);
+  draw_lines(work, scale_words(work), draw_lines(work, work->desc->caption, work->layout.caption_y));
   return HEED_OK;
+}
+
+static heed_status check_size(const figure_layout *layout, heed_error *error) {
+  if (layout->width * layout->height <= MAX_PIXELS) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: too large to draw (found %lld x %lld pixels, expected at most %lld in all)",
+                   (long long)layout->width, (long long)layout->height, (long long)MAX_PIXELS);
+}
+
+static heed_status draw_figure(heed_context *context, figure_work *work, heed_error *error) {
+  const int64_t width = work->layout.width, height = work->layout.height;
+  HEED_TRY(check_size(&work->layout, error));
+  work->canvas = (heed_canvas){heed_alloc_raw(context, (size_t)(width * height), 3), (int32_t)width, (int32_t)height};
+  if (!work->canvas.pixels) return heed_fail_memory(error, "figure", (size_t)(width * height * 3));
+  return draw_all(context, work, error);
 }
 
 heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error) {
   *figure = (heed_figure){NULL, 0, 0};
   HEED_TRY(check_desc(desc, error));
+  const size_t patches = (size_t)desc->rows * desc->columns, maps = (size_t)desc->layers * desc->heads;
   figure_work work = {.desc = desc};
   place_all(desc, &work.layout);
-  const int64_t width = work.layout.width, height = work.layout.height;
-  if (width * height > MAX_PIXELS)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: too large to draw (found %lld x %lld pixels, expected at most %lld in all)",
-                     (long long)width, (long long)height, (long long)MAX_PIXELS);
-  work.canvas = (heed_canvas){heed_alloc_raw(context, (size_t)(width * height), 3), (int32_t)width, (int32_t)height};
-  work.mean = heed_alloc(context, (size_t)desc->rows * desc->columns, sizeof *work.mean);
-  heed_status status = HEED_OK;
-  if (!work.canvas.pixels || !work.mean)
-    status = heed_fail_memory(error, "figure", (size_t)(width * height * 3));
-  else
-    status = draw_all(context, &work, error);
+  HEED_TRY(check_size(&work.layout, error)); /* before a map is read */
+  work.mean = heed_alloc(context, patches + maps, sizeof *work.mean);
+  if (!work.mean) return heed_fail_memory(error, "figure", (patches + maps) * sizeof *work.mean);
+  work.largest = work.mean + patches;
+  measure(&work);
+  place_words(&work);
+  const heed_status status = draw_figure(context, &work, error);
   heed_free(context, work.mean);
   if (status == HEED_OK)
-    *figure = (heed_figure){work.canvas.pixels, (uint32_t)width, (uint32_t)height};
+    *figure = (heed_figure){work.canvas.pixels, (uint32_t)work.canvas.width, (uint32_t)work.canvas.height};
   else
     heed_free(context, work.canvas.pixels);
   return status;

@@ -61,6 +61,17 @@ done
 grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
 test_end
 
+test_begin run_draws_on_the_scale_that_is_asked_for
+for scale in auto uniform share log own; do
+  heed run "$micro" "$picture" --backend cpu --quiet --layer all --scale $scale --maps $scale.png
+  expect_exit 0
+done
+cmp -s "$here/auto.png" "$here/uniform.png" || fail "no head stands out here: expected the picture of auto to be that of uniform"
+for scale in share log own; do
+  cmp -s "$here/auto.png" "$here/$scale.png" && fail "$scale.png: found the picture of auto, expected another"
+done
+test_end
+
 test_begin run_says_that_heads_are_a_guess
 heed run "$vectors/vit/small_224/model.safetensors" "$picture" --backend cpu --quiet
 expect_exit 0

@@ -56,6 +56,7 @@ usage_error flag_with_value "takes no value" run --quiet=yes
 usage_error no_such_backend "cuda" run --backend cuda --quiet "$micro" "$picture"
 usage_error no_such_simd "mmx" run --backend cpu --simd mmx --quiet "$micro" "$picture"
 usage_error no_such_layer "0 to 1 or all" run --backend cpu --quiet "$micro" "$picture" --layer 2 --maps out.png
+usage_error no_such_scale "expected auto, uniform, share, log or own" run --backend cpu --quiet "$micro" "$picture" --scale linear --maps out.png
 usage_error no_such_head "0 to 3" run --backend cpu --quiet "$micro" "$picture" --head 4 --maps out.png
 usage_error no_such_patch "--query" run --backend cpu --quiet "$micro" "$picture" --query 2,0 --maps out.png
 usage_error query_not_a_pair "--query" run --backend cpu --quiet "$micro" "$picture" --query 1 --maps out.png
