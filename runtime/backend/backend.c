@@ -1,20 +1,9 @@
 /* What all backends share. */
 #include "backend/backend.h"
 
-#include "base/status.h"
-
 void heed_backend_destroy(heed_backend *backend) {
   if (backend) backend->vtable->destroy(backend);
 }
 
 const char *heed_backend_name(const heed_backend *backend) { return backend->vtable->name; }
 const char *heed_backend_device(const heed_backend *backend) { return backend->device; }
-
-void heed_tell_progress(const heed_hooks *hooks, const char *phase, uint64_t done, uint64_t total) {
-  if (hooks && hooks->progress) hooks->progress(phase, done, total, hooks->user);
-}
-
-heed_status heed_ask_cancel(const heed_hooks *hooks, const char *where, heed_error *error) {
-  if (!hooks || !hooks->cancel || !hooks->cancel(hooks->user)) return HEED_OK;
-  return heed_fail(error, HEED_CANCELLED, "%s: cancelled by the caller", where);
-}

@@ -2,6 +2,7 @@
 #ifndef HEED_BACKEND_BACKEND_H
 #define HEED_BACKEND_BACKEND_H
 
+#include "base/hooks.h"
 #include "plan/plan.h"
 
 typedef struct heed_program heed_program; /* a backend's own: a plan made ready to run */
@@ -57,11 +58,5 @@ struct heed_backend {
   heed_context *context;
   char device[160]; /* what heed_backend_device says */
 };
-
-/* Tells progress when there is a hook. */
-void heed_tell_progress(const heed_hooks *hooks, const char *phase, uint64_t done, uint64_t total);
-/* HEED_CANCELLED with a sentence when the caller wants to stop. */
-heed_status heed_ask_cancel(const heed_hooks *hooks, const char *where, heed_error *error);
-
 
 #endif

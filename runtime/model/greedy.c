@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
 #include "base/alloc.h"
+#include "base/hooks.h"
 #include "base/tensor.h"
 #include "model/sequence.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
 #include "base/alloc.h"
+#include "base/hooks.h"
 #include "base/status.h"
 #include "shim.h"
 
