@@ -1,0 +1,86 @@
+#!/bin/sh
+# The direction of includes: model file -> graph -> plan -> backend -> kernels -> explanation, each room over those before it in its row.
+# includes.sh ROOT fails on an include that points up, on a room without a row, and on a row or an exception that nothing needs.
+set -eu
+[ $# -eq 1 ] || { echo "usage: $0 ROOT"; exit 2; }
+cd "$1"
+
+# A room and what it may include, besides itself and heed/heed.h: rooms as an include names them, or public headers. Tests may include all.
+rooms='
+runtime/include
+runtime/base
+runtime/graph     base
+runtime/plan      base graph
+runtime/backend   base graph plan
+runtime/cpu       base graph plan backend
+runtime/model     base graph
+runtime/result    base graph
+runtime/check     base graph model heed/check.h
+runtime/demo      base
+shaders/params
+native/include
+native/vulkan     base graph plan backend params heed/vulkan.h
+native/files      base
+native/image      base files
+native/cli        files image demo heed/check.h heed/vulkan.h
+native/demo       demo
+native/examples   heed/check.h
+web/wasm          base cpu demo heed/check.h
+'
+
+# What points up today: a file or a room, the header, why. Nothing is added here; the list only gets shorter.
+exceptions='
+runtime/plan/plan.c       backend/backend.h     a plan asks the vtable of its backend what it can run and how much memory that takes
+runtime/result/figure.c   model/preprocess.h    the figure scales its picture with the resizer of preprocessing
+native/cli                base/alloc.h          no public function: blocks of the context
+native/cli                base/decimal.h        no public function: numbers of options
+native/cli                base/status.h         no public function: heed_fail, HEED_TRY
+native/cli                base/tensor.h         no public function: texts of shapes
+native/cli                model/safetensors.h   no public function: tensors from and to files
+native/cli/inspect.c      graph/graph.h         no public function: the nodes that heed inspect --graph prints
+'
+
+find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]' -print | sort | xargs grep -n '^ *# *include *"' /dev/null |
+  ROOMS=$rooms EXCEPTIONS=$exceptions awk '
+  function complain(text) { print text; failed = 1 }
+  BEGIN {
+    count = split(ENVIRON["ROOMS"], lines, "\n")
+    for (i = 1; i <= count; i++) {
+      words = split(lines[i], word, " ")
+      if (words == 0) continue
+      row[word[1]] = lines[i]
+      for (k = 2; k <= words; k++) may[word[1], word[k]] = 1
+    }
+    count = split(ENVIRON["EXCEPTIONS"], lines, "\n")
+    for (i = 1; i <= count; i++)
+      if (split(lines[i], word, " ") >= 3) excepted[word[1], word[2]] = word[1] " " word[2]
+  }
+  {
+    split($0, part, ":")
+    file = part[1]
+    split(file, folder, "/")
+    room = folder[1] "/" folder[2]
+    seen[room] = 1
+    header = $0
+    sub(/^[^"]*"/, "", header)
+    sub(/".*/, "", header)
+    where = file ":" part[2]
+    if (!(room in row)) { if (!told[room]++) complain(where ": the room has no row in tests/package/includes.sh (found " room ")"); next }
+    if (header ~ /(^|\/)\.\.(\/|$)/) { complain(where ": an include climbs out of its folder (found " header ", expected ROOM/FILE)"); next }
+    if (header == "heed/heed.h" || header !~ /\//) next
+    if (folder[2] == "include" && header ~ /^heed\//) next
+    to = header
+    sub(/\/.*/, "", to)
+    if (to == folder[2] || (room, to) in may || (room, header) in may) next
+    if ((file, header) in excepted) { used[file, header] = 1; next }
+    if ((room, header) in excepted) { used[room, header] = 1; next }
+    rest = row[room]
+    sub(/^[^ ]+ */, "", rest)
+    complain(where ": an include points up (found " header ", expected one of: " room ", heed/heed.h" (rest == "" ? "" : ", ") rest ")")
+  }
+  END {
+    if (NR == 0) complain("no include was found at all")
+    for (room in row) if (!(room in seen)) complain("tests/package/includes.sh: a row that nothing needs (found " room ")")
+    for (key in excepted) if (!(key in used)) complain("tests/package/includes.sh: an exception that nothing needs (found " excepted[key] ")")
+    exit failed
+  }' >&2

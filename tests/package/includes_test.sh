@@ -1,0 +1,23 @@
+#!/bin/sh
+# includes_test.sh: what includes.sh says of a tree made up here, in which every rule is broken once.
+set -eu
+script=$(cd "$(dirname "$0")" && pwd)/includes.sh
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/runtime/graph/ops" "$tree/runtime/attic" "$tree/native/files" "$tree/web/wasm" "$tree/shaders"
+printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/role.h"\n' >"$tree/runtime/graph/ops/add.c"
+echo '#include "base/status.h"' >"$tree/runtime/attic/old.c"
+echo '#include "../cli/cli.h"' >"$tree/native/files/output.c"
+
+status=0
+said=$(sh "$script" "$tree" 2>&1) || status=$?
+[ "$status" -eq 1 ] || { echo "exit code $status, expected 1: $said"; exit 1; }
+expect() {
+  case $said in *"$1"*) ;; *) echo "does not say \"$1\": $said"; exit 1 ;; esac
+}
+expect 'runtime/graph/ops/add.c:4: an include points up (found model/role.h, expected one of: runtime/graph, heed/heed.h, base)'
+expect 'runtime/attic/old.c:1: the room has no row in tests/package/includes.sh (found runtime/attic)'
+expect 'native/files/output.c:1: an include climbs out of its folder (found ../cli/cli.h, expected ROOM/FILE)'
+expect 'a row that nothing needs (found runtime/plan)'
+expect 'an exception that nothing needs (found runtime/plan/plan.c backend/backend.h)'
+case $said in *add.c:[123]:*) echo "complains of an include that points down: $said"; exit 1 ;; esac
