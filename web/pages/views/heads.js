@@ -72,7 +72,7 @@ export function headsView(page, element) {
     const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0), { scale } = page.drawn
     const scaled = scale.numbers ? 'Numbers on the scale of the picture.' : state.scale === 'own' ? 'Each map on a scale of its own: colours do not compare.'
       : scale.kind === 'all' ? `The scale ends at the largest weight of all heads: ${times(beyond, engine.shape.tokens)}.`
-      : `${label}, to layer ${state.layer}’s largest; that of all heads is ${times(beyond, engine.shape.tokens)}.`
+      : `${label}, to layer ${state.layer}’s largest or 4 × uniform; the largest of all heads is ${times(beyond, engine.shape.tokens)}.`
     return state.sort || state.filter ? `${found} ${scaled}` : scaled
   }
 
