@@ -1,5 +1,5 @@
 /* A map over a picture: a raster to lay over it, and outlines in units of one patch.
- *   colour     the table's colour, less transparent where the weight is larger
+ *   colour     the table's colour, as opaque as the weight is large: the picture stays as it is where there is none
  *   spotlight  the picture darkened where the weight is small
  *   contour    outlines of the patches above a quarter, a half and three quarters of the scale
  *   mass       the fewest patches that hold 60 % of the patches' weight, the rest darkened */
@@ -29,5 +29,5 @@ export function overlay({ weights, rows, columns, scale, table, style = 'colour'
     const mask = massMask(weights, massShare)
     return { raster: fill(rows, columns, (raster, i) => darken(raster, i, mask[i] ? 0 : strength * 0.8)), path: outline(mask, rows, columns) }
   }
-  return { raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * (0.4 + 0.6 * t(i)) * 255)), path: '' }
+  return { raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * t(i) * 255)), path: '' }
 }
