@@ -58,7 +58,7 @@ int row_low, row_high;      // keys that position allows this row
 bool row_live;              // query padding
 uint mask_base, bias_base;
 bool broken;                // a NaN or +Inf among the logits: the whole row is NaN
-float largest, total;       // running maximum, sum of exponentials relative to it
+float largest, total;       // running maximum, sum of exponentials relative to it: 0 while no key was seen
 
 vec4 load_key(uint j, int d) {
   if (has(HEED_ATTENTION_KEY_HALF)) return heed_unpack(key_half[key_base + j * DEPTH4 + d]);
@@ -112,9 +112,6 @@ void score(uint j, bool guard, out float s[KEYS]) {
   }
 }
 
-// exp(s - maximum); exactly 0 for a key without weight.
-float relative(float s, float maximum) { return s < LOWEST ? 0.0 : heed_exp(s - maximum); }
-
 // Passes 3 and 4 over one block. Returns what the old sum was multiplied by.
 float take_statistics(float s[KEYS]) {
   float now = largest;
@@ -123,7 +120,7 @@ float take_statistics(float s[KEYS]) {
     broken = broken || ((bits & 0x7FFFFFFFu) >= 0x7F800000u && bits != 0xFF800000u);
     now = max(now, s[i]);
   }
-  const float factor = largest < LOWEST ? 0.0 : heed_exp(largest - now);
+  const float factor = heed_exp(largest - now);
   largest = now;
   return factor;
 }
@@ -135,7 +132,7 @@ void take_values(uint j, bool guard, float p[KEYS]) {
     for (int i = 0; i < KEYS; i++) {
       vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, d);
       if (guard) v = p[i] == 0.0 ? vec4(0.0) : v;
-      if (EMPTY_ROW == 2) v = largest < LOWEST ? heed_finite(v) : v; // the mean of hidden values: of what is finite
+      if (EMPTY_ROW == 2) v = total == 0.0 ? heed_finite(v) : v; // the mean of hidden values: of what is finite
       sum += p[i] * v;
     }
     o[d] = sum;
@@ -148,7 +145,7 @@ void one_pass_block(uint j, bool guard) {
   const float factor = take_statistics(s);
   float sum = 0.0;
   for (int i = 0; i < KEYS; i++) {
-    p[i] = relative(s[i], largest);
+    p[i] = heed_exp(s[i] - largest);
     sum += p[i];
   }
   total = total * factor + sum;
@@ -160,7 +157,7 @@ void statistics_block(uint j, bool guard) {
   float s[KEYS];
   score(j, guard, s);
   total *= take_statistics(s);
-  for (int i = 0; i < KEYS; i++) total += relative(s[i], largest);
+  for (int i = 0; i < KEYS; i++) total += heed_exp(s[i] - largest);
 }
 
 void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
@@ -178,8 +175,8 @@ void last_block(uint j, bool guard, uint store_at, bool stores) {
   float s[KEYS], p[KEYS];
   score(j, guard, s);
   for (int i = 0; i < KEYS; i++) {
-    float weight = relative(s[i], largest) / total;
-    if (largest < LOWEST) weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
+    float weight = heed_exp(s[i] - largest) / total;
+    if (total == 0.0) weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
     if (broken) weight = not_a_number();
     p[i] = guard && j + i >= params.keys ? 0.0 : weight;
   }
@@ -233,7 +230,7 @@ void write_output() {
 // What the lanes of a row have gathered, joined; all of them get it.
 void join_statistics() {
   if (LANES == 1) return;
-  const float all = heed_row_max(largest), factor = largest < LOWEST ? 0.0 : heed_exp(largest - all);
+  const float all = heed_row_max(largest), factor = heed_exp(largest - all);
   total = heed_row_sum(total * factor);
   broken = heed_row_max(broken ? 1.0 : 0.0) > 0.0;
   if (ONE_PASS)
@@ -254,7 +251,7 @@ void write_part(uint part) {
   for (int d = 0; d < VALUE4; d++)
     for (int c = 0; c < 4; c++)
       if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
-  result[at + VALUE_DEPTH] = max(largest, LOWEST); // finite
+  result[at + VALUE_DEPTH] = largest;
   result[at + VALUE_DEPTH + 1] = total;
   result[at + VALUE_DEPTH + 2] = broken ? 1.0 : 0.0;
 }
@@ -263,7 +260,7 @@ void write_part(uint part) {
 void finish_one_pass() {
   const float empty = EMPTY_ROW == 1 ? not_a_number() : 0.0;
   for (int d = 0; d < VALUE4; d++) {
-    vec4 v = largest < LOWEST ? vec4(empty) : o[d] / total;
+    vec4 v = total == 0.0 ? vec4(empty) : o[d] / total;
     o[d] = broken ? vec4(not_a_number()) : v;
   }
 }
@@ -296,7 +293,7 @@ void main() {
   }
   low += heed_lane() * KEYS;
   broken = false;
-  largest = minus_infinity();
+  largest = HEED_LOWEST;
   total = 0.0;
   uint j = low;
   if (ONE_PASS) {

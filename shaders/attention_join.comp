@@ -15,24 +15,22 @@ layout(std430, binding = 0) readonly buffer Parts { float x[]; };
 layout(std430, binding = 1) writeonly buffer Output { float result[]; };
 layout(std430, binding = 1) writeonly buffer OutputHalf { uvec2 result_half[]; };
 
-const float LOWEST = -3.0e38; // the maximum of a part without a key
-
 void main() {
   const uint fours = (params.depth + 3) / 4, rows = params.batch * params.heads * params.queries, item = heed_item();
   if (item >= rows * fours) return;
   const uint row = item / fours, first = item % fours * 4, last = params.depth - 1, stride = params.depth + 4;
-  float largest = LOWEST, total = 0.0, broken = 0.0;
+  float largest = HEED_LOWEST, total = 0.0, broken = 0.0;
   for (uint p = 0; p < params.parts; p++) largest = max(largest, x[(p * rows + row) * stride + params.depth]);
   vec4 o = vec4(0.0);
   for (uint p = 0; p < params.parts; p++) {
     const uint at = (p * rows + row) * stride;
-    const float own = x[at + params.depth], factor = own <= LOWEST ? 0.0 : heed_exp(own - largest);
+    const float factor = heed_exp(x[at + params.depth] - largest);
     broken = max(broken, x[at + params.depth + 2]);
     total += factor * x[at + params.depth + 1];
-    for (uint c = 0; c < 4; c++) o[c] += own <= LOWEST ? 0.0 : factor * x[at + min(first + c, last)];
+    for (uint c = 0; c < 4; c++) o[c] += factor * x[at + min(first + c, last)];
   }
   const float none = broken > 0.0 || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : 0.0;
-  o = broken > 0.0 || largest <= LOWEST ? vec4(none) : o / total;
+  o = broken > 0.0 || total == 0.0 ? vec4(none) : o / total;
   const uint query = row % params.queries, slice = row / params.queries, head = slice % params.heads, batch = slice / params.heads;
   const uint to = params.output_origin + (MERGE != 0 ? (batch * params.queries + query) * params.heads + head : row) * params.depth;
   if (HALF_OUT != 0) {

@@ -65,7 +65,7 @@ shared float factors[SUBGROUPS * M];
 shared uint repairs; // number of the last block with a value that fp16 does not hold
 
 uint batch, head, first_row, last_row; // rows, or entries of the list of rows
-float largest[EACH], total[EACH];
+float largest[EACH], total[EACH]; // running maximum, sum of exponentials relative to it: 0 while no key was seen
 bool broken[EACH]; // a NaN or +Inf among the logits: the whole row is NaN
 
 #include "include/attention_logit.glsl"
@@ -170,9 +170,6 @@ void score(uint j, uint column) {
   }
 }
 
-// exp(s - maximum); exactly 0 for a key without weight.
-float relative(float s, float maximum) { return s < LOWEST ? 0.0 : heed_exp(s - maximum); }
-
 // Maximum and sum of row i of this lane with `count` more logits; returns what the old sum was multiplied by.
 float take_statistics(uint i, uint at, uint count) {
   float now = largest[i];
@@ -184,9 +181,9 @@ float take_statistics(uint i, uint at, uint count) {
   }
   now = row_max(now);
   broken[i] = broken[i] || row_max(bad ? 1.0 : 0.0) > 0.0;
-  const float factor = largest[i] < LOWEST ? 0.0 : heed_exp(largest[i] - now);
+  const float factor = heed_exp(largest[i] - now);
   float sum = 0.0;
-  for (uint c = lane_part(); c < count; c += SHARE) sum += relative(strips[at + c], now);
+  for (uint c = lane_part(); c < count; c += SHARE) sum += heed_exp(strips[at + c] - now);
   largest[i] = now;
   total[i] = total[i] * factor + row_sum(sum);
   return factor;
@@ -200,9 +197,9 @@ void weigh(uint j, uint column) {
     const bool stores = STORES && first_row + gl_SubgroupID * M + r <= last_row;
     for (uint c = lane_part(); c < BLOCK; c += SHARE) {
       const float s = strips[at + c];
-      float p = relative(s, largest[i]);
+      float p = heed_exp(s - largest[i]);
       if (!ONE_PASS) {
-        p = largest[i] < LOWEST ? (EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0) : p / total[i];
+        p = total[i] == 0.0 ? (EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0) : p / total[i];
         if (broken[i]) p = not_a_number();
         if (j + c >= params.keys) p = 0.0;
         if (stores && j + c < params.keys) {
@@ -233,7 +230,7 @@ void main() {
   first_row = gl_WorkGroupID.x * SUBGROUPS * M;
   last_row = (has(HEED_ATTENTION_ROWS) ? params.rows : params.queries) - 1;
   for (uint i = 0; i < EACH; i++) {
-    largest[i] = minus_infinity();
+    largest[i] = HEED_LOWEST;
     total[i] = 0.0;
     broken[i] = false;
   }
@@ -283,12 +280,12 @@ void main() {
       }
     }
     if (repairs == number) {
-      for (uint i = 0; i < EACH; i++) factors[gl_SubgroupID * M + lane_row(i)] = largest[i];
+      for (uint i = 0; i < EACH; i++) factors[gl_SubgroupID * M + lane_row(i)] = total[i];
       HEED_SUBGROUP_MEETS();
       [[unroll]] for (uint n = 0; n < V_MATRICES; n++) {
         HEED_SUM(M, N) more;
         for (uint e = gl_SubgroupInvocationID; e < M * N; e += LANES)
-          strips[strip_at(e / N) + column + e % N] = repair(e / N, n * N + e % N, j, factors[gl_SubgroupID * M + e / N] < LOWEST);
+          strips[strip_at(e / N) + column + e % N] = repair(e / N, n * N + e % N, j, factors[gl_SubgroupID * M + e / N] == 0.0);
         HEED_SUBGROUP_MEETS();
         coopMatLoad(more, strips, strip_at(0) + column, STRIP_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
         o[n] += more;
@@ -298,7 +295,7 @@ void main() {
   }
   if (has(HEED_ATTENTION_NO_OUTPUT)) return;
   for (uint i = 0; i < EACH; i++) {
-    const bool empty = largest[i] < LOWEST;
+    const bool empty = total[i] == 0.0;
     float scale = ONE_PASS ? (empty ? 0.0 : 1.0 / total[i]) : 1.0;
     if (broken[i] || (empty && EMPTY_ROW == 1)) scale = not_a_number(); // a row may have had no block at all
     factors[gl_SubgroupID * M + lane_row(i)] = scale;

@@ -24,15 +24,13 @@ layout(std430, binding = 1) writeonly buffer Normalised { vec4 normalised[]; };
 layout(std430, binding = 2) writeonly buffer Weights { float weights[]; };
 layout(std430, binding = 3) writeonly buffer Logits { float logits[]; };
 
-const float LOWEST = -3.0e38; // a logit under this has weight 0
-
 uint from, lane, count4; // the row in vec4
-float largest, total;
+float largest, total; // maximum; sum of exponentials, or for sparsemax number of keys in the support: 0 where all logits are -Inf
 bool broken;
 
 float sum4(vec4 v) { return heed_row_sum((v.x + v.y) + (v.z + v.w)); }
 
-vec4 relative(vec4 s) { return mix(heed_exp(s - largest), vec4(0.0), lessThan(s, vec4(LOWEST))); }
+vec4 relative(vec4 s) { return heed_exp(s - largest); }
 
 // sparse_softmax: what of a weight stays; a row keeps its largest.
 vec4 keep(vec4 s, vec4 weight) {
@@ -41,7 +39,7 @@ vec4 keep(vec4 s, vec4 weight) {
 }
 
 void take_maximum() {
-  vec4 top = vec4(uintBitsToFloat(0xFF800000u));
+  vec4 top = vec4(HEED_LOWEST);
   bvec4 odd = bvec4(false);
   for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
@@ -67,17 +65,18 @@ float kept_sum() {
 // and ends since the set only shrinks. Logits relative to the maximum, for accuracy.
 float sparsemax_threshold() {
   float tau = -1.0, before = -1.0;
+  total = 0.0;
   for (uint round = 0; round <= params.keys; round++) {
     vec4 sum = vec4(0.0), number = vec4(0.0);
     for (uint j = lane; j < count4; j += LANES) {
-      const vec4 s = max(HEED_S4(from + j), vec4(LOWEST)) - largest; // finite, also where a key is masked
+      const vec4 s = HEED_S4(from + j) - largest; // -Inf, which is above nothing, where a key is hidden
       const bvec4 above = greaterThan(s, vec4(tau));
       sum += mix(vec4(0.0), s, above);
       number += mix(vec4(0.0), vec4(1.0), above);
     }
     const float now = sum4(number);
     if (now == before || now == 0.0) break;
-    before = now;
+    before = total = now;
     tau = (sum4(sum) - 1.0) / now;
   }
   return tau;
@@ -98,7 +97,6 @@ void main() {
   count4 = params.stride / 4;
   from = item * count4;
   take_maximum();
-  total = 0.0;
   if (NORM != 2) {
     vec4 sum = vec4(0.0);
     for (uint j = lane; j < count4; j += LANES) sum += relative(HEED_S4(from + j));
@@ -106,13 +104,13 @@ void main() {
   }
   const float aside = NORM == 1 ? kept_sum() : NORM == 2 ? sparsemax_threshold() : 0.0;
   if (heed_row() >= params.rows) return;
-  const bool empty = largest < LOWEST;
+  const bool empty = total == 0.0;
   const float fill = broken || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
   for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     vec4 weight;
     if (NORM == 2) {
-      weight = max(max(s, vec4(LOWEST)) - largest - aside, vec4(0.0));
+      weight = max(s - largest - aside, vec4(0.0));
     } else {
       weight = relative(s) / total;
       if (NORM == 1) weight = keep(s, weight) / aside;

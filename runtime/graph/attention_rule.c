@@ -43,18 +43,22 @@ static int descending(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-/* Sparsemax (Martins & Astudillo 2016, algorithm 1): the Euclidean projection of the logits onto the simplex. */
-static void sparsemax_row(const float *logits, uint32_t n, float *sorted, float *weights) {
+/* Sparsemax (Martins & Astudillo 2016, algorithm 1): the Euclidean projection of the logits onto the simplex. Logits relative to the
+ * largest, beside which 1 would be lost where all are large. */
+static void sparsemax_row(const float *logits, double largest, uint32_t n, float *sorted, float *weights) {
   memcpy(sorted, logits, n * sizeof *sorted);
   qsort(sorted, n, sizeof *sorted, descending);
   double sum = 0.0, tau = 0.0;
-  for (uint32_t k = 0; k < n && isfinite(sorted[k]); k++) {
-    const double next = sum + (double)sorted[k];
-    if (1.0 + (k + 1.0) * (double)sorted[k] <= next) break;
+  for (uint32_t k = 0; k < n; k++) {
+    const double z = (double)sorted[k] - largest, next = sum + z;
+    if (!(1.0 + (k + 1.0) * z > next)) break;
     sum = next;
     tau = (sum - 1.0) / (k + 1.0);
   }
-  for (uint32_t j = 0; j < n; j++) weights[j] = (double)logits[j] > tau ? (float)((double)logits[j] - tau) : 0.0f;
+  for (uint32_t j = 0; j < n; j++) {
+    const double z = (double)logits[j] - largest;
+    weights[j] = z > tau ? (float)(z - tau) : 0.0f;
+  }
 }
 
 void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n, float *sorted, float *weights) {
@@ -70,7 +74,7 @@ void heed_attention_norm_row(const heed_attention_desc *desc, const float *logit
     return;
   }
   if (desc->norm == HEED_NORM_SPARSEMAX) {
-    sparsemax_row(logits, n, sorted, weights);
+    sparsemax_row(logits, (double)largest, n, sorted, weights);
     return;
   }
   double sum = 0.0;

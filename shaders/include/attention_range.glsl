@@ -7,7 +7,6 @@
 
 bool has(uint flag) { return (FLAGS & flag) != 0; }
 const bool POSITION = (FLAGS & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
-const float LOWEST = -3.0e38; // a logit under this has weight 0: finite, so that no comparison hangs on infinities
 
 float minus_infinity() { return uintBitsToFloat(0xFF800000u); }
 float not_a_number() { return uintBitsToFloat(0x7FC00000u); }

@@ -3,6 +3,10 @@
 #ifndef HEED_MATH_GLSL
 #define HEED_MATH_GLSL
 
+// -FLT_MAX: where a running maximum of logits starts, as no logit but -Inf lies under it. -Inf relative to it or to more is -Inf, so that
+// exp of it is 0. A sum of exponentials with any other logit is 1 or more, so that a sum of 0 says that all of them were -Inf.
+const float HEED_LOWEST = -3.40282347e+38;
+
 // Results under 2^-126 are 0. NaN is the caller's business: a clamp may swallow it.
 vec4 heed_exp(vec4 x) {
   const vec4 inside = clamp(x, vec4(-88.0), vec4(88.3));

@@ -1,6 +1,7 @@
 /* Attentions for tests: the definition in double, row by row. */
 #include "support/attention_case.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,13 @@ static bool allowed(const attention_case *c, const attention_tensors *t, size_t 
   if (c->window && c->right >= 0 && k > at + c->right) return false;
   if ((c->with & MASK) && !t->mask[broadcast_at(t->mask_dim, b, h, i, j)]) return false;
   if ((c->with & KEY_PADDING) && !t->key_padding[b * c->keys + j]) return false;
+  if ((c->with & BIAS) && t->bias[broadcast_at(t->bias_dim, b, h, i, j)] == -INFINITY) return false;
   return !(c->with & QUERY_PADDING) || t->query_padding[b * c->queries + i];
+}
+
+/* Whether any key can be hidden in an attention of this kind. */
+static bool can_hide(const attention_case *c) {
+  return (c->with & (MASK | KEY_PADDING | QUERY_PADDING | BIAS)) || c->causal != HEED_CAUSAL_NONE || c->window;
 }
 
 static int descending(const void *a, const void *b) {
@@ -28,9 +35,10 @@ static int descending(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-static double sparsemax_tau(const double *logits, size_t n) {
+/* Of logits relative to the largest: it does not matter by what all are shifted. */
+static double sparsemax_tau(const double *logits, double largest, size_t n) {
   double *sorted = op_test_doubles(n), sum = 0.0, tau = 0.0;
-  memcpy(sorted, logits, n * sizeof *sorted);
+  for (size_t j = 0; j < n; j++) sorted[j] = logits[j] - largest;
   qsort(sorted, n, sizeof *sorted, descending);
   for (size_t k = 0; k < n && isfinite(sorted[k]) && 1.0 + (double)(k + 1) * sorted[k] > sum + sorted[k]; k++) {
     sum += sorted[k];
@@ -40,15 +48,22 @@ static double sparsemax_tau(const double *logits, size_t n) {
   return tau;
 }
 
-/* logits -> weights; false for a row with nothing allowed. */
-static bool norm(const attention_case *c, const double *logits, double *weights) {
+static double as_weight(double weight) { return weight < (double)FLT_MIN ? 0.0 : weight; }
+
+typedef enum row_kind { WEIGHTS, EMPTY, BROKEN } row_kind;
+
+/* logits -> weights. */
+static row_kind norm(const attention_case *c, const double *logits, double *weights) {
   double largest = -HUGE_VAL, sum = 0.0, kept = 0.0;
-  for (size_t j = 0; j < c->keys; j++) largest = fmax(largest, logits[j]);
-  if (largest == -HUGE_VAL) return false;
+  for (size_t j = 0; j < c->keys; j++) {
+    if (isnan(logits[j]) || logits[j] == HUGE_VAL) return BROKEN;
+    largest = fmax(largest, logits[j]);
+  }
+  if (largest == -HUGE_VAL) return EMPTY;
   if (c->norm == HEED_NORM_SPARSEMAX) {
-    const double tau = sparsemax_tau(logits, c->keys);
-    for (size_t j = 0; j < c->keys; j++) weights[j] = fmax(logits[j] - tau, 0.0);
-    return true;
+    const double tau = sparsemax_tau(logits, largest, c->keys);
+    for (size_t j = 0; j < c->keys; j++) weights[j] = as_weight(fmax(logits[j] - largest - tau, 0.0));
+    return WEIGHTS;
   }
   for (size_t j = 0; j < c->keys; j++) sum += exp(logits[j] - largest);
   for (size_t j = 0; j < c->keys; j++) {
@@ -56,8 +71,8 @@ static bool norm(const attention_case *c, const double *logits, double *weights)
     if (c->norm == HEED_NORM_SPARSE_SOFTMAX && weights[j] < (double)c->threshold && logits[j] != largest) weights[j] = 0.0;
     kept += weights[j];
   }
-  for (size_t j = 0; j < c->keys; j++) weights[j] /= kept;
-  return true;
+  for (size_t j = 0; j < c->keys; j++) weights[j] = as_weight(weights[j] / kept);
+  return WEIGHTS;
 }
 
 /* q . k, q W k^T, or va . tanh(q Wq + k Wk + b). */
@@ -90,21 +105,26 @@ static void logits_row(const attention_case *c, const attention_tensors *t, size
   for (size_t j = 0; j < c->keys; j++) {
     double sum = score(c, t, q, keys + j * c->depth) * scale;
     if (c->softcap > 0.0f) sum = (double)c->softcap * tanh(sum / (double)c->softcap);
-    if (c->with & BIAS) sum += (double)t->bias[broadcast_at(t->bias_dim, b, h, i, j)];
-    logits[j] = allowed(c, t, b, h, i, j) ? sum : -HUGE_VAL;
+    float logit = (float)sum;
+    if (c->with & BIAS) logit += t->bias[broadcast_at(t->bias_dim, b, h, i, j)];
+    logits[j] = allowed(c, t, b, h, i, j) ? (double)logit : -HUGE_VAL;
   }
 }
 
 static void oracle_row(const attention_case *c, const attention_tensors *t, size_t b, size_t h, size_t i, double *logits, double *weights, double *y) {
   const float *values = t->value + (b * c->key_heads + h / (c->heads / c->key_heads)) * c->keys * c->value_depth;
   logits_row(c, t, b, h, i, logits);
-  const bool some = norm(c, logits, weights), mean = !some && c->empty_row == HEED_EMPTY_ROW_MEAN;
-  const double fill = c->empty_row == HEED_EMPTY_ROW_NAN ? (double)NAN : mean ? 1.0 / c->keys : 0.0;
-  for (size_t j = 0; j < c->keys && !some; j++) weights[j] = fill;
+  const row_kind kind = norm(c, logits, weights);
+  const bool mean = kind == EMPTY && c->empty_row == HEED_EMPTY_ROW_MEAN;
+  const bool nan = kind == BROKEN || (kind == EMPTY && c->empty_row == HEED_EMPTY_ROW_NAN);
+  const double fill = nan ? (double)NAN : mean ? 1.0 / c->keys : 0.0;
+  for (size_t j = 0; j < c->keys && kind != WEIGHTS; j++) weights[j] = fill;
   for (size_t d = 0; d < c->value_depth; d++) {
-    y[d] = some || mean ? 0.0 : fill;
-    for (size_t j = 0; j < c->keys; j++)
-      if (mean ? (bool)isfinite(values[j * c->value_depth + d]) : logits[j] != -HUGE_VAL) y[d] += weights[j] * (double)values[j * c->value_depth + d];
+    y[d] = nan ? (double)NAN : 0.0;
+    for (size_t j = 0; j < c->keys; j++) {
+      const bool hidden = can_hide(c) && logits[j] == -HUGE_VAL;
+      if (mean ? (bool)isfinite(values[j * c->value_depth + d]) : !hidden) y[d] += weights[j] * (double)values[j * c->value_depth + d];
+    }
   }
 }
 
@@ -136,15 +156,58 @@ static uint8_t *random_bytes(test_random *random, size_t count, uint32_t ones_of
   return bytes;
 }
 
-/* NaN and Inf where key_padding hides a key. */
+/* Whether a query of any head sees the key. */
+static bool is_seen(const attention_case *c, const attention_tensors *t, size_t b, size_t key_head, size_t j) {
+  const size_t group = c->heads / c->key_heads;
+  bool seen = false;
+  for (size_t h = key_head * group; h < (key_head + 1) * group && !seen; h++)
+    for (size_t i = 0; i < c->queries && !seen; i++) seen = allowed(c, t, b, h, i, j);
+  return seen;
+}
+
+/* Whether a query sees any key. */
+static bool sees(const attention_case *c, const attention_tensors *t, size_t b, size_t h, size_t i) {
+  bool any = false;
+  for (size_t j = 0; j < c->keys && !any; j++) any = allowed(c, t, b, h, i, j);
+  return any;
+}
+
+/* NaN and Inf in keys and values that nobody sees, NaN in queries that see nothing. */
 static void poison(const attention_case *c, attention_tensors *t) {
+  for (size_t b = 0; b < c->batch; b++)
+    for (size_t h = 0; h < c->heads; h++)
+      for (size_t i = 0; i < c->queries; i++)
+        if (!sees(c, t, b, h, i)) t->query[((b * c->heads + h) * c->queries + i) * c->depth] = NAN;
   for (size_t b = 0; b < c->batch; b++)
     for (size_t h = 0; h < c->key_heads; h++)
       for (size_t j = 0; j < c->keys; j++) {
-        if (t->key_padding[b * c->keys + j]) continue;
-        t->key[((b * c->key_heads + h) * c->keys + j) * c->depth] = NAN;
+        if (is_seen(c, t, b, h, j)) continue;
+        t->key[((b * c->key_heads + h) * c->keys + j) * c->depth] = j % 3 ? NAN : -INFINITY;
         t->value[((b * c->key_heads + h) * c->keys + j) * c->value_depth + c->value_depth / 2] = j % 2 ? INFINITY : NAN;
       }
+}
+
+/* -FLT_MAX, then -Inf, in rows, keys and entries of the bias. */
+static void put_extremes(const attention_case *c, attention_tensors *t, size_t count, test_random *random) {
+  static const uint32_t kinds[] = {LOWEST, HIDE};
+  for (int k = 0; k < 2; k++) {
+    if (!(c->with & kinds[k])) continue;
+    uint8_t *keys = random_bytes(random, c->keys, 1), *rows = random_bytes(random, c->queries, 2);
+    for (size_t e = 0; e < count; e++) {
+      if (!keys[e % t->bias_dim[3]] && !rows[e / t->bias_dim[3] % t->bias_dim[2]] && test_random_below(random, 8)) continue;
+      t->bias[e] = kinds[k] == HIDE ? -INFINITY : test_random_below(random, 4) ? -FLT_MAX : -3.2e38f;
+    }
+    free(keys);
+    free(rows);
+  }
+}
+
+/* NaN in the middle key of each head. */
+static void put_spikes(const attention_case *c, attention_tensors *t) {
+  for (size_t i = 0; i < (size_t)c->batch * c->key_heads; i++) {
+    if (c->with & SPIKE) t->value[(i * c->keys + c->keys / 2) * c->value_depth] = NAN;
+    if (c->with & KEY_SPIKE) t->key[(i * c->keys + c->keys / 2) * c->depth] = NAN;
+  }
 }
 
 void attention_case_make(const attention_case *c, uint64_t seed, attention_tensors *t) {
@@ -173,8 +236,9 @@ void attention_case_make(const attention_case *c, uint64_t seed, attention_tenso
   t->bias = op_test_random(&random, biases, 1.0f);
   t->key_padding = random_bytes(&random, (size_t)c->batch * c->keys, 6);
   t->query_padding = random_bytes(&random, (size_t)c->batch * c->queries, 6);
+  put_extremes(c, t, biases, &random);
   if (c->with & POISON) poison(c, t);
-  for (size_t i = 0; (c->with & SPIKE) && i < (size_t)c->batch * c->key_heads; i++) t->value[(i * c->keys + c->keys / 2) * c->value_depth] = NAN;
+  put_spikes(c, t);
   if (c->rows) t->row_count = 5;
   for (uint32_t r = 0; r < 5; r++) t->rows[r] = test_random_below(&random, c->queries); /* unsorted, with repeats */
   oracle(c, t);
@@ -254,7 +318,6 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   c.depth = 1 + test_random_below(&r, widths[test_random_below(&r, 3)]);
   c.value_depth = 1 + test_random_below(&r, widths[test_random_below(&r, 3)]);
   c.with = test_random_below(&r, 16);
-  if ((c.with & KEY_PADDING) && test_random_below(&r, 2)) c.with |= POISON;
   c.diagonal = test_random_below(&r, 2) ? 1 + test_random_below(&r, 60) : 0;
   c.norm = test_random_below(&r, 3) ? HEED_NORM_SOFTMAX : test_random_below(&r, 2) ? HEED_NORM_SPARSEMAX : HEED_NORM_SPARSE_SOFTMAX;
   c.threshold = 0.001f * (float)test_random_below(&r, 60);
@@ -270,5 +333,7 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   if (c.score != HEED_SCORE_SCALED_DOT) c.spread = 0.5f;
   c.merge = test_random_below(&r, 2) != 0;
   c.rows = test_random_below(&r, 3) == 0;
+  if ((c.with & KEY_PADDING) && !(c.with & BIAS) && test_random_below(&r, 2)) c.with |= POISON;
+  if ((c.with & BIAS) && test_random_below(&r, 2) == 0) c.with |= LOWEST;
   return c;
 }

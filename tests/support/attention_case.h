@@ -1,10 +1,24 @@
-/* Attentions for tests: what there is to choose, random tensors for it, the definition in double row by row, and the graph. */
+/* Attentions for tests: what there is to choose, random tensors for it, the definition in double row by row, and the graph.
+ * The definition: a logit is an F32 number. A key is hidden from a query by position, by a mask or by a bias of -Inf, and its logit
+ * is -Inf then, whatever key and query hold. In an attention that can hide keys, a finite sum that overflows to -Inf hides too. A
+ * row all of whose keys are hidden follows empty_row; a NaN or +Inf among the other logits makes the row NaN. Weights are F32, 0
+ * under its least normal number. Every key that is not hidden takes part with its value, also with weight 0: 0 NaN = 0 Inf = NaN. */
 #ifndef HEED_TESTS_SUPPORT_ATTENTION_CASE_H
 #define HEED_TESTS_SUPPORT_ATTENTION_CASE_H
 
 #include "support/op_test.h"
 
-enum { MASK = 1, KEY_PADDING = 2, QUERY_PADDING = 4, BIAS = 8, POISON = 16 /* NaN and Inf in hidden keys and values */, SPIKE = 32 /* NaN in the value of the middle key: rows that see it are NaN, no others */ };
+enum {
+  MASK = 1,
+  KEY_PADDING = 2,
+  QUERY_PADDING = 4,
+  BIAS = 8,
+  POISON = 16,    /* NaN and Inf in the keys and values that no query sees, NaN in the queries that see no key */
+  SPIKE = 32,     /* NaN in the value of the middle key: rows that see it are NaN there, whatever its weight, and no others */
+  KEY_SPIKE = 64, /* NaN in the middle key itself: rows that see it are NaN throughout, and no others */
+  HIDE = 128,     /* with BIAS: some entries of it, some rows and some keys throughout are -Inf */
+  LOWEST = 256    /* with BIAS: likewise -FLT_MAX, some -3.2e38: these hide nothing */
+};
 
 typedef struct attention_case {
   uint32_t batch, heads, key_heads, queries, keys, depth, value_depth;

@@ -1,0 +1,108 @@
+/* attention: what a float mask hides and what it does not, and what comes of NaN and Inf behind it. -Inf in the bias hides as a boolean
+ * mask does, -FLT_MAX hides nothing, and a value that is not hidden takes part also with weight 0. Cases for each norm, score, kind of
+ * empty row and number of keys, against the definition in double, in every mode; the random sweep draws the same. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/attention_case.h"
+
+/* In each mode that the backend has for the case. */
+static void run_modes(op_test *test, const char *what) {
+  static const heed_attention_mode modes[] = {HEED_ATTENTION_MODE_RESIDENT, HEED_ATTENTION_MODE_STREAMED};
+  for (uint32_t m = 0; m < 2; m++) {
+    char with_mode[400];
+    if (!op_test_has_mode(test, modes[m])) continue;
+    test->attention = modes[m];
+    snprintf(with_mode, sizeof with_mode, "%s, %s", what, m ? "streamed" : "resident");
+    op_test_run(test, with_mode);
+  }
+}
+
+static void run_tensors(const attention_case *c, const attention_tensors *t, const char *what) {
+  for (int maps = 0; maps < 2; maps++) {
+    op_test test;
+    attention_case_define(&test, c, t, maps != 0);
+    run_modes(&test, what);
+    op_test_end(&test);
+  }
+}
+
+static void run_case(const attention_case *c, uint64_t seed) {
+  char what[300];
+  attention_tensors t;
+  attention_case_describe(c, seed, what, sizeof what);
+  attention_case_make(c, seed, &t);
+  run_tensors(c, &t, what);
+  attention_case_release(&t);
+}
+
+#define SIZES(d) .batch = 1, .heads = 2, .key_heads = 1, .queries = 11, .depth = d, .value_depth = 8
+#define RUN_ALL(cases, seed) \
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(&cases[i], seed + i)
+
+/* Numbers of keys: some of a tile, and more than the tiles of the streamed mode. */
+static void test_lowest_hides_nothing(void **state) {
+  static const attention_case cases[] = {
+      {SIZES(8), .keys = 37, .with = BIAS | LOWEST},
+      {SIZES(8), .keys = 37, .with = BIAS | LOWEST | MASK | QUERY_PADDING, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 600, .with = BIAS | LOWEST, .merge = true},
+      {SIZES(8), .keys = 300, .with = BIAS | LOWEST, .causal = HEED_CAUSAL_BOTTOM_RIGHT, .rows = true},
+      {SIZES(8), .keys = 45, .with = BIAS | LOWEST | MASK, .norm = HEED_NORM_SPARSEMAX, .empty_row = HEED_EMPTY_ROW_NAN},
+      {SIZES(8), .keys = 45, .with = BIAS | LOWEST | KEY_PADDING, .norm = HEED_NORM_SPARSE_SOFTMAX, .threshold = 0.03f},
+      {SIZES(8), .keys = 45, .with = BIAS | LOWEST, .score = HEED_SCORE_ADDITIVE, .width = 5, .spread = 0.5f},
+      /* some sums overflow to -Inf */
+      {SIZES(1), .keys = 20, .with = BIAS | LOWEST, .spread = 1e18f},
+  };
+  (void)state;
+  RUN_ALL(cases, 500);
+}
+
+/* One row of `keys` logits that the bias alone makes: query and key are 0. */
+static void run_logits(uint32_t keys, const float *logits, const float *values, const double *expected, const char *what) {
+  const attention_case c = {.batch = 1, .heads = 1, .key_heads = 1, .queries = 3, .keys = keys, .depth = 4, .value_depth = 1, .with = BIAS};
+  attention_tensors t;
+  attention_case_make(&c, 1, &t);
+  memset(t.query, 0, 3 * 4 * sizeof *t.query);
+  free(t.bias);
+  t.bias = op_test_zeros(keys);
+  memcpy(t.bias, logits, keys * sizeof *logits);
+  memcpy(t.bias_dim, (uint32_t[]){1, 1, 1, keys}, sizeof t.bias_dim);
+  memcpy(t.value, values, keys * sizeof *values);
+  for (uint32_t i = 0; i < 3; i++) t.output[i] = *expected;
+  op_test test;
+  attention_case_define(&test, &c, &t, false);
+  run_modes(&test, what);
+  op_test_end(&test);
+  attention_case_release(&t);
+}
+
+/* By hand, so that the oracle is not the only witness. */
+static void test_by_hand_lowest(void **state) {
+  (void)state;
+  const float low = -FLT_MAX, none = -INFINITY;
+  const double mean = (1.0 + 2.0 + 6.0) / 3.0, zero = 0.0, one = 1.0, two = 2.0, four = 4.0;
+  float many[700], values[700];
+  run_logits(3, (float[]){low, low, low}, (float[]){1, 2, 6}, &mean, "-FLT_MAX throughout: the mean");
+  run_logits(3, (float[]){none, none, none}, (float[]){NAN, INFINITY, 6}, &zero, "-Inf throughout: nothing");
+  run_logits(3, (float[]){none, low, none}, (float[]){NAN, 2, INFINITY}, &two, "-FLT_MAX between -Inf: the one that is not hidden");
+  run_logits(3, (float[]){low, 0, none}, (float[]){7, 1, NAN}, &one, "a number above -FLT_MAX");
+  run_logits(4, (float[]){-3.2e38f, low, -3.2e38f, none}, (float[]){3, 90, 5, NAN}, &four, "-3.2e38 above -FLT_MAX");
+  for (int i = 0; i < 700; i++) {
+    many[i] = i < 690 ? none : low;
+    values[i] = i < 690 ? NAN : 2.0f;
+  }
+  run_logits(700, many, values, &two, "tiles of -Inf, then -FLT_MAX");
+  for (int i = 0; i < 700; i++) {
+    many[i] = i == 3 ? 0.0f : low;
+    values[i] = i == 3 ? 4.0f : 1.0f;
+  }
+  run_logits(700, many, values, &four, "tiles of -FLT_MAX behind a number");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand_lowest), cmocka_unit_test(test_lowest_hides_nothing)};
+  return cmocka_run_group_tests_name("attention, hidden", tests, NULL, test_backend_close_all);
+}
