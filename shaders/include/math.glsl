@@ -34,7 +34,7 @@ vec4 heed_tanh(vec4 x) {
   p = p * z - 3.33332819422e-1;
   const vec4 small = p * z * x + x;
   const vec4 large = sign(x) * (1.0 - 2.0 / (heed_exp(2.0 * abs(x)) + 1.0));
-  return mix(large, small, lessThan(abs(x), vec4(0.625)));
+  return mix(small, large, greaterThanEqual(abs(x), vec4(0.625))); // NaN is neither: it goes through the polynomial
 }
 float heed_tanh(float x) { return heed_tanh(vec4(x)).x; }
 

@@ -78,6 +78,11 @@ static const attention_case cases[] = {
     {.batch = 1, .heads = 2, .key_heads = 2, .queries = 290, .keys = 290, .depth = 8, .value_depth = 8, .with = SPIKE, .window = true, .left = 30, .right = 20,
      .merge = true},
     {.batch = 1, .heads = 2, .key_heads = 2, .queries = 40, .keys = 290, .depth = 8, .value_depth = 8, .with = SPIKE, .rows = true},
+    /* NaN in a key that some rows see, by each score. */
+    {.batch = 1, .heads = 2, .key_heads = 1, .queries = 30, .keys = 37, .depth = 8, .value_depth = 8, .with = MASK | KEY_SPIKE},
+    {.batch = 1, .heads = 2, .key_heads = 1, .queries = 30, .keys = 37, .depth = 8, .value_depth = 8, .with = MASK | KEY_SPIKE, .score = HEED_SCORE_GENERAL},
+    {.batch = 1, .heads = 2, .key_heads = 1, .queries = 30, .keys = 37, .depth = 8, .value_depth = 8, .with = MASK | KEY_SPIKE, .score = HEED_SCORE_ADDITIVE,
+     .width = 5},
     /* Few values far apart: a row is nearly one-hot, and exp of the rest is 0. */
     {.batch = 1, .heads = 1, .key_heads = 1, .queries = 17, .keys = 40, .depth = 1, .value_depth = 5, .spread = 100.0f},
 };
