@@ -36,7 +36,7 @@ native/cli                base/alloc.h          no public function: blocks of th
 native/cli                base/decimal.h        no public function: numbers of options
 native/cli                base/status.h         no public function: heed_fail, HEED_TRY
 native/cli                base/tensor.h         no public function: texts of shapes
-native/cli                base/utf8.h            no public function: what a text may hold
+native/cli                base/utf8.h           no public function: what a text may hold
 native/cli                model/safetensors.h   no public function: tensors from and to files
 native/cli/inspect.c      graph/graph.h         no public function: the nodes that heed inspect --graph prints
 '
