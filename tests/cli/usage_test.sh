@@ -51,7 +51,7 @@ usage_error no_such_option "unknown option" run --dance
 usage_error option_without_value "wants a value" run --top
 usage_error option_not_a_number "whole number" run --top five
 usage_error number_too_large "whole number" run --top 99999999999999999999
-usage_error no_such_fit "expected model or whole" run --fit crop
+usage_error no_such_fit "expected model or whole" run --fit crop --backend cpu --quiet
 usage_error flag_with_value "takes no value" run --quiet=yes
 usage_error no_such_backend "cuda" run --backend cuda --quiet "$micro" "$picture"
 usage_error no_such_simd "mmx" run --backend cpu --simd mmx --quiet "$micro" "$picture"

@@ -29,6 +29,7 @@ typedef struct byte_buffer {
 } byte_buffer;
 
 static void put(byte_buffer *to, const void *from, size_t count) {
+  if (count == 0) return;
   if (to->size + count > to->capacity) {
     to->capacity = 2 * (to->size + count);
     to->bytes = realloc(to->bytes, to->capacity);
