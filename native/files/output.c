@@ -55,6 +55,7 @@ int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) 
     free(real);
     if (real) return fits ? 0 : ENAMETOOLONG;
     if (errno == ELOOP) return ELOOP;
+    if (stat(resolved, &info) == 0) return 0;                            /* a pipe, by /dev/stdout: it is there and has no path */
     if (lstat(resolved, &info) != 0 || !S_ISLNK(info.st_mode)) return 0; /* not there yet; what else is wrong shows when it is opened */
     const int reason = follow(resolved);
     if (reason) return reason;

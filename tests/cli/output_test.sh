@@ -46,6 +46,19 @@ expect_exit 3
 [ "$(cat "$here/out.json")" = old ] || fail "out.json was changed"
 test_end
 
+# A pipe has no path that could be resolved; it is written as it is.
+if [ -e /dev/stdout ]; then
+  test_begin to_a_pipe
+  command="run ... --json /dev/stdout | cat" status=0
+  (cd "$here" && "$program" run "$micro" "$picture" --backend cpu --quiet --json /dev/stdout 2>"$err"; echo $? >"$bad/code") | cat >"$out"
+  status=$(cat "$bad/code")
+  expect_exit 0
+  expect_stdout_contains '"results"'
+  expect_stderr_empty
+  expect_nothing_written
+  test_end
+fi
+
 # /dev/full takes nothing. It must never be renamed over.
 if [ -c /dev/full ]; then
   for output in maps rollout json save; do

@@ -58,6 +58,7 @@ test_end
 test_begin a_number_that_is_taken
 heed run "$micro" "$bad/d1/cat.png" "$bad/d2/cat.png" "$bad/d3/cat-2.png" "$bad/d1/cat.png" --backend cpu --quiet --maps maps.png
 expect_exit 0
+# shellcheck disable=SC2012 # plain names
 [ "$(ls "$here" | tr '\n' ' ')" = "maps-cat-2-2.png maps-cat-2.png maps-cat-3.png maps-cat.png " ] || fail "found $(ls "$here")"
 test_end
 
