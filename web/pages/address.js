@@ -1,12 +1,18 @@
 /* The state in the URL's hash, short and readable: #s=159&l=3&h=0&q=2.10. Only what differs from the defaults is written; a picture or
  * model of one's own is on one's own machine and in no link. */
 import { changesWithin, unchanged } from './changes.js'
+import { readRuns, writeRuns } from './runs.js'
 
 export const defaults = Object.freeze({
   scene: 159, layer: 3, head: 0, query: [2, 10], view: 'heads', style: 'colour', scale: 'uniform', colours: 'cividis', strength: 0.8,
   reverse: false, fit: 'model', fusion: 'mean', first: 0, last: -1, residual: 0.5, score: 'softmax',
   discard: 0, sort: '', descending: false, filter: '', ...unchanged
 })
+
+/* Characters: what is longer is not read. This page writes links of 200 at most, and all that is changed into session files. */
+const longestLink = 1e4
+export const longestSettings = 1e6
+const patchesMost = 1e4 // more than any model has whose attention can be changed here
 
 const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
 const share = (least, most) => (text) => (/^[01](\.\d{1,3})?$/.test(text) && text >= least && text <= most ? Number(text) : undefined)
@@ -26,21 +32,6 @@ const listOf = (entry) => (text) => {
 }
 const pairs = listOf(/^\d{1,4}\.\d{1,4}$/)
 
-/* Patches as runs, "3_10-13": { 3, 10, 11, 12, 13 }. */
-const runs = (text) => (/^\d{1,4}(-\d{1,4})?(_\d{1,4}(-\d{1,4})?)*$/.test(text) ? [...new Set(text.split('_').flatMap((run) => {
-  const [first, last = first] = run.split('-').map(Number)
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
-}))] : undefined)
-
-function writeRuns(numbers) {
-  const parts = []
-  for (const number of [...numbers].sort((a, b) => a - b)) {
-    if (parts.at(-1)?.[1] === number - 1) parts.at(-1)[1] = number
-    else parts.push([number, number])
-  }
-  return parts.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')
-}
-
 const temperature = (text) => (/^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined)
 
 const keys = {
@@ -51,7 +42,7 @@ const keys = {
   r: ['reverse', (text) => text === '1'], f: ['fusion', oneOf('mean', 'min', 'max')], i: ['first', whole], j: ['last', whole], e: ['residual', share(0.05, 0.95)],
   p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')], t: ['sort', oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'top5', 'cls-entropy')],
   d: ['descending', (text) => text === '1'], w: ['filter', filterText], x: ['off', pairs], y: ['how', oneOf('zero', 'mean', 'uniform')], k: ['temperature', temperature], g: ['discard', share(0, 0.95)],
-  b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)], m: ['fit', oneOf('model', 'whole')], z: ['dropped', runs], u: ['cuts', pairs]
+  b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)], m: ['fit', oneOf('model', 'whole')], z: ['dropped', (text) => readRuns(text, patchesMost)], u: ['cuts', pairs]
 }
 
 const write = (value, name) => (name === 'dropped' ? writeRuns(value) : value === true ? '1' : !Array.isArray(value) ? String(value) : value.join(typeof value[0] === 'string' ? '_' : '.'))
@@ -65,9 +56,10 @@ export function toHash(state, longest = 199) {
   return parts.length ? `#${parts.join('&')}` : ''
 }
 
-/** What a hash says, over the defaults; what cannot be read is left out. */
-export function fromHash(hash) {
+/** What a hash says, over the defaults; what cannot be read is left out, and so is all of one that is too long. */
+export function fromHash(hash, longest = longestLink) {
   const state = { ...defaults }
+  if (hash.length > longest) return state
   for (const [key, text] of new URLSearchParams(hash.replace(/^#/, ''))) {
     const value = Object.hasOwn(keys, key) ? keys[key][1](text) : undefined
     if (value !== undefined) state[keys[key][0]] = value

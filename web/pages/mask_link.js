@@ -2,30 +2,17 @@
  * w=2.0: a window of 2 to the left and 0 to the right; f: how masks are written; a, b, d: padded queries, values and keys, from 1; p: cells that
  * are painted shut, row by row. What is as at the start is left out, and so is what would make the link 200 characters long. */
 import { forms, layers } from './mask_factors.js'
+import { readRuns, writeRuns } from './runs.js'
+
+const longest = 1e4 // characters; what is longer is not read
 
 /** What stands there at the start. */
 export const start = () => ({ tq: 5, tk: 5, layer: 'multi', shared: true, causal: true, window: null, form: 'boolean', padded: { query: [], value: [4], key: [] }, closed: [] })
 
-/* [3, 4, 5, 9] as 3-5_9. */
-function runsOf(numbers) {
-  const runs = []
-  for (const number of [...numbers].sort((a, b) => a - b)) {
-    if (runs.at(-1)?.[1] === number - 1) runs.at(-1)[1] = number
-    else runs.push([number, number])
-  }
-  return runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')
-}
-
 /* Numbers from 1 up to a count, as indices; nothing that is out of it. */
-function indicesOf(text, count) {
-  if (!/^(\d{1,3}(-\d{1,3})?(_\d{1,3}(-\d{1,3})?)*)?$/.test(text)) return null
-  return text.split('_').filter(Boolean).flatMap((run) => {
-    const [first, last = first] = run.split('-').map(Number)
-    return Array.from({ length: Math.max(0, Math.min(last, count) - first + 1) }, (_, i) => first + i - 1)
-  }).filter((index) => index >= 0)
-}
+const indicesOf = (text, count) => (text === '' ? [] : readRuns(text, count + 1)?.filter((number) => number > 0).map((number) => number - 1))
 
-const oneBased = (indices) => runsOf(indices.map((index) => index + 1))
+const oneBased = (indices) => writeRuns(indices.map((index) => index + 1))
 const written = ({ tq, tk, layer, shared, causal, window, form, padded, closed }) => ({
   q: String(tq), k: String(tk), y: layer, s: shared ? '1' : '0', c: causal ? '1' : '0', w: window ? window.join('.') : '', f: form, a: oneBased(padded.query), b: oneBased(padded.value), d: oneBased(padded.key), p: oneBased(closed)
 })
@@ -37,7 +24,7 @@ export function toLink(state) {
 }
 
 export function fromLink(text) {
-  const link = new URLSearchParams(text), state = start(), side = (key, usual) => (/^\d{1,2}$/.test(link.get(key) ?? '') ? Math.min(16, Math.max(1, Number(link.get(key)))) : usual)
+  const link = new URLSearchParams(text.length > longest ? '' : text), state = start(), side = (key, usual) => (/^\d{1,2}$/.test(link.get(key) ?? '') ? Math.min(16, Math.max(1, Number(link.get(key)))) : usual)
   const oneOf = (options, key, usual) => (Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : usual), window = /^(\d{1,2})\.(\d{1,2})$/.exec(link.get('w') ?? '')
   state.tq = side('q', state.tq)
   state.tk = side('k', state.tk)

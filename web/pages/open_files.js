@@ -3,7 +3,7 @@
 import { provenanceIn, readArrays, readSafetensorsHeader } from './arrays.js'
 import { unchanged } from './changes.js'
 import { decode } from './decode.js'
-import { checkWeights, holdsMaps, pictureOfPixels, savedMaps } from './saved.js'
+import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved.js'
 import { openSession, readSession } from './session.js'
 
 const element = (id) => document.getElementById(id)
@@ -43,13 +43,13 @@ function pictureOfBytes({ shape: [height, width], data }) {
 /* The picture that maps are of: one opened with them, or one in their file; null where there is none. */
 function pictureOf(arrays, pixels, opened) {
   if (opened) return decode(opened, opened.name)
-  if (arrays.picture?.shape.at(-1) === 3) return pictureOfBytes(arrays.picture)
+  if (arrays.picture) return pictureOfBytes(arrays.picture)
   return pixels && pictureOfPixels(pixels)
 }
 
 /* All that can fail comes before the page changes. */
 async function openMaps(page, file, opened) {
-  const arrays = await readArrays(file), saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) }, { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+  const arrays = await readArrays(file, (parts) => wantedArrays(parts, file.name)), saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) }, { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
   await checkWeights(saved, file.name)
   const picture = await pictureOf(arrays, saved.pixels, opened)
   page.engine.openMaps(saved)

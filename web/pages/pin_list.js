@@ -1,6 +1,6 @@
 /* The list of pins below the views: what each row is, a note to write on, and buttons that show it, take it as B or away. Loaded with the
  * first pin. */
-import { fromHash } from './address.js'
+import { fromHash, longestSettings } from './address.js'
 import { demoModel } from './heed/demo.js'
 import { keysOfPlace, sourceOf } from './pinned.js'
 import { largestOf } from './plot/raster.js'
@@ -12,7 +12,7 @@ const made = (tag, properties = {}, ...children) => { const element = Object.ass
 
 /** Picture, model and place of a pin on the stage; the view stays, unless the row is of the rollout. */
 export async function showPin(page, { source, model, image, settings }) {
-  const { store } = page, state = fromHash(settings), view = [state.view, store.get().view].includes('rollout') ? state.view : store.get().view
+  const { store } = page, state = fromHash(settings, longestSettings), view = [state.view, store.get().view].includes('rollout') ? state.view : store.get().view
   if (source !== sourceOf(page)) {
     if (!source || source.attention) throw new Error(`This row is of ${model}, which is not open. Open it, then show the row; it can be B as it is.`)
     if (await page.openModel(source, model)) document.getElementById('demo-model').hidden = source === demoModel

@@ -11,7 +11,7 @@ async function pause() {
 }
 
 const withoutBatch = (shape) => (shape.length === 5 && shape[1] === 1 ? [shape[0], ...shape.slice(2)] : shape)
-const isMap = (shape, rank) => shape.length === rank && shape.at(-1) === shape.at(-2) && shape.at(-1) > 3
+const isMap = (shape, rank) => shape.length === rank && shape.at(-1) === shape.at(-2) && shape.at(-1) > 3 && shape.every((side) => side > 0)
 const numbered = (a, b) => a.localeCompare(b, 'en', { numeric: true })
 
 /** Whether a safetensors header holds maps, not a model: by their names, or under any where no tensor has a name as models' have. */
@@ -21,10 +21,25 @@ export function holdsMaps(header) {
 }
 
 /* Arrays whose names differ in their last number alone, in its order; those whose names end in it come first. */
-function seriesOf(entries) {
-  const series = ([key]) => key.replace(/\d+(?=\D*$)/, '#'), names = entries.map(series), wanted = names.find((name) => name.endsWith('#')) ?? names[0]
-  return entries.filter((entry) => series(entry) === wanted).sort(([a], [b]) => numbered(a, b))
+function seriesOf(keys) {
+  const series = (key) => key.replace(/\d+(?=\D*$)/, '#'), names = keys.map(series), wanted = names.find((name) => name.endsWith('#')) ?? names[0]
+  return keys.filter((key) => series(key) === wanted).sort(numbered)
 }
+
+/* The names of the arrays that are maps: one, or one a layer; by names and shapes alone. */
+function mapsAmong(arrays, name) {
+  const shapes = Object.entries(arrays).filter(([key]) => key !== 'pixel_values').map(([key, { shape }]) => [key, withoutBatch(shape)])
+  const whole = shapes.find(([key, shape]) => isMap(shape, 4) && !(shape[0] === 1 && /\d/.test(key)))
+  const maps = whole ? [whole[0]] : seriesOf(shapes.filter(([key, shape]) => /\d/.test(key) && (isMap(shape, 3) || (isMap(shape, 4) && shape[0] === 1))).map(([key]) => key))
+  if (!maps.length) throw new Error(`${name}: no attention maps in it. They are arrays [L, H, N, N], or one [H, N, N] a layer under names with its number.`)
+  return { maps, whole: Boolean(whole) }
+}
+
+/* What else of a file is looked at, and of which shape. */
+const others = { grid: (shape) => shape.length === 1 && shape[0] <= 4, logits: (shape) => shape.length <= 2, picture: (shape) => shape.length === 3 && shape[2] === 3, pixel_values: (shape) => shape.length === 4 && shape[1] === 3 }
+
+/** The names of those arrays of a file that savedMaps looks at; arrays: { name: { shape } }. */
+export const wantedArrays = (arrays, name) => [...new Set([...mapsAmong(arrays, name).maps, ...Object.keys(others).filter((key) => Object.hasOwn(arrays, key) && others[key](arrays[key].shape))])]
 
 function gridOf(tokens) {
   for (const prefixTokens of [1, 0, 5, 2, 4, 3]) {
@@ -37,7 +52,7 @@ function gridOf(tokens) {
 /* What the file says of its grid, where it fits; the side of a patch, the unit of distances, 1 where nothing says it. */
 function placesOf({ grid, pixel_values: pixels }, tokens, name) {
   const [rows, columns, prefixTokens, patch = 0] = grid?.data ?? []
-  if (grid && !(rows > 0 && columns > 0 && rows * columns + prefixTokens === tokens)) throw new Error(`${name}: its grid does not fit (found ${[...grid.data].join(' ')}, expected rows, columns and prefix tokens of ${tokens} tokens).`)
+  if (grid && !([rows, columns].every((side) => Number.isInteger(side) && side > 0) && prefixTokens >= 0 && rows * columns + prefixTokens === tokens)) throw new Error(`${name}: its grid does not fit (found ${[...grid.data].join(' ')}, expected rows, columns and prefix tokens of ${tokens} tokens).`)
   const places = grid ? { prefixTokens, rows, columns } : gridOf(tokens), side = pixels?.shape.length === 4 ? pixels.shape[2] / places.rows : 0
   return { ...places, patch: patch || (Number.isInteger(side) && side * places.columns === pixels?.shape[3] && side) || 1 }
 }
@@ -45,22 +60,19 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
 /** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels: pixel_values or null, named: whether `heed maps`
  * reads them, logits or null, statistics(), rollout() }. */
 export function savedMaps(arrays, name) {
-  const entries = Object.entries(arrays).filter(([key]) => key !== 'pixel_values').map(([key, { shape, data }]) => [key, { shape: withoutBatch(shape), data }])
-  const whole = entries.find(([key, { shape }]) => isMap(shape, 4) && !(shape[0] === 1 && /\d/.test(key)))
-  const numberedMaps = entries.filter(([key, { shape }]) => /\d/.test(key) && (isMap(shape, 3) || (isMap(shape, 4) && shape[0] === 1)))
-  let layers = seriesOf(numberedMaps).map(([, { shape, data }]) => ({ heads: shape.at(-3), tokens: shape.at(-1), data }))
+  const { maps, whole } = mapsAmong(arrays, name)
+  let layers = maps.map((key) => ({ heads: arrays[key].shape.at(-3), tokens: arrays[key].shape.at(-1), data: arrays[key].data }))
   if (whole) {
-    const [count, heads, tokens] = whole[1].shape, length = heads * tokens * tokens
-    layers = Array.from({ length: count }, (_, l) => ({ heads, tokens, data: whole[1].data.subarray(l * length, (l + 1) * length) }))
+    const [{ heads, tokens, data }] = layers, length = heads * tokens * tokens
+    layers = Array.from({ length: data.length / length }, (_, l) => ({ heads, tokens, data: data.subarray(l * length, (l + 1) * length) }))
   }
-  if (!layers.length) throw new Error(`${name}: no attention maps in it. They are arrays [L, H, N, N], or one [H, N, N] a layer under names with its number.`)
   const { heads, tokens } = layers[0]
   if (layers.some((layer) => layer.heads !== heads || layer.tokens !== tokens)) throw new Error(`${name}: its layers differ in heads or tokens.`)
-  const pixels = arrays.pixel_values?.shape.length === 4 && arrays.pixel_values.shape[1] === 3 ? arrays.pixel_values : null
-  const shape = { layers: layers.length, heads, tokens, ...placesOf(arrays, tokens, name), batch: 1 }, attention = layers.map(({ data }) => data), size = tokens ** 2
+  const other = (key) => (arrays[key] && others[key](arrays[key].shape) ? arrays[key] : null), pixels = other('pixel_values')
+  const shape = { layers: layers.length, heads, tokens, ...placesOf({ grid: other('grid'), pixel_values: pixels }, tokens, name), batch: 1 }, attention = layers.map(({ data }) => data), size = tokens ** 2
   let statistics = null
   const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays
-  return { shape, attention, pixels, named, logits: arrays.logits?.shape.length <= 2 ? arrays.logits.data : null, statistics: () => (statistics ??= allStatistics(attention, shape)), rollout: (how) => rolloutRow(attention, shape, how) }
+  return { shape, attention, pixels, named, logits: other('logits')?.data ?? null, statistics: () => (statistics ??= allStatistics(attention, shape)), rollout: (how) => rolloutRow(attention, shape, how) }
 }
 
 /** Weights are not below 0, and rows sum to 1 but for what half precision rounds; a head that was taken out has rows of zeros. */

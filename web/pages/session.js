@@ -1,6 +1,6 @@
 /* A session as a file: the settings as in a link, the picture as PNG, which a link has not, the SHA-256 of the model's weights, and the pins
  * with their rows, notes and pictures. */
-import { fromHash, toHash } from './address.js'
+import { fromHash, longestSettings, toHash } from './address.js'
 import { cutOut } from './cut_out.js'
 import { decode } from './decode.js'
 import { scenePictures } from './pictures.js'
@@ -52,9 +52,10 @@ async function expectWeights(page, expected) {
   throw new Error(`This session is of another model: nothing of it is shown here (found weights ${found ? `with SHA-256 ${short(found)}` : 'of no model, maps from a file'}, expected ${short(expected)}). Open that model, then the session again.`)
 }
 
-/** The session in a file, or null where it is other JSON. */
+/** The session in a file, or null where it is other JSON: a session says first what it is, so no other file is read further. */
 export async function readSession(file) {
   try {
+    if (!/^\s*\{\s*"heed_session"/.test(await file.slice(0, 200).text())) return null
     const session = JSON.parse(await file.text())
     return session?.heed_session === 1 && typeof session.settings === 'string' ? session : null
   } catch {
@@ -76,7 +77,7 @@ const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
 function checkPin({ row, shape, region, settings, score }, i) {
   const { tokens, prefixTokens, rows, columns } = shape ?? {}, { x, y, width, height } = region ?? {}
   const right = [tokens, prefixTokens, rows, columns].every(isCount) && tokens === prefixTokens + rows * columns && Array.isArray(row) && row.length === tokens && row.every(isNumber) &&
-    [x, y, width, height].every(isNumber) && width > 0 && height > 0 && typeof settings === 'string' && Object.hasOwn(scoreStages, score)
+    [x, y, width, height].every(isNumber) && width > 0 && height > 0 && typeof settings === 'string' && settings.length <= longestSettings && Object.hasOwn(scoreStages, score)
   if (!right) throw new Error(`Pin ${i + 1} of this session cannot be read (expected a row of ${tokens ?? 'N'} numbers, its grid and its part of the picture). Save the session again.`)
 }
 
@@ -96,7 +97,8 @@ async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
 }
 
 export async function openSession(page, session) {
-  const { scene, ...state } = fromHash(session.settings)
+  if (session.settings.length > longestSettings) throw new Error(`This session’s settings are too long (found ${session.settings.length} characters, expected at most ${longestSettings}). Save the session again.`)
+  const { scene, ...state } = fromHash(session.settings, longestSettings)
   await expectWeights(page, session.weights_sha256) // before anything of it is shown
   if (session.picture) await page.run(await readPicture(session.picture))
   else await page.openScene(scene)

@@ -23,7 +23,7 @@ function npz(entries) {
   for (const [name, body] of Object.entries(entries)) {
     const packed = deflateRawSync(body), local = Buffer.alloc(30), entry = Buffer.alloc(46)
     local.writeUInt32LE(0x04034b50), local.writeUInt16LE(name.length, 26)
-    entry.writeUInt32LE(0x02014b50), entry.writeUInt16LE(8, 10), entry.writeUInt32LE(packed.length, 20), entry.writeUInt16LE(name.length, 28), entry.writeUInt32LE(at, 42)
+    entry.writeUInt32LE(0x02014b50), entry.writeUInt16LE(8, 10), entry.writeUInt32LE(packed.length, 20), entry.writeUInt32LE(body.length, 24), entry.writeUInt16LE(name.length, 28), entry.writeUInt32LE(at, 42)
     locals.push(local, Buffer.from(name), packed)
     directory.push(entry, Buffer.from(name))
     at += 30 + name.length + packed.length

@@ -1,9 +1,13 @@
 /* The explorer where things are not as usual: links into a view, other models, no storage, no scripts, many pictures. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { repository } from './package.js'
+import { writePng } from './png.js'
+import { bomb, npyHead } from './zips.js'
 
 let browser
 
@@ -83,4 +87,44 @@ test('the heap is flat over 100 pictures', async () => {
   const last = await used()
   assert.ok(last - first < 4e6, `${first} bytes after 10 pictures, ${last} after 110`)
   await finish(page)
+})
+
+/* The largest size that the page's process has had, in bytes, since the last time that it was asked for. */
+async function watchSize(page) {
+  const protocol = await page.context().browser().newBrowserCDPSession(), { processInfo } = await protocol.send('SystemInfo.getProcessInfo')
+  const renderers = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id), sizes = () => renderers.map((id) => 1024 * Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))[1]))
+  const restart = () => { for (const id of renderers) writeFileSync(`/proc/${id}/clear_refs`, '5') }
+  return { restart, largest: () => Math.max(...sizes()) }
+}
+
+test('files and links that would expand are refused at once, in little memory; a photo of 24 megapixels opens', async () => {
+  const other = await startBrowser(), page = await other.open('#v=heads'), size = await watchSize(page)
+  const folder = mkdtempSync(join(tmpdir(), 'heed-expand-')), wrong = (buffer) => { const path = join(folder, 'maps.npz'); writeFileSync(path, buffer); return path } // by its path: its bytes do not go through the page's memory
+  async function refused(file) {
+    const begin = performance.now()
+    await page.setInputFiles('#model-files', file)
+    await page.waitForSelector('#error:not([hidden])')
+    const said = await text(page, 'error-text'), took = performance.now() - begin
+    await page.click('#error-close')
+    return { said, took }
+  }
+  await refused(wrong(Buffer.from('nothing of the kind, and long enough')))
+  size.restart()
+  const small = await refused(wrong(Buffer.from('nothing of the kind, and long enough'))), before = size.largest()
+  for (const [file, sentence] of [[bomb(65, 40, [40, 1, 4096, 4096]), /more than a page can hold/], [bomb(65, 40, [2, 2, 200, 200], npyHead([2, 2, 200, 200]).length + 640000), /does not inflate to what the directory says/]]) {
+    const { said, took } = await refused(wrong(file))
+    assert.match(said, sentence)
+    console.log(`${file.length} bytes: ${((size.largest() - before) / 1e6).toFixed(1)} MB and ${(took - small.took).toFixed(0)} ms more than a small file`)
+    assert.ok(size.largest() - before <= 5e7, `${(size.largest() - before) / 1e6} MB`)
+    assert.ok(took - small.took <= 1000, `${took} ms`)
+  }
+  const photo = new Uint8Array(6000 * 4000 * 4).fill(255).map((value, i) => (i % 4 === 3 ? 255 : (i >> 6) & 255))
+  writeFileSync(join(folder, 'photo.png'), writePng(photo, 6000, 4000))
+  await page.setInputFiles('#picture-file', join(folder, 'photo.png'))
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('photo.png'), null, { timeout: 60000 })
+  assert.equal(await page.isVisible('#error'), false)
+  await finish(page)
+  for (const address of [`#z=${Array(20000).fill('0-9999').join('_')}`, `masks.html#q=16&k=16&p=${Array(20000).fill('1-256').join('_')}`]) await finish(await other.open(address)) // is ready
+  rmSync(folder, { recursive: true })
+  await other.close()
 })
