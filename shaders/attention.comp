@@ -93,7 +93,7 @@ bool allowed(uint j) {
   return may;
 }
 
-// Logits of keys j .. j + KEYS - 1; with `guard` those past the last key and those not allowed are -Inf.
+// Logits of keys j .. j + KEYS - 1; with `guard` those past the last key and those not allowed are -Inf; those with a bias of -Inf always.
 void score(uint j, bool guard, out float s[KEYS]) {
   precise vec4 sum[KEYS];
   uint at[KEYS];
@@ -106,8 +106,13 @@ void score(uint j, bool guard, out float s[KEYS]) {
   for (int i = 0; i < KEYS; i++) {
     precise float v = ((sum[i].x + sum[i].y) + (sum[i].z + sum[i].w)) * params.scale;
     if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
-    if (has(HEED_ATTENTION_BIAS)) v += bias[bias_base + at[i] * params.bias_stride[3]];
-    if (guard && (j + i >= params.keys || (GUARD && !allowed(at[i])))) v = minus_infinity();
+    bool hidden = guard && (j + i >= params.keys || (GUARD && !allowed(at[i])));
+    if (has(HEED_ATTENTION_BIAS)) {
+      const float add = bias[bias_base + at[i] * params.bias_stride[3]];
+      v += add;
+      hidden = hidden || heed_is_minus_infinity(add); // also when v is NaN
+    }
+    if (hidden) v = minus_infinity();
     s[i] = v;
   }
 }

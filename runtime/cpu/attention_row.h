@@ -2,6 +2,7 @@
 #ifndef HEED_CPU_ATTENTION_ROW_H
 #define HEED_CPU_ATTENTION_ROW_H
 
+#include <float.h>
 #include <math.h>
 
 #include "cpu/softmax_row.h"
@@ -16,9 +17,18 @@ static inline void heed_cpu_scale_logits(float *x, size_t count, float scale, fl
   heed_cpu_scale_row(x, count, softcap, x);
 }
 
-/* x += bias; bias is one element when step is 0. */
+/* x += bias, -Inf where bias is, also when x is NaN or Inf; bias is one element when step is 0. */
 static inline void heed_cpu_bias_logits(float *x, size_t count, const float *bias, size_t step) {
-  for (size_t i = 0; i < count; i++) x[i] += bias[i * step];
+  const f32xN lowest = f32_set1(-FLT_MAX);
+  size_t i = 0;
+  for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH) {
+    const f32xN add = step ? f32_load(bias + i) : f32_set1(*bias);
+    f32_store(x + i, f32_select_less(add, lowest, add, f32_add(f32_load(x + i), add)));
+  }
+  if (i == count) return;
+  const uint32_t rest = (uint32_t)(count - i);
+  const f32xN add = step ? f32_load_tail(bias + i, rest) : f32_set1(*bias);
+  f32_store_tail(x + i, f32_select_less(add, lowest, add, f32_add(f32_load_tail(x + i, rest), add)), rest);
 }
 
 static inline void heed_cpu_mask_logits(float *x, size_t count, const uint8_t *mask) {

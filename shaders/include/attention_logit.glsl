@@ -1,4 +1,5 @@
-// From the product of a query and a key to its logit: scale, softcap, bias; -Inf where the pair is not allowed or past the last key.
+// From the product of a query and a key to its logit: scale, softcap, bias; -Inf where the pair is not allowed, the bias -Inf or past the
+// last key.
 // The includer has FLAGS, batch and head, params, and the buffers mask, key_padding, query_padding (by words) and bias.
 #ifndef HEED_ATTENTION_LOGIT_GLSL
 #define HEED_ATTENTION_LOGIT_GLSL
@@ -30,10 +31,14 @@ bool allowed(uint row, uint j) {
 float finish(float product, uint row, uint j) {
   float v = product * params.scale;
   if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
-  if (has(HEED_ATTENTION_BIAS))
-    v += bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2] +
-              min(j, params.keys - 1) * params.bias_stride[3]];
-  return allowed(row, j) ? v : minus_infinity();
+  bool may = allowed(row, j);
+  if (has(HEED_ATTENTION_BIAS)) {
+    const float add = bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2] +
+                           min(j, params.keys - 1) * params.bias_stride[3]];
+    v += add;
+    may = may && !heed_is_minus_infinity(add);
+  }
+  return may ? v : minus_infinity();
 }
 
 #endif

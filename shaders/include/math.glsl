@@ -51,6 +51,8 @@ vec4 heed_erf(vec4 x) {
 // Bits decide, since a compiler may assume that neither NaN nor Inf exists.
 bool heed_is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 
+bool heed_is_minus_infinity(float x) { return floatBitsToUint(x) == 0xFF800000u; }
+
 // Components that are NaN or Inf become 0.
 vec4 heed_finite(vec4 v) {
   const uvec4 exponent = floatBitsToUint(v) & 0x7F800000u;

@@ -60,6 +60,20 @@ static void test_lowest_hides_nothing(void **state) {
   RUN_ALL(cases, 500);
 }
 
+static void test_minus_infinity_hides(void **state) {
+  static const attention_case cases[] = {
+      {SIZES(8), .keys = 37, .with = BIAS | HIDE | POISON | KEY_SPIKE, .empty_row = HEED_EMPTY_ROW_NAN},
+      {SIZES(8), .keys = 37, .with = BIAS | HIDE | POISON, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 300, .with = BIAS | HIDE | LOWEST | KEY_PADDING | QUERY_PADDING | POISON | KEY_SPIKE,
+       .causal = HEED_CAUSAL_BOTTOM_RIGHT, .rows = true},
+      {SIZES(8), .keys = 600, .with = BIAS | HIDE | LOWEST | MASK | POISON, .softcap = 2.0f, .merge = true},
+      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | KEY_SPIKE, .norm = HEED_NORM_SPARSEMAX},
+      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | KEY_SPIKE, .score = HEED_SCORE_ADDITIVE, .width = 5, .spread = 0.5f},
+  };
+  (void)state;
+  RUN_ALL(cases, 520);
+}
+
 /* One row of `keys` logits that the bias alone makes: query and key are 0. */
 static void run_logits(uint32_t keys, const float *logits, const float *values, const double *expected, const char *what) {
   const attention_case c = {.batch = 1, .heads = 1, .key_heads = 1, .queries = 3, .keys = keys, .depth = 4, .value_depth = 1, .with = BIAS};
@@ -103,6 +117,10 @@ static void test_by_hand_lowest(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand_lowest), cmocka_unit_test(test_lowest_hides_nothing)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_by_hand_lowest),
+      cmocka_unit_test(test_lowest_hides_nothing),
+      cmocka_unit_test(test_minus_infinity_hides),
+  };
   return cmocka_run_group_tests_name("attention, hidden", tests, NULL, test_backend_close_all);
 }

@@ -333,7 +333,9 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   if (c.score != HEED_SCORE_SCALED_DOT) c.spread = 0.5f;
   c.merge = test_random_below(&r, 2) != 0;
   c.rows = test_random_below(&r, 3) == 0;
-  if ((c.with & KEY_PADDING) && !(c.with & BIAS) && test_random_below(&r, 2)) c.with |= POISON;
-  if ((c.with & BIAS) && test_random_below(&r, 2) == 0) c.with |= LOWEST;
+  if (can_hide(&c) && test_random_below(&r, 2)) c.with |= POISON;
+  if ((c.with & BIAS) && test_random_below(&r, 2)) c.with |= HIDE;
+  if ((c.with & BIAS) && test_random_below(&r, 3) == 0) c.with |= LOWEST;
+  if (can_hide(&c) && test_random_below(&r, 6) == 0) c.with |= KEY_SPIKE;
   return c;
 }

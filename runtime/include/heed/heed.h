@@ -347,15 +347,15 @@ typedef enum heed_empty_row { HEED_EMPTY_ROW_ZERO = 0, HEED_EMPTY_ROW_NAN = 1, H
 
 /* softmax(scale q k^T ...) v per head (Vaswani et al. 2017, 3.2.1).
  * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h uses key head h / (H / Hk).
- * Order: score, softcap, bias, masks, norm. All masks are ANDed. A NaN or Inf in a masked key or value never reaches the output.
- * Logits are accumulated and kept in F32. */
+ * Order: score, softcap, bias, masks, norm. All masks are ANDed, and a bias of -Inf hides as they do. A NaN or Inf in a hidden key or
+ * value never reaches the output. Logits are accumulated and kept in F32. */
 typedef struct heed_attention_desc {
   size_t struct_size;
   heed_value query, key, value;
   heed_value mask;          /* U8, 1 = may attend, [B|1, H|1, Tq, Tk] */
   heed_value key_padding;   /* U8 [B, Tk], 1 = real token */
   heed_value query_padding; /* U8 [B, Tq], 1 = real token */
-  heed_value bias;          /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1] */
+  heed_value bias;          /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1]; -Inf hides, a finite number never does */
   heed_score score;
   heed_value w;            /* HEED_SCORE_GENERAL: F32 [D, D of key], a constant */
   heed_value wq, wk, b, va; /* HEED_SCORE_ADDITIVE: F32 [D, A], [D of key, A], [A] or none, [A]; constants */
