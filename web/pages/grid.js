@@ -10,6 +10,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   /* Only the first newCount cells are made. */
   function resize(newRows, newColumns, newCount = newRows * newColumns) {
     if (newRows === rows && newColumns === columns && newCount === count) return
+    clearTimeout(timer) // of the cells before
     rows = newRows
     columns = newColumns
     count = newCount

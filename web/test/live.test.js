@@ -1,6 +1,7 @@
 /* The explorer while things move: what stands side by side is of one row at every moment; what ends after its view was left changes nothing. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { npyParts } from '../pages/arrays.js'
 import { bigModel } from './big_model.js'
 import { finish, startBrowser } from './browser.js'
 
@@ -66,7 +67,7 @@ test('while pictures run under a moving pointer, table and histogram are of one 
 
 /* A page whose worker is answered `window.late` milliseconds late, so that whatever asked has been left by then; `window.workers` counts
  * those that were started and not ended. */
-async function openLate(hash) {
+async function openLate(hash, also = () => {}) {
   const page = await browser.open(hash, { ready: false })
   await page.addInitScript(() => {
     const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage'), { terminate } = Worker.prototype
@@ -76,6 +77,7 @@ async function openLate(hash) {
     Worker.prototype.terminate = function () { alive.delete(this); terminate.call(this) }
     window.Worker = new Proxy(Worker, { construct(of, given) { const worker = new of(...given); alive.add(worker); return worker } })
   })
+  await page.addInitScript(also)
   await page.reload()
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // requests that the reload ended
@@ -123,5 +125,21 @@ test('so too where maps are computed on demand: heads and matrix', async () => {
   const box = await page.locator('#view').boundingBox()
   await leave(page, 'matrix', () => page.mouse.move(box.x + 100, box.y + 300, { steps: 3 }))
   assert.match(await page.textContent('#stage-title'), /from patch \(2, 10\)/) // the query, not what the pointer was on
+  await finish(page)
+})
+
+test('cells are named as they were drawn, also where another model came before their names', async () => {
+  const page = await openLate('#v=heads', () => {
+    const { setTimeout } = window, held = []
+    window.setTimeout = (act, after, ...given) => (window.hold && after === 300 ? held.push(act) : setTimeout(act, after, ...given)) // names come after 300 ms
+    window.nameWith = () => new MutationObserver(() => held.forEach((act) => act())).observe(document.getElementById('model-facts'), { childList: true }) // once the model has come, before it has run
+  })
+  await page.setInputFiles('#model-files', { name: 'own.npy', mimeType: '', buffer: Buffer.from(await new Blob(npyParts([3, 1, 5, 5], [new Float32Array(75).fill(0.2)])).arrayBuffer()) })
+  await page.waitForFunction(() => document.querySelectorAll('#view [role=gridcell]').length === 3)
+  await page.evaluate(() => { window.hold = true; window.late = 200; window.nameWith() })
+  await page.click('#view [role=gridcell] >> nth=1')
+  await page.waitForFunction(() => document.getElementById('stage-title').textContent.includes('Layer 1'))
+  await page.click('#demo-model') // of more heads
+  await page.waitForFunction(() => document.querySelectorAll('#view [role=gridcell]').length === 20)
   await finish(page)
 })

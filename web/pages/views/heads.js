@@ -22,12 +22,12 @@ export function headsView(page, element) {
     <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
   const [across, down, cells, hint] = ['.across', '.down', '.cells', '.hint'].map((selector) => element.querySelector(selector))
   const field = (name) => element.querySelector(`[name=${name}]`)
-  let rows = [], shown = []
-  const place = (row, column) => shown[row * engine.shape.heads + column]
+  let rows = [], shown = [], shape = engine.shape // as drawn: another model may have come meanwhile
+  const place = (row, column) => shown[row * shape.heads + column]
   const grid = createGrid(cells, {
     name: (row, column) => {
       const { layer, head } = place(row, column)
-      return `layer ${layer}, head ${head}, ${page.drawn.scale.numbers ? 'highest' : 'largest'} ${amount(highest(rows[layer][head].subarray(engine.shape.prefixTokens)))}`
+      return `layer ${layer}, head ${head}, ${page.drawn.scale.numbers ? 'highest' : 'largest'} ${amount(highest(rows[layer][head].subarray(shape.prefixTokens)))}`
     },
     onPick: (row, column) => { const { layer, head } = place(row, column); store.set({ layer, head }) }
   })
@@ -81,6 +81,7 @@ export function headsView(page, element) {
     const found = await engine.rows({ query: page.query(), reverse: state.reverse, score: state.score })
     if (!latest()) return
     rows = found
+    shape = engine.shape
     const ordered = Boolean(state.sort || state.filter.trim()) && page.statistics !== null
     shown = ordered ? findHeads(page.statistics, state) : rows.flatMap((layer, l) => layer.map((_, h) => ({ layer: l, head: h })))
     const maps = rows.map((layer) => layer.map((row) => row.subarray(prefixTokens)))

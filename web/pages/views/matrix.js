@@ -26,31 +26,31 @@ export function matrixView(page, element, { left }) {
   field('free').addEventListener('click', () => store.set({ cuts: [] }))
   let over = null // the row under the pointer, which a run takes from the stage
   let painting = null // true while a stroke bars, false while it frees
-  let matrix = null, unit, held = '', key = null, ringed = null
+  let shape = engine.shape, matrix = null, unit, held = '', key = null, ringed = null
 
   /* [query, key] of the stage's token and the other, and back: in reverse the stage is on the key. */
   const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
 
   const queryOf = (token) => {
-    const { prefixTokens, columns } = engine.shape
+    const { prefixTokens, columns } = shape
     return token < prefixTokens ? 'cls' : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
   }
   const at = (event) => {
-    const box = canvas.getBoundingClientRect(), { tokens } = engine.shape
+    const box = canvas.getBoundingClientRect(), { tokens } = shape
     const index = (share) => Math.min(tokens - 1, Math.max(0, Math.floor(share * tokens)))
     return [index((event.clientY - box.top) / box.height), index((event.clientX - box.left) / box.width)]
   }
 
   /* What lies under the crosshair comes into the window. */
   function look() {
-    const view = surface.parentElement, at = (token) => ((token + 0.5) / engine.shape.tokens) * surface.offsetWidth - view.clientWidth / 2
+    const view = surface.parentElement, at = (token) => ((token + 0.5) / shape.tokens) * surface.offsetWidth - view.clientWidth / 2
     const [down, across] = pair(page.drawn.token, key ?? page.drawn.token)
     view.scrollTo(at(across), at(down))
   }
 
   /* A stroke goes on as its first pair began; the brush ends at the matrix's edge. */
   function paint([token, to], begin = false) {
-    const size = Number(field('brush').value), { tokens } = engine.shape, { cuts } = store.get(), first = (at) => Math.max(0, at - ((size - 1) >> 1))
+    const size = Number(field('brush').value), { tokens } = shape, { cuts } = store.get(), first = (at) => Math.max(0, at - ((size - 1) >> 1))
     if (!size || !engine.canChange) return false
     if (begin) painting = !cuts.includes(`${token}.${to}`)
     const pairs = Array.from({ length: size * size }, (_, i) => [first(token) + Math.floor(i / size), first(to) + (i % size)]).filter((pair) => pair.every((at) => at < tokens)).map((pair) => pair.join('.'))
@@ -59,7 +59,7 @@ export function matrixView(page, element, { left }) {
   }
 
   function cross() {
-    const { tokens, prefixTokens, rows, columns } = engine.shape, { token } = page.drawn
+    const { tokens, prefixTokens, rows, columns } = shape, { token } = page.drawn
     const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
     svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
     const [down, across] = pair(token, key), line = (at, path) => (at === null ? '' : path(at + 0.5)), path = line(down, (y) => `M0 ${y}H${tokens}`) + line(across, (x) => `M${x} 0V${tokens}`)
@@ -69,13 +69,13 @@ export function matrixView(page, element, { left }) {
     said.textContent = key === null ? summary() : `${tokenName(down, prefixTokens, columns)} to ${tokenName(across, prefixTokens, columns)}: ${amount(matrix[down * tokens + across])}`
     if (key !== ringed) page.look((ringed = key))
   }
-  const amount = (value) => (page.drawn.scale.numbers ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}` : `${percent(value)} = ${times(value, engine.shape.tokens)}`)
+  const amount = (value) => (page.drawn.scale.numbers ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}` : `${percent(value)} = ${times(value, shape.tokens)}`)
   const name = ({ layer, head }) => `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
-  const summary = () => `${unit}. ${name(store.get())}: ${engine.shape.tokens} × ${engine.shape.tokens}, the largest ${amount(largestOf(matrix))}`
+  const summary = () => `${unit}. ${name(store.get())}: ${shape.tokens} × ${shape.tokens}, the largest ${amount(largestOf(matrix))}`
 
   /* Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a patch, and CLS may be beyond. */
   function scaleOfAll() {
-    const { scale } = page.drawn, { tokens, prefixTokens } = engine.shape
+    const { scale } = page.drawn, { tokens, prefixTokens } = shape
     if (scale.numbers) return (scale.signed ? signedScale : plainScale)(scale.label, matrix.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0))
     if (scale.kind === 'own') return scale
     const largests = Array.from({ length: tokens }, (_, i) => largestOf(matrix.subarray(i * tokens + prefixTokens, (i + 1) * tokens)))
@@ -105,7 +105,7 @@ export function matrixView(page, element, { left }) {
     store.set({ query: queryOf(token), hover: null })
   })
   surface.addEventListener('keydown', (event) => {
-    const step = steps[event.key], { tokens } = engine.shape
+    const step = steps[event.key], { tokens } = shape
     if (event.key === ' ' && matrix) {
       event.preventDefault()
       paint(pair(page.drawn.token, key ?? page.drawn.token), true)
@@ -121,18 +121,19 @@ export function matrixView(page, element, { left }) {
   })
 
   async function draw(latest) {
-    const { layer, head, ran, score } = store.get(), { tokens } = engine.shape
+    const { layer, head, ran, score } = store.get()
     const wanted = `${ran} ${layer} ${head} ${score}`
     if (wanted !== held) {
       const found = await engine.matrix(layer, head, score)
       if (!latest()) return
       matrix = found
+      shape = engine.shape // of the matrix: another model may come before it is drawn anew
       held = wanted
     }
     field('brush').disabled = !engine.canChange
     field('free').disabled = !store.get().cuts.length
     const scale = scaleOfAll(), { table } = page.drawn
-    put(canvas, heat({ weights: matrix, rows: tokens, columns: tokens, scale, table }))
+    put(canvas, heat({ weights: matrix, rows: shape.tokens, columns: shape.tokens, scale, table }))
     drawBar(element, scale, table)
     unit = scale.label
     ringed = null // the stage has drawn its marks anew

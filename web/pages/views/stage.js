@@ -76,8 +76,8 @@ export function createStage(page) {
   const drawStrip = createStrip(page)
 
   function cellName(row, column) {
-    const { prefixTokens, columns, tokens } = engine.shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
-    const place = `row ${row}, column ${column}${isPadding(page.drawn.inside, row, column, engine.shape) ? ', padding' : ''}`
+    const { shape, inside } = page.drawn, { prefixTokens, columns, tokens } = shape, at = prefixTokens + row * columns + column, weight = page.drawn.row[at]
+    const place = `row ${row}, column ${column}${isPadding(inside, row, column, shape) ? ', padding' : ''}`
     if (page.drawn.scores) return `${place}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
     return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
   }
@@ -107,7 +107,7 @@ export function createStage(page) {
     const table = scale.signed ? diverging : page.table
     const { raster, path } = overlay({ weights: (scores ?? row).subarray(prefix), rows, columns, scale, table, style: state.style, strength: state.strength })
     const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
-    page.drawn = { row, of: result, at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout }, inside: insideOf(page.picture, result.region), title, scores, scale, table, path, token, note: scores ? '' : elsewhere(said), caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
+    page.drawn = { row, of: result, shape, at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout }, inside: insideOf(page.picture, result.region), title, scores, scale, table, path, token, note: scores ? '' : elsewhere(said), caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said) }
     put(element('map'), raster)
     drawMarks(path, query, shape, state, token)
     drawBar(element('stage'), scale, table)
