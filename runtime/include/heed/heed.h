@@ -40,8 +40,8 @@
 
 #define HEED_VERSION_MAJOR 0
 #define HEED_VERSION_MINOR 1
-#define HEED_VERSION_PATCH 0
-#define HEED_VERSION "0.1.0"
+#define HEED_VERSION_PATCH 1
+#define HEED_VERSION "0.1.1"
 
 #if defined(HEED_SHARED) && defined(__GNUC__)
 #define HEED_API __attribute__((visibility("default")))
@@ -89,7 +89,7 @@ typedef struct heed_error {
 HEED_API const char *heed_status_name(heed_status status);
 HEED_API const char *heed_status_sentence(heed_status status);
 
-/* "0.1.0": the version of the library linked, not of the header. */
+/* "0.1.1": the version of the library linked, not of the header. */
 HEED_API const char *heed_version(void);
 
 /* --------------------------------------------------------------------------------------------------------------- context */
