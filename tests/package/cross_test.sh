@@ -19,6 +19,10 @@ cmake --build "$build"
 cp /usr/include/cmocka.h "$build" # alone: the headers beside it are those of this machine's libc
 failed=0
 for source in native/cli/*.c tests/support/*.c tests/unit/*.c tests/ops/*.c tests/model/*.c; do
+  if grep -qE '^#include <(png|jpeglib|zlib)\.h>' "$source"; then
+    echo "left out, since it needs a library for arm64: $source"
+    continue
+  fi
   "$compiler" -std=c11 -O3 -ffp-contract=off -DHEED_SIMD_NEON=1 -DHEED_HAS_VULKAN=0 -DHEED_TEST_VECTORS='""' -Iruntime -Iruntime/include \
     -Inative -Inative/include -Itests -I"$build" -c "$source" -o "$build/object.o" || failed=$((failed + 1))
 done
