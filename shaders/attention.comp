@@ -46,7 +46,8 @@ layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
 #endif
 
 const int DEPTH4 = (DEPTH + 3) / 4, VALUE4 = (VALUE_DEPTH + 3) / 4;
-// Some key may have no weight although it lies inside the range: then its value must not be multiplied, it could be NaN.
+// Some key may be hidden although it lies inside the range: then its value must not be multiplied, it could be NaN. A key without weight
+// that is not hidden takes part: 0 NaN = NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
 const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
@@ -130,14 +131,17 @@ float take_statistics(float s[KEYS]) {
   return factor;
 }
 
-// Pass 5: o += sum of p v.
-void take_values(uint j, bool guard, float p[KEYS]) {
+// Pass 5: o += sum of p v. Where `guard`, a logit of -Inf says that its key is hidden; without masks only one past the last key is.
+void take_values(uint j, bool guard, float s[KEYS], float p[KEYS]) {
+  const bool mean = EMPTY_ROW == 2 && total == 0.0; // of hidden values
+  bool skips[KEYS];
+  for (int i = 0; i < KEYS; i++) skips[i] = guard && !mean && (GUARD ? heed_is_minus_infinity(s[i]) : j + i >= params.keys);
   for (int d = 0; d < VALUE4; d++) {
     vec4 sum = o[d];
     for (int i = 0; i < KEYS; i++) {
       vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, d);
-      if (guard) v = p[i] == 0.0 ? vec4(0.0) : v;
-      if (EMPTY_ROW == 2) v = total == 0.0 ? heed_finite(v) : v; // the mean of hidden values: of what is finite
+      if (guard) v = skips[i] ? vec4(0.0) : v;
+      if (mean) v = heed_finite(v); // of what is finite
       sum += p[i] * v;
     }
     o[d] = sum;
@@ -155,7 +159,7 @@ void one_pass_block(uint j, bool guard) {
   }
   total = total * factor + sum;
   for (int d = 0; d < VALUE4; d++) o[d] *= factor;
-  take_values(j, guard, p);
+  take_values(j, guard, s, p);
 }
 
 void statistics_block(uint j, bool guard) {
@@ -185,7 +189,7 @@ void last_block(uint j, bool guard, uint store_at, bool stores) {
     if (broken) weight = not_a_number();
     p[i] = guard && j + i >= params.keys ? 0.0 : weight;
   }
-  if (!has(HEED_ATTENTION_NO_OUTPUT)) take_values(j, guard, p);
+  if (!has(HEED_ATTENTION_NO_OUTPUT)) take_values(j, guard, s, p);
   if (STORES && stores) store_rows(j, s, p, store_at);
 }
 

@@ -5,8 +5,8 @@
 //   HEED_ATTENTION_RESIDENT  the strip has room for all keys: exact maximum and sum, each product once, weights normalised before use
 //   HEED_ATTENTION_ONE_PASS  running maximum; the sums so far are scaled by a matrix whose columns are all alike
 //   else                     maximum and sum first, logits once more for the normalised weights
-// A value that fp16 does not hold (NaN, Inf, past 65504) stands as 0 in the product; its part is added in fp32 where its weight is not 0,
-// so that what is hidden stays hidden. Bindings are attention.comp's, all eleven.
+// A value that fp16 does not hold (NaN, Inf, past 65504) stands as 0 in the product; its part is added in fp32 where its key is not
+// hidden, also with weight 0. Bindings are attention.comp's, all eleven.
 #extension GL_GOOGLE_include_directive : require
 #include "include/matrix.glsl"
 #include "include/base.glsl"
@@ -47,6 +47,7 @@ layout(std430, binding = 9) writeonly buffer Logits { float logits[]; };
 layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
 
 const bool RESIDENT = (FLAGS & HEED_ATTENTION_RESIDENT) != 0, ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
+const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0; // some keys inside the range may be hidden
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
 // Depths in whole matrices; the rest is zeros.
 const uint UNIT = N > K ? N : K, Q_DEPTH = (DEPTH + UNIT - 1) / UNIT * UNIT, V_DEPTH = (VALUE_DEPTH + UNIT - 1) / UNIT * UNIT;
@@ -212,14 +213,27 @@ void weigh(uint j, uint column) {
   }
 }
 
-// The part of one output element that the product left out.
-float repair(uint r, uint d, uint j, bool hidden) {
+// Marks hidden keys among the weights, of rows that see any, when the product is done with them; gives out the sums of the rows.
+void prepare_repair(uint column) {
+  HEED_SUBGROUP_MEETS();
+  for (uint i = 0; i < EACH; i++) {
+    const uint r = lane_row(i);
+    factors[gl_SubgroupID * M + r] = total[i];
+    if (!GUARD || total[i] == 0.0) continue;
+    for (uint c = lane_part(); c < BLOCK; c += SHARE)
+      if (heed_is_minus_infinity(strips[strip_at(r) + column + c])) staged_p[p_at(r) + c] = float16_t(HEED_ATTENTION_HIDDEN);
+  }
+  HEED_SUBGROUP_MEETS();
+}
+
+// The part of one output element that the product left out; empty: of a row that sees nothing, so of what is finite.
+float repair(uint r, uint d, uint j, bool empty) {
   float sum = 0.0;
   for (uint c = 0; c < BLOCK; c++) {
     const float p = float(staged_p[p_at(r) + c]);
     const float v = load_value(j + c, d & ~3u)[d & 3u];
     const uint bits = floatBitsToUint(v) & 0x7FFFFFFFu;
-    if (bits >= 0x477FF000u && p != 0.0 && !(hidden && bits >= 0x7F800000u)) sum += p * v;
+    if (bits >= 0x477FF000u && p != HEED_ATTENTION_HIDDEN && !(empty && bits >= 0x7F800000u)) sum += p * v;
   }
   return sum;
 }
@@ -280,8 +294,7 @@ void main() {
       }
     }
     if (repairs == number) {
-      for (uint i = 0; i < EACH; i++) factors[gl_SubgroupID * M + lane_row(i)] = total[i];
-      HEED_SUBGROUP_MEETS();
+      prepare_repair(column);
       [[unroll]] for (uint n = 0; n < V_MATRICES; n++) {
         HEED_SUM(M, N) more;
         for (uint e = gl_SubgroupInvocationID; e < M * N; e += LANES)

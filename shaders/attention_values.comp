@@ -29,7 +29,7 @@ layout(std430, binding = 2) writeonly buffer Output { float result[]; };
 layout(std430, binding = 2) writeonly buffer Output4 { vec4 result4[]; };
 layout(std430, binding = 2) writeonly buffer OutputHalf { uvec2 result_half[]; };
 
-// A key without weight is not multiplied: its value could be NaN.
+// Some keys may be hidden: their values are not multiplied, they could be NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 
 vec4 load_value(uint key, uint base, uint at_column) {
@@ -47,10 +47,10 @@ vec4 load_value(uint key, uint base, uint at_column) {
 #endif
 }
 
-// A weight under 0 says that its row has nothing allowed and takes the mean: of what is finite, since all of it is hidden.
+// A weight from -1 to 0 says that its row has nothing allowed and takes the mean: of what is finite, since all of it is hidden.
 vec4 weighted(float p, vec4 v) {
-  if (has(HEED_ATTENTION_FILLS) && p < 0.0) return -p * heed_finite(v);
-  return GUARD ? (p == 0.0 ? vec4(0.0) : p * v) : p * v;
+  if (has(HEED_ATTENTION_FILLS) && p < 0.0 && p >= -1.0) return -p * heed_finite(v);
+  return GUARD ? (p == HEED_ATTENTION_HIDDEN ? vec4(0.0) : p * v) : p * v;
 }
 
 void store(uint at, uint first, vec4 v) {

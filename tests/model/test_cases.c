@@ -12,6 +12,8 @@ static const char *const cases[] = {
     "attention/bias_per_head",
     "attention/dot",
     "attention/explicit_scale",
+    "attention/float_mask_lowest",
+    "attention/float_mask_minus_inf",
     "attention/grouped_queries",
     "attention/head_dim_128",
     "attention/head_dim_256",

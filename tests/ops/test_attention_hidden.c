@@ -74,6 +74,19 @@ static void test_minus_infinity_hides(void **state) {
   RUN_ALL(cases, 520);
 }
 
+static void test_no_weight_takes_part(void **state) {
+  static const attention_case cases[] = {
+      {SIZES(8), .keys = 37, .with = BIAS | HIDE | LOWEST | POISON | SPIKE, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 600, .with = BIAS | LOWEST | SPIKE},
+      {SIZES(8), .keys = 300, .with = BIAS | HIDE | LOWEST | KEY_PADDING | POISON | SPIKE, .causal = HEED_CAUSAL_BOTTOM_RIGHT,
+       .merge = true},
+      {SIZES(8), .keys = 45, .with = SPIKE, .norm = HEED_NORM_SPARSEMAX},
+      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | SPIKE, .norm = HEED_NORM_SPARSE_SOFTMAX, .threshold = 0.03f},
+  };
+  (void)state;
+  RUN_ALL(cases, 540);
+}
+
 /* One row of `keys` logits that the bias alone makes: query and key are 0. */
 static void run_logits(uint32_t keys, const float *logits, const float *values, const double *expected, const char *what) {
   const attention_case c = {.batch = 1, .heads = 1, .key_heads = 1, .queries = 3, .keys = keys, .depth = 4, .value_depth = 1, .with = BIAS};
@@ -116,11 +129,49 @@ static void test_by_hand_lowest(void **state) {
   run_logits(700, many, values, &four, "tiles of -FLT_MAX behind a number");
 }
 
+static void test_by_hand_no_weight(void **state) {
+  (void)state;
+  const double nan = (double)NAN, inf = HUGE_VAL;
+  float many[700], values[700];
+  run_logits(3, (float[]){0, -200, -INFINITY}, (float[]){1, NAN, 1}, &nan, "NaN with weight 0, behind the maximum");
+  run_logits(3, (float[]){-200, 0, -INFINITY}, (float[]){NAN, 1, 1}, &nan, "NaN with weight 0, before the maximum");
+  run_logits(3, (float[]){0, -FLT_MAX, 0}, (float[]){1, INFINITY, 1}, &nan, "Inf with weight 0");
+  run_logits(3, (float[]){0, 0, -FLT_MAX}, (float[]){1, INFINITY, 1}, &inf, "Inf with a weight");
+  for (int i = 0; i < 700; i++) {
+    many[i] = i == 3 ? 0.0f : -FLT_MAX;
+    values[i] = i == 600 ? NAN : 1.0f;
+  }
+  run_logits(700, many, values, &nan, "NaN in a tile of -FLT_MAX");
+}
+
+/* Logits past F32: q k of a key is -4e38, so -Inf. It has weight 0; where keys can be hidden it is hidden. */
+static void test_overflow(void **state) {
+  (void)state;
+  for (int masked = 0; masked < 2; masked++) {
+    const attention_case c = {
+        .batch = 1, .heads = 1, .key_heads = 1, .queries = 2, .keys = 9, .depth = 4, .value_depth = 1, .with = masked ? KEY_PADDING : 0};
+    attention_tensors t;
+    attention_case_make(&c, 3, &t);
+    memset(t.query, 0, 2 * 4 * sizeof *t.query);
+    memset(t.key_padding, 1, 9);
+    for (int i = 0; i < 2; i++) t.query[i * 4] = 4e19f;
+    for (int j = 0; j < 9; j++) {
+      t.key[j * 4] = j == 6 ? -4e19f : 0.0f;
+      t.value[j] = j == 6 ? NAN : 5.0f;
+    }
+    t.output[0] = t.output[1] = masked ? 5.0 : (double)NAN;
+    op_test test;
+    attention_case_define(&test, &c, &t, false);
+    run_modes(&test, masked ? "an overflow to -Inf, with padding" : "an overflow to -Inf");
+    op_test_end(&test);
+    attention_case_release(&t);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_hand_lowest),
-      cmocka_unit_test(test_lowest_hides_nothing),
-      cmocka_unit_test(test_minus_infinity_hides),
+      cmocka_unit_test(test_by_hand_lowest),    cmocka_unit_test(test_lowest_hides_nothing), cmocka_unit_test(test_minus_infinity_hides),
+      cmocka_unit_test(test_by_hand_no_weight), cmocka_unit_test(test_no_weight_takes_part), cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests_name("attention, hidden", tests, NULL, test_backend_close_all);
 }

@@ -336,6 +336,7 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   if (can_hide(&c) && test_random_below(&r, 2)) c.with |= POISON;
   if ((c.with & BIAS) && test_random_below(&r, 2)) c.with |= HIDE;
   if ((c.with & BIAS) && test_random_below(&r, 3) == 0) c.with |= LOWEST;
+  if (test_random_below(&r, 6) == 0) c.with |= SPIKE;
   if (can_hide(&c) && test_random_below(&r, 6) == 0) c.with |= KEY_SPIKE;
   return c;
 }

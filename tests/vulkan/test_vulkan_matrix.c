@@ -14,6 +14,10 @@ static const struct {
     {{.batch = 1, .heads = 1, .key_heads = 1, .queries = 50, .keys = 9, .depth = 8, .value_depth = 8, .causal = HEED_CAUSAL_BOTTOM_RIGHT, .empty_row = HEED_EMPTY_ROW_NAN}, false},
     {{.batch = 1, .heads = 2, .key_heads = 2, .queries = 40, .keys = 600, .depth = 8, .value_depth = 8, .with = SPIKE, .rows = true}, true},
     {{.batch = 1, .heads = 2, .key_heads = 2, .queries = 300, .keys = 600, .depth = 8, .value_depth = 8, .with = SPIKE, .window = true, .left = 30, .right = 20}, false},
+    /* -FLT_MAX and -Inf in the bias, NaN and Inf behind it: all keys at once, a running maximum, two passes. */
+    {{.batch = 1, .heads = 2, .key_heads = 1, .queries = 20, .keys = 37, .depth = 8, .value_depth = 8, .with = BIAS | LOWEST | HIDE | POISON | SPIKE, .empty_row = HEED_EMPTY_ROW_MEAN}, true},
+    {{.batch = 1, .heads = 2, .key_heads = 1, .queries = 20, .keys = 600, .depth = 8, .value_depth = 8, .with = BIAS | LOWEST | HIDE | POISON | SPIKE}, false},
+    {{.batch = 1, .heads = 2, .key_heads = 1, .queries = 20, .keys = 600, .depth = 8, .value_depth = 8, .with = BIAS | LOWEST | HIDE | POISON | SPIKE | KEY_SPIKE}, true},
 };
 
 static void test_cases(void **state) {

@@ -24,7 +24,7 @@ static uint32_t find_flags(const heed_attention_desc *desc) {
   if (desc->causal != HEED_CAUSAL_NONE) flags |= HEED_ATTENTION_CAUSAL;
   if (desc->window && desc->window_left >= 0) flags |= HEED_ATTENTION_LEFT;
   if (desc->window && desc->window_right >= 0) flags |= HEED_ATTENTION_RIGHT;
-  if (flags || desc->norm != HEED_NORM_SOFTMAX) flags |= HEED_ATTENTION_GUARD;
+  if (flags) flags |= HEED_ATTENTION_GUARD;
   if (desc->softcap > 0.0f) flags |= HEED_ATTENTION_SOFTCAP;
   if (desc->merge_heads) flags |= HEED_ATTENTION_MERGE;
   if (desc->empty_row != HEED_EMPTY_ROW_ZERO) flags |= HEED_ATTENTION_FILLS;

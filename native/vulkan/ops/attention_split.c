@@ -113,7 +113,8 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
     dispatch.shader = HEED_SHADER_attention_norm_texel;
     heed_vk_as_texels(&dispatch, 0);
   }
-  const uint32_t flags = (weights ? HEED_ATTENTION_WEIGHTS : 0) | (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
+  const uint32_t flags = (job->flags & HEED_ATTENTION_GUARD) | (weights ? HEED_ATTENTION_WEIGHTS : 0) |
+                         (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
   uint32_t groups[2];
   heed_vk_rows rows = heed_vk_share_rows(builder, p->slices * p->rows, p->stride / 4);
   if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width; /* its rounds differ from row to row */

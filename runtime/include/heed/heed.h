@@ -348,7 +348,8 @@ typedef enum heed_empty_row { HEED_EMPTY_ROW_ZERO = 0, HEED_EMPTY_ROW_NAN = 1, H
 /* softmax(scale q k^T ...) v per head (Vaswani et al. 2017, 3.2.1).
  * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h uses key head h / (H / Hk).
  * Order: score, softcap, bias, masks, norm. All masks are ANDed, and a bias of -Inf hides as they do. A NaN or Inf in a hidden key or
- * value never reaches the output. Logits are accumulated and kept in F32. */
+ * value never reaches the output. A value that is not hidden takes part also with weight 0: 0 NaN = NaN. Logits are accumulated and
+ * kept in F32. */
 typedef struct heed_attention_desc {
   size_t struct_size;
   heed_value query, key, value;
