@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "gpu/hash.h"
 
 #define MAGIC "heedvkc1"
 #define LARGEST_FILE ((size_t)256 << 20)
@@ -25,12 +26,6 @@ typedef struct file_header {
   extern const size_t heed_spirv_size_##name;
 #include "shader_list.h"
 #undef HEED_SHADER
-
-uint64_t heed_vk_hash(uint64_t hash, const void *bytes, size_t size) {
-  const unsigned char *at = bytes;
-  for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * UINT64_C(1099511628211);
-  return hash;
-}
 
 static uint64_t build_hash(void) {
   uint64_t hash = heed_vk_hash(HEED_VK_HASH_START, HEED_VERSION, sizeof HEED_VERSION);

@@ -26,10 +26,6 @@ void heed_vk_cache_close(heed_vk_cache *cache);
 void heed_vk_cache_load(const heed_vk_cache *cache, void **bytes, size_t *size);
 void heed_vk_cache_save(const heed_vk_cache *cache, const heed_vk_pipelines *pipelines);
 
-/* FNV-1a, 64 bits: against damage, not against malice. Starts from HEED_VK_HASH_START or from an earlier hash. */
-#define HEED_VK_HASH_START UINT64_C(14695981039346656037)
-uint64_t heed_vk_hash(uint64_t hash, const void *bytes, size_t size);
-
 /* One file of the cache, by the ending of its name. */
 void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **bytes, size_t *size);
 void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const void *bytes, size_t size);

@@ -297,7 +297,7 @@ static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *d
                      heed_vulkan_tier_name(device->info.tier));
   /* the last tier must be asked for: no device has run it yet */
   const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2 ? device->info.tier : HEED_VULKAN_TIER_COOPERATIVE;
-  device->limits.tier = desc->tier ? desc->tier : desc->floor ? HEED_VULKAN_TIER_FLOOR : own;
+  device->limits.tier = (heed_vk_tier)(desc->tier ? desc->tier : desc->floor ? HEED_VULKAN_TIER_FLOOR : own);
   return HEED_OK;
 }
 
@@ -328,11 +328,11 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   device->limits.half_values = device->limits.half;
-  if (!cpu && device->limits.tier >= HEED_VULKAN_TIER_SUBGROUP) device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
+  if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP) device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
   if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
-  if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE)
+  if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE)
     device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);
-  if (!cpu && device->limits.half && device->limits.tier >= HEED_VULKAN_TIER_COOPERATIVE_2)
+  if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE_2)
     device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
   if (!desc->floor) return;
   device->limits.invocations = FEWEST_INVOCATIONS;

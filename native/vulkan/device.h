@@ -3,7 +3,7 @@
 #define HEED_VULKAN_DEVICE_H
 
 #include "heed/vulkan.h"
-#include "vulkan/builder.h"
+#include "gpu/builder.h"
 #include "vulkan/fault.h"
 #include "vulkan/loader.h"
 

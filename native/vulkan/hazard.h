@@ -2,7 +2,7 @@
 #ifndef HEED_VULKAN_HAZARD_H
 #define HEED_VULKAN_HAZARD_H
 
-#include "vulkan/builder.h"
+#include "gpu/builder.h"
 
 #define HEED_VK_MOST_TOUCHED 64
 

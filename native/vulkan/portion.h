@@ -2,7 +2,7 @@
 #ifndef HEED_VULKAN_PORTION_H
 #define HEED_VULKAN_PORTION_H
 
-#include "vulkan/builder.h"
+#include "gpu/builder.h"
 
 /* Workgroups [base, base + groups) of a dispatch, by an index into the builder's list. */
 typedef struct heed_vk_portion {

@@ -1,116 +1,14 @@
-/* The self-check: the graph of self_check_graph.c runs here and on the CPU backend, and every result is compared. */
-#include "vulkan/self_check.h"
+/* heed_vulkan_self_check: the graph of gpu/self_check.h on a device, and the record of it in the cache. */
+#include "gpu/self_check.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "base/tensor.h"
-#include "graph/graph.h"
 #include "vulkan/backend.h"
 
-#define TOLERANCE 1e-4
-#define TOLERANCE_HALF 2e-3 /* with weights in fp16 */
-
-static const heed_value_record *record_of(const heed_vk_check_graph *check, uint32_t id) { return heed_graph_record(check->graph, id); }
-
-static heed_status read_result(const heed_vk_check_graph *check, heed_session *session, uint32_t id, float *to, heed_error *error) {
-  const heed_value_record *value = record_of(check, id);
-  const uint64_t count = heed_shape_count(&value->shape);
-  if (value->dtype != HEED_U8) return heed_session_read(session, (heed_value){id}, 0, count, to, error);
-  unsigned char *bytes = heed_alloc(check->context, (size_t)count, 1);
-  if (!bytes) return heed_fail_memory(error, "self-check", (size_t)count);
-  const heed_status status = heed_session_read(session, (heed_value){id}, 0, count, bytes, error);
-  for (size_t k = 0; k < count; k++) to[k] = (float)bytes[k];
-  heed_free(check->context, bytes);
-  return status;
-}
-
-static heed_status write_numbers(const heed_vk_check_graph *check, heed_session *session, heed_value input, heed_error *error) {
-  return heed_session_write(session, input, check->numbers, (size_t)heed_shape_count(&record_of(check, input.id)->shape) * sizeof(float),
-                            error);
-}
-
-static heed_status run_session(const heed_vk_check_graph *check, heed_session *session, float *to, heed_error *error) {
-  static const int32_t ids[] = {1, 2, 3, 6, 5, 4, 0, 0, 0, 6, 6, 1, 3, 2, 0, 0, 0, 0};
-  HEED_TRY(write_numbers(check, session, check->image, error));
-  HEED_TRY(write_numbers(check, session, check->tokens, error));
-  HEED_TRY(heed_session_write(session, check->ids, ids, sizeof ids, error));
-  HEED_TRY(heed_session_run(session, NULL, error));
-  for (uint32_t id = 0; (id = heed_vk_check_next(check, id)); to += heed_shape_count(&record_of(check, id)->shape))
-    HEED_TRY(read_result(check, session, id, to, error));
-  return HEED_OK;
-}
-
-heed_status heed_vk_check_run(const heed_vk_check_graph *check, heed_backend *backend, float *to, uint32_t *steps, heed_error *error) {
-  heed_plan *plan = NULL;
-  heed_session *session = NULL;
-  heed_status status = heed_plan_create(check->graph, backend, NULL, &plan, error);
-  if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, error);
-  if (status == HEED_OK) status = run_session(check, session, to, error);
-  if (status == HEED_OK) *steps = heed_plan_step_count(plan);
-  heed_session_destroy(session);
-  heed_plan_destroy(plan);
-  return status;
-}
-
-static const char *op_of(const heed_vk_check_graph *check, uint32_t id) {
-  return heed_ops[check->graph->nodes[record_of(check, id)->node].op]->name;
-}
-
-/* Infinite where only one of the two is NaN or infinite, or they differ in sign. */
-static double difference(float a, float b) {
-  if ((isnan(a) && isnan(b)) || a == b) return 0.0;
-  const double d = fabs((double)a - (double)b) / (1.0 + fabs((double)b));
-  return isnan(d) ? (double)INFINITY : d;
-}
-
-void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found, const float *expected, double tolerance,
-                           heed_vk_check_record *record) {
-  record->max_error = -1.0;
-  for (uint32_t id = 0; (id = heed_vk_check_next(check, id));)
-    for (uint64_t k = heed_shape_count(&record_of(check, id)->shape); k > 0; k--) {
-      const double d = difference(*found++, *expected++);
-      if (d <= record->max_error) continue;
-      record->max_error = d;
-      snprintf(record->worst, sizeof record->worst, "%s", op_of(check, id));
-    }
-  record->passed = record->max_error <= tolerance;
-}
-
-uint64_t heed_vk_check_hash(const heed_vk_check_graph *check) {
-  uint64_t hash = HEED_VK_HASH_START;
-  for (size_t i = 0; i < check->graph->node_count; i++) {
-    const heed_node *node = &check->graph->nodes[i];
-    const char *name = heed_ops[node->op]->name;
-    hash = heed_vk_hash(hash, name, strlen(name) + 1);
-    hash = heed_vk_hash(hash, node->input, sizeof node->input);
-    for (uint32_t k = 0; k < HEED_NODE_OUTPUTS && node->output[k]; k++) {
-      const heed_shape *shape = &record_of(check, node->output[k])->shape;
-      hash = heed_vk_hash(hash, shape->dim, shape->rank * sizeof *shape->dim);
-    }
-  }
-  return hash;
-}
-
 static bool is_half(const heed_backend *vulkan) { return ((const heed_vk_backend *)vulkan)->device.limits.half; }
-
-static heed_status compare_backends(const heed_vk_check_graph *check, heed_backend *vulkan, heed_vk_check_record *record,
-                                    heed_error *error) {
-  const size_t count = heed_vk_check_count(check);
-  float *found = heed_alloc(check->context, count, 2 * sizeof *found);
-  if (!found) return heed_fail_memory(error, "self-check", 2 * count * sizeof *found);
-  heed_backend *cpu = NULL;
-  heed_status status = heed_cpu_backend_create(check->context, NULL, &cpu, error);
-  if (status == HEED_OK) status = heed_vk_check_run(check, cpu, found + count, &record->kernels, error);
-  if (status == HEED_OK) status = heed_vk_check_run(check, vulkan, found, &record->kernels, error);
-  if (status == HEED_OK) heed_vk_check_compare(check, found, found + count, is_half(vulkan) ? TOLERANCE_HALF : TOLERANCE, record);
-  heed_backend_destroy(cpu);
-  heed_free(check->context, found);
-  return status;
-}
 
 /* A result of an earlier run of the same graph by the same kernels on the same device and driver. */
 static bool remember(const heed_vk_cache *cache, const char *ending, heed_vk_check_record *record) {
@@ -134,7 +32,7 @@ static heed_status check_device(heed_context *context, heed_backend *vulkan, hee
   if (status == HEED_OK) {
     record->graph = heed_vk_check_hash(&check);
     *remembered = remember(cache, ending, record);
-    if (!*remembered) status = compare_backends(&check, vulkan, record, error);
+    if (!*remembered) status = heed_vk_check_backend(&check, vulkan, is_half(vulkan), record, error);
     if (status == HEED_OK && !*remembered) heed_vk_cache_write(cache, ending, record, sizeof *record);
   }
   heed_vk_check_graph_free(&check);

@@ -5,10 +5,12 @@
 #include "vulkan/matrix2.h"
 #include "vulkan/pipeline.h"
 
-const char *heed_vulkan_tier_name(heed_vulkan_tier tier) {
-  static const char *const names[] = {"auto", "floor", "subgroup", "half", "cooperative", "cooperative2"};
-  return (unsigned)tier < sizeof names / sizeof *names ? names[tier] : NULL;
-}
+_Static_assert((int)HEED_VULKAN_TIER_AUTO == HEED_VK_TIER_AUTO && (int)HEED_VULKAN_TIER_FLOOR == HEED_VK_TIER_FLOOR &&
+                   (int)HEED_VULKAN_TIER_SUBGROUP == HEED_VK_TIER_SUBGROUP && (int)HEED_VULKAN_TIER_HALF == HEED_VK_TIER_HALF &&
+                   (int)HEED_VULKAN_TIER_COOPERATIVE == HEED_VK_TIER_COOPERATIVE && (int)HEED_VULKAN_TIER_COOPERATIVE_2 == HEED_VK_TIER_COOPERATIVE_2,
+               "vulkan.h and gpu/tier.h number the tiers alike");
+
+const char *heed_vulkan_tier_name(heed_vulkan_tier tier) { return heed_vk_tier_name((heed_vk_tier)tier); }
 
 /* Shuffles alone make the sums, in an order of heed's own: what a driver's arithmetic adds up first is not said anywhere. */
 static bool has_subgroups(const heed_vk_instance *instance, VkPhysicalDevice physical) {

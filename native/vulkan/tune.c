@@ -8,8 +8,8 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "vulkan/backend.h"
-#include "vulkan/ops/attention_parts.h"
-#include "vulkan/tile.h"
+#include "gpu/ops/attention_parts.h"
+#include "gpu/tile.h"
 
 #define ENDING "tiles"
 #define RUNS 3

@@ -13,13 +13,14 @@ runtime/graph     base
 runtime/plan      base graph
 runtime/backend   base graph plan
 runtime/cpu       base graph plan backend
+runtime/gpu       base graph plan params
 runtime/model     base graph
 runtime/result    base graph
 runtime/check     base graph model heed/check.h
 runtime/demo      base
 shaders/params
 native/include
-native/vulkan     base graph plan backend params heed/vulkan.h
+native/vulkan     base graph plan backend gpu params heed/vulkan.h
 native/files      base
 native/image      base files
 native/cli        files image demo heed/check.h heed/vulkan.h

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/tensor.h"
 #include "vulkan/backend.h"
-#include "vulkan/self_check.h"
+#include "gpu/self_check.h"
 #include "vulkan/vulkan_test.h"
 
 static char directory[256];

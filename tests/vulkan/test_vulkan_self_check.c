@@ -7,7 +7,7 @@
 #include "base/tensor.h"
 #include "graph/graph.h"
 #include "support/test.h"
-#include "vulkan/self_check.h"
+#include "gpu/self_check.h"
 
 #define TOLERANCE 1e-4
 

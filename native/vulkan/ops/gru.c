@@ -1,6 +1,0 @@
-/* gru on Vulkan: vulkan/ops/recurrent.h. */
-#include "vulkan/ops/recurrent.h"
-
-static void build(heed_vk_builder *builder, const heed_node *node) { heed_vk_recurrent_build(builder, node, HEED_SHADER_gru); }
-
-const heed_vk_op heed_vk_gru = {"gru", build, heed_vk_lead_batch, heed_vk_recurrent_is_whole};

@@ -1,6 +1,0 @@
-/* multiply on Vulkan: vulkan/ops/broadcast.h. */
-#include "vulkan/ops/broadcast.h"
-
-static void build(heed_vk_builder *builder, const heed_node *node) { heed_vk_broadcast_build(builder, node, HEED_SHADER_multiply); }
-
-const heed_vk_op heed_vk_multiply = {"multiply", build, heed_vk_broadcast_lead, heed_vk_broadcast_is_whole};

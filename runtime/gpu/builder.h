@@ -1,0 +1,225 @@
+/* What an op says about its work on the GPU, without any call of a GPU: which shader, which values it reads and writes, how many
+ * workgroups. The lists a builder gathers are used three times: to check one node (supports), to add up bytes (measure), and to
+ * make buffers, pipelines and command buffers (program). Errors stick: the first one is kept, later calls do nothing. */
+#ifndef HEED_GPU_BUILDER_H
+#define HEED_GPU_BUILDER_H
+
+#include "gpu/tier.h"
+#include "plan/plan.h"
+
+typedef enum heed_vk_shader {
+#define HEED_SHADER(name) HEED_SHADER_##name,
+#include "shader_list.h"
+#undef HEED_SHADER
+  HEED_SHADER_COUNT
+} heed_vk_shader;
+
+#define HEED_VK_BINDINGS 12
+#define HEED_VK_CONSTANTS 16 /* specialisation constants; number 0 is the workgroup's width */
+#define HEED_VK_PUSH_BYTES 128
+
+/* Shape of a product of cooperative matrices, M x K by K x N, and the size of the subgroup that makes it; rows 0: the device has none. */
+typedef struct heed_vk_matrix {
+  uint32_t rows, columns, depth, lanes;
+} heed_vk_matrix;
+
+/* Products and attentions whose fastest tile was measured (heed_vulkan_tune). */
+#define HEED_VK_MOST_TUNED 64
+typedef struct heed_vk_shape_key {
+  uint32_t rows, columns, depth;                 /* of a product; queries, keys and depth of an attention */
+  uint32_t slices, heads, key_heads, value_depth; /* B H, H, Hk, Dv of an attention, else 0 */
+  uint32_t half;
+} heed_vk_shape_key;
+typedef struct heed_vk_tuned {
+  heed_vk_shape_key key;
+  uint32_t choice; /* number of a candidate of gpu/tile.h or gpu/ops/attention_parts.h, from 1 */
+} heed_vk_tuned;
+typedef struct heed_vk_tiles {
+  uint32_t count, unused;
+  heed_vk_tuned shape[HEED_VK_MOST_TUNED];
+} heed_vk_tiles;
+
+/* Invocations of a workgroup-wide product of 128 x 128 and of 64 x 64; 0: the device has none. */
+typedef struct heed_vk_matrix2 {
+  uint32_t wide, narrow;
+} heed_vk_matrix2;
+
+/* What the device allows, and what kernels are chosen by. */
+typedef struct heed_vk_limits {
+  bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
+  bool software;          /* a software device, whatever it plays */
+  heed_vk_tier tier;  /* of the kernels to be chosen; never AUTO */
+  uint32_t vendor;        /* PCI number, or Khronos's */
+  uint32_t lanes;         /* subgroup size */
+  uint32_t required_lanes; /* the same, where kernels may require it; else 0 */
+  uint32_t invocations;   /* of a workgroup */
+  uint32_t shared;        /* bytes of a workgroup's shared memory */
+  uint32_t groups;        /* along one axis of the grid */
+  uint32_t fill;          /* workgroups of 128 invocations that keep all of the device busy; 0: never cut work for their sake */
+  uint32_t bindings;      /* storage buffers a stage */
+  uint64_t range;         /* bytes of one binding */
+  uint64_t alignment;     /* of a binding's offset */
+  const heed_vk_tiles *tiles; /* NULL: none was measured */
+  uint32_t choice;        /* candidate for every product and attention while it is measured; 0: as the tables say */
+  bool half;              /* weights of products are kept in fp16 */
+  bool half_values;       /* values between products and attention are kept in fp16 (gpu/fp16_values.h) */
+  uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
+  heed_vk_matrix matrix;  /* what products of fp16 are made with */
+  heed_vk_matrix2 matrix2; /* those of linear, where it is there */
+} heed_vk_limits;
+
+typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;
+
+/* Bytes [offset, offset + bytes) of the arena, of a weight block or of the scratch that all nodes share. */
+typedef struct heed_vk_range {
+  heed_vk_place place;
+  uint32_t block;
+  uint64_t offset, bytes;
+  bool written;
+  bool texels; /* read as texels of four elements, or one */
+  bool single; /* one */
+  bool half;   /* fp16 elements, in pairs */
+} heed_vk_range;
+
+typedef struct heed_vk_dispatch {
+  heed_vk_shader shader;
+  uint32_t lanes;       /* the subgroup size it requires, all of each subgroup in use; 0: any */
+  uint32_t step, stage; /* of the plan */
+  uint32_t constants[HEED_VK_CONSTANTS], constant_count;
+  heed_vk_range binding[HEED_VK_BINDINGS];
+  uint32_t binding_count;
+  uint32_t push[HEED_VK_PUSH_BYTES / 4], push_bytes;
+  uint32_t groups[3];
+  uint64_t flops; /* about; 0 in what a single node adds */
+} heed_vk_dispatch;
+
+/* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix [rows, depth] is kept in panels
+ * of `panel` rows, from first_row on, each [depth][panel], zeros where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
+typedef struct heed_vk_weight {
+  uint32_t value, panel, first_row, rows, depth;
+  bool half;
+  const void *data;
+  heed_vk_range range;
+} heed_vk_weight;
+
+/* The piece that is built, of a node whose values are larger than a binding (gpu/split_large.h); size 0: all of it. */
+typedef struct heed_vk_cut {
+  uint64_t size, first; /* leading axes together */
+  uint32_t count, values;
+  uint32_t value[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS]; /* those that are cut */
+  heed_shape shape[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS];
+} heed_vk_cut;
+
+typedef struct heed_vk_builder {
+  const heed_context *context;
+  const heed_plan *plan;
+  const heed_vk_limits *limits;
+  const char *op; /* of the node at hand, for sentences */
+  uint32_t step, stage;
+  heed_vk_cut cut;
+  heed_vk_dispatch *dispatches;
+  size_t dispatch_count, dispatch_capacity;
+  heed_vk_weight *weights;
+  size_t weight_count, weight_capacity;
+  uint64_t *blocks; /* bytes of each weight block */
+  size_t block_count, block_capacity;
+  uint64_t scratch_bytes; /* the most that a node needs */
+  heed_status status;
+  heed_error error;
+} heed_vk_builder;
+
+void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits);
+void heed_vk_builder_end(heed_vk_builder *builder);
+/* Adds the dispatches of one node; of all steps of the plan. */
+heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error);
+heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error);
+
+/* ---- for ops ---- */
+
+heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence);
+
+/* Bind a value to a slot and return where it begins there, in elements of its dtype. A constant is kept dense. Value 0 leaves the
+ * slot without meaning. */
+uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
+uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
+/* Rows [first, first + count) of a dense constant along its first axis. */
+uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t first, uint32_t count);
+/* Some elements alone, from `first` on. */
+uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint64_t first, uint64_t count);
+/* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in fp16 if so; `count` of them from `first`
+ * on are bound. */
+typedef struct heed_vk_panels {
+  uint32_t rows, depth, panel;
+  bool half;
+  uint32_t first, count, first_row;
+} heed_vk_panels;
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, const heed_vk_panels *panels);
+static inline uint64_t heed_vk_panel_bytes(uint32_t panel, uint32_t depth, bool half) { return (uint64_t)panel * depth * (half ? sizeof(uint16_t) : sizeof(float)); }
+/* Bytes that live as long as the graph. */
+void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes);
+
+/* Bytes [offset, offset + bytes) of the scratch: lost after the node. */
+void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written);
+/* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot must be marked after it was bound. */
+bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);
+static inline uint64_t heed_vk_float_bytes(const heed_vk_range *range) { return range->half ? 2 * range->bytes : range->bytes; }
+void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
+/* As texels of one float each, at most HEED_VK_SINGLE_TEXELS, on every device: such a slot counts as no storage buffer. */
+#define HEED_VK_SINGLE_TEXELS 65536u
+void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot);
+
+/* Ends a dispatch: specialisation constants (the first is the workgroup's width), push constants, groups. */
+void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
+                 size_t push_bytes, uint32_t x, uint32_t y, uint32_t z);
+#define HEED_VK_DISPATCH(builder, dispatch, push, x, y, z, ...)                                                                            \
+  heed_vk_append(builder, dispatch, (const uint32_t[]){__VA_ARGS__}, (uint32_t)(sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t)), push, \
+              sizeof *(push), x, y, z)
+
+/* Workgroups for `items` items, `per_group` each, over x and y. */
+void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group, uint32_t groups[2]);
+/* Width of a workgroup for element-wise work. */
+uint32_t heed_vk_width(const heed_vk_builder *builder);
+/* How rows are spread: a workgroup's width, the invocations that share a row (1 on a CPU, whose barriers are slow), and whether they do
+ * so by subgroup operations (shaders/include/row.glsl). */
+typedef struct heed_vk_rows {
+  uint32_t width, lanes;
+  bool subgroups;
+} heed_vk_rows;
+heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, uint32_t length);
+/* The variant by subgroup operations: in full subgroups of one size, where the device lets kernels require that. */
+void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch, heed_vk_shader shader);
+
+static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
+static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {
+  for (uint32_t i = 0; i < builder->cut.values; i++)
+    if (builder->cut.value[i] == value) return &builder->cut.shape[i];
+  return &heed_graph_record(builder->plan->graph, value)->shape;
+}
+/* Elements of a value; a value whose elements do not fit 32 bits fails on its range first. */
+uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value);
+
+/* Leading axes of a value along which a node can be cut: whatever else has them is cut alike. */
+typedef struct heed_vk_lead {
+  uint32_t value, axes;
+  uint32_t parts; /* not 0: output 0 is so many of them one after the other, and is bound by the op itself */
+} heed_vk_lead;
+/* Axis 0 of output 0; all but the last of its axes; all of them. */
+heed_vk_lead heed_vk_lead_batch(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_lead heed_vk_lead_rows(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_lead heed_vk_lead_elements(const heed_vk_builder *builder, const heed_node *node);
+/* Every constant but input 0. */
+bool heed_vk_whole_weights(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
+
+/* An op on a GPU: adds the dispatches of a node. One struct an op, in ops/<op>.c. */
+typedef struct heed_vk_op {
+  const char *name;
+  void (*build)(heed_vk_builder *builder, const heed_node *node);
+  heed_vk_lead (*lead)(const heed_vk_builder *builder, const heed_node *node);          /* what it can be cut along */
+  bool (*whole)(const heed_vk_builder *builder, const heed_node *node, uint32_t value); /* a value that only seems to have those axes; NULL: none does */
+} heed_vk_op;
+
+#define HEED_OP(name) extern const heed_vk_op heed_vk_##name;
+#include "graph/op_list.h"
+#undef HEED_OP
+
+#endif

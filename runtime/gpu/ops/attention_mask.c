@@ -1,0 +1,24 @@
+/* attention_mask on a GPU: one dispatch, one word of the mask an invocation. */
+#include "params/attention_mask.h"
+#include "gpu/builder.h"
+
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_attention_mask_desc *desc = node->desc;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_mask};
+  const heed_attention_mask_params params = {
+      .count = heed_vk_count(builder, node->output[0]),
+      .queries = desc->query_ids.id ? heed_vk_shape(builder, desc->query_ids.id)->dim[1] : 1,
+      .keys = heed_vk_shape(builder, desc->key_ids.id)->dim[1],
+      .padding = desc->padding_id,
+      .query_origin = heed_vk_read(builder, &dispatch, 1, desc->query_ids.id),
+      .key_origin = heed_vk_read(builder, &dispatch, 0, desc->key_ids.id),
+      /* a result begins at a multiple of HEED_ARENA_ALIGNMENT, so at a whole word */
+      .mask_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]) / 4,
+  };
+  const uint32_t width = heed_vk_width(builder);
+  uint32_t groups[2];
+  heed_vk_spread(builder, ((uint64_t)params.count + 3) / 4, width, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->query_ids.id != 0, desc->causal);
+}
+
+const heed_vk_op heed_vk_attention_mask = {"attention_mask", build, heed_vk_lead_batch, NULL};

@@ -1,0 +1,34 @@
+/* embedding on a GPU: one element an invocation; one dispatch for as many rows of the table as a binding takes. */
+#include "params/embedding.h"
+#include "gpu/split_large.h"
+
+static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t first, uint32_t count) {
+  const heed_embedding_desc *desc = node->desc;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_embedding};
+  const heed_embedding_params params = {
+      .count = heed_vk_count(builder, node->output[0]),
+      .first_row = first,
+      .rows = count,
+      .width = heed_vk_shape(builder, desc->table.id)->dim[1],
+      .ids_origin = heed_vk_read(builder, &dispatch, 0, desc->ids.id),
+      .table_origin = heed_vk_read_rows(builder, &dispatch, 1, desc->table.id, first, count),
+      .y_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]),
+  };
+  uint32_t groups[2];
+  const uint32_t width = heed_vk_width(builder);
+  heed_vk_spread(builder, params.count, width, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width);
+}
+
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_shape *table = heed_vk_shape(builder, ((const heed_embedding_desc *)node->desc)->table.id); /* [rows, C] */
+  const uint64_t fit = heed_vk_cut_room(builder->limits) / ((uint64_t)table->dim[1] * sizeof(float)), rows = table->dim[0];
+  const uint32_t most = (uint32_t)(fit < 1 ? 1 : fit < rows ? fit : rows);
+  for (uint32_t first = 0; first < rows && builder->status == HEED_OK;) {
+    const uint32_t count = (uint32_t)rows - first < most ? (uint32_t)rows - first : most;
+    add_rows(builder, node, first, count);
+    first += count;
+  }
+}
+
+const heed_vk_op heed_vk_embedding = {"embedding", build, heed_vk_lead_rows, heed_vk_whole_weights};

@@ -1,0 +1,30 @@
+/* layer_norm on a GPU: one dispatch, a row by one invocation or shared by several. */
+#include "params/layer_norm.h"
+#include "gpu/builder.h"
+
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_layer_norm_desc *desc = node->desc;
+  const heed_shape *x = heed_vk_shape(builder, desc->x.id);
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_layer_norm};
+  heed_layer_norm_params params = {
+      .width = x->dim[x->rank - 1],
+      .epsilon = desc->epsilon,
+      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
+      .gain_origin = heed_vk_read(builder, &dispatch, 1, desc->gain.id),
+      .bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id),
+      .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
+  };
+  params.rows = heed_vk_count(builder, desc->x.id) / params.width;
+  const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
+  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);
+  if (rows.lanes == 1 && (params.width | params.x_origin | params.gain_origin | params.bias_origin | params.y_origin) % 4 == 0 &&
+      heed_vk_can_texel(builder, dispatch.binding[0].bytes)) {
+    dispatch.shader = HEED_SHADER_layer_norm_texel;
+    for (uint32_t slot = 0; slot < 3; slot++) heed_vk_as_texels(&dispatch, slot);
+  }
+  uint32_t groups[2];
+  heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
+}
+
+const heed_vk_op heed_vk_layer_norm = {"layer_norm", build, heed_vk_lead_rows, heed_vk_whole_weights};

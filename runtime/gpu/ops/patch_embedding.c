@@ -1,0 +1,37 @@
+/* patch_embedding on a GPU: the product of linear with rows gathered from the image. */
+#include "params/patch_embedding.h"
+#include "gpu/tile.h"
+
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_patch_embedding_desc *desc = node->desc;
+  const uint32_t *image = heed_vk_shape(builder, desc->image.id)->dim; /* [B, Cin, height, width] */
+  const uint32_t *w = heed_vk_shape(builder, desc->weight.id)->dim;    /* [C, Cin, P, P] */
+  heed_patch_embedding_params params = {
+      .columns = w[0],
+      .depth = w[1] * w[2] * w[3],
+      .patches = (image[2] / w[2]) * (image[3] / w[3]),
+      .patches_across = image[3] / w[3],
+      .side = w[2],
+      .channels = image[1],
+      .height = image[2],
+      .width = image[3],
+  };
+  params.rows = image[0] * params.patches;
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_patch_embedding};
+  params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->image.id);
+  const bool vector = params.side % 4 == 0 && params.width % 4 == 0 && params.x_origin % 4 == 0;
+  const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
+  if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_patch_embedding_matrix : HEED_SHADER_patch_embedding_half;
+  if (tile.texels) {
+    dispatch.shader = HEED_SHADER_patch_embedding_texel;
+    heed_vk_as_texels(&dispatch, 0);
+  }
+  params.bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id);
+  params.y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]);
+  const bool vector_out = params.columns % 4 == 0 && params.y_origin % 4 == 0;
+  const uint32_t constants[6] = {vector, (uint32_t)HEED_ACTIVATION_NONE, desc->bias.id != 0, vector_out, 0, 0};
+  const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, 0};
+  heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params, sizeof params, &params.first_panel);
+}
+
+const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_lead_batch, heed_vk_whole_weights};
