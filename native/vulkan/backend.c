@@ -7,12 +7,13 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "vulkan/ceiling.h"
 #include "gpu/kernel_names.h"
 #include "gpu/ops/attention_parts.h"
+#include "gpu/pack.h"
+#include "vulkan/ceiling.h"
 #include "vulkan/profile.h"
 #include "vulkan/ring.h"
-#include "vulkan/tune.h"
+#include "vulkan/tile_cache.h"
 #include "vulkan/upload.h"
 
 struct heed_program {

@@ -1,186 +1,38 @@
-/* heed_vulkan_tune: every product and attention of a graph alone in a graph of its own, once for each tile, by the device's timestamps. */
-#include "vulkan/tune.h"
+/* heed_vulkan_tune: gpu/tune.h by the device's timestamps. */
+#include "gpu/tune.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/status.h"
-#include "base/tensor.h"
 #include "vulkan/backend.h"
-#include "gpu/ops/attention_parts.h"
-#include "gpu/tile.h"
-
-#define ENDING "tiles"
-#define RUNS 3
-#define GAIN 0.97 /* a tile that is not at least 3 % faster than the table's is noise */
-
-static bool is_attention(const heed_vk_shape_key *key) { return key->slices != 0; }
-
-static uint32_t count_candidates(const heed_vk_limits *limits, const heed_vk_shape_key *key) {
-  return is_attention(key) ? heed_vk_attention_candidates(limits) : heed_vk_tile_candidates(limits);
-}
-
-void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits, heed_vk_tiles *tiles) {
-  void *bytes;
-  size_t size;
-  memset(tiles, 0, sizeof *tiles);
-  heed_vk_cache_read(cache, ENDING, &bytes, &size);
-  if (!bytes) return;
-  bool right = size == sizeof *tiles;
-  if (right) memcpy(tiles, bytes, size);
-  heed_free(cache->context, bytes);
-  right = right && tiles->count <= HEED_VK_MOST_TUNED;
-  for (uint32_t i = 0; right && i < tiles->count; i++) right = tiles->shape[i].choice >= 1 && tiles->shape[i].choice <= count_candidates(limits, &tiles->shape[i].key);
-  if (right) return;
-  heed_log(cache->context, HEED_LOG_INFO, "vulkan: measured tiles that do not fit this device are ignored");
-  memset(tiles, 0, sizeof *tiles);
-}
-
-static heed_value define_product(heed_graph *graph, const heed_vk_shape_key *key, const float *weight) {
-  const heed_constant_desc constant = {.struct_size = sizeof constant, .dtype = HEED_F32, .shape = HEED_SHAPE(key->columns, key->depth), .data = weight};
-  const heed_linear_desc linear = {.struct_size = sizeof linear,
-                                   .x = heed_define_input(graph, "x", HEED_F32, &HEED_SHAPE(1, key->rows, key->depth)),
-                                   .weight = heed_define_constant(graph, &constant)};
-  return heed_define_linear(graph, &linear);
-}
-
-/* Without masks, which change what a tile costs little. */
-static heed_value define_attention(heed_graph *graph, const heed_vk_shape_key *key) {
-  const uint32_t batch = key->slices / key->heads;
-  const heed_attention_desc attention = {
-      .struct_size = sizeof attention,
-      .query = heed_define_input(graph, "query", HEED_F32, &HEED_SHAPE(batch, key->heads, key->rows, key->depth)),
-      .key = heed_define_input(graph, "key", HEED_F32, &HEED_SHAPE(batch, key->key_heads, key->columns, key->depth)),
-      .value = heed_define_input(graph, "value", HEED_F32, &HEED_SHAPE(batch, key->key_heads, key->columns, key->value_depth)),
-  };
-  return heed_define_attention(graph, &attention).output;
-}
-
-static heed_status define(heed_graph *graph, const heed_vk_shape_key *key, const float *weight, heed_error *error) {
-  heed_graph_output(graph, is_attention(key) ? define_attention(graph, key) : define_product(graph, key, weight));
-  return heed_graph_status(graph, error);
-}
-
-static double no_time(void *user) {
-  (void)user;
-  return 0.0;
-}
-
-/* The least of some runs. */
-static heed_status time_graph(heed_backend *backend, heed_graph *graph, double *microseconds, heed_error *error) {
-  heed_plan *plan = NULL;
-  heed_session *session = NULL;
-  const heed_clock clock = {no_time, NULL};
-  heed_status status = heed_plan_create(graph, backend, NULL, &plan, error);
-  if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, error);
-  for (int i = 0; i < RUNS && status == HEED_OK; i++) {
-    heed_step_time time;
-    status = heed_session_profile(session, &clock, &time, error);
-    if (status == HEED_OK && (i == 0 || time.microseconds < *microseconds)) *microseconds = time.microseconds;
-  }
-  heed_session_destroy(session);
-  heed_plan_destroy(plan);
-  return status;
-}
-
-/* Candidate 0 is what the tables say. */
-static heed_status measure(heed_vk_backend *vulkan, heed_vk_tuned *shape, const float *weight, heed_vulkan_tuning *tuning, heed_error *error) {
-  heed_graph *graph = NULL;
-  double least = 0.0, table = 0.0;
-  uint32_t best = 0;
-  heed_vk_limits *limits = &vulkan->device.limits;
-  const uint32_t most = count_candidates(limits, &shape->key), forced = limits->choice;
-  heed_status status = heed_graph_create(vulkan->base.context, &graph, error);
-  if (status == HEED_OK) status = define(graph, &shape->key, weight, error);
-  for (limits->choice = 0; status == HEED_OK && limits->choice <= most; limits->choice++) {
-    double time = 0.0;
-    status = time_graph(&vulkan->base, graph, &time, error);
-    if (limits->choice == 0) table = least = time;
-    else if (time < least && time < table * GAIN) {
-      least = time;
-      best = limits->choice;
-    }
-  }
-  limits->choice = forced;
-  heed_graph_destroy(graph);
-  shape->choice = best;
-  tuning->shapes++;
-  tuning->changed += best != 0;
-  tuning->before += table;
-  tuning->after += least;
-  return status;
-}
-
-static bool is_known(const heed_vk_tuned *shapes, uint32_t count, const heed_vk_shape_key *key) {
-  for (uint32_t i = 0; i < count; i++)
-    if (memcmp(&shapes[i].key, key, sizeof *key) == 0) return true;
-  return false;
-}
-
-/* Whether the node is one that is measured. */
-static bool take_key(const heed_graph *graph, const heed_node *node, const heed_vk_limits *limits, heed_vk_shape_key *key) {
-  if (node->op == HEED_OP_KIND_attention) {
-    const heed_attention_desc *desc = node->desc;
-    heed_attention_sizes sizes;
-    heed_attention_get_sizes(graph, desc, &sizes);
-    *key = heed_vk_attention_key(limits, &sizes);
-    return desc->score != HEED_SCORE_ADDITIVE && desc->norm == HEED_NORM_SOFTMAX;
-  }
-  if (node->op != HEED_OP_KIND_linear) return false;
-  const heed_linear_desc *desc = node->desc;
-  const heed_shape *weight = &heed_graph_record(graph, desc->weight.id)->shape;
-  const uint64_t elements = heed_shape_count(&heed_graph_record(graph, desc->x.id)->shape);
-  *key = (heed_vk_shape_key){.rows = (uint32_t)(elements / weight->dim[1]), .columns = weight->dim[0], .depth = weight->dim[1], .half = limits->half};
-  return true;
-}
-
-/* The different shapes of a graph, as many as are kept. */
-static uint32_t list_shapes(const heed_graph *graph, const heed_vk_limits *limits, heed_vk_tuned shapes[HEED_VK_MOST_TUNED]) {
-  uint32_t count = 0;
-  for (size_t i = 0; i < graph->node_count && count < HEED_VK_MOST_TUNED; i++) {
-    heed_vk_shape_key key;
-    if (take_key(graph, &graph->nodes[i], limits, &key) && !is_known(shapes, count, &key)) shapes[count++] = (heed_vk_tuned){.key = key};
-  }
-  return count;
-}
-
-/* Numbers, since a device is faster and cooler with zeros. */
-static float *make_weight(const heed_context *context, const heed_vk_tuned *shapes, uint32_t count) {
-  size_t most = 1;
-  for (uint32_t i = 0; i < count; i++) {
-    const heed_vk_shape_key *key = &shapes[i].key;
-    if (!is_attention(key) && (size_t)key->columns * key->depth > most) most = (size_t)key->columns * key->depth;
-  }
-  float *weight = heed_alloc(context, most, sizeof *weight);
-  for (size_t i = 0; weight && i < most; i++) weight[i] = (float)((int)(i * 7 % 19) - 9) / 64.0f;
-  return weight;
-}
-
-static void keep(const heed_vk_cache *cache, const heed_vk_tuned *shapes, uint32_t count) {
-  heed_vk_tiles tiles;
-  memset(&tiles, 0, sizeof tiles);
-  for (uint32_t i = 0; i < count; i++)
-    if (shapes[i].choice) tiles.shape[tiles.count++] = shapes[i];
-  heed_vk_cache_write(cache, ENDING, &tiles, sizeof tiles);
-}
+#include "vulkan/tile_cache.h"
 
 heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph, heed_vulkan_tuning *tuning, heed_error *error) {
-  if (!backend || !graph || !tuning) return heed_fail(error, HEED_INVALID_ARGUMENT, "tune: backend, graph or place for the result missing (found NULL)");
+  if (!backend || !graph || !tuning)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "tune: backend, graph or place for the result missing (found NULL)");
   memset(tuning, 0, sizeof *tuning);
-  if (strcmp(heed_backend_name(backend), "vulkan") != 0) return heed_fail(error, HEED_UNSUPPORTED, "tune: only Vulkan has tiles to choose from (found %s)", heed_backend_name(backend));
+  if (strcmp(heed_backend_name(backend), "vulkan") != 0)
+    return heed_fail(error, HEED_UNSUPPORTED, "tune: only Vulkan has tiles to choose from (found %s)", heed_backend_name(backend));
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   if (!vulkan->cache.directory) return heed_fail(error, HEED_UNSUPPORTED, "tune: the backend has no cache directory to keep the tiles in");
   heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
-  const uint32_t count = list_shapes(graph, &vulkan->device.limits, shapes);
-  float *weight = make_weight(backend->context, shapes, count);
+  const uint32_t count = heed_vk_list_shapes(graph, &vulkan->device.limits, shapes);
+  float *weight = heed_vk_make_weight(backend->context, shapes, count);
   if (!weight) return heed_fail_memory(error, "tune: weight", sizeof *weight);
   heed_status status = HEED_OK;
   const heed_vk_tiles *tiles = vulkan->device.limits.tiles;
   vulkan->device.limits.tiles = NULL; /* compared with the tables, not with what was measured before */
-  for (uint32_t i = 0; i < count && status == HEED_OK; i++) status = measure(vulkan, &shapes[i], weight, tuning, error);
+  for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
+    double before = 0.0, after = 0.0;
+    status = heed_vk_measure_tiles(backend, &vulkan->device.limits, weight, &shapes[i], &before, &after, error);
+    tuning->shapes++;
+    tuning->changed += shapes[i].choice != 0;
+    tuning->before += before;
+    tuning->after += after;
+  }
   vulkan->device.limits.tiles = tiles;
   heed_free(backend->context, weight);
-  if (status == HEED_OK) keep(&vulkan->cache, shapes, count);
+  if (status == HEED_OK) heed_vk_tiles_save(&vulkan->cache, shapes, count);
   return status;
 }

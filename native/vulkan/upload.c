@@ -1,12 +1,10 @@
-/* Constants are read in runs of rows and packed in a bounded piece of host memory, so that a model never lies twice in memory. */
+/* Constants are read in runs of rows and packed (gpu/pack.h) in a bounded piece of host memory, so that a model never lies twice in memory. */
 #include "vulkan/upload.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "gpu/pack.h"
 
 typedef struct upload_job {
   heed_vk_transfer *transfer;
@@ -18,15 +16,6 @@ typedef struct upload_job {
 } upload_job;
 
 static uint64_t panel_bytes(const heed_vk_weight *weight) { return heed_vk_panel_bytes(weight->panel, weight->depth, weight->half); }
-
-static uint64_t panel_floats(const heed_vk_weight *weight) { return (uint64_t)weight->panel * weight->depth * sizeof(float); } /* while it is packed */
-
-uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
-  uint64_t half = HEED_VK_PACK_BYTES / 2;
-  for (size_t i = 0; i < builder->weight_count; i++)
-    if (panel_floats(&builder->weights[i]) > half) half = panel_floats(&builder->weights[i]);
-  return 2 * half;
-}
 
 static uint64_t graph_bytes(const heed_vk_builder *builder, const heed_vk_weight *weight) {
   return weight->value ? heed_plan_bytes(builder->plan, weight->value) : 0;
@@ -54,39 +43,12 @@ static heed_status upload_dense(upload_job *job, const heed_vk_weight *weight, h
   return HEED_OK;
 }
 
-/* rows x depth, row-major -> [depth][panel], zeros from `rows` to `panel`. By blocks of 8 rows, so that writes stay in the cache. */
-static void pack_panel(const float *from, float *to, uint32_t rows, uint32_t panel, uint32_t depth) {
-  if (rows < panel) memset(to, 0, (size_t)panel * depth * sizeof *to);
-  for (uint32_t r0 = 0; r0 < rows; r0 += 8) {
-    const uint32_t r1 = rows - r0 < 8 ? rows : r0 + 8;
-    for (uint32_t k = 0; k < depth; k++)
-      for (uint32_t r = r0; r < r1; r++) to[(size_t)k * panel + r] = from[(size_t)r * depth + k];
-  }
-}
-
-/* Floats -> halves in their place. A finite weight that fp16 does not hold would make wrong numbers. */
-static heed_status to_half(const upload_job *job, const heed_vk_weight *weight, heed_error *error) {
-  const float *from = (const float *)(const void *)job->packed;
-  uint16_t *to = (uint16_t *)(void *)job->packed;
-  for (uint64_t i = 0; i < (uint64_t)weight->panel * weight->depth; i++) {
-    const float value = from[i];
-    if (fabsf(value) >= 65520.0f && !isinf(value)) {
-      const char *name = heed_graph_record(job->builder->plan->graph, weight->value)->name;
-      return heed_fail(error, HEED_UNSUPPORTED, "vulkan: a weight of %s does not fit fp16 (found %g, expected within 65504); take f32", name ? name : "a product",
-                       (double)value);
-    }
-    to[i] = heed_f32_to_f16(value);
-  }
-  return HEED_OK;
-}
-
 static heed_status upload_panels(upload_job *job, const heed_vk_weight *weight, heed_error *error) {
   for (uint32_t row = 0; row < weight->rows; row += weight->panel) {
     const uint32_t rows = weight->rows - row < weight->panel ? weight->rows - row : weight->panel;
     const uint64_t count = (uint64_t)rows * weight->depth;
     HEED_TRY(heed_graph_read_constant(job->builder->plan->graph, weight->value, ((uint64_t)weight->first_row + row) * weight->depth, count, job->source, error));
-    pack_panel((const float *)(const void *)job->source, (float *)(void *)job->packed, rows, weight->panel, weight->depth);
-    if (weight->half) HEED_TRY(to_half(job, weight, error));
+    HEED_TRY(heed_vk_pack_panel(job->builder, weight, rows, (const float *)(const void *)job->source, (float *)(void *)job->packed, error));
     HEED_TRY(put(job, weight, row / weight->panel * panel_bytes(weight), job->packed, panel_bytes(weight), error));
     tell(job, count * sizeof(float));
   }

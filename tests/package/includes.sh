@@ -13,7 +13,7 @@ runtime/graph     base
 runtime/plan      base graph
 runtime/backend   base graph plan
 runtime/cpu       base graph plan backend
-runtime/gpu       base graph plan params
+runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/result    base graph
 runtime/check     base graph model heed/check.h
