@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/tensor.h"
-#include "vulkan/backend.h"
 #include "gpu/self_check.h"
+#include "vulkan/host/backend_state.h"
 #include "vulkan/vulkan_test.h"
 
 static char directory[256];

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "vulkan/hazard.h"
+#include "vulkan/plan/hazard.h"
 
 static heed_vk_dispatch touches(heed_vk_place place, uint64_t offset, uint64_t bytes, bool written) {
   heed_vk_dispatch dispatch = {.binding_count = 1};

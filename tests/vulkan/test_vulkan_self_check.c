@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "gpu/self_check.h"
 #include "graph/graph.h"
 #include "support/test.h"
-#include "gpu/self_check.h"
 
 #define TOLERANCE 1e-4
 

@@ -1,0 +1,35 @@
+/* Measured tiles in the cache: a file beside the pipelines. */
+#include "vulkan/host/tile_cache.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "gpu/tune.h"
+
+#define ENDING "tiles"
+
+void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits, heed_vk_tiles *tiles) {
+  void *bytes;
+  size_t size;
+  memset(tiles, 0, sizeof *tiles);
+  heed_vk_cache_read(cache, ENDING, &bytes, &size);
+  if (!bytes) return;
+  bool right = size == sizeof *tiles;
+  if (right) memcpy(tiles, bytes, size);
+  heed_free(cache->context, bytes);
+  right = right && tiles->count <= HEED_VK_MOST_TUNED;
+  for (uint32_t i = 0; right && i < tiles->count; i++)
+    right = tiles->shape[i].choice >= 1 && tiles->shape[i].choice <= heed_vk_count_candidates(limits, &tiles->shape[i].key);
+  if (right) return;
+  heed_log(cache->context, HEED_LOG_INFO, "vulkan: measured tiles that do not fit this device are ignored");
+  memset(tiles, 0, sizeof *tiles);
+}
+
+void heed_vk_tiles_save(const heed_vk_cache *cache, const heed_vk_tuned *shapes, uint32_t count) {
+  heed_vk_tiles tiles;
+  memset(&tiles, 0, sizeof tiles);
+  for (uint32_t i = 0; i < count; i++)
+    if (shapes[i].choice) tiles.shape[tiles.count++] = shapes[i];
+  heed_vk_cache_write(cache, ENDING, &tiles, sizeof tiles);
+}

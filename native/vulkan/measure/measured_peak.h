@@ -1,0 +1,13 @@
+/* What a device does at best, timed on it. */
+#ifndef HEED_VULKAN_MEASURE_MEASURED_PEAK_H
+#define HEED_VULKAN_MEASURE_MEASURED_PEAK_H
+
+#include "vulkan/host/pipeline.h"
+
+heed_status heed_vk_measure_ceiling(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error);
+
+/* Most operations that one submission of these dispatches may have, so that it ends long before a watchdog's seconds; 0: no limit. What a
+ * slow device of the type does is taken first; the device is timed (once) when that is not enough for all of them. */
+uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder);
+
+#endif

@@ -1,0 +1,57 @@
+/* heed_vulkan_self_check: the graph of gpu/self_check.h on a device, and the record of it in the cache. */
+#include "gpu/self_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "vulkan/host/backend_state.h"
+
+static bool is_half(const heed_backend *vulkan) { return ((const heed_vk_backend *)vulkan)->device.limits.half; }
+
+/* A result of an earlier run of the same graph by the same kernels on the same device and driver. */
+static bool remember(const heed_vk_cache *cache, const char *ending, heed_vk_check_record *record) {
+  void *bytes;
+  size_t size;
+  heed_vk_cache_read(cache, ending, &bytes, &size);
+  const heed_vk_check_record *kept = bytes;
+  const bool found = kept && size == sizeof *kept && kept->graph == record->graph;
+  if (found) *record = *kept;
+  heed_free(cache->context, bytes);
+  record->worst[sizeof record->worst - 1] = '\0';
+  return found;
+}
+
+static heed_status check_device(heed_context *context, heed_backend *vulkan, heed_vk_check_record *record, bool *remembered,
+                                heed_error *error) {
+  const heed_vk_cache *cache = &((heed_vk_backend *)vulkan)->cache;
+  const char *ending = is_half(vulkan) ? "check16" : "check";
+  heed_vk_check_graph check;
+  heed_status status = heed_vk_check_graph_create(context, &check, error);
+  if (status == HEED_OK) {
+    record->graph = heed_vk_check_hash(&check);
+    *remembered = remember(cache, ending, record);
+    if (!*remembered) status = heed_vk_check_backend(&check, vulkan, is_half(vulkan), record, error);
+    if (status == HEED_OK && !*remembered) heed_vk_cache_write(cache, ending, record, sizeof *record);
+  }
+  heed_vk_check_graph_free(&check);
+  return status;
+}
+
+heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error) {
+  if (!context || !check)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "self-check: context or place for the result missing (found NULL)");
+  memset(check, 0, sizeof *check);
+  heed_backend *vulkan;
+  HEED_TRY(heed_vulkan_backend_create(context, desc, &vulkan, error));
+  heed_vk_check_record record;
+  memset(&record, 0, sizeof record);
+  const heed_status status = check_device(context, vulkan, &record, &check->remembered, error);
+  check->passed = status == HEED_OK && record.passed;
+  check->kernels = record.kernels;
+  check->max_error = record.max_error;
+  snprintf(check->worst, sizeof check->worst, "%s", record.worst);
+  heed_backend_destroy(vulkan);
+  return status;
+}

@@ -1,0 +1,19 @@
+/* Which dispatches must wait for those before them. */
+#ifndef HEED_VULKAN_PLAN_HAZARD_H
+#define HEED_VULKAN_PLAN_HAZARD_H
+
+#include "gpu/builder.h"
+
+#define HEED_VK_MOST_TOUCHED 64
+
+/* What has been touched since the last barrier. Starts as zeros. */
+typedef struct heed_vk_hazards {
+  heed_vk_range touched[HEED_VK_MOST_TOUCHED];
+  uint32_t count;
+} heed_vk_hazards;
+
+/* Whether a barrier must stand before the dispatch: it touches bytes that an earlier one touched, and at least one of the two writes
+ * them; or there is no room to remember more. Remembers what the dispatch touches, and after a barrier nothing else. */
+bool heed_vk_hazards_meet(heed_vk_hazards *hazards, const heed_vk_dispatch *dispatch);
+
+#endif
