@@ -1,4 +1,4 @@
-/* Gathers what the nodes of a plan dispatch, and where their constants lie. */
+/* Keeps what the nodes of a plan dispatch, and where their constants lie. */
 #include "gpu/builder.h"
 
 #include <string.h>
@@ -6,18 +6,11 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "gpu/split_large.h"
 #include "gpu/fp16_values.h"
 
 /* Weights are packed into blocks of about this size; a larger constant has a block of its own. */
 #define BLOCK_BYTES ((uint64_t)64 << 20)
 #define NARROWEST 64 /* workgroup of the kernels that sum by subgroups */
-
-static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
-#define HEED_OP(name) [HEED_OP_KIND_##name] = &heed_vk_##name,
-#include "graph/op_list.h"
-#undef HEED_OP
-};
 
 void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits) {
   memset(builder, 0, sizeof *builder);
@@ -30,25 +23,6 @@ void heed_vk_builder_end(heed_vk_builder *builder) {
   heed_free(builder->context, builder->dispatches);
   heed_free(builder->context, builder->weights);
   heed_free(builder->context, builder->blocks);
-}
-
-heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error) {
-  builder->op = ops[node->op]->name;
-  builder->stage = node->stage;
-  heed_vk_cut_build(builder, ops[node->op], node);
-  if (builder->status != HEED_OK && error) *error = builder->error;
-  return builder->status;
-}
-
-heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error) {
-  for (builder->step = 0; builder->step < builder->plan->step_count; builder->step++) {
-    const heed_node *node = heed_plan_node(builder->plan, builder->step);
-    const size_t first = builder->dispatch_count;
-    HEED_TRY(heed_vk_builder_node(builder, node, error));
-    const uint64_t flops = heed_ops[node->op]->flops(builder->plan->graph, node);
-    for (size_t i = first; i < builder->dispatch_count; i++) builder->dispatches[i].flops = flops / (builder->dispatch_count - first);
-  }
-  return HEED_OK;
 }
 
 heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence) {
@@ -113,7 +87,7 @@ static bool is_piece(const heed_vk_builder *builder, uint32_t value) {
 
 /* Elements of a value of the arena, all for count 0: bound from the aligned offset at or before them; the rest is their origin. */
 static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, bool written, uint64_t first, uint64_t count) {
-  const bool half = heed_vk_is_half(builder, value);
+  const bool half = heed_vk_is_fp16(builder->plan, builder->limits, value);
   const uint64_t element = half ? sizeof(uint16_t) : heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype);
   uint64_t size, at = place_value(builder, value, half, &size);
   if (is_piece(builder, value)) {

@@ -4,7 +4,7 @@
 #ifndef HEED_GPU_BUILDER_H
 #define HEED_GPU_BUILDER_H
 
-#include "gpu/tier.h"
+#include "gpu/limits.h"
 #include "plan/plan.h"
 
 typedef enum heed_vk_shader {
@@ -17,56 +17,6 @@ typedef enum heed_vk_shader {
 #define HEED_VK_BINDINGS 12
 #define HEED_VK_CONSTANTS 16 /* specialisation constants; number 0 is the workgroup's width */
 #define HEED_VK_PUSH_BYTES 128
-
-/* Shape of a product of cooperative matrices, M x K by K x N, and the size of the subgroup that makes it; rows 0: the device has none. */
-typedef struct heed_vk_matrix {
-  uint32_t rows, columns, depth, lanes;
-} heed_vk_matrix;
-
-/* Products and attentions whose fastest tile was measured (heed_vulkan_tune). */
-#define HEED_VK_MOST_TUNED 64
-typedef struct heed_vk_shape_key {
-  uint32_t rows, columns, depth;                 /* of a product; queries, keys and depth of an attention */
-  uint32_t slices, heads, key_heads, value_depth; /* B H, H, Hk, Dv of an attention, else 0 */
-  uint32_t half;
-} heed_vk_shape_key;
-typedef struct heed_vk_tuned {
-  heed_vk_shape_key key;
-  uint32_t choice; /* number of a candidate of gpu/tile.h or gpu/ops/attention_parts.h, from 1 */
-} heed_vk_tuned;
-typedef struct heed_vk_tiles {
-  uint32_t count, unused;
-  heed_vk_tuned shape[HEED_VK_MOST_TUNED];
-} heed_vk_tiles;
-
-/* Invocations of a workgroup-wide product of 128 x 128 and of 64 x 64; 0: the device has none. */
-typedef struct heed_vk_matrix2 {
-  uint32_t wide, narrow;
-} heed_vk_matrix2;
-
-/* What the device allows, and what kernels are chosen by. */
-typedef struct heed_vk_limits {
-  bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
-  bool software;          /* a software device, whatever it plays */
-  heed_vk_tier tier;  /* of the kernels to be chosen; never AUTO */
-  uint32_t vendor;        /* PCI number, or Khronos's */
-  uint32_t lanes;         /* subgroup size */
-  uint32_t required_lanes; /* the same, where kernels may require it; else 0 */
-  uint32_t invocations;   /* of a workgroup */
-  uint32_t shared;        /* bytes of a workgroup's shared memory */
-  uint32_t groups;        /* along one axis of the grid */
-  uint32_t fill;          /* workgroups of 128 invocations that keep all of the device busy; 0: never cut work for their sake */
-  uint32_t bindings;      /* storage buffers a stage */
-  uint64_t range;         /* bytes of one binding */
-  uint64_t alignment;     /* of a binding's offset */
-  const heed_vk_tiles *tiles; /* NULL: none was measured */
-  uint32_t choice;        /* candidate for every product and attention while it is measured; 0: as the tables say */
-  bool half;              /* weights of products are kept in fp16 */
-  bool half_values;       /* values between products and attention are kept in fp16 (gpu/fp16_values.h) */
-  uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
-  heed_vk_matrix matrix;  /* what products of fp16 are made with */
-  heed_vk_matrix2 matrix2; /* those of linear, where it is there */
-} heed_vk_limits;
 
 typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;
 
@@ -130,9 +80,6 @@ typedef struct heed_vk_builder {
 
 void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits);
 void heed_vk_builder_end(heed_vk_builder *builder);
-/* Adds the dispatches of one node; of all steps of the plan. */
-heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error);
-heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error);
 
 /* ---- for ops ---- */
 

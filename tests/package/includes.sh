@@ -1,6 +1,6 @@
 #!/bin/sh
 # The direction of includes: model file -> graph -> plan -> backend -> kernels -> explanation, each room over those before it in its row.
-# includes.sh ROOT fails on an include that points up, on a room without a row, and on a row or an exception that nothing needs.
+# includes.sh ROOT fails on an include that points up, also between the folders of a room, on a room without a row, and on a row or an exception that nothing needs.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 ROOT"; exit 2; }
 cd "$1"
@@ -29,6 +29,11 @@ native/examples   heed/check.h
 web/wasm          base cpu demo heed/check.h
 '
 
+# Rooms with folders: each folder may include those before it in its row.
+folders='
+native/vulkan     host plan measure run
+'
+
 # What points up today: a file or a room, the header, why. Nothing is added here; the list only gets shorter.
 exceptions='
 runtime/plan/plan.c       backend/backend.h     a plan asks the vtable of its backend what it can run and how much memory that takes
@@ -43,7 +48,7 @@ native/cli/inspect.c      graph/graph.h         no public function: the nodes th
 '
 
 find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]' -print | sort | xargs grep -n '^ *# *include *"' /dev/null |
-  ROOMS=$rooms EXCEPTIONS=$exceptions awk '
+  ROOMS=$rooms FOLDERS=$folders EXCEPTIONS=$exceptions awk '
   function complain(text) { print text; failed = 1 }
   BEGIN {
     count = split(ENVIRON["ROOMS"], lines, "\n")
@@ -52,6 +57,11 @@ find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]'
       if (words == 0) continue
       row[word[1]] = lines[i]
       for (k = 2; k <= words; k++) may[word[1], word[k]] = 1
+    }
+    count = split(ENVIRON["FOLDERS"], lines, "\n")
+    for (i = 1; i <= count; i++) {
+      words = split(lines[i], word, " ")
+      for (k = 2; k <= words; k++) place[word[1], word[k]] = k
     }
     count = split(ENVIRON["EXCEPTIONS"], lines, "\n")
     for (i = 1; i <= count; i++)
@@ -73,6 +83,11 @@ find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]'
     if (folder[2] == "include" && header ~ /^heed\//) next
     to = header
     sub(/\/.*/, "", to)
+    split(header, step, "/")
+    if (to == folder[2] && (room, step[2]) in place && place[room, step[2]] > place[room, folder[3]]) {
+      complain(where ": an include points up (found " header ", expected a folder before " folder[3] ")")
+      next
+    }
     if (to == folder[2] || (room, to) in may || (room, header) in may) next
     if ((file, header) in excepted) { used[file, header] = 1; next }
     if ((room, header) in excepted) { used[room, header] = 1; next }

@@ -4,10 +4,11 @@ set -eu
 script=$(cd "$(dirname "$0")" && pwd)/includes.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree/runtime/graph/ops" "$tree/runtime/attic" "$tree/native/files" "$tree/web/wasm" "$tree/shaders"
+mkdir -p "$tree/runtime/graph/ops" "$tree/runtime/attic" "$tree/native/files" "$tree/native/vulkan/plan" "$tree/web/wasm" "$tree/shaders"
 printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/role.h"\n' >"$tree/runtime/graph/ops/add.c"
 echo '#include "base/status.h"' >"$tree/runtime/attic/old.c"
 echo '#include "../cli/cli.h"' >"$tree/native/files/output.c"
+printf '#include "vulkan/plan/hazard.h"\n#include "vulkan/host/device.h"\n#include "vulkan/run/backend.h"\n' >"$tree/native/vulkan/plan/commands.c"
 
 status=0
 said=$(sh "$script" "$tree" 2>&1) || status=$?
@@ -20,4 +21,6 @@ expect 'runtime/attic/old.c:1: the room has no row in tests/package/includes.sh 
 expect 'native/files/output.c:1: an include climbs out of its folder (found ../cli/cli.h, expected ROOM/FILE)'
 expect 'a row that nothing needs (found runtime/plan)'
 expect 'an exception that nothing needs (found runtime/plan/plan.c backend/backend.h)'
+expect 'native/vulkan/plan/commands.c:3: an include points up (found vulkan/run/backend.h, expected a folder before plan)'
+case $said in *commands.c:[12]:*) echo "complains of a folder that points down: $said"; exit 1 ;; esac
 case $said in *add.c:[123]:*) echo "complains of an include that points down: $said"; exit 1 ;; esac

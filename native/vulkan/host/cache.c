@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "gpu/hash.h"
+#include "vulkan/host/shader_code.h"
 
 #define MAGIC "heedvkc1"
 #define LARGEST_FILE ((size_t)256 << 20)
@@ -21,17 +22,13 @@ typedef struct file_header {
   uint64_t size, hash; /* of the bytes that follow */
 } file_header;
 
-#define HEED_SHADER(name)                    \
-  extern const uint32_t heed_spirv_##name[]; \
-  extern const size_t heed_spirv_size_##name;
-#include "shader_list.h"
-#undef HEED_SHADER
-
 static uint64_t build_hash(void) {
   uint64_t hash = heed_vk_hash(HEED_VK_HASH_START, HEED_VERSION, sizeof HEED_VERSION);
-#define HEED_SHADER(name) hash = heed_vk_hash(hash, heed_spirv_##name, heed_spirv_size_##name);
-#include "shader_list.h"
-#undef HEED_SHADER
+  for (uint32_t shader = 0; shader < HEED_SHADER_COUNT; shader++) {
+    size_t bytes;
+    const uint32_t *words = heed_vk_shader_code((heed_vk_shader)shader, &bytes);
+    hash = heed_vk_hash(hash, words, bytes);
+  }
   return hash;
 }
 

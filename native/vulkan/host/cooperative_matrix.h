@@ -2,7 +2,8 @@
 #ifndef HEED_VULKAN_HOST_COOPERATIVE_MATRIX_H
 #define HEED_VULKAN_HOST_COOPERATIVE_MATRIX_H
 
-#include "vulkan/host/device.h"
+#include "gpu/limits.h"
+#include "vulkan/host/instance.h"
 
 /* VK_KHR_cooperative_matrix under names of its own, since headers before 1.3.255 lack it and newer ones have it. */
 typedef struct heed_vk_matrix_features {

@@ -2,7 +2,8 @@
 #ifndef HEED_VULKAN_HOST_COOPERATIVE_MATRIX2_H
 #define HEED_VULKAN_HOST_COOPERATIVE_MATRIX2_H
 
-#include "vulkan/host/device.h"
+#include "gpu/limits.h"
+#include "vulkan/host/instance.h"
 
 /* VkPhysicalDeviceCooperativeMatrix2FeaturesNV under a name of its own, since older headers lack it. */
 typedef struct heed_vk_matrix2_features {

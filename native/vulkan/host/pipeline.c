@@ -7,25 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
-
-#define HEED_SHADER(name)                    \
-  extern const uint32_t heed_spirv_##name[]; \
-  extern const size_t heed_spirv_size_##name;
-#include "shader_list.h"
-#undef HEED_SHADER
-
-typedef struct module_code {
-  const uint32_t *words;
-  const size_t *bytes;
-} module_code;
-
-static const module_code modules[HEED_SHADER_COUNT] = {
-#define HEED_SHADER(name) [HEED_SHADER_##name] = {heed_spirv_##name, &heed_spirv_size_##name},
-#include "shader_list.h"
-#undef HEED_SHADER
-};
-
-bool heed_vk_has_shader(heed_vk_shader shader) { return *modules[shader].bytes != 0; }
+#include "vulkan/host/shader_code.h"
 
 heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error) {
   memset(pipelines, 0, sizeof *pipelines);
@@ -93,8 +75,8 @@ static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shade
   heed_vk_device *device = pipelines->device;
   VkShaderModule *made = &pipelines->modules[shader];
   if (!*made) {
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = *modules[shader].bytes, .pCode = modules[shader].words};
+    VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+    info.pCode = heed_vk_shader_code(shader, &info.codeSize);
     HEED_VK_TRY(device, device->instance.api.CreateShaderModule(device->handle, &info, NULL, made), "vkCreateShaderModule");
   }
   *module = *made;

@@ -31,9 +31,6 @@ typedef struct heed_vk_pipelines {
   double gflops; /* what the device does at best; 0: not timed yet */
 } heed_vk_pipelines;
 
-/* Whether this build has the module: some need a newer glslang. */
-bool heed_vk_has_shader(heed_vk_shader shader);
-
 /* cache_bytes: what an earlier vkGetPipelineCacheData gave, or NULL. */
 heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error);
 void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines);

@@ -2,7 +2,7 @@
 #ifndef HEED_VULKAN_HOST_SUBGROUP_H
 #define HEED_VULKAN_HOST_SUBGROUP_H
 
-#include "vulkan/host/device.h"
+#include "vulkan/host/instance.h"
 
 /* The device's usual subgroup size, where compute kernels may require it together with full subgroups, and shuffle in them; 0: they may not. */
 uint32_t heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical);

@@ -3,7 +3,7 @@
 
 #include "vulkan/host/cooperative_matrix.h"
 #include "vulkan/host/cooperative_matrix2.h"
-#include "vulkan/host/pipeline.h"
+#include "vulkan/host/shader_code.h"
 
 _Static_assert((int)HEED_VULKAN_TIER_AUTO == HEED_VK_TIER_AUTO && (int)HEED_VULKAN_TIER_FLOOR == HEED_VK_TIER_FLOOR &&
                    (int)HEED_VULKAN_TIER_SUBGROUP == HEED_VK_TIER_SUBGROUP && (int)HEED_VULKAN_TIER_HALF == HEED_VK_TIER_HALF &&

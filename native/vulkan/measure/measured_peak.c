@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "params/ceiling.h"
 #include "vulkan/measure/profile.h"
-#include "vulkan/plan/submit_split.h"
 
 #define REPEATS 5
 #define LONG_ENOUGH 4000.0 /* microseconds */
@@ -112,7 +111,7 @@ static heed_status copy(meter *m, double *gbs, heed_error *error) {
   return status;
 }
 
-heed_status heed_vk_measure_ceiling(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error) {
+heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   meter m = {.pipelines = pipelines, .builder = {.context = device->instance.context, .limits = &device->limits}};
   *ceiling = (heed_vulkan_ceiling){0.0, 0.0, 0.0, 0.0};
@@ -122,17 +121,8 @@ heed_status heed_vk_measure_ceiling(heed_vk_pipelines *pipelines, heed_vulkan_ce
   return copy(&m, &ceiling->copy_gbs, error);
 }
 
-#define SUBMIT_SECONDS 0.1
-#define LEAST_SHARE 0.1 /* of the ceiling that a kernel reaches at worst */
-
-uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder) {
+heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops, heed_error *error) {
   heed_vk_device *device = pipelines->device;
-  if (device->submit_flops || !device->cuts) return device->submit_flops;
-  const double slow = device->info.type == HEED_VULKAN_DISCRETE ? 200.0 : 20.0; /* GFLOP/s */
-  const uint64_t least = (uint64_t)(slow * 1e9 * SUBMIT_SECONDS);
-  if (heed_vk_count_flops(builder) <= least) return least;
   meter m = {.pipelines = pipelines, .builder = {.context = device->instance.context, .limits = &device->limits}};
-  if (pipelines->gflops <= 0.0 && multiply(&m, HEED_SHADER_ceiling_multiply, &pipelines->gflops, NULL) != HEED_OK) return least;
-  const uint64_t timed = (uint64_t)(pipelines->gflops * LEAST_SHARE * 1e9 * SUBMIT_SECONDS);
-  return timed > least ? timed : least;
+  return multiply(&m, HEED_SHADER_ceiling_multiply, gflops, error);
 }

@@ -4,10 +4,9 @@
 
 #include "vulkan/host/pipeline.h"
 
-heed_status heed_vk_measure_ceiling(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error);
+heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error);
 
-/* Most operations that one submission of these dispatches may have, so that it ends long before a watchdog's seconds; 0: no limit. What a
- * slow device of the type does is taken first; the device is timed (once) when that is not enough for all of them. */
-uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder);
+/* The F32 multiply-adds alone. */
+heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops, heed_error *error);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "vulkan/measure/measured_peak.h"
 
 /* Stamps wrap around at the queue's number of bits. */
 static double passed(const heed_vk_device *device, uint64_t from, uint64_t to) {
@@ -46,10 +45,11 @@ heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *bu
   return status;
 }
 
-heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, heed_step_time *times, heed_error *error) {
+heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, uint64_t budget, heed_step_time *times,
+                            heed_error *error) {
   double *microseconds = heed_alloc(builder->context, builder->dispatch_count + 1, sizeof *microseconds);
   if (!microseconds) return heed_fail_memory(error, "vulkan: times", (builder->dispatch_count + 1) * sizeof *microseconds);
-  const heed_status status = heed_vk_time(pipelines, builder, places, heed_vk_find_budget(pipelines, builder), microseconds, error);
+  const heed_status status = heed_vk_time(pipelines, builder, places, budget, microseconds, error);
   if (status == HEED_OK) memset(times, 0, builder->plan->step_count * sizeof *times);
   for (size_t i = 0; status == HEED_OK && i < builder->dispatch_count; i++) {
     heed_step_time *time = &times[builder->dispatches[i].step];

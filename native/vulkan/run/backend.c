@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "gpu/dispatch_list.h"
 #include "gpu/kernel_names.h"
 #include "gpu/ops/attention_parts.h"
 #include "gpu/pack.h"
@@ -16,6 +17,7 @@
 #include "vulkan/plan/commands.h"
 #include "vulkan/plan/upload.h"
 #include "vulkan/run/in_flight.h"
+#include "vulkan/run/submit_budget.h"
 
 struct heed_program {
   heed_vk_backend *backend;
@@ -128,12 +130,13 @@ static heed_status run(heed_program *program, const heed_hooks *hooks, heed_erro
 }
 
 static heed_status profile(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error) {
+  heed_vk_pipelines *pipelines = &program->backend->pipelines;
   (void)clock;
   HEED_TRY(want_device(program->backend, error));
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
   heed_status status = heed_vk_builder_plan(&builder, error);
-  if (status == HEED_OK) status = heed_vk_profile(&program->backend->pipelines, &builder, &program->places, times, error);
+  if (status == HEED_OK) status = heed_vk_profile(pipelines, &builder, &program->places, heed_vk_find_budget(pipelines, &builder), times, error);
   heed_vk_builder_end(&builder);
   return status;
 }
@@ -241,5 +244,5 @@ heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceili
     return heed_fail(error, HEED_INVALID_ARGUMENT, "ceiling: no Vulkan backend or no place for the result (found %s)", backend ? backend->vtable->name : "NULL");
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   HEED_TRY(want_device(vulkan, error));
-  return heed_vk_measure_ceiling(&vulkan->pipelines, ceiling, error);
+  return heed_vk_measure_peak(&vulkan->pipelines, ceiling, error);
 }

@@ -1,0 +1,30 @@
+/* Asks the op of each node for its dispatches. */
+#include "gpu/dispatch_list.h"
+
+#include "base/status.h"
+#include "gpu/split_large.h"
+
+static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
+#define HEED_OP(name) [HEED_OP_KIND_##name] = &heed_vk_##name,
+#include "graph/op_list.h"
+#undef HEED_OP
+};
+
+heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error) {
+  builder->op = ops[node->op]->name;
+  builder->stage = node->stage;
+  heed_vk_cut_build(builder, ops[node->op], node);
+  if (builder->status != HEED_OK && error) *error = builder->error;
+  return builder->status;
+}
+
+heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error) {
+  for (builder->step = 0; builder->step < builder->plan->step_count; builder->step++) {
+    const heed_node *node = heed_plan_node(builder->plan, builder->step);
+    const size_t first = builder->dispatch_count;
+    HEED_TRY(heed_vk_builder_node(builder, node, error));
+    const uint64_t flops = heed_ops[node->op]->flops(builder->plan->graph, node);
+    for (size_t i = first; i < builder->dispatch_count; i++) builder->dispatches[i].flops = flops / (builder->dispatch_count - first);
+  }
+  return HEED_OK;
+}
