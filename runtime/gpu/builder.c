@@ -194,6 +194,7 @@ static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dis
 void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
                  size_t push_bytes, uint32_t x, uint32_t y, uint32_t z) {
   if (builder->status != HEED_OK) return;
+  if (dispatch->tier == HEED_VK_TIER_AUTO) dispatch->tier = HEED_VK_TIER_FLOOR;
   dispatch->step = builder->step;
   dispatch->stage = builder->stage;
   dispatch->constant_count = constant_count;
@@ -226,6 +227,7 @@ uint32_t heed_vk_width(const heed_vk_builder *builder) { return builder->limits-
 
 void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch, heed_vk_shader shader) {
   dispatch->shader = shader;
+  dispatch->tier = HEED_VK_TIER_SUBGROUP;
   const uint32_t lanes = builder->limits->required_lanes;
   dispatch->lanes = lanes <= NARROWEST ? lanes : 0; /* full subgroups divide the workgroup */
 }

@@ -33,6 +33,8 @@ typedef struct heed_vk_range {
 
 typedef struct heed_vk_dispatch {
   heed_vk_shader shader;
+  heed_vk_tier tier;    /* that the kernel needs */
+  uint32_t tile[2];     /* part of the result that a workgroup makes, as heed_plan_kernel has it; 0: none to speak of */
   uint32_t lanes;       /* the subgroup size it requires, all of each subgroup in use; 0: any */
   uint32_t step, stage; /* of the plan */
   uint32_t constants[HEED_VK_CONSTANTS], constant_count;
@@ -115,7 +117,11 @@ void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
 #define HEED_VK_SINGLE_TEXELS 65536u
 void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot);
 
-/* Ends a dispatch: specialisation constants (the first is the workgroup's width), push constants, groups. */
+static inline void heed_vk_set_tile(heed_vk_dispatch *dispatch, uint32_t rows, uint32_t columns) {
+  dispatch->tile[0] = rows;
+  dispatch->tile[1] = columns;
+}
+/* Ends a dispatch, of the floor unless its tier was set: specialisation constants (the first is the workgroup's width), push constants, groups. */
 void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
                  size_t push_bytes, uint32_t x, uint32_t y, uint32_t z);
 #define HEED_VK_DISPATCH(builder, dispatch, push, x, y, z, ...)                                                                            \

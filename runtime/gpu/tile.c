@@ -163,12 +163,18 @@ void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, c
   uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes, tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
   all[11] = tile->sliced;
+  dispatch->tier = tile->half && !tile->texels ? HEED_VK_TIER_HALF : HEED_VK_TIER_FLOOR; /* a view unpacks texels */
+  heed_vk_set_tile(dispatch, tile->rows * (tile->sliced ? 1 : tile->groups), tile->panel);
   if (tile->side) {
+    dispatch->tier = HEED_VK_TIER_COOPERATIVE_2;
+    heed_vk_set_tile(dispatch, tile->side, tile->side);
     memcpy(all + 11, (const uint32_t[]){tile->side, tile->side, tile->step}, 3 * sizeof *all);
     heed_vk_append(builder, dispatch, all, 14, push, push_bytes, tile->x, y, tile->slices);
     return;
   }
   if (tile->matrix) {
+    dispatch->tier = HEED_VK_TIER_COOPERATIVE;
+    heed_vk_set_tile(dispatch, tile->rows * tile->groups * m->rows, tile->panel);
     all[0] *= m->lanes;
     memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step}, 5 * sizeof *all);
     dispatch->lanes = m->lanes;

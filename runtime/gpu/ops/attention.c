@@ -135,7 +135,9 @@ static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dis
   const heed_attention_sizes *s = &job->sizes;
   const heed_vk_matrix *m = &job->builder->limits->matrix;
   const uint32_t rows = flags & HEED_ATTENTION_ROWS ? s->rows : s->queries;
+  dispatch->tier = HEED_VK_TIER_COOPERATIVE;
   dispatch->lanes = m->lanes;
+  heed_vk_set_tile(dispatch, tile->subgroups * m->rows, tile->block);
   HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, tile->subgroups * m->rows), s->heads, s->batch, tile->subgroups * m->lanes, s->depth,
                    s->value_depth, tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, tile->room, m->rows, m->columns, m->depth, m->lanes);
 }
@@ -176,6 +178,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   if (all.lanes > 1 && builder->limits->tier >= HEED_VK_TIER_SUBGROUP)
     heed_vk_by_subgroups(builder, &dispatch, weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
+  heed_vk_set_tile(&dispatch, WIDTH / all.lanes, all.lanes * all.keys);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
                    s->value_depth, all.keys, flags, (uint32_t)job->desc->empty_row, all.parts);
   if (all.parts > 1) add_join(job, all.parts);

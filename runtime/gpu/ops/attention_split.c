@@ -88,6 +88,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
     }
   }
   const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows), keys4 = p->keys > lanes * 4 ? 2 : 1;
+  heed_vk_set_tile(&dispatch, rows, lanes * keys4 * 4);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(p->keys, lanes * keys4 * 4), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4,
                    flags);
 }
@@ -120,6 +121,7 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
   if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width; /* its rounds differ from row to row */
   if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_attention_norm_subgroup);
   heed_vk_spread(builder, (uint64_t)p->slices * p->rows, rows.width / rows.lanes, groups);
+  heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes, flags, (uint32_t)job->desc->norm,
                    (uint32_t)job->desc->empty_row);
 }
@@ -160,6 +162,7 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
   }
   const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows), columns4 = heed_vk_divide(s->value_depth, 4);
   const uint32_t columns = columns4 > lanes ? 2 : 1;
+  heed_vk_set_tile(&dispatch, rows, lanes * columns * 4);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(columns4, lanes * columns), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, columns,
                    flags);
 }

@@ -24,6 +24,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
   uint32_t groups[2];
   heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
+  heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
