@@ -91,8 +91,8 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   const uint64_t element = half ? sizeof(uint16_t) : heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype);
   uint64_t size, at = place_value(builder, value, half, &size);
   if (is_piece(builder, value)) {
-    at += size / builder->cut.size * builder->cut.first;
-    size = size / builder->cut.size * builder->cut.count;
+    at += size / builder->piece.size * builder->piece.first;
+    size = size / builder->piece.size * builder->piece.count;
   }
   at += first * element;
   if (count) size = count * element;
@@ -121,8 +121,8 @@ uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint
   if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT) return bind_arena(builder, dispatch, slot, value, false, 0, 0);
   const uint64_t size = heed_plan_bytes(builder->plan, value);
   if (!is_piece(builder, value)) return bind_constant(builder, dispatch, slot, value, 0, size);
-  const uint64_t row = size / builder->cut.size;
-  return bind_constant(builder, dispatch, slot, value, row * builder->cut.first, row * builder->cut.count);
+  const uint64_t row = size / builder->piece.size;
+  return bind_constant(builder, dispatch, slot, value, row * builder->piece.first, row * builder->piece.count);
 }
 
 uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t first, uint32_t count) {

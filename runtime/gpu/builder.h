@@ -55,12 +55,12 @@ typedef struct heed_vk_weight {
 } heed_vk_weight;
 
 /* The piece that is built, of a node whose values are larger than a binding (gpu/split_large.h); size 0: all of it. */
-typedef struct heed_vk_cut {
+typedef struct heed_vk_piece {
   uint64_t size, first; /* leading axes together */
   uint32_t count, values;
-  uint32_t value[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS]; /* those that are cut */
+  uint32_t value[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS]; /* those that are split */
   heed_shape shape[HEED_NODE_INPUTS + HEED_NODE_OUTPUTS];
-} heed_vk_cut;
+} heed_vk_piece;
 
 typedef struct heed_vk_builder {
   const heed_context *context;
@@ -68,7 +68,7 @@ typedef struct heed_vk_builder {
   const heed_vk_limits *limits;
   const char *op; /* of the node at hand, for sentences */
   uint32_t step, stage;
-  heed_vk_cut cut;
+  heed_vk_piece piece;
   heed_vk_dispatch *dispatches;
   size_t dispatch_count, dispatch_capacity;
   heed_vk_weight *weights;
@@ -144,31 +144,31 @@ void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *disp
 
 static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {
-  for (uint32_t i = 0; i < builder->cut.values; i++)
-    if (builder->cut.value[i] == value) return &builder->cut.shape[i];
+  for (uint32_t i = 0; i < builder->piece.values; i++)
+    if (builder->piece.value[i] == value) return &builder->piece.shape[i];
   return &heed_graph_record(builder->plan->graph, value)->shape;
 }
 /* Elements of a value; a value whose elements do not fit 32 bits fails on its range first. */
 uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value);
 
-/* Leading axes of a value along which a node can be cut: whatever else has them is cut alike. */
-typedef struct heed_vk_lead {
-  uint32_t value, axes;
+/* Leading axes of a value along which a node can be split: whatever else has them is split alike. */
+typedef struct heed_vk_split_axes {
+  uint32_t value, count; /* the first `count` axes of the value */
   uint32_t parts; /* not 0: output 0 is so many of them one after the other, and is bound by the op itself */
-} heed_vk_lead;
+} heed_vk_split_axes;
 /* Axis 0 of output 0; all but the last of its axes; all of them. */
-heed_vk_lead heed_vk_lead_batch(const heed_vk_builder *builder, const heed_node *node);
-heed_vk_lead heed_vk_lead_rows(const heed_vk_builder *builder, const heed_node *node);
-heed_vk_lead heed_vk_lead_elements(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_split_axes heed_vk_split_rows(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_split_axes heed_vk_split_elements(const heed_vk_builder *builder, const heed_node *node);
 /* Every constant but input 0. */
-bool heed_vk_whole_weights(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
+bool heed_vk_unsplit_weights(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
 
 /* An op on a GPU: adds the dispatches of a node. One struct an op, in ops/<op>.c. */
 typedef struct heed_vk_op {
   const char *name;
   void (*build)(heed_vk_builder *builder, const heed_node *node);
-  heed_vk_lead (*lead)(const heed_vk_builder *builder, const heed_node *node);          /* what it can be cut along */
-  bool (*whole)(const heed_vk_builder *builder, const heed_node *node, uint32_t value); /* a value that only seems to have those axes; NULL: none does */
+  heed_vk_split_axes (*split_axes)(const heed_vk_builder *builder, const heed_node *node);          /* what it can be split along */
+  bool (*is_unsplit)(const heed_vk_builder *builder, const heed_node *node, uint32_t value); /* a value that only seems to have those axes; NULL: none does */
 } heed_vk_op;
 
 #define HEED_OP(name) extern const heed_vk_op heed_vk_##name;

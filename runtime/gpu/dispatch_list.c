@@ -13,7 +13,7 @@ static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
 heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error) {
   builder->op = ops[node->op]->name;
   builder->stage = node->stage;
-  heed_vk_cut_build(builder, ops[node->op], node);
+  heed_vk_split_build(builder, ops[node->op], node);
   if (builder->status != HEED_OK && error) *error = builder->error;
   return builder->status;
 }

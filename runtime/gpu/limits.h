@@ -44,7 +44,7 @@ typedef struct heed_vk_limits {
   uint32_t invocations;   /* of a workgroup */
   uint32_t shared;        /* bytes of a workgroup's shared memory */
   uint32_t groups;        /* along one axis of the grid */
-  uint32_t fill;          /* workgroups of 128 invocations that keep all of the device busy; 0: never cut work for their sake */
+  uint32_t fill;          /* workgroups of 128 invocations that keep all of the device busy; 0: never split work for their sake */
   uint32_t bindings;      /* storage buffers a stage */
   uint64_t range;         /* bytes of one binding */
   uint64_t alignment;     /* of a binding's offset */

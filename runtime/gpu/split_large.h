@@ -5,9 +5,9 @@
 
 #include "gpu/builder.h"
 
-/* Builds the node whole where everything fits a binding or the op has nothing to cut along, in pieces otherwise. */
-void heed_vk_cut_build(heed_vk_builder *builder, const heed_vk_op *op, const heed_node *node);
+/* Builds the node whole where everything fits a binding or the op has nothing to split along, in pieces otherwise. */
+void heed_vk_split_build(heed_vk_builder *builder, const heed_vk_op *op, const heed_node *node);
 /* Bytes of a value that can be bound, wherever it begins. */
-static inline uint64_t heed_vk_cut_room(const heed_vk_limits *limits) { return limits->range > limits->alignment ? limits->range - limits->alignment : 0; }
+static inline uint64_t heed_vk_split_room(const heed_vk_limits *limits) { return limits->range > limits->alignment ? limits->range - limits->alignment : 0; }
 
 #endif

@@ -12,7 +12,7 @@ typedef struct heed_vk_tile {
   uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
   uint32_t step;                         /* of k in shared memory at a time, with matrices */
   uint32_t x, y;                         /* workgroups over rows and panels */
-  uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op cuts it */
+  uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op splits it */
   uint32_t choice;                       /* of the candidates; 0: by the tables */
   bool sliced;                           /* groups are slices of the depth, not row tiles */
   uint32_t side;                         /* not 0: by a workgroup-wide product of side x side, of `lanes` invocations */

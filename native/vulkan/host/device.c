@@ -274,7 +274,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
   HEED_TRY(choose_tier(device, desc, error));
   set_limits(device, &properties.limits, desc);
-  device->cuts = desc->submit_flops || device->info.type != HEED_VULKAN_CPU; /* no watchdog looks at software devices */
+  device->splits_dispatches = desc->submit_flops || device->info.type != HEED_VULKAN_CPU; /* no watchdog looks at software devices */
   return make_device(device, desc->validate, error);
 }
 

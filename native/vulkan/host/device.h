@@ -24,7 +24,7 @@ typedef struct heed_vk_device {
   heed_vk_limits limits;
   heed_vk_fault fault;
   bool force_staging, null_dispatch;
-  bool cuts;             /* pipelines may be dispatched from a base */
+  bool splits_dispatches; /* pipelines may be dispatched from a base */
   uint64_t submit_flops; /* as desc has it */
   bool lost;
   bool has_half_math; /* arithmetic in fp16 */

@@ -127,7 +127,7 @@ static void make(uint64_t task, uint32_t worker, void *user) {
   const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
                                                                     .requiredSubgroupSize = pipeline->lanes};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .flags = w->device->cuts ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
+                                            .flags = w->device->splits_dispatches ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
                                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                       .pNext = pipeline->lanes ? &size : NULL,
                                                       .flags = pipeline->lanes ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,

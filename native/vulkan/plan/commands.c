@@ -21,14 +21,14 @@ typedef struct recorder {
   heed_vk_hazards hazards;
 } recorder;
 
-static heed_vk_portions walk_of(const recorder *r) { return (heed_vk_portions){.builder = r->builder, .budget = r->commands->budget}; }
+static heed_vk_subdispatches walk_of(const recorder *r) { return (heed_vk_subdispatches){.builder = r->builder, .budget = r->commands->budget}; }
 
-/* One command buffer for each run of portions that neither a stage nor a submission ends; at least one. */
+/* One command buffer for each run of subdispatches that neither a stage nor a submission ends; at least one. */
 static uint32_t count_buffers(const recorder *r) {
-  heed_vk_portions walk = walk_of(r);
-  heed_vk_portion portion;
+  heed_vk_subdispatches walk = walk_of(r);
+  heed_vk_subdispatch part;
   uint32_t count = 1;
-  while (heed_vk_next_portion(&walk, &portion)) count += portion.new_stage || portion.breaks;
+  while (heed_vk_next_subdispatch(&walk, &part)) count += part.new_stage || part.breaks;
   return count;
 }
 
@@ -149,14 +149,14 @@ static heed_status bind(recorder *r, VkCommandBuffer buffer, const heed_vk_dispa
   return HEED_OK;
 }
 
-static heed_status record_portion(recorder *r, VkCommandBuffer buffer, const heed_vk_portion *portion, heed_error *error) {
+static heed_status record_subdispatch(recorder *r, VkCommandBuffer buffer, const heed_vk_subdispatch *part, heed_error *error) {
   const heed_vk_api *api = &r->commands->device->instance.api;
-  const uint32_t *base = portion->base, *groups = portion->groups;
-  HEED_TRY(bind(r, buffer, &r->builder->dispatches[portion->dispatch], portion->begins, &r->set, error));
+  const uint32_t *base = part->base, *groups = part->groups;
+  HEED_TRY(bind(r, buffer, &r->builder->dispatches[part->dispatch], part->begins, &r->set, error));
   if (r->commands->device->null_dispatch) api->CmdDispatch(buffer, 0, 0, 0);
-  else if (portion->begins && portion->ends) api->CmdDispatch(buffer, groups[0], groups[1], groups[2]);
+  else if (part->begins && part->ends) api->CmdDispatch(buffer, groups[0], groups[1], groups[2]);
   else api->CmdDispatchBase(buffer, base[0], base[1], base[2], groups[0], groups[1], groups[2]);
-  if (portion->ends) stamp(r, buffer);
+  if (part->ends) stamp(r, buffer);
   return HEED_OK;
 }
 
@@ -209,18 +209,18 @@ static heed_status end_buffer(recorder *r, uint32_t index, uint8_t ends, heed_er
 }
 
 static heed_status record(recorder *r, heed_error *error) {
-  heed_vk_portions walk = walk_of(r);
-  heed_vk_portion portion;
+  heed_vk_subdispatches walk = walk_of(r);
+  heed_vk_subdispatch part;
   uint32_t index = 0;
   r->commands->stages = 1;
   HEED_TRY(begin_buffer(r, index, error));
-  while (heed_vk_next_portion(&walk, &portion)) {
-    if (portion.new_stage || portion.breaks) {
-      HEED_TRY(end_buffer(r, index, (portion.new_stage ? HEED_VK_ENDS_STAGE : 0) | (portion.breaks ? HEED_VK_ENDS_SUBMISSION : 0), error));
+  while (heed_vk_next_subdispatch(&walk, &part)) {
+    if (part.new_stage || part.breaks) {
+      HEED_TRY(end_buffer(r, index, (part.new_stage ? HEED_VK_ENDS_STAGE : 0) | (part.breaks ? HEED_VK_ENDS_SUBMISSION : 0), error));
       HEED_TRY(begin_buffer(r, ++index, error));
-      r->commands->stages += portion.new_stage;
+      r->commands->stages += part.new_stage;
     }
-    HEED_TRY(record_portion(r, r->commands->buffers[index], &portion, error));
+    HEED_TRY(record_subdispatch(r, r->commands->buffers[index], &part, error));
   }
   return end_buffer(r, index, HEED_VK_ENDS_STAGE | HEED_VK_ENDS_SUBMISSION, error);
 }

@@ -1,29 +1,29 @@
-/* Dispatches cut so that no submission takes long: watchdogs end one of some seconds, and with it the device. */
+/* Dispatches split so that no submission takes long: watchdogs end one of some seconds, and with it the device. */
 #ifndef HEED_VULKAN_PLAN_SUBMIT_SPLIT_H
 #define HEED_VULKAN_PLAN_SUBMIT_SPLIT_H
 
 #include "gpu/builder.h"
 
 /* Workgroups [base, base + groups) of a dispatch, by an index into the builder's list. */
-typedef struct heed_vk_portion {
+typedef struct heed_vk_subdispatch {
   size_t dispatch;
   uint32_t base[3], groups[3];
   bool begins, ends;      /* the dispatch */
   bool new_stage, breaks; /* before it: a stage begins; the submission so far is to end */
-} heed_vk_portion;
+} heed_vk_subdispatch;
 
-/* A walk over all portions in order. Starts as {builder, budget}. */
-typedef struct heed_vk_portions {
+/* A walk over all subdispatches in order. Starts as {builder, budget}. */
+typedef struct heed_vk_subdispatches {
   const heed_vk_builder *builder;
   uint64_t budget; /* operations a submission; 0: all in one */
   size_t dispatch;
-  uint32_t base[3], step[3]; /* where the next portion begins; groups a portion along each axis */
+  uint32_t base[3], step[3]; /* where the next subdispatch begins; groups a subdispatch along each axis */
   bool inside;               /* a dispatch */
   double taken;              /* operations since the last break */
-} heed_vk_portions;
+} heed_vk_subdispatches;
 
 /* False at the end. */
-bool heed_vk_next_portion(heed_vk_portions *walk, heed_vk_portion *portion);
+bool heed_vk_next_subdispatch(heed_vk_subdispatches *walk, heed_vk_subdispatch *subdispatch);
 /* Operations of all dispatches. */
 uint64_t heed_vk_count_flops(const heed_vk_builder *builder);
 

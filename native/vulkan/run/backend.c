@@ -148,7 +148,7 @@ static heed_status ring_create(heed_program *program, const heed_spans *inputs, 
   heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
   heed_status status = heed_vk_builder_plan(&builder, error);
   if (status == HEED_OK)
-    status = heed_vk_ring_create(pipelines, &builder, &program->places, inputs, outputs, slots, heed_vk_find_budget(pipelines, &builder), ring, error);
+    status = heed_vk_in_flight_create(pipelines, &builder, &program->places, inputs, outputs, slots, heed_vk_find_budget(pipelines, &builder), ring, error);
   heed_vk_builder_end(&builder);
   return status;
 }
@@ -189,9 +189,9 @@ static const heed_backend_vtable vtable = {
     .destroy = destroy,
     .attention_mode = attention_mode,
     .ring_create = ring_create,
-    .ring_destroy = heed_vk_ring_destroy,
-    .ring_submit = heed_vk_ring_submit,
-    .ring_collect = heed_vk_ring_collect,
+    .ring_destroy = heed_vk_in_flight_destroy,
+    .ring_submit = heed_vk_in_flight_submit,
+    .ring_collect = heed_vk_in_flight_collect,
 };
 
 static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc, heed_error *error) {

@@ -46,7 +46,7 @@ static heed_status make_slot(heed_ring *ring, ring_slot *slot, heed_vk_pipelines
   return heed_vk_commands_create(pipelines, builder, &recording, NULL, &slot->commands, error);
 }
 
-heed_status heed_vk_ring_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, const heed_spans *inputs,
+heed_status heed_vk_in_flight_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, const heed_spans *inputs,
                                 const heed_spans *outputs, uint32_t slots, uint64_t budget, heed_ring **ring, heed_error *error) {
   const heed_context *context = builder->context;
   heed_ring *made = heed_alloc(context, 1, sizeof *made);
@@ -63,14 +63,14 @@ heed_status heed_vk_ring_create(heed_vk_pipelines *pipelines, const heed_vk_buil
   }
   for (uint32_t i = 0; status == HEED_OK && i < slots; i++) status = make_slot(made, &made->slots[i], pipelines, builder, places, budget, error);
   if (status != HEED_OK) {
-    heed_vk_ring_destroy(made);
+    heed_vk_in_flight_destroy(made);
     return status;
   }
   *ring = made;
   return HEED_OK;
 }
 
-void heed_vk_ring_destroy(heed_ring *ring) {
+void heed_vk_in_flight_destroy(heed_ring *ring) {
   bool running = false;
   for (uint32_t i = 0; i < ring->count; i++) running = running || ring->slots[i].running;
   if (running) ring->device->instance.api.DeviceWaitIdle(ring->device->handle);
@@ -84,7 +84,7 @@ void heed_vk_ring_destroy(heed_ring *ring) {
   heed_free(ring->context, ring);
 }
 
-heed_status heed_vk_ring_submit(heed_ring *ring, uint32_t index, const void *const *inputs, heed_error *error) {
+heed_status heed_vk_in_flight_submit(heed_ring *ring, uint32_t index, const void *const *inputs, heed_error *error) {
   ring_slot *slot = &ring->slots[index];
   unsigned char *to = slot->in.mapped;
   for (uint32_t i = 0; i < ring->inputs.count; to += ring->inputs.list[i++].bytes) memcpy(to, inputs[i], (size_t)ring->inputs.list[i].bytes);
@@ -93,7 +93,7 @@ heed_status heed_vk_ring_submit(heed_ring *ring, uint32_t index, const void *con
   return HEED_OK;
 }
 
-heed_status heed_vk_ring_collect(heed_ring *ring, uint32_t index, void *const *outputs, heed_error *error) {
+heed_status heed_vk_in_flight_collect(heed_ring *ring, uint32_t index, void *const *outputs, heed_error *error) {
   ring_slot *slot = &ring->slots[index];
   HEED_TRY(heed_vk_wait(ring->device, slot->commands.fence, error));
   slot->running = false;

@@ -16,4 +16,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, (uint32_t)desc->kind);
 }
 
-const heed_vk_op heed_vk_activation = {"activation", build, heed_vk_lead_elements, NULL};
+const heed_vk_op heed_vk_activation = {"activation", build, heed_vk_split_elements, NULL};

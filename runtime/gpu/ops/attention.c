@@ -192,7 +192,7 @@ heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const h
   const bool plain = desc->norm == HEED_NORM_SOFTMAX && desc->score != HEED_SCORE_ADDITIVE;
   /* pieces of rows store pieces of the weights; the one kernel binds them whole */
   const uint64_t stored = (uint64_t)sizes.heads * sizes.rows * sizes.keys * sizeof(float);
-  const bool streams = !limits->cpu && plain && !(weights && stored > heed_vk_cut_room(limits)) && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
+  const bool streams = !limits->cpu && plain && !(weights && stored > heed_vk_split_room(limits)) && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
                        !(weights && limits->bindings < BINDINGS_WITH_WEIGHTS);
   return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED : HEED_ATTENTION_MODE_RESIDENT;
 }
@@ -219,9 +219,9 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
 }
 
 /* A mask or bias of fewer axes is repeated along those in front. */
-static bool is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
   const heed_attention_desc *desc = node->desc;
   return value == desc->va.id || ((value == desc->mask.id || value == desc->bias.id) && heed_graph_record(builder->plan->graph, value)->shape.rank < 4);
 }
 
-const heed_vk_op heed_vk_attention = {"attention", build, heed_vk_lead_batch, is_whole};
+const heed_vk_op heed_vk_attention = {"attention", build, heed_vk_split_batch, is_unsplit};

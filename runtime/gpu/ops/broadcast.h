@@ -48,12 +48,12 @@ static inline bool heed_vk_are_alike(const heed_vk_builder *builder, const heed_
   return heed_shape_equal(&heed_graph_record(graph, desc->a.id)->shape, &heed_graph_record(graph, desc->b.id)->shape);
 }
 
-static inline heed_vk_lead heed_vk_broadcast_lead(const heed_vk_builder *builder, const heed_node *node) {
-  return heed_vk_are_alike(builder, node->desc) ? heed_vk_lead_elements(builder, node) : heed_vk_lead_batch(builder, node);
+static inline heed_vk_split_axes heed_vk_broadcast_split(const heed_vk_builder *builder, const heed_node *node) {
+  return heed_vk_are_alike(builder, node->desc) ? heed_vk_split_elements(builder, node) : heed_vk_split_batch(builder, node);
 }
 
 /* b of fewer axes is repeated along those in front. */
-static inline bool heed_vk_broadcast_is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static inline bool heed_vk_broadcast_is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
   const heed_graph *graph = builder->plan->graph;
   return heed_graph_record(graph, value)->shape.rank < heed_graph_record(graph, node->output[0])->shape.rank;
 }

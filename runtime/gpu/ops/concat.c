@@ -33,9 +33,9 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
   (void)builder;
-  return (heed_vk_lead){node->output[0], ((const heed_concat_desc *)node->desc)->axis, 0};
+  return (heed_vk_split_axes){node->output[0], ((const heed_concat_desc *)node->desc)->axis, 0};
 }
 
-const heed_vk_op heed_vk_concat = {"concat", build, lead, NULL};
+const heed_vk_op heed_vk_concat = {"concat", build, split_axes, NULL};

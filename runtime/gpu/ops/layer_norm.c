@@ -28,4 +28,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
-const heed_vk_op heed_vk_layer_norm = {"layer_norm", build, heed_vk_lead_rows, heed_vk_whole_weights};
+const heed_vk_op heed_vk_layer_norm = {"layer_norm", build, heed_vk_split_rows, heed_vk_unsplit_weights};

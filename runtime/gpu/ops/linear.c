@@ -27,7 +27,7 @@ static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk
   params->residual_origin = heed_vk_read(builder, dispatch, 3, desc->residual.id);
   const uint64_t item = (uint64_t)params->tokens * some->columns; /* of the batch */
   if (some->alone)
-    params->y_origin = heed_vk_write_some(builder, dispatch, 4, node->output[0], (some->number * builder->cut.size + builder->cut.first) * item, params->batch * item);
+    params->y_origin = heed_vk_write_some(builder, dispatch, 4, node->output[0], (some->number * builder->piece.size + builder->piece.first) * item, params->batch * item);
   else
     params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
 }
@@ -76,40 +76,40 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   const uint32_t share = choose_share(builder, params.depth, &tile);
   params.slice = tile.sliced ? share / tile.groups : share;
   tile.slices = heed_vk_divide(params.depth, share);
-  const bool cut = tile.slices > 1;
-  if (cut) heed_vk_scratch(builder, &dispatch, 4, 0, (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
+  const bool split = tile.slices > 1;
+  if (split) heed_vk_scratch(builder, &dispatch, 4, 0, (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
   else bind_result(builder, node, &dispatch, some, &params);
-  const uint32_t run = desc->heads && !cut ? params.head_size : params.columns; /* columns that lie side by side in y */
+  const uint32_t run = desc->heads && !split ? params.head_size : params.columns; /* columns that lie side by side in y */
   const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
   const uint32_t constants[6] = {dispatch.binding[0].half ? 2 : vector,
-                                 cut ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
-                                 desc->bias.id != 0 && !cut,
+                                 split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
+                                 desc->bias.id != 0 && !split,
                                  dispatch.binding[4].half ? 2 : vector_out,
-                                 desc->residual.id != 0 && !cut,
-                                 desc->heads != 0 && !cut};
+                                 desc->residual.id != 0 && !split,
+                                 desc->heads != 0 && !split};
   const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, some->first};
   heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params, sizeof params, &params.first_panel);
   params.slice = share;
-  if (cut) add_sum(builder, node, some, params);
+  if (split) add_sum(builder, node, some, params);
 }
 
 /* A piece of the batch is no one range of a head-major result, but one of each of its parts: those become products of their own. */
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
   const uint32_t columns = heed_vk_shape(builder, desc->weight.id)->dim[0];
-  const bool alone = desc->heads && builder->cut.size;
+  const bool alone = desc->heads && builder->piece.size;
   part some = {0, 0, alone ? columns / desc->parts : columns, alone};
   for (; some.first < columns && builder->status == HEED_OK; some.first += some.columns, some.number++) add_part(builder, node, &some);
 }
 
-static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
-  return desc->heads ? (heed_vk_lead){desc->x.id, 1, desc->parts} : heed_vk_lead_rows(builder, node);
+  return desc->heads ? (heed_vk_split_axes){desc->x.id, 1, desc->parts} : heed_vk_split_rows(builder, node);
 }
 
-static bool is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
   const bool stacked = ((const heed_linear_desc *)node->desc)->heads && value == node->output[0];
-  return stacked || heed_vk_whole_weights(builder, node, value);
+  return stacked || heed_vk_unsplit_weights(builder, node, value);
 }
 
-const heed_vk_op heed_vk_linear = {"linear", build, lead, is_whole};
+const heed_vk_op heed_vk_linear = {"linear", build, split_axes, is_unsplit};

@@ -71,4 +71,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-const heed_vk_op heed_vk_linear_attention = {"linear_attention", build, heed_vk_lead_batch, NULL};
+const heed_vk_op heed_vk_linear_attention = {"linear_attention", build, heed_vk_split_batch, NULL};

@@ -3,4 +3,4 @@
 
 static void build(heed_vk_builder *builder, const heed_node *node) { heed_vk_recurrent_build(builder, node, HEED_SHADER_lstm); }
 
-const heed_vk_op heed_vk_lstm = {"lstm", build, heed_vk_lead_batch, heed_vk_recurrent_is_whole};
+const heed_vk_op heed_vk_lstm = {"lstm", build, heed_vk_split_batch, heed_vk_recurrent_is_unsplit};

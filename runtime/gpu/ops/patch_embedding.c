@@ -34,4 +34,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params, sizeof params, &params.first_panel);
 }
 
-const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_lead_batch, heed_vk_whole_weights};
+const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_split_batch, heed_vk_unsplit_weights};

@@ -35,9 +35,9 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes);
 }
 
-static heed_vk_lead lead(const heed_vk_builder *builder, const heed_node *node) {
+static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
   (void)builder;
-  return (heed_vk_lead){node->output[0], ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
+  return (heed_vk_split_axes){node->output[0], ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
 }
 
-const heed_vk_op heed_vk_permute = {"permute", build, lead, NULL};
+const heed_vk_op heed_vk_permute = {"permute", build, split_axes, NULL};

@@ -50,7 +50,7 @@ static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_
   }
 }
 
-static inline bool heed_vk_recurrent_is_whole(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static inline bool heed_vk_recurrent_is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
   const heed_recurrent_desc *desc = node->desc;
   (void)builder;
   return value == desc->weight_hh.id || value == desc->bias_hh.id;

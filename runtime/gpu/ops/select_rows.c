@@ -20,4 +20,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width);
 }
 
-const heed_vk_op heed_vk_select_rows = {"select_rows", build, heed_vk_lead_batch, NULL};
+const heed_vk_op heed_vk_select_rows = {"select_rows", build, heed_vk_split_batch, NULL};

@@ -20,4 +20,4 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
-const heed_vk_op heed_vk_softmax = {"softmax", build, heed_vk_lead_rows, NULL};
+const heed_vk_op heed_vk_softmax = {"softmax", build, heed_vk_split_rows, NULL};
