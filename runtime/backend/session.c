@@ -3,6 +3,7 @@
 
 #include "backend/session.h"
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 
@@ -11,12 +12,12 @@ static const heed_backend_vtable *backend_of(const heed_session *session) { retu
 heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error) {
   if (!plan || !session) return heed_fail(error, HEED_INVALID_ARGUMENT, "session: plan or place for the result missing (found NULL)");
   *session = NULL;
-  if (hooks && hooks->struct_size != sizeof *hooks)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "session: hooks.struct_size is off (found %zu, expected %zu)", hooks->struct_size, sizeof *hooks);
+  heed_hooks full = HEED_HOOKS_INIT;
+  if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "session: hooks", error));
   heed_session *made = heed_alloc(plan->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "session", sizeof *made);
   made->plan = plan;
-  const heed_status status = plan->backend->vtable->program_create(plan->backend, plan, hooks, &made->program, error);
+  const heed_status status = plan->backend->vtable->program_create(plan->backend, plan, hooks ? &full : NULL, &made->program, error);
   if (status != HEED_OK) {
     heed_free(plan->context, made);
     return status;
@@ -56,10 +57,10 @@ heed_status heed_session_write(heed_session *session, heed_value input, const vo
 }
 
 heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error) {
-  if (hooks && hooks->struct_size != sizeof *hooks)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "run: hooks.struct_size is off (found %zu, expected %zu)", hooks->struct_size, sizeof *hooks);
+  heed_hooks full = HEED_HOOKS_INIT;
+  if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "run: hooks", error));
   HEED_TRY(want_idle(session, error));
-  return backend_of(session)->run(session->program, hooks, error);
+  return backend_of(session)->run(session->program, hooks ? &full : NULL, error);
 }
 
 heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {

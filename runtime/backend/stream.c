@@ -4,6 +4,7 @@
 
 #include "backend/session.h"
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 
 #define MOST_IN_FLIGHT 8
@@ -69,8 +70,9 @@ static heed_status fill(heed_stream *stream, const heed_stream_desc *desc, heed_
 heed_status heed_stream_create(heed_session *session, const heed_stream_desc *desc, heed_stream **stream, heed_error *error) {
   if (!session || !desc || !stream) return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: session, desc or place for the result missing (found NULL)");
   *stream = NULL;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  heed_stream_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "stream", error));
+  desc = &full;
   const uint32_t size = desc->in_flight ? desc->in_flight : 2;
   if (size > MOST_IN_FLIGHT) return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: too many runs in flight (found %u, expected at most %d)", size, MOST_IN_FLIGHT);
   if ((desc->input_count && !desc->inputs) || (desc->output_count && !desc->outputs))

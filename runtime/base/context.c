@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/desc.h"
 #include "base/status.h"
 
 #if defined(_WIN32) /* its C library has no aligned_alloc */
@@ -35,15 +36,13 @@ heed_status heed_context_create(const heed_context_desc *desc, heed_context **co
   if (!context) return heed_fail(error, HEED_INVALID_ARGUMENT, "context: no place for the result (found NULL, expected a pointer)");
   *context = NULL;
   heed_context made = {{default_alloc, default_free, NULL}, NULL, NULL};
-  if (desc) {
-    if (desc->struct_size != sizeof *desc)
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "context: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
-    if (!desc->allocator.alloc != !desc->allocator.free)
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "context: an allocator needs both alloc and free (found one of them)");
-    if (desc->allocator.alloc) made.allocator = desc->allocator;
-    made.log = desc->log;
-    made.log_user = desc->log_user;
-  }
+  heed_context_desc full = HEED_CONTEXT_DESC_INIT;
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "context", error));
+  if (!full.allocator.alloc != !full.allocator.free)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "context: an allocator needs both alloc and free (found one of them)");
+  if (full.allocator.alloc) made.allocator = full.allocator;
+  made.log = full.log;
+  made.log_user = full.log_user;
   heed_context *result = made.allocator.alloc(sizeof *result, 64, made.allocator.user);
   if (!result) return heed_fail_memory(error, "context", sizeof *result);
   *result = made;

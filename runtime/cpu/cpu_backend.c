@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "graph/attention_rule.h"
 
@@ -129,12 +130,11 @@ static const heed_backend_vtable vtable = {
 };
 
 heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error) {
-  const heed_cpu_desc defaults = HEED_CPU_DESC_INIT;
+  heed_cpu_desc full = HEED_CPU_DESC_INIT;
   if (!context || !backend) return heed_fail(error, HEED_INVALID_ARGUMENT, "cpu backend: context or place for the result missing (found NULL)");
   *backend = NULL;
-  if (!desc) desc = &defaults;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "cpu backend: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "cpu backend", error));
+  desc = &full;
   const heed_cpu_level_table *level;
   HEED_TRY(find_level(desc->level, &level, error));
   heed_cpu_backend *made = heed_alloc(context, 1, sizeof *made);

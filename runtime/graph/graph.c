@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 
@@ -49,9 +50,16 @@ void *heed_graph_keep(heed_graph *graph, const void *data, size_t size) {
     heed_graph_fail(graph, &error);
     return NULL;
   }
-  memcpy(copy, data, size);
+  if (data) memcpy(copy, data, size);
   graph->blocks[graph->block_count++] = copy;
   return copy;
+}
+
+bool heed_graph_read_desc(heed_graph *graph, void *full, size_t size, const void *desc, const char *where) {
+  heed_error error;
+  if (heed_desc_read(full, size, desc, where, &error) == HEED_OK) return true;
+  heed_graph_fail(graph, &error);
+  return false;
 }
 
 const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id) { return &graph->values[id - 1]; }
@@ -149,10 +157,13 @@ heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dty
 
 heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *desc) {
   if (graph->status != HEED_OK) return (heed_value){0};
+  heed_constant_desc full;
+  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "constant")) return (heed_value){0};
+  desc = &full;
   const char *what = desc->name ? desc->name : "constant";
   heed_error error;
-  if (desc->struct_size != sizeof *desc || (!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, struct_size set, and data or read)", what,
+  if ((!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, and data or read)", what,
               heed_dtype_name(desc->dtype));
     return heed_graph_fail(graph, &error);
   }
@@ -217,14 +228,8 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void 
   if (graph->status != HEED_OK) return (heed_value){0};
   const heed_op *op = heed_ops[kind];
   heed_error error = {HEED_OK, ""};
-  size_t struct_size;
-  memcpy(&struct_size, desc, sizeof struct_size);
-  if (struct_size != op->desc_size) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: struct_size is off (found %zu, expected %zu)", op->name, struct_size, op->desc_size);
-    return heed_graph_fail(graph, &error);
-  }
-  void *copy = heed_graph_keep(graph, desc, op->desc_size);
-  if (!copy) return (heed_value){0};
+  void *copy = heed_graph_keep(graph, NULL, op->desc_size);
+  if (!copy || !heed_graph_read_desc(graph, copy, op->desc_size, desc, op->name)) return (heed_value){0};
   if (!heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes)) {
     heed_fail_memory(&error, op->name, sizeof *graph->nodes);
     return heed_graph_fail(graph, &error);

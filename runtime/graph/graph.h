@@ -56,7 +56,9 @@ heed_status heed_graph_inherit_mask(const heed_graph *graph, const heed_node *no
 heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *desc, const heed_node **made);
 /* The constant [n, m] of a constant F32 [m, n]: rows and columns exchanged while it is read. */
 heed_value heed_graph_transpose(heed_graph *graph, heed_value matrix, const char *what);
-/* A copy of `size` bytes that lives as long as the graph; NULL when out of memory, which the graph then keeps as its error. */
+/* heed_desc_read; false when it fails, which the graph then keeps as its error. */
+bool heed_graph_read_desc(heed_graph *graph, void *full, size_t size, const void *desc, const char *where);
+/* A copy of `size` bytes (data NULL: zeros) that lives as long as the graph; NULL when out of memory, which the graph then keeps as its error. */
 void *heed_graph_keep(heed_graph *graph, const void *data, size_t size);
 
 #endif

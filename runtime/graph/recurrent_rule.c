@@ -9,13 +9,13 @@
 
 heed_recurrent_values heed_recurrent_define(heed_graph *graph, heed_op_kind kind, const heed_recurrent_desc *desc) {
   const heed_node *node = NULL;
-  heed_recurrent_desc inner = *desc;
-  if (desc->struct_size == sizeof *desc) {
-    const heed_linear_desc gates = {.struct_size = sizeof gates, .x = desc->x, .weight = desc->weight_ih, .bias = desc->bias_ih};
+  heed_recurrent_desc inner;
+  if (heed_graph_read_desc(graph, &inner, sizeof inner, desc, heed_ops[kind]->name)) {
+    const heed_linear_desc gates = {.struct_size = sizeof gates, .x = inner.x, .weight = inner.weight_ih, .bias = inner.bias_ih};
     inner.x = heed_define_linear(graph, &gates);
     inner.weight_ih = inner.bias_ih = (heed_value){0};
+    heed_graph_add_node(graph, kind, &inner, &node);
   }
-  heed_graph_add_node(graph, kind, &inner, &node);
   if (!node) return (heed_recurrent_values){{0}, {0}, {0}};
   return (heed_recurrent_values){{node->output[0]}, {node->output[1]}, {node->output[2]}};
 }

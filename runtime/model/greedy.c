@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/hooks.h"
 #include "base/tensor.h"
 #include "model/sequence.h"
@@ -177,17 +178,17 @@ heed_status heed_decoder_create(const heed_sequence *model, heed_backend *backen
                                 heed_error *error) {
   if (!model || !backend || !desc || !decoder) return heed_fail(error, HEED_INVALID_ARGUMENT, "decoder: an argument is missing (found NULL)");
   *decoder = NULL;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "decoder: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  heed_decoder_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "decoder", error));
   heed_decoder *made = heed_alloc(model->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "decoder", sizeof *made);
   made->context = model->context;
   made->model = model;
-  made->batch = desc->batch ? desc->batch : 1;
-  made->source_length = desc->source_length;
-  made->max_length = desc->max_length ? desc->max_length : model->config.max_length;
-  made->keep_attention = desc->attention;
-  const heed_status status = make(made, backend, desc, hooks, error);
+  made->batch = full.batch ? full.batch : 1;
+  made->source_length = full.source_length;
+  made->max_length = full.max_length ? full.max_length : model->config.max_length;
+  made->keep_attention = full.attention;
+  const heed_status status = make(made, backend, &full, hooks, error);
   if (status == HEED_OK) *decoder = made;
   else heed_decoder_destroy(made);
   return status;
@@ -348,8 +349,8 @@ static heed_status decode(heed_decoder *d, const heed_hooks *hooks, heed_error *
 
 heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t bytes, const heed_hooks *hooks, heed_error *error) {
   if (!decoder) return heed_fail(error, HEED_INVALID_ARGUMENT, "decode: the decoder is missing (found NULL)");
-  if (hooks && hooks->struct_size != sizeof *hooks)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "decode: hooks.struct_size is off (found %zu, expected %zu)", hooks->struct_size, sizeof *hooks);
+  heed_hooks full = HEED_HOOKS_INIT;
+  if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "decode: hooks", error));
   HEED_TRY(check_source(decoder, source, bytes, error));
   decoder->length = 0;
   memset(decoder->seen, 0, (size_t)decoder->batch * (decoder->max_length + 1));
@@ -358,7 +359,7 @@ heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t b
     decoder->ended[b] = false;
   }
   HEED_TRY(encode(decoder, source, bytes, error));
-  const heed_status status = decode(decoder, hooks, error);
+  const heed_status status = decode(decoder, hooks ? &full : NULL, error);
   close_up(decoder, decoder->tokens, sizeof *decoder->tokens);
   close_up(decoder, decoder->logits, decoder->model->config.target_vocabulary * sizeof *decoder->logits);
   return status;

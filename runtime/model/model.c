@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "model/source.h"
 
 /* Weight and bias of a linear map; the bias is optional where its role is. */
 static heed_status pair(heed_model *model, heed_role weight, uint32_t layer, heed_shape weight_shape, heed_shape bias_shape, heed_role_ref refs[2], heed_error *error) {
@@ -117,12 +118,12 @@ static heed_status open_files(heed_model *model, const heed_model_desc *desc, he
 heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model, heed_error *error) {
   if (!context || !desc || !model) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
   *model = NULL;
-  if (desc->struct_size != sizeof *desc || (!desc->files && desc->file_count))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: the desc is off (found struct_size %zu, expected %zu, and files)", desc->struct_size, sizeof *desc);
+  heed_model_desc full;
+  HEED_TRY(heed_model_desc_read(&full, desc, error));
   heed_model *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "model", sizeof *made);
   made->context = context;
-  const heed_status status = open_files(made, desc, error);
+  const heed_status status = open_files(made, &full, error);
   if (status != HEED_OK) {
     heed_model_destroy(made);
     return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 #include "model/config.h"
@@ -140,8 +141,6 @@ heed_value heed_sequence_source_padding(heed_sequence_builder *b, heed_value sou
 /* ---------------------------------------------------------------------------------------------------------------- building */
 
 static heed_status check_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_error *error) {
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
   if ((unsigned)desc->part > HEED_SEQUENCE_STEP)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "build: no such part (found %d, expected 0 to %d)", (int)desc->part, HEED_SEQUENCE_STEP);
   const uint32_t most = model->config.max_length;
@@ -154,6 +153,9 @@ static heed_status check_build(const heed_sequence *model, const heed_sequence_b
 heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_graph **graph, heed_error *error) {
   if (!model || !desc || !graph) return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
   *graph = NULL;
+  heed_sequence_build_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "build", error));
+  desc = &full;
   HEED_TRY(check_build(model, desc, error));
   heed_graph *made;
   HEED_TRY(heed_graph_create(model->context, &made, error));
@@ -171,8 +173,6 @@ heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_
 
 static heed_status open_json(const heed_context *context, const heed_model_desc *desc, heed_json **json, heed_error *error) {
   *json = NULL;
-  if (desc->struct_size != sizeof *desc || (!desc->files && desc->file_count))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: the desc is off (found struct_size %zu, expected %zu, and files)", desc->struct_size, sizeof *desc);
   const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
   return file ? heed_config_read_json(context, file, json, error) : HEED_OK;
 }
@@ -181,7 +181,9 @@ heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc,
   heed_json *json;
   heed_sequence_kind kind;
   if (!context || !desc || !is) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
-  const heed_status status = open_json(context, desc, &json, error);
+  heed_model_desc full;
+  HEED_TRY(heed_model_desc_read(&full, desc, error));
+  const heed_status status = open_json(context, &full, &json, error);
   *is = status == HEED_OK && json && heed_sequence_named(json, &kind);
   heed_json_destroy(json);
   return status;
@@ -236,10 +238,12 @@ static heed_status open_model(heed_sequence *model, const heed_model_desc *desc,
 heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc, heed_sequence **model, heed_error *error) {
   if (!context || !desc || !model) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
   *model = NULL;
+  heed_model_desc full;
+  HEED_TRY(heed_model_desc_read(&full, desc, error));
   heed_sequence *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "model", sizeof *made);
   made->context = context;
-  const heed_status status = open_model(made, desc, error);
+  const heed_status status = open_model(made, &full, error);
   if (status == HEED_OK) *model = made;
   else heed_sequence_destroy(made);
   return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 
 heed_status heed_source_read(const heed_source *source, const char *where, uint64_t offset, void *to, size_t count, heed_error *error) {
@@ -35,6 +36,12 @@ heed_status heed_source_text(const heed_context *context, const heed_source *sou
   else
     heed_free(context, bytes);
   return status;
+}
+
+heed_status heed_model_desc_read(heed_model_desc *full, const heed_model_desc *desc, heed_error *error) {
+  HEED_TRY(heed_desc_read(full, sizeof *full, desc, "model", error));
+  if (!full->files && full->file_count) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: the files are missing (found NULL, expected %u)", full->file_count);
+  return HEED_OK;
 }
 
 const heed_model_file *heed_find_file(const heed_model_file *files, uint32_t count, const char *name) {

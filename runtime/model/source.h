@@ -12,6 +12,9 @@ heed_status heed_source_read(const heed_source *source, const char *where, uint6
 heed_status heed_source_text(const heed_context *context, const heed_source *source, const char *where, size_t limit, char **text,
                              heed_error *error);
 
+/* heed_desc_read of a model's files, which must be there when they are counted. Statuses: INVALID_ARGUMENT. */
+heed_status heed_model_desc_read(heed_model_desc *full, const heed_model_desc *desc, heed_error *error);
+
 /* The file of this name, or NULL. */
 const heed_model_file *heed_find_file(const heed_model_file *files, uint32_t count, const char *name);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
@@ -321,9 +322,7 @@ heed_status heed_model_build(const heed_model *model, const heed_build_desc *des
   if (!model || !graph) return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
   *graph = NULL;
   builder b = {.model = model, .desc = {.struct_size = sizeof b.desc}};
-  if (desc) b.desc = *desc;
-  if (b.desc.struct_size != sizeof b.desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: struct_size is off (found %zu, expected %zu)", b.desc.struct_size, sizeof b.desc);
+  if (desc) HEED_TRY(heed_desc_read(&b.desc, sizeof b.desc, desc, "build", error));
   if (!b.desc.batch) b.desc.batch = 1;
   if (!b.desc.height) b.desc.height = model->dims.image_size;
   if (!b.desc.width) b.desc.width = model->dims.image_size;

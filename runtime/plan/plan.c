@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
@@ -117,10 +118,9 @@ static heed_status make(heed_plan *plan, const heed_plan_desc *desc, heed_error 
 heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error) {
   if (!graph || !backend || !plan) return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: graph, backend or place for the result missing (found NULL)");
   *plan = NULL;
-  const heed_plan_desc defaults = HEED_PLAN_DESC_INIT;
-  if (!desc) desc = &defaults;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  heed_plan_desc full = HEED_PLAN_DESC_INIT;
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "plan", error));
+  desc = &full;
   if ((unsigned)desc->attention > HEED_ATTENTION_MODE_STREAMED)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: no such attention mode (found %d, expected 0 to %d)", (int)desc->attention, HEED_ATTENTION_MODE_STREAMED);
   HEED_TRY(heed_graph_status(graph, error));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "heed/heed.h"
@@ -86,9 +87,6 @@ static void rollout_layer(const heed_rollout_desc *desc, const float *layer, dou
 }
 
 static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *error) {
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: struct_size is off (found %zu, expected %zu)", desc->struct_size,
-                     sizeof *desc);
   if (desc->layers == 0 || desc->heads == 0 || desc->tokens == 0)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at least 1 of each)", desc->layers,
@@ -109,6 +107,9 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
 
 heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout,
                              heed_error *error) {
+  heed_rollout_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
+  desc = &full;
   HEED_TRY(check_rollout(desc, error));
   const size_t n = desc->tokens;
   size_t square, per_layer, memory;

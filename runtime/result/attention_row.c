@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
@@ -145,8 +146,9 @@ static heed_status add_head(row_job *job, const heed_attention_map_desc *desc, f
 
 heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error) {
   if (!session || !desc || !to) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention map: session, desc or place for the result missing (found NULL)");
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention map: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  heed_attention_map_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "attention map", error));
+  desc = &full;
   row_job job = {.session = session, .graph = heed_session_graph(session), .batch = desc->batch, .head = desc->head_mean ? 0 : desc->head};
   for (uint32_t r = 0; r < desc->row_count; r++)
     if (!desc->rows || desc->rows[r] > job.query) job.query = desc->rows ? desc->rows[r] : UINT32_MAX;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "model/preprocess.h"
 #include "result/bar.h"
@@ -345,8 +346,6 @@ static heed_status check_numbers(const heed_figure_desc *desc, heed_error *error
 
 static heed_status check_desc(const heed_figure_desc *desc, heed_error *error) {
   const heed_image *image = &desc->image;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "figure: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
   if (!image->pixels || image->width == 0 || image->height == 0 || image->width > MAX_PIXELS || image->height > MAX_PIXELS ||
       (image->channels != 1 && image->channels != 3 && image->channels != 4) || image->stride / image->channels < image->width)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -402,6 +401,9 @@ static heed_status draw_figure(heed_context *context, figure_work *work, heed_er
 
 heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error) {
   *figure = (heed_figure){NULL, 0, 0};
+  heed_figure_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "figure", error));
+  desc = &full;
   HEED_TRY(check_desc(desc, error));
   const size_t patches = (size_t)desc->rows * desc->columns, maps = (size_t)desc->layers * desc->heads;
   figure_work work = {.desc = desc};

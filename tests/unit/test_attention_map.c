@@ -177,7 +177,7 @@ static void test_rollout_refused(void **state) {
   const heed_rollout_desc good = {sizeof good, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   heed_rollout_desc desc = good;
   desc.struct_size = 3;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "struct_size is off (found 3");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "rollout: struct_size is not the size of a desc (found 3");
   desc = good, desc.heads = 0;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1 layers, 0 heads");
   desc = good, desc.first_layer = 1;

@@ -368,7 +368,7 @@ static void test_refused(void **state) {
   const heed_figure_desc good = small_desc(eight);
   heed_figure_desc desc = good;
   desc.struct_size = 1;
-  assert_fails(heed_figure_draw(context, &desc, &figure, &error), HEED_INVALID_ARGUMENT, "struct_size is off");
+  assert_fails(heed_figure_draw(context, &desc, &figure, &error), HEED_INVALID_ARGUMENT, "figure: struct_size");
   desc = good, desc.heads = 0;
   assert_fails(heed_figure_draw(context, &desc, &figure, &error), HEED_INVALID_ARGUMENT, "found 1 layers, 0 heads");
   desc = good, desc.rows = 5000;

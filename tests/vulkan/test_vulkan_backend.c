@@ -25,8 +25,37 @@ static void test_devices(void **state) {
   assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_NO_DEVICE, "no device");
   assert_null(backend);
   desc.device = -1;
-  desc.struct_size = 3;
-  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT, "struct_size");
+  const size_t refused[] = {0, 3, sizeof desc + 1, SIZE_MAX};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    desc.struct_size = refused[i];
+    assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT, "vulkan: struct_size");
+  }
+  heed_vulkan_check check;
+  assert_fails(heed_vulkan_self_check(context, &desc, &check, &error), HEED_INVALID_ARGUMENT, "vulkan: struct_size");
+  heed_context_destroy(context);
+}
+
+/* A desc that ends before `memory_limit`, with bytes behind it that would refuse every allocation; and one with fields that are not known. */
+static void test_descs_of_other_versions(void **state) {
+  (void)state;
+  heed_error error;
+  heed_context *context;
+  heed_backend *backend;
+  struct {
+    heed_vulkan_desc desc;
+    size_t more[2];
+  } newer = {HEED_VULKAN_DESC_INIT, {0, 0}};
+  heed_vulkan_desc older = HEED_VULKAN_DESC_INIT;
+  older.struct_size = offsetof(heed_vulkan_desc, memory_limit) / sizeof(size_t) * sizeof(size_t);
+  older.memory_limit = 1;
+  newer.desc.struct_size = sizeof newer;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_backend_create(context, &older, &backend, &error));
+  heed_backend_destroy(backend);
+  assert_ok(heed_vulkan_backend_create(context, &newer.desc, &backend, &error));
+  heed_backend_destroy(backend);
+  newer.more[1] = 1;
+  assert_fails(heed_vulkan_backend_create(context, &newer.desc, &backend, &error), HEED_INVALID_ARGUMENT, "vulkan: struct_size has fields");
   heed_context_destroy(context);
 }
 
@@ -440,7 +469,7 @@ static void test_prediction(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_devices),     cmocka_unit_test(test_descs_of_other_versions), cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
       cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
       cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_submissions), cmocka_unit_test(test_memory_budget),

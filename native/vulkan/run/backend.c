@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "gpu/dispatch_list.h"
@@ -211,17 +212,15 @@ static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc 
 }
 
 heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error) {
-  const heed_vulkan_desc defaults = HEED_VULKAN_DESC_INIT;
+  heed_vulkan_desc full = HEED_VULKAN_DESC_INIT;
   if (!context || !backend) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or place for the result missing (found NULL)");
   *backend = NULL;
-  if (!desc) desc = &defaults;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "vulkan", error));
   heed_vk_backend *vulkan = heed_alloc(context, 1, sizeof *vulkan);
   if (!vulkan) return heed_fail_memory(error, "vulkan", sizeof *vulkan);
   vulkan->base.vtable = &vtable;
   vulkan->base.context = context;
-  const heed_status status = open_backend(vulkan, desc, error);
+  const heed_status status = open_backend(vulkan, &full, error);
   if (status != HEED_OK) {
     destroy(&vulkan->base);
     return status;

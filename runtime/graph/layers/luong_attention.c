@@ -14,8 +14,6 @@ static heed_value turned_columns(heed_graph *graph, heed_value wa, uint32_t firs
 }
 
 static heed_status check(const heed_graph *graph, const heed_luong_attention_desc *desc, heed_value_info *decoder, heed_value_info *encoder, heed_error *error) {
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "luong_attention: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
   if (heed_graph_value_info(graph, desc->decoder, decoder) != HEED_OK || heed_graph_value_info(graph, desc->encoder, encoder) != HEED_OK ||
       decoder->shape.rank != 3 || encoder->shape.rank != 3)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "luong_attention: decoder or encoder is off (found %u and %u axes, expected [B, T, C] both)", decoder->shape.rank,
@@ -29,7 +27,9 @@ heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const
   heed_luong_attention_values values = {{0}, {0}, {0}};
   heed_value_info decoder = {0}, encoder = {0};
   heed_error error;
-  if (heed_graph_status(graph, NULL) != HEED_OK) return values;
+  heed_luong_attention_desc full;
+  if (heed_graph_status(graph, NULL) != HEED_OK || !heed_graph_read_desc(graph, &full, sizeof full, desc, "luong_attention")) return values;
+  desc = &full;
   if (check(graph, desc, &decoder, &encoder, &error) != HEED_OK) {
     heed_graph_fail(graph, &error);
     return values;

@@ -61,9 +61,11 @@ static void project_all(heed_graph *graph, const heed_multi_head_attention_desc 
 heed_attention_values heed_define_multi_head_attention(heed_graph *graph, const heed_multi_head_attention_desc *desc) {
   heed_error error;
   heed_value parts[3];
-  if (desc->struct_size != sizeof *desc || desc->heads == 0) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "multi_head_attention: struct_size or heads is off (found %zu and %u, expected %zu and 1 or more)", desc->struct_size,
-              desc->heads, sizeof *desc);
+  heed_multi_head_attention_desc full;
+  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "multi_head_attention")) return (heed_attention_values){{0}, {0}, {0}};
+  desc = &full;
+  if (desc->heads == 0) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT, "multi_head_attention: no heads (found 0, expected 1 or more)");
     heed_graph_fail(graph, &error);
     return (heed_attention_values){{0}, {0}, {0}};
   }

@@ -46,12 +46,9 @@ static heed_value feed_forward(const block *b, heed_value x, const heed_affine *
 
 heed_transformer_block_values heed_define_transformer_block(heed_graph *graph, const heed_transformer_block_desc *desc) {
   heed_transformer_block_values values = {{0}, {{0}, {0}, {0}}, {{0}, {0}, {0}}};
-  if (desc->struct_size != sizeof *desc) {
-    heed_error error;
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "transformer_block: struct_size is off (found %zu, expected %zu)", desc->struct_size, sizeof *desc);
-    heed_graph_fail(graph, &error);
-    return values;
-  }
+  heed_transformer_block_desc full;
+  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "transformer_block")) return values;
+  desc = &full;
   const block b = {graph, desc};
   const heed_value none = {0};
   heed_value x = attend(&b, desc->x, &desc->self, &desc->norm1, none, desc->key_padding, desc->causal ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_NONE, &values.self);

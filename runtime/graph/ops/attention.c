@@ -32,7 +32,6 @@ static heed_value map(heed_graph *graph, heed_value x, heed_value matrix, heed_v
 /* Takes the general score back to a dot product, and the additive one to projected queries and keys. */
 static heed_attention_desc without_maps(heed_graph *graph, const heed_attention_desc *desc) {
   heed_attention_desc plain = *desc;
-  if (desc->struct_size != sizeof *desc) return plain;
   if (desc->score == HEED_SCORE_GENERAL) {
     plain.query = map(graph, desc->query, desc->w, (heed_value){0}, "attention: w");
     plain.score = HEED_SCORE_DOT;
@@ -45,9 +44,12 @@ static heed_attention_desc without_maps(heed_graph *graph, const heed_attention_
 }
 
 heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc) {
-  const heed_node *node;
-  const heed_attention_desc plain = without_maps(graph, desc);
-  heed_graph_add_node(graph, HEED_OP_KIND_attention, &plain, &node);
+  const heed_node *node = NULL;
+  heed_attention_desc full;
+  if (heed_graph_read_desc(graph, &full, sizeof full, desc, "attention")) {
+    full = without_maps(graph, &full);
+    heed_graph_add_node(graph, HEED_OP_KIND_attention, &full, &node);
+  }
   if (!node) return (heed_attention_values){{0}, {0}, {0}};
   return (heed_attention_values){{node->output[0]}, {node->output[1]}, {node->output[2]}};
 }

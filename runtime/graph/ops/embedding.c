@@ -4,9 +4,11 @@
 #include "graph/op_check.h"
 
 heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc) {
-  const heed_value y = heed_graph_add_node(graph, HEED_OP_KIND_embedding, desc, NULL);
-  if (!y.id || !desc->mask_padding) return y;
-  const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .key_ids = desc->ids, .padding_id = desc->padding_id};
+  heed_embedding_desc full;
+  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "embedding")) return (heed_value){0};
+  const heed_value y = heed_graph_add_node(graph, HEED_OP_KIND_embedding, &full, NULL);
+  if (!y.id || !full.mask_padding) return y;
+  const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .key_ids = full.ids, .padding_id = full.padding_id};
   heed_graph_carry_mask(graph, y, heed_define_attention_mask(graph, &mask));
   return y;
 }

@@ -11,10 +11,11 @@ static heed_value features(heed_graph *graph, heed_value x) {
 }
 
 heed_value heed_define_linear_attention(heed_graph *graph, const heed_linear_attention_desc *desc) {
-  if (desc->struct_size != sizeof *desc) return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, desc, NULL);
-  heed_linear_attention_desc featured = *desc;
-  featured.query = features(graph, desc->query);
-  featured.key = desc->key.id == desc->query.id ? featured.query : features(graph, desc->key);
+  heed_linear_attention_desc full;
+  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "linear_attention")) return (heed_value){0};
+  heed_linear_attention_desc featured = full;
+  featured.query = features(graph, full.query);
+  featured.key = full.key.id == full.query.id ? featured.query : features(graph, full.key);
   return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, &featured, NULL);
 }
 

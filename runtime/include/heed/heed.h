@@ -26,8 +26,10 @@
  * Threads: context, model, graph (once built) and plan may be read from several threads; a session and a backend belong to
  * one thread at a time. The log hook may be called from any thread.
  *
- * Desc structs: zero means default in every field; the first field is sizeof(the struct). A HEED_*_INIT macro sets it
- * where there is one; set it yourself elsewhere: heed_linear_desc desc = {.struct_size = sizeof desc, ...}.
+ * Desc structs: zero means default in every field; the first field, struct_size, is sizeof(the struct). A HEED_*_INIT macro sets it
+ * where there is one; set it yourself elsewhere: heed_linear_desc desc = {.struct_size = sizeof desc, ...}. A later version may add
+ * fields at the end of a desc, and then its size grows. A smaller struct_size leaves the fields that it lacks at their defaults. A larger
+ * one is accepted while the bytes that this version does not know are zero. Any other struct_size is INVALID_ARGUMENT.
  *
  * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C channels, L layers, P patch side.
  * Tensors are dense and row-major. */
