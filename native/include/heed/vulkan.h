@@ -33,6 +33,7 @@ typedef enum heed_vulkan_tier {
 /* "auto", "floor", "subgroup", "half", "cooperative", "cooperative2"; NULL for another number. */
 HEED_API const char *heed_vulkan_tier_name(heed_vulkan_tier tier);
 
+/* Its default device is -1, so HEED_VULKAN_DESC_INIT takes the place of HEED_DESC. */
 typedef struct heed_vulkan_desc {
   size_t struct_size;
   int32_t device;              /* index as heed_vulkan_device_list counts; -1: the first usable one */

@@ -26,10 +26,11 @@
  * Threads: context, model, graph (once built) and plan may be read from several threads; a session and a backend belong to
  * one thread at a time. The log hook may be called from any thread.
  *
- * Desc structs: zero means default in every field; the first field, struct_size, is sizeof(the struct). A HEED_*_INIT macro sets it
- * where there is one; set it yourself elsewhere: heed_linear_desc desc = {.struct_size = sizeof desc, ...}. A later version may add
- * fields at the end of a desc, and then its size grows. A smaller struct_size leaves the fields that it lacks at their defaults. A larger
- * one is accepted while the bytes that this version does not know are zero. Any other struct_size is INVALID_ARGUMENT.
+ * Desc structs: zero means default in every field; the first field, struct_size, is sizeof(the struct). HEED_DESC sets it:
+ *   heed_linear_desc desc = HEED_DESC(heed_linear_desc);  desc.x = x;
+ * or, in C, heed_linear_desc desc = {.struct_size = sizeof desc, .x = x}. A later version may add fields at the end of a desc, and then
+ * its size grows. A smaller struct_size leaves the fields that it lacks at their defaults. A larger one is accepted while the bytes that
+ * this version does not know are zero. Any other struct_size is INVALID_ARGUMENT.
  *
  * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C channels, L layers, P patch side.
  * Tensors are dense and row-major. */
@@ -49,6 +50,13 @@
 #define HEED_API __attribute__((visibility("default")))
 #else
 #define HEED_API
+#endif
+
+/* A desc of this type with every field at its default; an expression. */
+#ifdef __cplusplus
+#define HEED_DESC(type) ([] { type heed_desc_ = type(); heed_desc_.struct_size = sizeof(type); return heed_desc_; }())
+#else
+#define HEED_DESC(type) ((type){.struct_size = sizeof(type)})
 #endif
 
 #ifdef __cplusplus
