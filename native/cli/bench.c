@@ -88,8 +88,7 @@ static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed
   uint64_t state = 1;
   for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) {
     heed_value_info info;
-    heed_graph_value_info(graph, (heed_value){id}, &info);
-    if (!info.is_input || info.dtype != HEED_F32) continue;
+    if (heed_graph_value_info(graph, (heed_value){id}, &info) != HEED_OK || !info.is_input || info.dtype != HEED_F32) continue;
     const size_t count = (size_t)heed_shape_count(&info.shape);
     float *data = malloc(count * sizeof *data);
     if (!data) return heed_fail_memory(&cli->error, info.name, count * sizeof *data);

@@ -88,7 +88,7 @@ static void check_taps(const oracle *o, const char *model, const char *backend, 
   for (uint32_t i = 0; i < count; i++) {
     heed_value_info info;
     char name[64];
-    heed_graph_value_info(heed_session_graph(session), taps[i], &info);
+    assert_int_equal(heed_graph_value_info(heed_session_graph(session), taps[i], &info), HEED_OK);
     snprintf(name, sizeof name, "%.*s", (int)(strlen(info.name) - strlen(".weights")), info.name);
     const size_t size = (size_t)heed_shape_count(&info.shape);
     float *found = malloc(size * sizeof *found);

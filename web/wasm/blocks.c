@@ -36,7 +36,7 @@ heed_web *heed_web_open(void) {
   heed_web *web = calloc(1, sizeof *web);
   if (!web) return NULL;
   const heed_context_desc context = {sizeof context, {counted_alloc, counted_free, web}, NULL, NULL};
-  heed_context_create(&context, &web->context, &web->error);
+  if (heed_context_create(&context, &web->context, &web->error) != HEED_OK) web->context = NULL; /* heed_web_status says it */
   return web;
 }
 

@@ -81,12 +81,12 @@ static heed_status make_session(heed_web_session *s) {
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
   heed_value_info info;
   s->input = heed_graph_find(s->graph, "pixel_values");
-  heed_graph_value_info(s->graph, s->input, &info);
+  HEED_TRY(heed_graph_value_info(s->graph, s->input, &info));
   s->batch = info.shape.dim[0];
   s->height = info.shape.dim[2];
   s->width = info.shape.dim[3];
   s->pixel_bytes = (size_t)heed_shape_count(&info.shape) * sizeof(float);
-  heed_graph_value_info(s->graph, heed_graph_find(s->graph, "embeddings"), &info);
+  HEED_TRY(heed_graph_value_info(s->graph, heed_graph_find(s->graph, "embeddings"), &info));
   s->tokens = info.shape.dim[1];
   s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
   if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);
@@ -174,7 +174,7 @@ heed_status heed_web_session_view(heed_web_session *s, const char *name) {
   double *out = s->web->out;
   HEED_TRY(find(s, name, &value));
   HEED_TRY(heed_session_view(s->session, value, &data, &s->web->error));
-  heed_graph_value_info(s->graph, value, &info);
+  HEED_TRY(heed_graph_value_info(s->graph, value, &info));
   out[0] = (double)(uintptr_t)data;
   out[1] = info.dtype;
   out[2] = info.shape.rank;

@@ -59,7 +59,7 @@ typedef struct heed_vulkan_desc {
 
 /* The Vulkan backend (NULL: defaults). Copies desc, borrows context. Statuses: NO_DEVICE (no loader, no device, no such index),
  * UNSUPPORTED (the device lacks something), OUT_OF_MEMORY, DEVICE_FAILED. */
-HEED_API heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error);
 /* Submissions to the device's queue so far. A run is one, unless it would take so long that a watchdog could end it. */
 HEED_API uint32_t heed_vulkan_submission_count(const heed_backend *backend);
 /* Messages that validation has given so far; 0 without it. They also go to the log. */
@@ -73,7 +73,7 @@ typedef struct heed_vulkan_tuning {
 /* Measures the tiles that the graph's linears and attentions may run with, cooperative matrices' too, each with the device's timestamps, and keeps the fastest beside the pipeline
  * cache. Backends that are opened later on the same device, driver and build with that directory take them; this one goes on as it is.
  * Statuses: UNSUPPORTED (not on Vulkan, no timestamps, no cache directory), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST. */
-HEED_API heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph, heed_vulkan_tuning *tuning, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph, heed_vulkan_tuning *tuning, heed_error *error);
 
 typedef enum heed_vulkan_device_type {
   HEED_VULKAN_OTHER = 0,
@@ -99,7 +99,7 @@ typedef struct heed_vulkan_device_info {
 
 /* Devices of this machine. *count: in, the room in infos; out, how many there are (infos may be NULL with *count 0).
  * Statuses: NO_DEVICE (no loader or no device), OUT_OF_MEMORY, DEVICE_FAILED. */
-HEED_API heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos, uint32_t *count, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos, uint32_t *count, heed_error *error);
 
 typedef struct heed_vulkan_check {
   bool passed;
@@ -112,7 +112,7 @@ typedef struct heed_vulkan_check {
 /* Runs every op, and a layer of a ViT, on small random inputs and compares each result with the CPU backend's (tolerance 1e-4; 2e-3 with
  * weights in F16). With a cache directory in desc the record is kept beside the pipeline cache, by device, driver, build, tier, precision
  * and the graph that was run. A mismatch is no error: check->passed is false. */
-HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error);
 
 /* What a device does at best, measured on it: multiply-adds in registers alone, a copy's bytes read and written. */
 typedef struct heed_vulkan_ceiling {
@@ -123,7 +123,7 @@ typedef struct heed_vulkan_ceiling {
 
 /* Runs kernels of its own for some tens of milliseconds. Statuses: INVALID_ARGUMENT (not a Vulkan backend), UNSUPPORTED (no timestamps),
  * OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*. */
-HEED_API heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceiling *ceiling, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceiling *ceiling, heed_error *error);
 
 #ifdef __cplusplus
 }

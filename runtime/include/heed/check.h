@@ -27,7 +27,7 @@ typedef heed_status (*heed_check_take)(void *user, const char *name, heed_dtype 
 /* Runs the op named in a case file's metadata on its tensors on `backend` and compares with its expect.* tensors:
  * |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0 = 2e-5 on cpu, 1e-4 elsewhere. An unknown op or attribute is
  * an error. take (nullable) is given each result. A mismatch is not an error: result->passed says it. */
-HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend, const void *bytes, size_t size, double tolerance,
+HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend, const void *bytes, size_t size, double tolerance,
                                      heed_check_take take, void *take_user, heed_check_result *result, heed_error *error);
 
 /* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd), stride 1, zeros outside, done by K K

@@ -13,6 +13,7 @@
  *   heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, bytes, &error);
  *   heed_session_run(session, NULL, &error);
  *   heed_session_read(session, heed_graph_find(graph, "logits"), 0, classes, logits, &error);
+ * Each of these returns a status that the program must look at; compilers warn where it does not (HEED_NODISCARD).
  *
  * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log hook does), trains nothing.
  *
@@ -57,6 +58,15 @@
 #define HEED_DESC(type) ([] { type heed_desc_ = type(); heed_desc_.struct_size = sizeof(type); return heed_desc_; }())
 #else
 #define HEED_DESC(type) ((type){.struct_size = sizeof(type)})
+#endif
+
+/* Stands before a function whose status must be looked at. */
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define HEED_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define HEED_NODISCARD __attribute__((warn_unused_result))
+#else
+#define HEED_NODISCARD
 #endif
 
 #ifdef __cplusplus
@@ -126,7 +136,7 @@ typedef struct heed_context_desc {
 typedef struct heed_context heed_context;
 
 /* Copies desc (NULL: defaults). Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_API heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error);
 HEED_API void heed_context_destroy(heed_context *context);
 
 /* ------------------------------------------------------------------------------------------------ hooks: progress, cancel */
@@ -168,13 +178,13 @@ typedef struct heed_value {
 } heed_value;
 
 /* An empty graph. Statuses: OUT_OF_MEMORY. */
-HEED_API heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error);
 HEED_API void heed_graph_destroy(heed_graph *graph);
 
 /* heed_define_<op> checks its desc, infers the output shape and appends a node. On failure it returns the value 0 and the graph
  * keeps the first error; defining on a failed graph, or with a failed value as a required input, does nothing. So a graph can be
  * written straight down and asked once: */
-HEED_API heed_status heed_graph_status(const heed_graph *graph, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_graph_status(const heed_graph *graph, heed_error *error);
 
 /* Names a value (copies; replaces an older name). Names are unique in a graph. Allowed on value 0: does nothing. */
 HEED_API void heed_graph_name(heed_graph *graph, heed_value value, const char *name);
@@ -200,7 +210,7 @@ typedef struct heed_value_info {
   heed_shape shape;
   bool is_input, is_constant, is_output;
 } heed_value_info;
-HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value, heed_value_info *info);
+HEED_NODISCARD HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value, heed_value_info *info);
 
 /* An input: written with heed_session_write before a run. name is required. */
 HEED_API heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype, const heed_shape *shape);
@@ -495,7 +505,7 @@ typedef struct heed_cpu_desc {
 
 /* The CPU backend. Results do not depend on the number of threads, bit for bit. Borrows context.
  * Statuses: UNSUPPORTED (level not built or not on this machine), OUT_OF_MEMORY. */
-HEED_API heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error);
 HEED_API void heed_backend_destroy(heed_backend *backend);
 HEED_API const char *heed_backend_name(const heed_backend *backend);   /* "cpu", "vulkan" */
 HEED_API const char *heed_backend_device(const heed_backend *backend); /* "AVX-512, 2 threads"; valid as long as the backend */
@@ -536,7 +546,7 @@ typedef struct heed_memory {
 
 /* Order, lifetimes and memory of everything that the graph's outputs and the taps need. Borrows graph and backend.
  * Statuses: INVALID_ARGUMENT (also the graph's own first error), UNSUPPORTED, OUT_OF_MEMORY. */
-HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error);
 HEED_API void heed_plan_destroy(heed_plan *plan);
 HEED_API void heed_plan_memory(const heed_plan *plan, heed_memory *memory);
 
@@ -566,18 +576,18 @@ HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_pl
 
 /* Allocates, loads the weights, makes pipelines. Borrows plan. Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*, IO,
  * INVALID_FILE, CANCELLED. */
-HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error);
 HEED_API void heed_session_destroy(heed_session *session);
 /* The graph that the session runs. */
 HEED_API const heed_graph *heed_session_graph(const heed_session *session);
 /* Copies a whole input in; bytes must be its size. An input that was never written is zero. */
-HEED_API heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error);
 /* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED, DEVICE_LOST, DEVICE_FAILED. */
-HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error);
 /* The same run in parts, for callers who must look at events between layers and cannot be called back: runs from step *step (0 at first)
  * to the end of its stage and moves *step there; the run is done when it is heed_plan_step_count. Statuses: also UNSUPPORTED (a backend
  * that runs all at once), INVALID_ARGUMENT (*step past the end). */
-HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error);
 
 /* The caller's clock: microseconds from any beginning. */
 typedef struct heed_clock {
@@ -590,12 +600,12 @@ typedef struct heed_step_time {
 } heed_step_time;
 /* One run in which no step begins before the one before it has ended, with the time of each: times[heed_plan_step_count]. A device that
  * has a clock of its own is asked for that one. Statuses: as heed_session_run, UNSUPPORTED (a device without timestamps), OUT_OF_MEMORY. */
-HEED_API heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error);
 /* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not kept by this plan). */
-HEED_API heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error);
 /* An output or tap where it lies, without a copy; valid until the next run or the session's end. Statuses: INVALID_ARGUMENT (not kept by
  * this plan), UNSUPPORTED (it does not lie in the program's own memory). */
-HEED_API heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error);
 
 /* A stream of runs of one session, so that a device works on one item while the next is copied in and the one before is copied out.
  * Items come out in the order in which they went in, with the same bits as one by one; each has an error of its own. Typical use:
@@ -617,21 +627,21 @@ typedef struct heed_stream_desc {
 
 /* Copies desc, borrows session, which must not be written, run or read while items are in flight (INVALID_ARGUMENT). Statuses:
  * INVALID_ARGUMENT (not an input, not kept), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*. */
-HEED_API heed_status heed_stream_create(heed_session *session, const heed_stream_desc *desc, heed_stream **stream, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_stream_create(heed_session *session, const heed_stream_desc *desc, heed_stream **stream, heed_error *error);
 /* Waits for what is in flight, and forgets it. */
 HEED_API void heed_stream_destroy(heed_stream *stream);
 /* Starts the next item: inputs[input_count], each a whole input, copied. Allocates nothing. INVALID_ARGUMENT when in_flight items wait to
  * be collected or an input is missing; what else goes wrong is the item's error and comes when it is collected. */
-HEED_API heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, heed_error *error);
 /* Waits for the oldest item and copies its outputs[output_count], each a whole value; NULL leaves one out. Allocates nothing. Statuses:
  * as heed_session_run for this item; INVALID_ARGUMENT when nothing is in flight. */
-HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_error *error);
 
 /* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
  * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
  * or output; not for the general and additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may
  * be NULL. Same semantics as the op, accumulated in double. */
-HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
+HEED_NODISCARD HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
                                                 float *to, float *logits, heed_error *error);
 
 /* Several rows on demand: of one head, or of the mean over heads. */
@@ -643,7 +653,7 @@ typedef struct heed_attention_map_desc {
   uint32_t row_count;
 } heed_attention_map_desc;
 /* to [row_count or Tq, Tk]. As heed_session_attention_row, with a head's keys read once. */
-HEED_API heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------- models */
 
@@ -672,7 +682,7 @@ typedef struct heed_model heed_model;
 
 /* Reads headers and config, matches tensor names of the families ViT, DINO, DeiT (both Hugging Face key styles, with or without
  * prefix) and timm, and checks every shape; reads no weights yet. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-HEED_API heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model, heed_error *error);
 HEED_API void heed_model_destroy(heed_model *model);
 
 typedef struct heed_model_info {
@@ -734,7 +744,7 @@ typedef struct heed_build_desc {
  * .logits [B, H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection), layer.i.output [B, T, C]. With classes_only
  * (and not intervene) the last layer's attention and output and last_hidden_state have R rows, CLS and where it is read the distillation token,
  * in the place of T; the numbers are the same bits. */
-HEED_API heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph, heed_error *error);
 
 /* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB") does), rows `stride` bytes apart. */
 typedef struct heed_image {
@@ -772,11 +782,11 @@ typedef struct heed_region {
 } heed_region;
 
 /* The size of pixel_values for a picture of this size. Statuses: INVALID_ARGUMENT. */
-HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
+HEED_NODISCARD HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
                                           uint32_t *out_height, heed_error *error);
 /* picture -> pixel_values [3, out_height, out_width]; equal to Pillow's resize on 8-bit pixels, then rescale and normalise.
  * region (nullable): what part of the picture was seen. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_API heed_status heed_preprocess_image(heed_context *context, const heed_preprocess *preprocess, const heed_image *image,
+HEED_NODISCARD HEED_API heed_status heed_preprocess_image(heed_context *context, const heed_preprocess *preprocess, const heed_image *image,
                                            float *pixel_values, heed_region *region, heed_error *error);
 
 /* ----------------------------------------------------------------------------------- maps: one definition for CLI and pages */
@@ -798,7 +808,7 @@ typedef struct heed_rollout_desc {
 } heed_rollout_desc;
 /* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows normalised over keys.
  * attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer, column = input token. */
-HEED_API heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout, heed_error *error);
 
 /* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. ln n is its largest value. */
 HEED_API double heed_map_entropy(const float *row, uint32_t n);
@@ -864,7 +874,7 @@ typedef struct heed_figure_desc {
 } heed_figure_desc;
 /* Draws the picture, the overlay of the mean over all maps given, the grid layers x heads of maps, a colour bar with values for each of
  * them, the note and the caption. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_API heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error);
 HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
 
 /* ------------------------------------------------------------------------- models from a sequence to a sequence */
@@ -888,10 +898,10 @@ typedef enum heed_sequence_kind { HEED_SEQUENCE_TRANSFORMER = 0, HEED_SEQUENCE_L
 
 /* Whether config.json among the files names such a model (*is), so that heed_sequence_open takes it and not heed_model_open.
  * Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
-HEED_API heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is, heed_error *error);
 /* Reads headers and config and checks the shape of every tensor; reads no weights yet. Borrows as heed_model_open does. Statuses:
  * INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-HEED_API heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc, heed_sequence **model, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc, heed_sequence **model, heed_error *error);
 HEED_API void heed_sequence_destroy(heed_sequence *model);
 
 typedef struct heed_sequence_info {
@@ -930,7 +940,7 @@ typedef struct heed_sequence_build_desc {
  * encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T], decoder.i.cross.weights [B, H, T, S] and the same with
  * .logits (a recurrent model has decoder.0.cross.weights alone, H = 1); encoder.i.output, decoder.i.output. In a step the rows are one
  * and self.weights has T + 1 columns, the last one for the token itself. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_API heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_graph **graph, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_graph **graph, heed_error *error);
 
 /* Greedy decoding: encoder once, then a step a token, each with the most probable token before it (the first of equals). Keys and
  * values of earlier tokens, or the states of a recurrent decoder, are kept, so that a step costs the same however many came before. */
@@ -945,13 +955,13 @@ typedef struct heed_decoder_desc {
 } heed_decoder_desc;
 
 /* Borrows model and backend. Statuses: as heed_plan_create and heed_session_create. */
-HEED_API heed_status heed_decoder_create(const heed_sequence *model, heed_backend *backend, const heed_decoder_desc *desc, const heed_hooks *hooks,
+HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_sequence *model, heed_backend *backend, const heed_decoder_desc *desc, const heed_hooks *hooks,
                                          heed_decoder **decoder, heed_error *error);
 HEED_API void heed_decoder_destroy(heed_decoder *decoder);
 /* source: source_tokens or source_features, `bytes` its size. Ends when every row of the batch gave the end token or at max_length.
  * hooks: phase "decode", step k of at most n; cancel asked between steps. Statuses: INVALID_ARGUMENT, INVALID_FILE (a logit that is not
  * a number), CANCELLED, DEVICE_*. */
-HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t bytes, const heed_hooks *hooks, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t bytes, const heed_hooks *hooks, heed_error *error);
 /* The tokens of the last run, [B, length], without the begin token and with the end token; rows that ended earlier go on with padding
  * (the end token where the model names no padding). Valid until the next run. */
 HEED_API const int32_t *heed_decoder_tokens(const heed_decoder *decoder, uint32_t *length);
@@ -963,7 +973,7 @@ typedef enum heed_sequence_attention { HEED_ATTENTION_ENCODER = 0, HEED_ATTENTIO
  * no such attention or it was not kept. */
 HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder, heed_sequence_attention which, uint32_t layer);
 /* Copies them, `count` floats. Statuses: INVALID_ARGUMENT. */
-HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_sequence_attention which, uint32_t layer, float *to, uint64_t count, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_sequence_attention which, uint32_t layer, float *to, uint64_t count, heed_error *error);
 
 #ifdef __cplusplus
 }
