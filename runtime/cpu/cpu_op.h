@@ -2,6 +2,7 @@
 #ifndef HEED_CPU_CPU_OP_H
 #define HEED_CPU_CPU_OP_H
 
+#include "base/assert.h"
 #include "base/thread_pool.h"
 #include "plan/plan.h"
 
@@ -38,7 +39,9 @@ typedef struct heed_cpu_level_table {
 
 /* Walks node->input in the order in which the shape rule took them: NULL for an optional input that is absent. */
 static inline const void *heed_cpu_take(const heed_cpu_step *step, uint32_t *slot, heed_value value) {
-  return value.id ? step->input[(*slot)++] : NULL;
+  if (!value.id) return NULL;
+  HEED_ASSERT(*slot < HEED_NODE_INPUTS && step->node->input[*slot] == value.id);
+  return step->input[(*slot)++];
 }
 
 static inline const heed_shape *heed_cpu_shape(const heed_cpu_step *step, uint32_t id) { return &heed_graph_record(step->plan->graph, id)->shape; }

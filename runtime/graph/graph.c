@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
@@ -62,7 +63,10 @@ bool heed_graph_read_desc(heed_graph *graph, void *full, size_t size, const void
   return false;
 }
 
-const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id) { return &graph->values[id - 1]; }
+const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id) {
+  HEED_ASSERT(id != 0 && id <= graph->value_count);
+  return &graph->values[id - 1];
+}
 
 const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value value, const char *what, heed_error *error) {
   if (value.id == 0 || value.id > graph->value_count) {

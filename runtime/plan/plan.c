@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
@@ -14,12 +15,16 @@ bool heed_plan_wants(const heed_plan *plan, uint32_t value) { return value && pl
 
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value) {
   const heed_value_record *record = heed_graph_record(plan->graph, value);
-  if (record->kind != HEED_VALUE_VIEW) return plan->placement[value].offset;
-  return plan->placement[record->base].offset + record->offset * heed_dtype_size(record->dtype);
+  const heed_placement *place = &plan->placement[heed_graph_root(plan->graph, value)];
+  HEED_ASSERT(place->live && place->offset + place->bytes <= plan->memory.arena);
+  if (record->kind != HEED_VALUE_VIEW) return place->offset;
+  HEED_ASSERT(record->offset * heed_dtype_size(record->dtype) + heed_plan_bytes(plan, value) <= place->bytes);
+  return place->offset + record->offset * heed_dtype_size(record->dtype);
 }
 
 uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value) {
   const heed_value_record *record = heed_graph_record(plan->graph, value);
+  HEED_ASSERT(heed_shape_count(&record->shape) != 0);
   return heed_shape_count(&record->shape) * heed_dtype_size(record->dtype);
 }
 

@@ -1,0 +1,89 @@
+/* Internal calls that break what heed owes to itself stop the program, in builds that have asserts. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cpu/cpu_op.h"
+#include "support/test.h"
+
+static heed_context *context;
+static heed_graph *graph;
+static const heed_shape shape = {2, {2, 3}};
+
+static void right_record(void) { (void)heed_graph_record(graph, 1); }
+static void no_record(void) { (void)heed_graph_record(graph, 0); }
+static void record_past_the_end(void) { (void)heed_graph_record(graph, 3); }
+
+static void take(uint32_t first, uint32_t second) {
+  const heed_node node = {.input = {1, 2}};
+  const heed_cpu_step step = {.node = &node};
+  uint32_t slot = 0;
+  (void)heed_cpu_take(&step, &slot, (heed_value){first});
+  (void)heed_cpu_take(&step, &slot, (heed_value){second});
+}
+static void right_slots(void) { take(1, 2); }
+static void exchanged_slots(void) { take(2, 1); }
+
+static void offset_in(uint64_t arena) {
+  heed_placement placement[3] = {{0}, {.live = true, .offset = 256, .bytes = 24}, {0}};
+  const heed_plan plan = {.graph = graph, .placement = placement, .value_count = 2, .memory = {.arena = arena}};
+  (void)heed_plan_offset(&plan, 1);
+}
+static void right_offset(void) { offset_in(280); }
+static void offset_past_the_arena(void) { offset_in(279); }
+
+static void empty_value(void) {
+  graph->values[1].shape.dim[0] = 0;
+  (void)heed_plan_bytes(&(heed_plan){.graph = graph}, 2);
+}
+
+/* Whether the call ends its process by abort(); its stderr is closed, as what is said there is expected. */
+static bool aborts(void (*call)(void)) {
+  int status = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    signal(SIGABRT, SIG_DFL);
+    if (!freopen("/dev/null", "w", stderr)) _exit(3);
+    call();
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (!WIFSIGNALED(status)) assert_int_equal(WEXITSTATUS(status), 0);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void test_right_calls_go_on(void **state) {
+  (void)state;
+  assert_false(aborts(right_record));
+  assert_false(aborts(right_slots));
+  assert_false(aborts(right_offset));
+}
+
+static void test_wrong_calls_stop(void **state) {
+  (void)state;
+  assert_true(aborts(no_record));
+  assert_true(aborts(record_past_the_end));
+  assert_true(aborts(exchanged_slots));
+  assert_true(aborts(offset_past_the_arena));
+  assert_true(aborts(empty_value));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_calls_go_on), cmocka_unit_test(test_wrong_calls_stop)};
+  heed_error error;
+#if !defined(HEED_ASSERTS)
+  printf("skipped: this build has no asserts (HEED_ASSERTS is off)\n");
+  return 77;
+#endif
+  if (heed_context_create(NULL, &context, &error) != HEED_OK || heed_graph_create(context, &graph, &error) != HEED_OK) return 1;
+  heed_define_input(graph, "a", HEED_F32, &shape);
+  heed_define_input(graph, "b", HEED_F32, &shape);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  heed_graph_destroy(graph);
+  heed_context_destroy(context);
+  return failed;
+}
