@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/choice.h"
-#include "cli/files.h"
 #include "cli/paths.h"
 #include "cli/tensors.h"
 #include "heed/check.h"
@@ -22,7 +21,7 @@ static int check_file(cli_state *cli, cli_choice *choice, const char *path, cons
   size_t size;
   heed_check_result result;
   cli_tensors tensors = {0};
-  if (cli_read_file(cli, path, CASE_BYTES, &bytes, &size) != HEED_OK) return cli_fail(cli);
+  if (heed_file_read(path, CASE_BYTES, &bytes, &size, &cli->error) != HEED_OK) return cli_fail(cli);
   heed_status status;
   do {
     cli_tensors_clear(&tensors);

@@ -16,11 +16,17 @@ static void say(const cli_choice *choice, const char *why) {
             CLI_SHOWN(why), falls ? "; in f32, since the CPU has no f16" : "");
 }
 
+static heed_cpu_desc cpu_desc(const cli_choice *choice) { return (heed_cpu_desc){sizeof(heed_cpu_desc), choice->threads, choice->simd}; }
+
+/* --simd names a level that is not here: bad usage. */
+static heed_status cpu_status(cli_state *cli, heed_status status) {
+  if (status != HEED_UNSUPPORTED) return status;
+  return cli->error.status = HEED_INVALID_ARGUMENT;
+}
+
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
-  const heed_cpu_desc desc = {sizeof desc, choice->threads, choice->simd};
-  const heed_status status = heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error);
-  if (status == HEED_UNSUPPORTED) cli->error.status = HEED_INVALID_ARGUMENT; /* --simd names a level that is not here */
-  if (status != HEED_OK) return cli->error.status;
+  const heed_cpu_desc desc = cpu_desc(choice);
+  HEED_TRY(cpu_status(cli, heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error)));
   say(choice, why);
   return HEED_OK;
 }
@@ -66,51 +72,13 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
   return HEED_OK;
 }
 
-/* Whether auto may take this device; when not, why. */
-static bool device_passes(cli_state *cli, const char *precision, uint32_t index, const heed_vulkan_device_info *info, bool named, char *why, size_t size) {
-  if (info->unusable[0]) {
-    snprintf(why, size, "device %u cannot be used: %s", index, info->unusable);
-    return false;
-  }
-  if (info->type == HEED_VULKAN_CPU && !named) {
-    snprintf(why, size, "device %u (%s) is a software one, slower than the CPU itself; --backend vulkan takes it", index, info->name);
-    return false;
-  }
-  char cache[CLI_CACHE_PATH_SIZE];
-  const heed_vulkan_desc desc = cli_vulkan_desc(index, precision, cache);
-  heed_vulkan_check check;
+/* The sentence about --device; that of the library, which knows no options, says `device`. */
+static heed_status check_device(cli_state *cli, const cli_choice *choice) {
+  uint32_t count = 0;
   heed_error error;
-  if (heed_vulkan_self_check(cli->context, &desc, &check, &error) != HEED_OK) snprintf(why, size, "device %u failed its self-check: %s", index, error.message);
-  else if (!check.passed) snprintf(why, size, "device %u failed its self-check: %s is off by %.3g", index, check.worst, check.max_error);
-  else {
-    snprintf(why, size, "device %u passed its self-check of %u kernels", index, check.kernels);
-    return true;
-  }
-  return false;
-}
-
-#define MAX_DEVICES 16
-
-/* The first device that passes, else the CPU. */
-static heed_status open_auto(cli_state *cli, cli_choice *choice) {
-  heed_vulkan_device_info infos[MAX_DEVICES];
-  uint32_t count = MAX_DEVICES;
-  heed_error error;
-  char why[HEED_ERROR_MESSAGE_SIZE + 128] = "no Vulkan device";
-  if (heed_vulkan_device_list(cli->context, infos, &count, &error) != HEED_OK) return open_cpu(cli, choice, error.message);
-  const bool named = choice->device != CLI_NO_DEVICE;
-  if (named && choice->device >= count)
-    return heed_fail(&cli->error, HEED_NO_DEVICE, "--device: no such device (found %u, expected less than %u)", choice->device, count);
-  for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++) {
-    if ((named && i != choice->device) || !device_passes(cli, choice->precision, i, &infos[i], named, why, sizeof why)) continue;
-    choice->device = i;
-    if (open_vulkan(cli, choice, why) == HEED_OK) {
-      choice->may_fall_back = true;
-      return HEED_OK;
-    }
-    snprintf(why, sizeof why, "device %u could not be opened: %s", i, cli->error.message);
-  }
-  return open_cpu(cli, choice, why);
+  if (choice->device == CLI_NO_DEVICE || heed_vulkan_device_list(cli->context, NULL, &count, &error) != HEED_OK || choice->device < count)
+    return HEED_OK;
+  return heed_fail(&cli->error, HEED_NO_DEVICE, "--device: no such device (found %u, expected less than %u)", choice->device, count);
 }
 #else
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
@@ -119,8 +87,31 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
   return heed_fail(&cli->error, HEED_NO_DEVICE, "--backend vulkan: this build has no Vulkan (configure with -DHEED_VULKAN=ON)");
 }
 
-static heed_status open_auto(cli_state *cli, cli_choice *choice) { return open_cpu(cli, choice, "this build has no Vulkan"); }
+static heed_status check_device(cli_state *cli, const cli_choice *choice) {
+  (void)cli;
+  (void)choice;
+  return HEED_OK;
+}
 #endif
+
+static heed_status open_auto(cli_state *cli, cli_choice *choice) {
+  const heed_cpu_desc cpu = cpu_desc(choice);
+  heed_auto_desc desc = {sizeof desc, &cpu, NULL};
+  heed_auto_choice made;
+#if HEED_HAS_VULKAN
+  char cache[CLI_CACHE_PATH_SIZE];
+  const heed_vulkan_desc vulkan = cli_vulkan_desc(choice->device, choice->precision, cache);
+  desc.vulkan = &vulkan;
+#endif
+  HEED_TRY(check_device(cli, choice));
+  HEED_TRY(cpu_status(cli, heed_auto_backend_create(cli->context, &desc, &choice->opened, &made, &cli->error)));
+  choice->may_fall_back = made.device >= 0;
+  if (choice->may_fall_back) choice->device = (uint32_t)made.device;
+  char why[HEED_AUTO_WHY_SIZE + 32];
+  snprintf(why, sizeof why, "%s%s", made.why, made.software ? "; --backend vulkan takes it" : "");
+  say(choice, why);
+  return HEED_OK;
+}
 
 heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
   choice->opened = NULL;

@@ -3,6 +3,7 @@
 #define HEED_CLI_CHOICE_H
 
 #include "cli/options.h"
+#include "heed/native.h"
 
 typedef struct cli_choice {
   const char *backend; /* option values */

@@ -8,7 +8,7 @@
 #include "cli/score.h"
 #include "demo/scene_json.h"
 #include "files/output.h"
-#include "image/image.h"
+#include "heed/native.h"
 
 typedef struct demo_options {
   cli_choice choice;

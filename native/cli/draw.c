@@ -66,11 +66,7 @@ static heed_status draw(cli_state *cli, const run_result *result, const run_sele
                                  .caption = caption,
                                  .scale = selection->scale,
                                  .note = d->note};
-  heed_figure figure;
-  HEED_TRY(heed_figure_draw(cli->context, &desc, &figure, &cli->error));
-  const heed_status status = heed_png_write(path, figure.pixels, figure.width, figure.height, &cli->error);
-  heed_figure_free(cli->context, &figure);
-  return status;
+  return heed_figure_write(cli->context, &desc, path, &cli->error);
 }
 
 /* The last path component, for captions. */

@@ -6,6 +6,7 @@
 #include "base/tensor.h"
 #include "cli/paths.h"
 #include "cli/pipeline.h"
+#include "cli/tensor_file.h"
 #include "cli/tensors.h"
 #include "model/safetensors.h"
 

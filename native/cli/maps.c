@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "cli/files.h"
 #include "cli/paths.h"
 #include "cli/run.h"
+#include "cli/tensor_file.h"
 #include "model/safetensors.h"
 
 #define MOST_LAYERS 1000u

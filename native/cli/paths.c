@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "cli/files.h"
 #include "files/output.h"
+#include "heed/native.h"
 
 /* Where a file is: its own device and inode, or, where there is none yet, those of its folder. */
 typedef struct cli_place {
@@ -71,21 +71,22 @@ static heed_status add_place(cli_state *cli, cli_paths *paths, cli_path_role rol
 }
 
 typedef struct adding {
+  cli_state *cli;
   cli_paths *paths;
   const char *option;
 } adding;
 
-static heed_status add_model_file(cli_state *cli, const char *folder, const char *name, void *user) {
+/* The sentence goes to cli->error, which `error` is. */
+static heed_status add_model_file(void *user, const char *path, heed_error *error) {
   const adding *to = user;
-  char path[HEED_OUTPUT_PATH_SIZE];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return add_place(cli, to->paths, CLI_READ, to->option, path);
+  (void)error;
+  return add_place(to->cli, to->paths, CLI_READ, to->option, path);
 }
 
 heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option, const char *path) {
   if (!path) return HEED_OK;
   if (role != CLI_READ_MODEL) return add_place(cli, paths, role, option, path);
-  return cli_model_each_file(cli, path, add_model_file, &(adding){paths, option});
+  return heed_model_files_each(path, add_model_file, &(adding){cli, paths, option}, &cli->error);
 }
 
 static heed_status refuse(cli_state *cli, const cli_place *output, const cli_place *other) {

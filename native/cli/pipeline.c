@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "cli/embedded.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
 static void show_progress(const char *phase, uint64_t done, uint64_t total, void *user) {
@@ -23,11 +24,20 @@ static heed_hooks terminal_hooks(const cli_choice *choice) {
   return hooks;
 }
 
+/* The model inside the binary. */
+static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILES]) {
+  uint32_t count = 0;
+  for (; count < CLI_BUILT_IN_FILES && count < heed_embedded_model_count; count++) {
+    const heed_embedded_file *from = &heed_embedded_model[count];
+    built_in[count] = (heed_model_file){from->name, {from->size, from->bytes, NULL, NULL}};
+  }
+  return (heed_model_desc){sizeof(heed_model_desc), built_in, count};
+}
+
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   bool is_sequence;
-  if (path) HEED_TRY(cli_model_open(cli, path, &pipeline->files));
-  else cli_model_embedded(&pipeline->files);
-  const heed_model_desc desc = {sizeof desc, pipeline->files.file, pipeline->files.count};
+  if (path) HEED_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
+  const heed_model_desc desc = path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
   HEED_TRY(heed_sequence_is(cli->context, &desc, &is_sequence, &cli->error));
   if (is_sequence) {
     heed_sequence_info info;
@@ -154,5 +164,5 @@ void cli_pipeline_close(cli_pipeline *pipeline) {
   free(pipeline->taps);
   heed_model_destroy(pipeline->model);
   heed_sequence_destroy(pipeline->sequence);
-  cli_model_close(&pipeline->files);
+  heed_model_files_destroy(pipeline->files);
 }

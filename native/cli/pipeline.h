@@ -3,10 +3,13 @@
 #define HEED_CLI_PIPELINE_H
 
 #include "cli/choice.h"
-#include "cli/files.h"
+#include "heed/native.h"
+
+#define CLI_BUILT_IN_FILES 3
 
 typedef struct cli_pipeline {
-  cli_model_files files;
+  heed_model_files *files;                      /* of a model on disk; or */
+  heed_model_file built_in[CLI_BUILT_IN_FILES]; /* those of one that is not */
   heed_model *model;
   heed_sequence *sequence; /* instead of `model`, of an encoder-decoder */
   heed_model_info info;

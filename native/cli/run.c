@@ -1,14 +1,11 @@
 /* heed run: pictures through a model; class scores, maps and numbers out. */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/run.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/status.h"
 #include "cli/embedded.h"
-#include "cli/given.h"
 #include "cli/picture_stream.h"
 #include "cli/sequence.h"
 
@@ -306,12 +303,6 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   return sequence_run(cli, sequence, words->word[0]) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-/* Whether the first word is in the model's place: what is there says it, else the name; what then is no model is named as what it is. */
-static bool is_model(const char *word) {
-  if (cli_is_directory(word) || cli_ends_with(word, ".safetensors") || cli_is_foreign_name(word)) return true;
-  return access(word, F_OK) != 0 && !cli_is_picture_name(word);
-}
-
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
   sequence_options sequence = {.choice = &options.choice};
@@ -343,7 +334,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                 table, argc, argv, &words);
   if (code >= 0) return code;
   if (sequence.tokens || sequence.features || sequence.length) return run_sequence(cli, &options, &sequence, &words);
-  const bool has_model = words.count > 0 && is_model(words.word[0]);
+  const bool has_model = words.count > 0 && heed_is_model_path(words.word[0]);
   const char *embedded = NULL;
   options.model = has_model ? words.word[0] : NULL;
   const char *const *pictures = words.word + has_model;

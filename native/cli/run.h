@@ -5,7 +5,7 @@
 
 #include "cli/changes.h"
 #include "cli/scene_input.h"
-#include "image/image.h"
+#include "heed/native.h"
 
 #define RUN_SCALE_OPTION(scale) \
   {"--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own", "colours of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own (auto: uniform, log for a grid with an outlier)"}

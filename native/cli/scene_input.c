@@ -36,7 +36,7 @@ heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene
     heed_scene_from_seed(seed, NULL, scene);
     return HEED_OK;
   }
-  HEED_TRY(cli_read_file(cli, text, SCENE_BYTES, &bytes, &size));
+  HEED_TRY(heed_file_read(text, SCENE_BYTES, &bytes, &size, &cli->error));
   const heed_status status = heed_scene_parse(cli->context, bytes, size, text, scene, &cli->error);
   free(bytes);
   return status;

@@ -4,7 +4,7 @@
 
 #include "cli/pipeline.h"
 #include "demo/scene.h"
-#include "image/image.h"
+#include "heed/native.h"
 
 /* A number is a seed of the demo's own level, everything else a file. Statuses: IO, INVALID_FILE, OUT_OF_MEMORY. */
 bool scene_input_is_seed(const char *text);

@@ -10,6 +10,7 @@
 #include "cli/json_out.h"
 #include "cli/paths.h"
 #include "cli/pipeline.h"
+#include "cli/tensor_file.h"
 #include "cli/tensors.h"
 #include "files/output.h"
 #include "model/safetensors.h"

@@ -112,7 +112,7 @@ static heed_status read_synthetic(void *user, uint64_t offset, void *to, size_t 
   return HEED_OK;
 }
 
-heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_model_files *files) {
+heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, heed_model_file files[2]) {
   size_t found = 0;
   char small[4] = "";
   for (size_t i = 0; i < 3 && name[i]; i++) small[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
@@ -129,16 +129,14 @@ heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *
                               "{\"model_type\":\"vit\",\"image_size\":224,\"patch_size\":16,\"num_channels\":3,\"hidden_size\":%u,\"num_hidden_layers\":%u,"
                               "\"num_attention_heads\":%u,\"intermediate_size\":%u,\"hidden_act\":\"gelu\",\"layer_norm_eps\":1e-12,\"qkv_bias\":true}",
                               sizes[found].width, sizes[found].layers, sizes[found].heads, 4 * sizes[found].width);
-  files->count = 2;
-  for (uint32_t i = 0; i < 2; i++) files->open[i] = (cli_open_file){-1, NULL, NULL};
-  files->file[0] = (heed_model_file){"config.json", {(uint64_t)config, synthetic->config, NULL, NULL}};
-  files->file[1] = (heed_model_file){"model.safetensors", {w.length + w.offset, NULL, read_synthetic, synthetic}};
+  files[0] = (heed_model_file){"config.json", {(uint64_t)config, synthetic->config, NULL, NULL}};
+  files[1] = (heed_model_file){"model.safetensors", {w.length + w.offset, NULL, read_synthetic, synthetic}};
   return HEED_OK;
 }
 
 heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_pipeline *pipeline) {
-  HEED_TRY(cli_synthetic_open(cli, name, synthetic, &pipeline->files));
-  const heed_model_desc desc = {sizeof desc, pipeline->files.file, pipeline->files.count};
+  HEED_TRY(cli_synthetic_open(cli, name, synthetic, pipeline->built_in));
+  const heed_model_desc desc = {sizeof desc, pipeline->built_in, 2};
   HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
   heed_model_get_info(pipeline->model, &pipeline->info);
   return HEED_OK;

@@ -5,7 +5,7 @@
 
 #include "files/output.h"
 #include "image/decoding.h"
-#include "image/kind.h"
+#include "files/kind.h"
 
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height) {
   if (width == 0 || height == 0)

@@ -21,11 +21,13 @@ runtime/demo      base
 shaders/params
 native/include
 native/vulkan     base graph plan backend gpu params heed/vulkan.h
-native/files      base
-native/image      base files
-native/cli        files image demo heed/check.h heed/vulkan.h
+native/files      base heed/native.h
+native/image      base files heed/native.h
+native/figure     base heed/native.h
+native/auto       base heed/native.h heed/vulkan.h
+native/cli        files demo heed/check.h heed/native.h heed/vulkan.h
 native/demo       demo
-native/examples   heed/check.h
+native/examples   heed/check.h heed/native.h
 web/wasm          base cpu demo heed/check.h
 '
 

@@ -1,0 +1,93 @@
+/* The backend that this machine has: the first Vulkan GPU that passes its self-check, else the CPU; and why. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "heed/native.h"
+
+static heed_status open_cpu(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+                            heed_error *error) {
+  choice->device = -1;
+  return heed_cpu_backend_create(context, desc->cpu, backend, error);
+}
+
+#if HEED_HAS_VULKAN
+#include "heed/vulkan.h"
+
+/* Whether this device may be taken; when not, why. */
+static bool device_passes(heed_context *context, const heed_vulkan_desc *desc, const heed_vulkan_device_info *info, bool named,
+                          heed_auto_choice *choice) {
+  char *why = choice->why;
+  const unsigned index = (unsigned)desc->device;
+  heed_vulkan_check check;
+  heed_error error;
+  choice->software = false;
+  if (info->unusable[0])
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u cannot be used: %s", index, info->unusable);
+  else if ((choice->software = info->type == HEED_VULKAN_CPU && !named))
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u (%s) is a software one, slower than the CPU itself", index, info->name);
+  else if (heed_vulkan_self_check(context, desc, &check, &error) != HEED_OK)
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s", index, error.message);
+  else if (!check.passed)
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s is off by %.3g", index, check.worst, check.max_error);
+  else {
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u passed its self-check of %u kernels", index, check.kernels);
+    return true;
+  }
+  return false;
+}
+
+#define MOST_DEVICES 16
+
+/* The first device that passes, else none. */
+static heed_status find_device(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+                               heed_error *error) {
+  heed_vulkan_device_info infos[MOST_DEVICES];
+  heed_vulkan_desc vulkan = HEED_VULKAN_DESC_INIT;
+  if (desc->vulkan) vulkan = *desc->vulkan;
+  const bool named = vulkan.device >= 0;
+  const uint32_t first = named ? (uint32_t)vulkan.device : 0;
+  uint32_t count = MOST_DEVICES;
+  heed_error reason;
+  snprintf(choice->why, sizeof choice->why, "no Vulkan device");
+  if (heed_vulkan_device_list(context, infos, &count, &reason) != HEED_OK) {
+    snprintf(choice->why, sizeof choice->why, "%s", reason.message);
+    return HEED_OK;
+  }
+  if (named && first >= count)
+    return heed_fail(error, HEED_NO_DEVICE, "device: no such device (found %u, expected less than %u)", first, count);
+  for (uint32_t i = first; i < count && i < MOST_DEVICES && !(named && i > first); i++) {
+    vulkan.device = (int32_t)i;
+    if (!device_passes(context, &vulkan, &infos[i], named, choice)) continue;
+    choice->device = (int32_t)i;
+    if (heed_vulkan_backend_create(context, &vulkan, backend, &reason) == HEED_OK) return HEED_OK;
+    snprintf(choice->why, sizeof choice->why, "device %u could not be opened: %s", i, reason.message);
+  }
+  return HEED_OK;
+}
+#else
+static heed_status find_device(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+                               heed_error *error) {
+  (void)context;
+  (void)desc;
+  (void)backend;
+  (void)error;
+  snprintf(choice->why, sizeof choice->why, "this build has no Vulkan");
+  return HEED_OK;
+}
+#endif
+
+heed_status heed_auto_backend_create(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+                                     heed_error *error) {
+  const heed_auto_desc defaults = {sizeof defaults, NULL, NULL};
+  heed_auto_choice made = {-1, false, ""};
+  *backend = NULL;
+  if (!desc) desc = &defaults;
+  if (desc->struct_size != sizeof *desc)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "heed_auto_backend_create: desc.struct_size is off (found %zu, expected %zu)",
+                     desc->struct_size, sizeof *desc);
+  HEED_TRY(find_device(context, desc, backend, &made, error));
+  if (!*backend) HEED_TRY(open_cpu(context, desc, backend, &made, error));
+  if (choice) *choice = made;
+  return HEED_OK;
+}
