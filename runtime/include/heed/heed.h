@@ -1,19 +1,47 @@
 /* heed: runs transformers and shows where they look.
  *
- * This is the only public header of the core. The Vulkan backend has its own (heed/vulkan.h) so that the core knows no GPU.
+ * This is the only public header of the core. The Vulkan backend has its own (heed/vulkan.h) so that the core knows no GPU, and so have
+ * folders, picture files and the choice of a backend (heed/native.h).
  *
  * The way of the data: model files -> heed_model -> heed_graph -> heed_plan -> heed_session -> tensors -> maps and pictures.
  *
- *   heed_context *context;  heed_context_create(NULL, &context, &error);
- *   heed_backend *backend;  heed_cpu_backend_create(context, NULL, &backend, &error);
- *   heed_model *model;      heed_model_open(context, &model_desc, &model, &error);
- *   heed_graph *graph;      heed_model_build(model, NULL, &graph, &error);
- *   heed_plan *plan;        heed_plan_create(graph, backend, &plan_desc, &plan, &error);
- *   heed_session *session;  heed_session_create(plan, NULL, &session, &error);
- *   heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, bytes, &error);
- *   heed_session_run(session, NULL, &error);
- *   heed_session_read(session, heed_graph_find(graph, "logits"), 0, classes, logits, &error);
- * Each of these returns a status that the program must look at; compilers warn where it does not (HEED_NODISCARD).
+ * The whole way, from native/examples/vit.c (paths, pictures and the backend come from heed/native.h; `must` ends the program with
+ * the sentence of `error`):
+ *
+ *   must(heed_context_create(NULL, &context, &error));
+ *   must(heed_auto_backend_create(context, NULL, &backend, &choice, &error));
+ *   fprintf(stderr, "%s: %s\n", heed_backend_name(backend), choice.why);
+ *   must(heed_model_files_open(context, argv[1], &files, &error));
+ *   must(heed_model_open(context, heed_model_files_desc(files), &model, &error));
+ *   heed_model_get_info(model, &info);
+ *   heed_model_preprocess(model, &preprocess);
+ *
+ *   must(heed_image_load(context, argv[2], &photo, &error));
+ *   const heed_image image = heed_picture_view(&photo);
+ *   must(heed_preprocess_size(&preprocess, image.width, image.height, &width, &height, &error));
+ *   const uint32_t rows = height / info.patch, columns = width / info.patch, tokens = info.prefix_tokens + rows * columns;
+ *   const size_t count = (size_t)3 * height * width;
+ *   float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens), *map = row + info.prefix_tokens;
+ *   must(heed_preprocess_image(context, &preprocess, &image, pixels, &seen, &error));
+ *
+ *   const uint32_t layer = info.layers - 1, head = 0, cls = 0;
+ *   const heed_build_desc build = {.struct_size = sizeof build, .height = height, .width = width, .rows = &cls, .row_count = 1};
+ *   must(heed_model_build(model, &build, &graph, &error));
+ *   snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
+ *   const heed_value weights = heed_graph_find(graph, name);
+ *   const heed_plan_desc taps = {.struct_size = sizeof taps, .taps = &weights, .tap_count = 1};
+ *   must(heed_plan_create(graph, backend, &taps, &plan, &error));
+ *   must(heed_session_create(plan, NULL, &session, &error));
+ *   must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, count * sizeof *pixels, &error));
+ *   must(heed_session_run(session, NULL, &error));
+ *   must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits, &error));
+ *   must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
+ *   print_classes(model, logits, info.classes);
+ *
+ *   const heed_figure_desc figure = {.struct_size = sizeof figure, .image = image, .region = seen, .maps = map, .layers = 1, .heads = 1,
+ *                                    .rows = rows, .columns = columns, .tokens = tokens, .layer_numbers = &layer, .query_row = -1};
+ *   must(heed_figure_write(context, &figure, argv[3], &error));
+ * Functions that return a status must have it looked at; compilers warn where it is not (HEED_NODISCARD).
  *
  * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log hook does), trains nothing.
  *

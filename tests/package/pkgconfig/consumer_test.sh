@@ -17,5 +17,12 @@ build() { # module, defines: flags are words
 build heed
 build heed-check -DCONSUMER_CHECK
 if pkg-config --exists heed-vulkan; then build heed-vulkan -DCONSUMER_VULKAN; fi
+if pkg-config --exists heed-native; then
+  source=$(dirname "$0")/../../../native/examples/vit.c
+  # shellcheck disable=SC2046
+  "$compiler" -std=c11 $(pkg-config --cflags heed-native) "$source" -o "$folder/vit" $(pkg-config --libs heed-native)
+  program=$(find "$prefix" -path '*/bin/heed')
+  [ -z "$program" ] || sh "$(dirname "$source")/vit_test.sh" "$folder/vit" "$program" "$(dirname "$0")/../../vectors" "$folder/run"
+fi
 version=$(pkg-config --modversion heed)
 [ "heed $version" = "$("$folder/consumer-heed")" ] || { echo "heed.pc says $version, the library differs"; exit 1; }

@@ -1,0 +1,96 @@
+/* vit MODEL PHOTO MAP.png: five classes of a photo, and where its class token attends in the last layer's head 0, as PNG. Compiles as C99
+ * and as C++20. A program that goes on frees what it made, in this order: session, plan, graph, model, files, photo, backend, context.
+ * README.md and heed.h quote main from `flow` on; tests/package/quote.sh compares them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "heed/native.h"
+
+static heed_error error;
+
+static void must(heed_status status) {
+  if (status == HEED_OK) return;
+  fprintf(stderr, "vit: %s\n", error.message);
+  exit(EXIT_FAILURE);
+}
+
+static float *floats(size_t count) {
+  float *made = (float *)calloc(count + 1, sizeof *made);
+  if (made) return made;
+  fprintf(stderr, "vit: out of memory\n");
+  exit(EXIT_FAILURE);
+}
+
+static uint32_t largest(const float *of, uint32_t count) {
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < count; i++) best = of[i] > of[best] ? i : best;
+  return best;
+}
+
+static void print_classes(const heed_model *model, float *logits, uint32_t classes) {
+  double sum = 0.0;
+  for (uint32_t c = 0; c < classes; c++) sum += exp((double)logits[c]);
+  for (uint32_t k = 0; k < 5 && k < classes; k++) {
+    const uint32_t best = largest(logits, classes);
+    printf("%.4f  %s\n", exp((double)logits[best]) / sum, heed_model_label(model, best));
+    logits[best] = -INFINITY;
+  }
+}
+
+int main(int argc, char **argv) {
+  heed_context *context;
+  heed_backend *backend;
+  heed_auto_choice choice;
+  heed_model_files *files;
+  heed_model *model;
+  heed_model_info info;
+  heed_preprocess preprocess;
+  heed_picture photo;
+  heed_region seen;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  uint32_t width, height;
+  char name[48];
+  if (argc != 4) return fprintf(stderr, "usage: vit MODEL PHOTO MAP.png\n"), 2;
+
+  /* flow */
+  must(heed_context_create(NULL, &context, &error));
+  must(heed_auto_backend_create(context, NULL, &backend, &choice, &error));
+  fprintf(stderr, "%s: %s\n", heed_backend_name(backend), choice.why);
+  must(heed_model_files_open(context, argv[1], &files, &error));
+  must(heed_model_open(context, heed_model_files_desc(files), &model, &error));
+  heed_model_get_info(model, &info);
+  heed_model_preprocess(model, &preprocess);
+
+  must(heed_image_load(context, argv[2], &photo, &error));
+  const heed_image image = heed_picture_view(&photo);
+  must(heed_preprocess_size(&preprocess, image.width, image.height, &width, &height, &error));
+  const uint32_t rows = height / info.patch, columns = width / info.patch, tokens = info.prefix_tokens + rows * columns;
+  const size_t count = (size_t)3 * height * width;
+  float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens), *map = row + info.prefix_tokens;
+  must(heed_preprocess_image(context, &preprocess, &image, pixels, &seen, &error));
+
+  const uint32_t layer = info.layers - 1, head = 0, cls = 0;
+  const heed_build_desc build = {.struct_size = sizeof build, .height = height, .width = width, .rows = &cls, .row_count = 1};
+  must(heed_model_build(model, &build, &graph, &error));
+  snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
+  const heed_value weights = heed_graph_find(graph, name);
+  const heed_plan_desc taps = {.struct_size = sizeof taps, .taps = &weights, .tap_count = 1};
+  must(heed_plan_create(graph, backend, &taps, &plan, &error));
+  must(heed_session_create(plan, NULL, &session, &error));
+  must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, count * sizeof *pixels, &error));
+  must(heed_session_run(session, NULL, &error));
+  must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits, &error));
+  must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
+  print_classes(model, logits, info.classes);
+
+  const heed_figure_desc figure = {.struct_size = sizeof figure, .image = image, .region = seen, .maps = map, .layers = 1, .heads = 1,
+                                   .rows = rows, .columns = columns, .tokens = tokens, .layer_numbers = &layer, .query_row = -1};
+  must(heed_figure_write(context, &figure, argv[3], &error));
+  const uint32_t best = largest(map, rows * columns);
+  printf("layer %u head %u: most on patch (%u, %u): %.2f %%\n", (unsigned)layer, (unsigned)head, (unsigned)(best / columns),
+         (unsigned)(best % columns), 100.0 * (double)map[best]);
+  return EXIT_SUCCESS;
+}
