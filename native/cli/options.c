@@ -1,9 +1,9 @@
 /* Options of a verb. */
 #include "cli/options.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "base/decimal.h"
 
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
   uint64_t value = 0;
@@ -25,9 +25,14 @@ bool cli_take_decimal(const char **at, double *number) {
     if (places == 0) return false;
     end += 1 + places;
   }
-  const bool read = heed_decimal_to_double(*at, (size_t)(end - *at), number);
+  char *digits = malloc((size_t)(end - *at) + 1); /* alone: what follows may go on as a number for strtod */
+  if (!digits) return false;
+  memcpy(digits, *at, (size_t)(end - *at));
+  digits[end - *at] = '\0';
+  *number = strtod(digits, NULL); /* the program never leaves the C locale */
+  free(digits);
   *at = end;
-  return read;
+  return isfinite(*number);
 }
 
 static void print_usage(const char *usage, const cli_option *options) {
