@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/paths.h"
@@ -122,11 +121,8 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   const uint32_t *dim = whole ? bytes->shape.dim : planes ? values->shape.dim + 2 : (const uint32_t[]){16 * job->result.rows, 16 * job->result.columns};
   if (dim[0] == 0 || dim[1] == 0 || (uint64_t)dim[0] * dim[1] > HEED_IMAGE_MAX_PIXELS)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: its picture is too small or too large (found %u x %u)", path, dim[1], dim[0]);
-  image->height = dim[0];
-  image->width = dim[1];
   const size_t size = (size_t)3 * dim[0] * dim[1];
-  image->pixels = heed_alloc(cli->context, size, 1);
-  if (!image->pixels) return heed_fail_memory(&cli->error, path, size);
+  HEED_TRY(heed_picture_create(cli->context, path, dim[1], dim[0], image, &cli->error));
   job->result.region = (heed_region){0, 0, image->width, image->height};
   if (whole) return heed_safetensors_read(job->file.tensors, bytes, 0, size, image->pixels, &cli->error);
   if (planes) return picture_of_values(cli, job, values);

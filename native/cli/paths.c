@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
 #include "files/output.h"
 #include "heed/native.h"
@@ -57,10 +56,19 @@ static char *copy_text(const char *text) {
   return copy ? strcpy(copy, text) : NULL;
 }
 
+static bool make_room(cli_paths *paths) {
+  if (paths->count < paths->capacity) return true;
+  const size_t capacity = paths->capacity ? 2 * paths->capacity : 8;
+  cli_place *grown = realloc(paths->places, capacity * sizeof *grown);
+  if (!grown) return false;
+  paths->places = grown;
+  paths->capacity = capacity;
+  return true;
+}
+
 static heed_status add_place(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option, const char *path) {
   char resolved[HEED_OUTPUT_PATH_SIZE];
-  if (!heed_grow(cli->context, &paths->places, &paths->capacity, paths->count + 1, sizeof *paths->places))
-    return heed_fail_memory(&cli->error, path, sizeof *paths->places);
+  if (!make_room(paths)) return heed_fail_memory(&cli->error, path, sizeof *paths->places);
   cli_place *place = &paths->places[paths->count];
   *place = (cli_place){.role = role, .option = option, .path = copy_text(path)};
   place->resolved = copy_text(heed_output_resolve(path, resolved) == 0 ? resolved : path);
@@ -110,12 +118,12 @@ heed_status cli_paths_check(cli_state *cli, const cli_paths *paths) {
   return HEED_OK;
 }
 
-void cli_paths_free(cli_state *cli, cli_paths *paths) {
+void cli_paths_free(cli_paths *paths) {
   for (size_t i = 0; i < paths->count; i++) {
     free(paths->places[i].path);
     free(paths->places[i].resolved);
   }
-  heed_free(cli->context, paths->places);
+  free(paths->places);
   *paths = (cli_paths){NULL, 0, 0};
 }
 
@@ -124,6 +132,6 @@ heed_status cli_check_paths(cli_state *cli, const cli_path *list, size_t count) 
   heed_status status = HEED_OK;
   for (size_t i = 0; i < count && status == HEED_OK; i++) status = cli_paths_add(cli, &paths, list[i].role, list[i].option, list[i].path);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
-  cli_paths_free(cli, &paths);
+  cli_paths_free(&paths);
   return status;
 }

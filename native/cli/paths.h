@@ -18,7 +18,7 @@ typedef struct cli_paths {
 heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option, const char *path);
 /* Refuses two outputs that are one file, and outputs that are inputs, naming both. Statuses: INVALID_ARGUMENT. */
 heed_status cli_paths_check(cli_state *cli, const cli_paths *paths);
-void cli_paths_free(cli_state *cli, cli_paths *paths);
+void cli_paths_free(cli_paths *paths);
 
 /* Add, check and free for a few. */
 typedef struct cli_path {

@@ -83,7 +83,7 @@ heed_status run_check_paths(cli_state *cli, const run_options *options, const ch
   cli_paths paths = {NULL, 0, 0};
   heed_status status = add_paths(cli, &paths, options, pictures, stems);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
-  cli_paths_free(cli, &paths);
+  cli_paths_free(&paths);
   return status;
 }
 

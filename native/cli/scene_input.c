@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
 #include "demo/scene_json.h"
 
@@ -70,10 +69,7 @@ heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *
   heed_scene scene;
   uint8_t owner[HEED_SCENE_PATCHES];
   HEED_TRY(scene_input_read(cli, text, &scene));
-  picture->pixels = heed_alloc(cli->context, HEED_SCENE_BYTES, 1);
-  if (!picture->pixels) return heed_fail_memory(&cli->error, "scene", HEED_SCENE_BYTES);
-  picture->width = HEED_SCENE_SIDE;
-  picture->height = HEED_SCENE_SIDE;
+  HEED_TRY(heed_picture_create(cli->context, "scene", HEED_SCENE_SIDE, HEED_SCENE_SIDE, picture, &cli->error));
   heed_scene_draw(&scene, picture->pixels, owner);
   scene_input_twins(&scene, owner, twins);
   return HEED_OK;

@@ -123,6 +123,15 @@ heed_status heed_image_load(heed_context *context, const char *path, heed_pictur
   return status;
 }
 
+heed_status heed_picture_create(heed_context *context, const char *name, uint32_t width, uint32_t height, heed_picture *picture,
+                                heed_error *error) {
+  *picture = (heed_picture){NULL, 0, 0};
+  uint8_t *pixels = heed_alloc(context, (size_t)width * height, 3);
+  if (!pixels) return heed_fail_memory(error, name, (size_t)width * height * 3);
+  *picture = (heed_picture){pixels, width, height};
+  return HEED_OK;
+}
+
 void heed_picture_free(heed_context *context, heed_picture *picture) {
   heed_free(context, picture->pixels);
   *picture = (heed_picture){NULL, 0, 0};

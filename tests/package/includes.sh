@@ -40,7 +40,6 @@ native/vulkan     host plan measure run
 exceptions='
 runtime/plan/plan.c       backend/backend.h     a plan asks the vtable of its backend what it can run and how much memory that takes
 runtime/result/figure.c   model/preprocess.h    the figure scales its picture with the resizer of preprocessing
-native/cli                base/alloc.h          no public function: blocks of the context
 native/cli                base/status.h         no public function: heed_fail, HEED_TRY
 native/cli                base/tensor.h         no public function: texts of shapes
 native/cli                base/utf8.h           no public function: what a text may hold

@@ -57,6 +57,9 @@ HEED_API heed_status heed_image_load(heed_context *context, const char *path, he
 /* The same of `size` bytes in memory, which it borrows for the call; `name` begins the sentence of an error. */
 HEED_API heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes, size_t size, heed_picture *picture,
                                        heed_error *error);
+/* A black picture to draw on; `name` begins the sentence of an error. Statuses: OUT_OF_MEMORY. */
+HEED_API heed_status heed_picture_create(heed_context *context, const char *name, uint32_t width, uint32_t height, heed_picture *picture,
+                                         heed_error *error);
 HEED_API void heed_picture_free(heed_context *context, heed_picture *picture);
 /* As heed_preprocess_image and heed_figure_draw take it; valid as long as the picture. */
 HEED_API heed_image heed_picture_view(const heed_picture *picture);
