@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/desc.h"
 #include "base/status.h"
 #include "heed/native.h"
 
@@ -79,15 +80,12 @@ static heed_status find_device(heed_context *context, const heed_auto_desc *desc
 
 heed_status heed_auto_backend_create(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
                                      heed_error *error) {
-  const heed_auto_desc defaults = {sizeof defaults, NULL, NULL};
+  heed_auto_desc full = HEED_DESC(heed_auto_desc);
   heed_auto_choice made = {-1, false, ""};
   *backend = NULL;
-  if (!desc) desc = &defaults;
-  if (desc->struct_size != sizeof *desc)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "heed_auto_backend_create: desc.struct_size is off (found %zu, expected %zu)",
-                     desc->struct_size, sizeof *desc);
-  HEED_TRY(find_device(context, desc, backend, &made, error));
-  if (!*backend) HEED_TRY(open_cpu(context, desc, backend, &made, error));
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "heed_auto_backend_create", error));
+  HEED_TRY(find_device(context, &full, backend, &made, error));
+  if (!*backend) HEED_TRY(open_cpu(context, &full, backend, &made, error));
   if (choice) *choice = made;
   return HEED_OK;
 }

@@ -1,4 +1,5 @@
 /* Every desc struct has an initialiser in every language that the headers promise. descs.sh compares this list with the headers. */
+#include "heed/native.h"
 #include "heed/vulkan.h"
 
 /* A statement each: the desc has its size, and zeros after it. */
@@ -39,6 +40,7 @@ int main(void) {
   CHECK(heed_figure_desc)
   CHECK(heed_sequence_build_desc)
   CHECK(heed_decoder_desc)
+  CHECK(heed_auto_desc)
   CHECK(heed_multiply_desc) {
     const heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
     if (desc.struct_size != sizeof desc || desc.device != -1) return 1;
