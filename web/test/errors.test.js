@@ -62,7 +62,7 @@ test('no SIMD: the scalar module runs, and the page says so', async () => {
 test('files that do not go together name the tensor, what was found and what was expected', async () => {
   const page = await browser.open()
   const said = await refused(page, [file('config.json', bytes(micro, 'config.json')), file('model.safetensors', bytes(demo, 'model.safetensors'))])
-  assert.match(said, /model\.safetensors.*(found.*expected|missing).*Take another file, or all files/)
+  assert.match(said, /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\).*Take another file, or all files/)
   assert.match(await refused(page, [file('notes.txt', Buffer.from('no model'))]), /^notes\.txt: neither a picture, a model nor maps\. Take a picture/)
   assert.match(await refused(page, [file('maps.npy', Buffer.from('no array at all'))]), /maps\.npy.*no \.npy file/)
   const cut = bytes(demo, 'model.safetensors').subarray(0, 500000)
