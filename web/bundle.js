@@ -37,13 +37,15 @@ function fromStart(id, getModuleInfo, found = new Set()) {
 /* In which part a module of the explorer goes: what it starts with, and asks for by itself once there is a map (together they are smaller than
  * in two scripts); of the others what views need, what the rest needs, what both need. */
 const afterMap = 'model_facts.js'
+/* Small, and asked for while somebody waits: the numbers on phones, the first change of the attention. */
+const soon = new Map([['sheet.js', 'sheet'], ['change_inputs.js', 'changing']])
 
 function partOf(entry, plain) {
   const from = (ids, getModuleInfo) => new Set([...ids].flatMap((id) => [...fromStart(id, getModuleInfo)]))
   return (id, { getModuleInfo, getModuleIds }) => {
     const start = from([entry, join(plain, afterMap)], getModuleInfo)
     if (start.has(id)) return 'explorer'
-    if (id === join(plain, 'sheet.js')) return 'sheet' // on phones alone, and soon
+    if (soon.has(basename(id))) return soon.get(basename(id))
     const asked = [...getModuleIds()].filter((other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length), isView = (other) => other.startsWith(join(plain, 'views'))
     const views = from(asked.filter(isView), getModuleInfo).has(id), rest = from(asked.filter((other) => !isView(other)), getModuleInfo).has(id)
     return views && rest ? 'shared' : views ? 'views' : 'files'

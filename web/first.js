@@ -77,7 +77,7 @@ export async function drawFirst(packageFolder, folder) {
   const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
   const { image } = await runtime.scene(shown.scene)
   await session.run(image)
-  const row = async (at) => (await session.attention({ query: shown.query, ...at })).subarray(prefixTokens)
+  const row = async ({ layer, head }) => (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens)
   const weights = await row(shown), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
   await save('first-picture.png', png(image))
   await save('first-map.svg', svg(overlay({ weights, rows, columns, scale, table }).raster, shown.query))

@@ -1,7 +1,8 @@
 /* Code for the numbers on the stage, from the command line and from JavaScript: picture, layer, head, query or column, score, rollout, and what is
  * changed in the attention. The JavaScript ends in `row`; with --json the command line writes it as `row`, `scores` or `rollout`. */
 import { demoModel } from './heed/demo.js'
-import { isChanged, optionsOfChanges, unchanged } from './changes.js'
+import { optionsOfChanges } from './change_options.js'
+import { isChanged, unchanged } from './changes.js'
 
 const quoted = (text) => (/^[\w./=,-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`)
 const list = (entries) => `[${entries.map((entry) => JSON.stringify(entry)).join(', ')}]`

@@ -3,7 +3,7 @@ import { createRuntime } from './heed/index.js'
 import { demoModel } from './heed/demo.js'
 import { fetchModel } from './demo_files.js'
 import { layerMean, slice, softmax } from './maps.js'
-import { barredBy, inputsOf, isChanged, meanOverTokens, unchanged } from './changes.js'
+import { barredBy, isChanged, unchanged } from './changes.js'
 import { meanOf, scoreRow, valueRow } from './scores.js'
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked out on demand. In bytes. */
@@ -131,7 +131,7 @@ class Engine {
 
   /* Writes what is not there yet; resolves to the first layer whose inputs that changes. */
   async #writeChanges(changes) {
-    const { session, written } = this.#changing, { layers } = this.shape, width = this.#model.info.width
+    const { inputsOf, meanOverTokens } = await import('./change_inputs.js'), { session, written } = this.#changing, { layers } = this.shape, width = this.#model.info.width
     const means = (layer) => meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)
     const inputs = inputsOf(changes, { ...this.shape, width }, means).filter(([name, data]) => !isSame(written.get(name), data))
     await Promise.all(inputs.map(async ([name, data]) => {

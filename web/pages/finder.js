@@ -26,14 +26,3 @@ export function findHeads(statistics, { sort = '', descending = false, filter = 
   const entries = statistics.flatMap((layer, l) => layer.map((numbers, h) => ({ layer: l, head: h, ...numbers }))).filter(passes)
   return sort ? entries.sort((a, b) => (numberOf(a, sort) - numberOf(b, sort)) * (descending ? -1 : 1)) : entries
 }
-
-/** The same numbers of a head that looks everywhere alike. unit: pixels a patch. */
-export function numbersOfUniform({ tokens, prefixTokens, rows, columns }, unit) {
-  let sum = 0
-  for (let dy = 1 - rows; dy < rows; dy++) for (let dx = 1 - columns; dx < columns; dx++) sum += Math.hypot(dy, dx) * (rows - Math.abs(dy)) * (columns - Math.abs(dx))
-  const patches = rows * columns, distance = (sum / patches / patches) * unit
-  return {
-    entropyPatches: Math.log(tokens), entropyCls: Math.log(tokens), distance: (distance * patches) / tokens, distanceRenormalised: distance, prefixMass: prefixTokens / tokens, selfMass: 1 / tokens,
-    top5Mass: Math.min(5, tokens) / tokens
-  }
-}

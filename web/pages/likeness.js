@@ -1,7 +1,7 @@
 /* How alike tokens are to one of them: by their states after a layer, and by the position embeddings that the model has learned for its
  * patches, which no picture changes. Cosines; tokens are prefix tokens first, then patches in raster order. */
 import { readSafetensorsHeader, readTensor } from './arrays.js'
-import { cosine } from './maps.js'
+import { cosine } from './apart.js'
 import { weightsOf } from './model_hashes.js'
 
 const role = 'embeddings.position_embeddings', known = new WeakMap()

@@ -20,15 +20,3 @@ export function softmax(logits) {
   const sum = powers.reduce((a, b) => a + b, 0)
   return powers.map((power) => power / sum)
 }
-
-/** Jensen-Shannon divergence of two rows (each made to sum to 1) in nats; ln 2 is its largest value. */
-export function divergence(a, b) {
-  const sums = [a, b].map((row) => row.reduce((x, y) => x + y, 0) || 1)
-  const half = (p, q) => (p > 0 ? 0.5 * p * Math.log((2 * p) / (p + q)) : 0)
-  return Math.max(0, a.reduce((sum, _, i) => sum + half(a[i] / sums[0], b[i] / sums[1]) + half(b[i] / sums[1], a[i] / sums[0]), 0))
-}
-
-export function cosine(a, b) {
-  const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0)
-  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1)
-}

@@ -1,7 +1,8 @@
 /* Where numbers are from: heed's version, the model with the SHA-256 of its weights, the picture,
  * the settings as in a link, and what was changed in the attention, as options of heed run. */
 import { toHash } from './address.js'
-import { isChanged, optionsOfChanges } from './changes.js'
+import { optionsOfChanges } from './change_options.js'
+import { isChanged } from './changes.js'
 import { hashesOf } from './model_hashes.js'
 
 export async function provenanceOf({ engine, store, source, picture }) {

@@ -1,5 +1,5 @@
 /* How a client reaches an engine: in the same thread, or in a worker by messages. Both: call(method, args, options, transfer) and close(). */
-import { HeedError, cancelled, closed } from './error.js'
+import { HeedError, asHeed, cancelled, closed } from './error.js'
 import { inNode, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 
 const nothing = () => {}
@@ -35,7 +35,7 @@ export async function workerChannel(options) {
     settle(id)
     if (error) call.reject(new HeedError(error.status, error.message))
     else call.resolve(result)
-  }, (error) => fail(new HeedError('INTERNAL', `worker: it failed (found "${error.message}")`)))
+  }, (error) => fail(asHeed('worker', error)))
 
   function settle(id) {
     calls.delete(id)
@@ -54,7 +54,7 @@ export async function workerChannel(options) {
     if (failure) return Promise.reject(failure)
     if (signal?.aborted) return Promise.reject(cancelled(method))
     const id = nextId++
-    const flag = signal && typeof SharedArrayBuffer !== 'undefined' && (inNode || globalThis.crossOriginIsolated) ? new Int32Array(new SharedArrayBuffer(4)) : undefined
+    const flag = signal && globalThis.SharedArrayBuffer && (inNode || globalThis.crossOriginIsolated) ? new Int32Array(new SharedArrayBuffer(4)) : undefined
     const abort = () => {
       if (flag) Atomics.store(flag, 0, 1)
       worker.postMessage({ cancel: id })
@@ -64,7 +64,7 @@ export async function workerChannel(options) {
       calls.set(id, { resolve, reject, onProgress: onProgress ?? nothing })
       worker.hold(true)
       worker.postMessage({ id, method, args, watched: !!(onProgress || signal), flag }, transfer)
-    }).finally(() => signal?.removeEventListener('abort', abort))
+    }).catch((error) => { settle(id); throw asHeed(method, error) /* what cannot be sent */ }).finally(() => signal?.removeEventListener('abort', abort))
   }
 
   function close() {

@@ -1,7 +1,7 @@
-/* The module behind plain calls: one method for each message that a client sends, each taking one object and a context
- * { progress(p), signal, cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are numbers here, the
+/* The module behind plain calls: one method for each message that a client sends, each taking one object, whose values the client has held
+ * against options.js, and a context { progress(p), signal, cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are numbers here, the
  * addresses of the C objects. Results hold arrays of their own. */
-import { HeedError, cancelled, closed } from './error.js'
+import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { startModule, startScenes } from './module.js'
 import { openSources, withSources } from './source.js'
@@ -9,7 +9,6 @@ import { openSources, withSources } from './source.js'
 const tapKinds = { none: 0, rows: 1, all: 2 }
 const fusions = { mean: 0, min: 1, max: 2 }
 const emptyRows = { zero: 1, nan: 2, mean: 3 }
-const colormaps = ['cividis', 'viridis', 'magma', 'inferno', 'grey']
 const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
 /* Of a part's names the first. */
 const partName = (pattern) => pattern.split('|')[0]
@@ -42,13 +41,13 @@ export class Engine {
     const { exports, memory, web, threads, joined, info } = await startModule(options, {
       read: (source, offset, to, count) => this.#read(source, offset, to, count),
       progress: (done, total) => this.#context.progress({ phase: 'read', done, total }),
-      cancelled: () => (this.#context.cancelled() ? 1 : 0),
+      cancelled: () => this.#context.cancelled(),
       take: (name, dtype, rank, dim, data) => this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
     })
     this.#take({ exports, memory, web })
     this.#options = options
     this.#threads = threads
-    this.#joined = joined.then(() => { this.#allJoined = true }, ({ message }) => { throw new HeedError('INTERNAL', `threads: they could not start (found "${message}")`) })
+    this.#joined = joined.then(() => { this.#allJoined = true }, (error) => { throw asHeed('threads', error) })
     this.#joined.catch(() => {}) // told by whatever needs them
     this.info = { version: this.#string(exports.version()), ...info, device: this.#string(exports.device(web)) }
   }
@@ -75,8 +74,7 @@ export class Engine {
       return await this[method](args, context)
     } catch (error) {
       if (!this.#exports) throw closed('runtime')
-      if (error instanceof WebAssembly.RuntimeError) throw new HeedError('INTERNAL', `${method}: the module failed (found "${error.message}")`)
-      throw error
+      throw asHeed(method, error)
     }
   }
 
@@ -198,11 +196,7 @@ export class Engine {
 
   async createSession({ model, taps = 'none', batch = 0, height = 0, width = 0, intervene }, context) {
     if (!this.#models.has(model)) throw closed('model')
-    const named = Array.isArray(taps) ? taps : []
-    const kind = Array.isArray(taps) ? 3 : tapKinds[taps]
-    if (kind === undefined) throw new HeedError('INVALID_ARGUMENT', `taps: no such choice (found "${taps}", expected none, rows, all or names)`)
-    const change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
-    if (change === undefined) throw new HeedError('INVALID_ARGUMENT', `intervene: no such choice (found "${intervene.emptyRow}", expected zero, nan or mean)`)
+    const named = Array.isArray(taps) ? taps : [], kind = tapKinds[taps] ?? 3, change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
     this.#exports.model_info(this.#web, model)
     const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] = this.#out(13)
     await this.#joined
@@ -233,19 +227,18 @@ export class Engine {
   }
 
   #input(id, { info, pixels }, { values, picture }, fit = 'model') {
-    if (fit !== 'model' && fit !== 'whole') throw new HeedError('INVALID_ARGUMENT', `fit: no such choice (found "${fit}", expected model or whole)`)
     if (picture) {
       const { data, width, height } = picture
       const channels = data.length / (width * height)
-      if (![1, 3, 4].includes(channels))
-        throw new HeedError('INVALID_ARGUMENT', `run: the picture's size does not fit its bytes (found ${data.length} for ${width} x ${height}, expected 1, 3 or 4 a pixel)`)
-      this.#lend([data], (at) => this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole' ? 1 : 0)))
+      if (!Number.isInteger(width) || !Number.isInteger(height) || width < 1 || ![1, 3, 4].includes(channels))
+        throw new HeedError('INVALID_ARGUMENT', `run: the picture is not valid (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 a pixel)`)
+      this.#lend([data], (at) => this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole')))
       const [x, y, regionWidth, regionHeight] = this.#out(4)
       return { x, y, width: regionWidth, height: regionHeight }
     }
     const count = info.batch * 3 * info.height * info.width
     if (values.length !== count)
-      throw new HeedError('INVALID_ARGUMENT', `run: pixel_values has another size (found ${values.length} numbers, expected ${count})`)
+      throw new HeedError('INVALID_ARGUMENT', `run: pixel_values is not valid (found ${values.length}, expected ${count} numbers)`)
     new Float32Array(this.#memory.buffer, pixels, count).set(values)
     return null
   }
@@ -265,9 +258,7 @@ export class Engine {
   /* What a layer reads of those before it is the output of the last, which lies where it was: a tap's place is no other value's. */
   async runFrom({ id, layer }, context) {
     const session = this.#ran(id, 'run'), before = `layer.${layer - 1}.output`
-    if (!Number.isInteger(layer) || layer < 1 || layer > session.info.layers)
-      throw new HeedError('INVALID_ARGUMENT', `run: no such layer to go on from (found ${layer}, expected 1 to ${session.info.layers})`)
-    if (!session.taps.includes(before)) throw new HeedError('INVALID_ARGUMENT', `run: the layers before are not kept (found no "${before}" in taps)`)
+    if (!session.taps.includes(before)) throw new HeedError('INVALID_ARGUMENT', `runFrom: the layers before are not kept (found no "${before}" in taps)`)
     return this.#runParts(id, session, layer + 1, context)
   }
 
@@ -287,9 +278,8 @@ export class Engine {
     const milliseconds = performance.now() - start
     session.ran = true
     const logits = session.classes ? this.#view(id, 'logits').data : null
-    const layers = Array.from({ length: session.info.layers }, (_, i) => `layer.${i}.attention.weights`)
-    const attention = session.taps === 'all' ? layers.map((name) => this.#view(id, name).data) : null
-    const values = Object.fromEntries(Array.isArray(session.taps) ? session.taps.map((name) => [name, this.#view(id, name)]) : [])
+    const attention = session.taps === 'all' ? Array.from({ length: session.info.layers }, (_, i) => this.#view(id, `layer.${i}.attention.weights`).data) : null
+    const values = Object.fromEntries(session.taps.map?.((name) => [name, this.#view(id, name)]) ?? [])
     return { logits, attention, values, region: session.region, milliseconds }
   }
 
@@ -301,18 +291,9 @@ export class Engine {
     return session
   }
 
-  #query(query, { prefixTokens, rows, columns }) {
-    if (query === undefined) return -1
-    if (query === 'cls' && prefixTokens > 0) return 0
-    if (Number.isInteger(query) && query >= 0) return query
-    const [row, column] = Array.isArray(query) ? query : []
-    if (row >= 0 && row < rows && column >= 0 && column < columns) return prefixTokens + row * columns + column
-    throw new HeedError('INVALID_ARGUMENT', `attention: no such query (found ${JSON.stringify(query)}, expected a token, 'cls' or [row, column] below [${rows}, ${columns}])`)
-  }
-
-  attention({ id, layer, head, query, batch = 0 }) {
-    const { info } = this.#ran(id)
-    this.#check(this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, this.#query(query, info)))
+  attention({ id, layer, head, query = -1, batch = 0 }) {
+    this.#ran(id)
+    this.#check(this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, query))
     return this.#takeFloats()
   }
 
@@ -326,13 +307,11 @@ export class Engine {
     return only === undefined ? Array.from({ length: info.layers }, (_, layer) => heads(layer)) : [heads(only)]
   }
 
-  rollout({ id, query, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, discard = 0, batch = 0 }) {
-    const { info } = this.#ran(id)
-    const row = this.#query(query, info)
-    if (!(fusion in fusions)) throw new HeedError('INVALID_ARGUMENT', `rollout: no such fusion (found "${fusion}", expected mean, min or max)`)
+  rollout({ id, query = -1, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, discard = 0, batch = 0 }) {
+    const { info: { tokens } } = this.#ran(id)
     this.#check(this.#exports.session_rollout(id, batch, fusions[fusion], residual, firstLayer, layerCount, discard))
     const all = this.#takeFloats()
-    return row < 0 ? all : all.slice(row * info.tokens, (row + 1) * info.tokens)
+    return query < 0 ? all : all.slice(query * tokens, (query + 1) * tokens)
   }
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
@@ -360,7 +339,7 @@ export class Engine {
   async #runCase({ bytes, tolerance = 0, results = false }) {
     await this.#joined
     this.#taken = []
-    this.#lend([bytes], (at) => this.#check(this.#exports.check(this.#web, at, bytes.length, tolerance, results ? 1 : 0)))
+    this.#lend([new Uint8Array(bytes)], (at) => this.#check(this.#exports.check(this.#web, at, bytes.byteLength, tolerance, results ? 1 : 0)))
     const [passed, maxAbs, maxRel, op, worst, rank] = this.#out(6)
     const shape = this.#out(6 + rank).slice(6)
     const taken = Object.fromEntries(this.#taken)
@@ -382,13 +361,8 @@ export class Engine {
         this.#lend([bytes], (textAt) => this.#check(this.#exports.scene_draw(this.#web, at, textAt, bytes.length, 0, 0)))
       }
       const [textAt, ownerAt, rgbAt, side, grid, hasTwins, first, second] = this.#out(8)
-      const rgb = this.#bytes(rgbAt, side * side * 3), data = new Uint8ClampedArray(side * side * 4)
-      for (let from = 0, to = 0; from < rgb.length; from += 3, to += 4) {
-        data[to] = rgb[from]
-        data[to + 1] = rgb[from + 1]
-        data[to + 2] = rgb[from + 2]
-        data[to + 3] = 255
-      }
+      const rgb = this.#bytes(rgbAt, side * side * 3), data = new Uint8ClampedArray(side * side * 4).fill(255)
+      for (let i = 0; i < rgb.length; i++) data[i + Math.floor(i / 3)] = rgb[i]
       const image = { data, width: side, height: side }
       return { text: this.#string(textAt), image, owner: this.#bytes(ownerAt, grid * grid).slice(), twins: hasTwins ? [first, second] : null }
     } finally {
@@ -396,10 +370,9 @@ export class Engine {
     }
   }
 
-  colormap({ name }) {
-    if (!colormaps.includes(name)) throw new HeedError('INVALID_ARGUMENT', `colormap: no such map (found "${name}", expected ${colormaps.join(', ')})`)
+  colormap({ map }) {
     const at = this.#alloc(768)
-    this.#exports.colormap(colormaps.indexOf(name), at)
+    this.#exports.colormap(map, at)
     const rgb = this.#bytes(at, 768).slice()
     this.#exports.free(this.#web, at)
     return rgb

@@ -9,10 +9,12 @@ export class HeedError extends Error {
 
 /** A value in the words of a sentence. */
 export function said(value) {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value)
-  if (Array.isArray(value)) return `[${value.slice(0, 4).map(said)}${value.length > 4 ? ',…' : ''}]`
-  return value && typeof value === 'object' ? `${value.constructor?.name ?? 'an object'}` : typeof value === 'function' ? 'a function' : String(value)
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
+  return Object(value) === value ? value.constructor?.name : String(value)
 }
+
+/** The error itself, or where it was not foreseen one that says where it happened. */
+export const asHeed = (where, error) => (error instanceof HeedError ? error : new HeedError('INTERNAL', `${where}: failed (found "${error.message}")`))
 
 /** What the sentence of a thing used after its close says. */
 export const closed = (what) =>

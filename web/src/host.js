@@ -6,7 +6,7 @@ export const inNode = typeof process === 'object' && !!process.versions?.node &&
 export const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
 
 /** Whether this thread may block in Atomics.wait: a browser's window may not. */
-export const mayWait = inNode || typeof window === 'undefined'
+export const mayWait = inNode || !globalThis.window
 
 export async function countCores() {
   if (globalThis.navigator?.hardwareConcurrency) return navigator.hardwareConcurrency

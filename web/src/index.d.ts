@@ -7,7 +7,12 @@
  *
  * Dimensions: L layers, H heads, T tokens (prefix tokens first, then rows x columns patches in raster order). Attention matrices are
  * row = query, column = key. Every array handed out is a copy of its own; nothing points into WASM memory.
- * Every failure is a HeedError whose message is the runtime's own sentence; so is a cancelled call (status 'CANCELLED'). */
+ * Every failure is a HeedError whose message is one sentence: where, what was wrong (found ..., expected ...). A cancelled call has the
+ * status 'CANCELLED'.
+ *
+ * What every function checks first: an option that its interface does not have, a value of another kind (NaN, a fraction or a text where a
+ * whole number is expected, null) and a needed option that is missing are 'INVALID_ARGUMENT'. Nothing is converted; undefined is as if it were
+ * not there. Functions that give a promise reject it, and createSession rejects `ready`; only a closed model throws at once. */
 
 /** Names of heed_status in heed.h. */
 export type Status =
@@ -122,19 +127,24 @@ export interface DrawnScene {
 export const sceneShapes: readonly string[]
 export const sceneColours: readonly string[]
 
+/** Throws: 'INVALID_ARGUMENT' for its options; 'INTERNAL' where a module, a worker or a thread cannot be loaded; 'OUT_OF_MEMORY'. */
 export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
 
 export interface Runtime {
   readonly info: RuntimeInfo
   /** Weights are held once: files are read as a session packs them; a download is let go meanwhile, so the next session of the model asks
-   * its address again, and a Response serves one session. */
+   * its address again, and a Response serves one session. An index names at most 512 plain files of its own folder.
+   * Throws: 'INVALID_ARGUMENT' for what is no source or no option; 'IO' where a file is missing, no regular file or cannot be read;
+   * 'INVALID_FILE', 'UNSUPPORTED' for what is in them; 'OUT_OF_MEMORY'; 'CANCELLED'. */
   loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
   /** Runs the op named in a case file's metadata on its tensors and compares with its expect.* tensors (`heed check`).
-   * tolerance 0 = 2e-5. A mismatch is not an error: `passed` says it. */
+   * tolerance 0 = 2e-5. A mismatch is not an error: `passed` says it. Throws: 'INVALID_ARGUMENT' for what is no ArrayBuffer or Uint8Array or no
+   * option; 'INVALID_FILE', 'UNSUPPORTED' for what is in the case. */
   check(caseBytes: ArrayBuffer | Uint8Array, options?: { tolerance?: number, results?: boolean }): Promise<CheckResult>
-  /** Draws a scene of the demo: that of a seed, or the one given. */
+  /** Draws a scene of the demo: that of a seed (a whole number from 0 to 2 ** 53 - 1, or a bigint below 2n ** 64n), or the one given. Throws:
+   * 'INVALID_ARGUMENT' for a seed, a name or a number that is none; 'INVALID_FILE' for a scene that cannot be drawn. */
   scene(scene: number | bigint | Scene): Promise<DrawnScene>
-  /** 256 colours, RGB. */
+  /** 256 colours, RGB. Throws: 'INVALID_ARGUMENT' for another name. */
   colormap(name: ColormapName): Promise<Uint8Array>
   memory(): Promise<Memory>
   /** Closes everything made from it, and the threads. */
@@ -183,6 +193,8 @@ export interface TensorUse {
 
 export interface Model {
   readonly info: ModelInfo
+  /** Throws 'INVALID_ARGUMENT' where the model is closed. `ready` rejects: 'INVALID_ARGUMENT' for its options and for names and sizes that the
+   * model does not have; 'IO' where its files cannot be read again; 'OUT_OF_MEMORY'; 'CANCELLED'. */
   createSession(options?: SessionOptions): Session
   /** What each tensor of the files is for, and which optional parts they have no tensor for. (A part that is needed and missing is an error
    * of loadModel, which names it.) */
@@ -193,16 +205,16 @@ export interface Model {
 
 export interface SessionOptions extends CallOptions {
   /** What a run keeps beside the logits:
-   * 'none' (default); 'rows': query and key of every layer, so that attention() can work out rows on demand, in little memory;
+   * 'none' (default); 'rows': query and key of every layer, so that attention() can compute rows on demand, in little memory;
    * 'all': the attention weights of every layer; or names of values ("layer.3.output"), which run() hands out as `values`. */
   taps?: 'none' | 'rows' | 'all' | string[]
-  /** Pictures in one run (of pixel_values). Default 1. */
+  /** Pictures in one run (of pixel_values), from 1. Default 1. */
   batch?: number
   /** Of pixel_values; default: what the model's preprocessing gives for a picture of the model's own size. */
   height?: number
   width?: number
-  /** Attention that write() can change from run to run, as `intervene` of heed_build_desc in heed.h: temperature divides the logits
-   * (default 1), emptyRow is what a query with nothing allowed gets (default 'zero'; 'mean': the mean of all values). */
+  /** Attention that write() can change from run to run, as `intervene` of heed_build_desc in heed.h: temperature, above 0, divides the
+   * logits (default 1), emptyRow is what a query with nothing allowed gets (default 'zero'; 'mean': the mean of all values). */
   intervene?: { temperature?: number, emptyRow?: 'zero' | 'nan' | 'mean' }
 }
 
@@ -269,18 +281,21 @@ export type Query = number | 'cls' | [number, number]
 export interface Session {
   /** Settles when the session is ready to run. run() waits for it by itself. */
   readonly ready: Promise<SessionInfo>
-  /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own preprocessing. */
+  /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own preprocessing. Throws: 'INVALID_ARGUMENT' for
+   * what is no picture or has another size, and for its options; 'OUT_OF_MEMORY'; 'CANCELLED'. */
   run(input: ImageInput, options?: RunOptions): Promise<RunResult>
   /** Works out again the layers from this one on (1 to L; L = what follows the layers alone), for the same picture, when write() changed inputs of
-   * theirs alone. Wants 'layer.2.output' in taps to go on from layer 3. The same bits as a whole run. */
+   * theirs alone. Wants 'layer.2.output' in taps to go on from layer 3. The same bits as a whole run. Throws: 'INVALID_ARGUMENT' for another
+   * layer, where that output is not kept and where nothing has been run yet; 'CANCELLED'. */
   runFrom(layer: number, options?: CallOptions): Promise<RunResult>
   /** Writes a whole input of a session made with `intervene`, for the runs after it: 'token_mask' Uint8Array [batch, T], 0 = nobody looks
    * there; 'layer.3.attention.mask' Uint8Array [H, T, T], 1 = may attend; 'layer.3.attention.offset' Float32Array [C], added to what the
    * heads give; 'layer.3.attention.gain' Float32Array [H], by which what each head gives, offset included, is multiplied before the
-   * projection. At first masks and gains are 1 and offsets 0. */
+   * projection. At first masks and gains are 1 and offsets 0. Throws: 'INVALID_ARGUMENT' for another name, kind or length. */
   write(name: string, data: Uint8Array | Float32Array): Promise<void>
   /** Of the last run, with taps 'all' or 'rows'. With a query one row [T], without one whole matrix [T, T]; head 'mean' = mean over
-   * heads; batch default 0. */
+   * heads; batch default 0. Throws: 'INVALID_ARGUMENT' for a place that the session does not have, where rows are not kept and where nothing has
+   * been run yet. So do statistics and rollout. */
   attention(at: { layer: number, head: number | 'mean', query?: Query, batch?: number }): Promise<Float32Array>
   /** Of the last run, by layer and head, or of one layer alone; with taps 'all' or 'rows'. */
   statistics(options?: { layer?: number, batch?: number }): Promise<HeadStatistics[][]>
@@ -288,8 +303,10 @@ export interface Session {
   rollout(options?: {
     query?: Query
     fusion?: 'mean' | 'min' | 'max'
+    /** Share of the identity, more than 0 to 1. Default 0.5. */
     residual?: number
     firstLayer?: number
+    /** From 1. Default: all from firstLayer on. */
     layerCount?: number
     /** Share of a row's keys, the smallest weights, that are left out; 0 (default) to less than 1. */
     discard?: number

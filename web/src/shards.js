@@ -3,24 +3,16 @@
 import { HeedError, said } from './error.js'
 
 export const indexName = 'model.safetensors.index.json'
-const bytesMost = 64 << 20, shardsMost = 512
+const bytesMost = 64 << 20, shardsMost = 512, plain = /^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u
 
-const wrong = (what) => new HeedError('INVALID_FILE', `${indexName}: ${what}`)
-
-/** size: of the index; read() gives its bytes. Returns the names, each once; throws INVALID_FILE. */
+/** size: of the index in bytes; read() gives them. Returns the names, each once; throws INVALID_FILE where one is not plain, or there are none
+ * or too many. */
 export function shardsOf(size, read) {
-  if (size > bytesMost) throw wrong(`it is too large (found ${size} bytes, expected at most ${bytesMost})`)
-  let map
+  let map, found = `${size} bytes`
   try {
-    map = JSON.parse(new TextDecoder().decode(read()))?.weight_map
-  } catch (error) {
-    throw error instanceof SyntaxError ? wrong(`it is no JSON (found "${error.message}")`) : error
-  }
-  const tensors = map && typeof map === 'object' && !Array.isArray(map) ? Object.entries(map) : []
-  if (!tensors.length) throw wrong(`it has no weight_map (found ${said(map)}, expected an object with the tensors' files)`)
-  for (const [tensor, name] of tensors)
-    if (typeof name !== 'string' || !/^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u.test(name)) throw wrong(`tensor ${said(tensor)} is not in a plain file (found ${said(name)}, expected "NAME.safetensors")`)
-  const names = [...new Set(Object.values(map))]
-  if (names.length > shardsMost) throw wrong(`too many files of weights (found ${names.length}, expected at most ${shardsMost})`)
-  return names
+    map = size <= bytesMost && JSON.parse(found = new TextDecoder().decode(read())).weight_map
+  } catch { /* found is what is no JSON */ }
+  const names = [...new Set(Object.values(map || {}))], odd = names.findIndex((name) => typeof name !== 'string' || !plain.test(name))
+  if (names.length && names.length <= shardsMost && odd < 0) return names
+  throw new HeedError('INVALID_FILE', `${indexName}: weight_map is not valid (found ${said(odd < 0 ? names.length || map || found : names[odd])}, expected 1 to ${shardsMost} files NAME.safetensors)`)
 }

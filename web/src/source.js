@@ -24,7 +24,7 @@ function fromWindow(size, readAt, close) {
         held = readAt(at, Math.min(windowBytes, size - at))
       }
       const part = held.subarray(at - start, at - start + target.length - done)
-      if (!part.length) throw new Error(`the file ended at byte ${at}`) // it was cut short meanwhile
+      if (!part.length) throw new Error('cut short')
       target.set(part, done)
       done += part.length
     }
@@ -34,11 +34,13 @@ function fromWindow(size, readAt, close) {
 
 /** Adds [from, to) to a list of such parts that do not touch. */
 function join(parts, from, to) {
-  const apart = parts.filter(([start, end]) => end < from || start > to)
+  const apart = []
   for (const [start, end] of parts) {
-    if (end < from || start > to) continue
-    from = Math.min(from, start)
-    to = Math.max(to, end)
+    if (end < from || start > to) apart.push([start, end])
+    else {
+      from = Math.min(from, start)
+      to = Math.max(to, end)
+    }
   }
   return [...apart, [from, to]]
 }
@@ -147,10 +149,10 @@ async function fromPath(name, path) {
   const { constants, openSync, fstatSync, statSync, readSync, closeSync } = await builtin('fs')
   const sizeOf = (info) => {
     if (info.isFile()) return info.size
-    throw new HeedError('IO', `${name}: not a regular file (found ${info.isDirectory() ? 'a directory' : info.isFIFO() ? 'a FIFO' : 'something else'}, expected a file) at ${path}`)
+    throw new HeedError('IO', `${name}: not a regular file (found a folder, a FIFO or a device, expected a file) at ${path}`)
   }
   sizeOf(statSync(path))
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  const file = openSync(path, constants.O_NONBLOCK /* undefined, for reading, where there is none */)
   const readAt = (at, length) => {
     const buffer = new Uint8Array(length)
     return buffer.subarray(0, readSync(file, buffer, 0, length, at))
@@ -198,8 +200,8 @@ function totals(report) {
   let done = 0, total = 0, known = true
   return {
     file(size) {
-      if (size > 0) total += size
-      else known = false
+      total += size
+      known &&= size > 0
       return (bytes) => {
         done += bytes
         report({ phase: 'download', done, total: known ? Math.max(total, done) : 0 })
@@ -222,34 +224,27 @@ async function isFolder(url) {
   return stat(new URL(url)).then((s) => s.isDirectory(), () => false)
 }
 
+const closeAll = (files) => files.forEach((file) => file.close())
+
 async function openAll(wanted, progress, signal) {
   const opened = await Promise.allSettled(wanted.map(([name, value]) => openOne(name, value, progress, signal)))
   const files = opened.flatMap((o, i) => (o.value ? [Object.assign(o.value, { name: wanted[i][0] })] : []))
   const failed = opened.find((o) => o.reason)
   if (!failed) return files
-  for (const file of files) file.close()
+  closeAll(files)
   throw failed.reason
 }
 
 /* A folder says in its index which shards it has. */
 async function openFolder(url, progress, signal) {
   const folder = url.endsWith('/') ? url : `${url}/`, open = (names) => openAll(names.map((name) => [name, folder + encodeURIComponent(name)]), progress, signal)
-  const files = await open(small)
+  const files = await open(small), index = files.find(({ name }) => name === indexName), read = () => { const bytes = new Uint8Array(index.size); index.read(0, bytes); return bytes }
   try {
-    return [...files, ...await open(shardsIn(files) ?? [single])]
+    return [...files, ...await open(index ? shardsOf(index.size, read) : [single])]
   } catch (error) {
-    for (const file of files) file.close()
+    closeAll(files)
     throw error
   }
-}
-
-function shardsIn(files) {
-  const index = files.find(({ name }) => name === indexName)
-  return index && shardsOf(index.size, () => {
-    const bytes = new Uint8Array(index.size)
-    index.read(0, bytes)
-    return bytes
-  })
 }
 
 /** wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a folder as [['', address]]. */
@@ -260,7 +255,7 @@ export async function openSources(wanted, report, signal) {
     const files = await openAll(wanted, progress, signal)
     const missing = wanted.find(([name]) => !files.some((file) => file.name === name))
     if (!missing) return files
-    for (const file of files) file.close()
+    closeAll(files)
     throw new HeedError('IO', `${missing[0]}: it is not there (found nothing at ${missing[1]})`)
   } catch (error) {
     throw explain(error, signal)

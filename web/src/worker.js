@@ -1,6 +1,6 @@
 /* The engine in a worker: messages { id, method, args } in, { id, result | error | progress } out. { cancel: id } stops a call at its next
  * layer, as does its flag in shared memory where there is one. */
-import { HeedError } from './error.js'
+import { asHeed } from './error.js'
 import { Engine } from './engine.js'
 import { serve } from './host.js'
 
@@ -27,14 +27,13 @@ serve(async (message, reply) => {
   try {
     if (method === 'create') {
       engine = await Engine.create(args)
-      reply({ id, result: engine.info })
-      return
+      return reply({ id, result: engine.info })
     }
     const result = await engine.call(method, args, context)
     reply({ id, result }, [...buffersOf(result)])
   } catch (error) {
-    const known = error instanceof HeedError
-    reply({ id, error: { status: known ? error.status : 'INTERNAL', message: known ? error.message : `${method}: ${error.message}` } })
+    const { status, message } = asHeed(method, error)
+    reply({ id, error: { status, message } })
   } finally {
     calls.delete(id)
   }

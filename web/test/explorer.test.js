@@ -61,7 +61,7 @@ test('each head alone out: heads by what the answer is without them, as runs wit
   await page.waitForSelector('#view .effects:not([hidden]) tbody tr:nth-child(20)', { timeout: 60000 })
   const rows = await page.locator('#view .effects tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)))
   const expected = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), { divergence, softmax } = await import('./maps.js'), engine = await createEngine(), { image } = await engine.scene(159)
+    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), { softmax } = await import('./maps.js'), { divergence } = await import('./apart.js'), engine = await createEngine(), { image } = await engine.scene(159)
     const whole = softmax((await engine.run(image)).logits), found = {}
     for (const off of ['0.2', '3.0', '4.1']) found[off] = divergence(whole, softmax((await engine.run(image, { changes: { ...unchanged, off: [off] } })).logits))
     return found

@@ -1,7 +1,7 @@
 /* A, the row that the stage shows, beside B: a row that was pinned (another head, query, layer, picture or model), or the same place in
  * the same model with coarser weights or by another of the runtime's modules. Side by side or with a curtain between them, their difference, and
  * how far apart they are: weights, or the scores of the stage that is chosen where both have them. */
-import { cosine, divergence } from '../maps.js'
+import { cosine, divergence } from '../apart.js'
 import { pictureNow, pin, swap } from '../pinned.js'
 import { percent } from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'

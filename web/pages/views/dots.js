@@ -1,7 +1,8 @@
 /* A dot for every head in two of its numbers: the upper part of the statistics view, and on wide screens beside the maps of all heads. A press
  * on a dot chooses its head; heads that the filter leaves out are faint. */
-import { findHeads, numberOf, numbersOfHeads, numbersOfUniform } from '../finder.js'
+import { findHeads, numberOf, numbersOfHeads } from '../finder.js'
 import { scatter } from '../plot/scatter.js'
+import { numbersOfUniform } from '../uniform.js'
 
 const axes = { layer: 'Layer', ...Object.fromEntries(Object.entries(numbersOfHeads).map(([name, [, text]]) => [name, text])) }
 

@@ -1,8 +1,9 @@
 /* The model's attention changed: heads taken out, patches dropped, pairs of the mask cut, a temperature. Maps and class shares follow at
  * once; the bars have the shares of the model as it is beside those now. */
+import { divergence } from '../apart.js'
 import { isChanged, replacements, unchanged } from '../changes.js'
 import { toggled } from '../controls.js'
-import { divergence, slice, softmax } from '../maps.js'
+import { slice, softmax } from '../maps.js'
 import { percent } from '../plot/caption.js'
 
 const made = (tag, textContent = '') => Object.assign(document.createElement(tag), { textContent })
