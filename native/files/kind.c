@@ -12,7 +12,9 @@ typedef struct file_kind {
 #define KIND(name, at, text) \
   { name, at, sizeof(text) - 1, text }
 
-static const file_kind kinds[] = {KIND("a GIF picture", 0, "GIF8"),
+/* Safetensors stand first: their first bytes are a length, and may be those of any kind below. */
+static const file_kind kinds[] = {KIND(HEED_KIND_SAFETENSORS, 6, "\0\0{"),
+                                  KIND("a GIF picture", 0, "GIF8"),
                                   KIND("a WebP picture", 8, "WEBPVP8"),
                                   KIND("an AVIF picture", 4, "ftypavif"),
                                   KIND("an AVIF picture", 4, "ftypavis"),
@@ -39,8 +41,7 @@ static const file_kind kinds[] = {KIND("a GIF picture", 0, "GIF8"),
                                   KIND("a Python pickle", 0, "\x80\3"),
                                   KIND("a Python pickle", 0, "\x80\4"),
                                   KIND("an .npy file", 0, "\x93NUMPY"),
-                                  KIND(HEED_KIND_LFS, 0, "version https://git-lfs."),
-                                  KIND(HEED_KIND_SAFETENSORS, 6, "\0\0{\"")};
+                                  KIND(HEED_KIND_LFS, 0, "version https://git-lfs.")};
 
 const char *heed_file_kind(const void *bytes, size_t size) {
   const char *first = bytes;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/kind.h"
 #include "files/output.h"
 #include "support/vector_file.h"
 /* after it: its functions have errors of their own */
@@ -411,9 +412,20 @@ static void test_output_keeps_permissions_and_links(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
+/* The first bytes of safetensors are the length of a header: 640 begins as a pickle does, 2,815 as a JPEG XL picture. */
+static void test_safetensors_of_any_length(void **state) {
+  (void)state;
+  for (unsigned length = 2; length < 70000; length++) {
+    const char first[] = {(char)(length & 255), (char)(length >> 8 & 255), (char)(length >> 16), 0, 0, 0, 0, 0, '{', '"'};
+    assert_string_equal(heed_file_kind(first, sizeof first), HEED_KIND_SAFETENSORS);
+  }
+  assert_string_equal(heed_file_kind("\x80\2}q\1(X\0\0\0", 10), "a Python pickle, as PyTorch's older .pt are");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_equals_pillow),
                                      cmocka_unit_test(test_kind_by_content),
+                                     cmocka_unit_test(test_safetensors_of_any_length),
                                      cmocka_unit_test(test_interlaced),
                                      cmocka_unit_test(test_not_a_picture),
                                      cmocka_unit_test(test_other_kinds),
