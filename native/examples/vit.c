@@ -1,6 +1,5 @@
 /* vit MODEL PHOTO MAP.png: five classes of a photo, and where its class token attends in the last layer's head 0, as PNG. Compiles as C99
- * and as C++20. A program that goes on frees what it made, in this order: session, plan, graph, model, files, photo, backend, context.
- * README.md and heed.h quote main from `flow` on; tests/package/quote.sh compares them. */
+ * and as C++20. README.md and heed.h quote main from `flow` to the figure; tests/package/quote.sh compares them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,5 +91,17 @@ int main(int argc, char **argv) {
   const uint32_t best = largest(map, rows * columns);
   printf("layer %u head %u: most on patch (%u, %u): %.2f %%\n", (unsigned)layer, (unsigned)head, (unsigned)(best / columns),
          (unsigned)(best % columns), 100.0 * (double)map[best]);
+
+  free(row);
+  free(logits);
+  free(pixels);
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_model_destroy(model);
+  heed_model_files_destroy(files);
+  heed_picture_free(context, &photo);
+  heed_backend_destroy(backend);
+  heed_context_destroy(context);
   return EXIT_SUCCESS;
 }
