@@ -6,5 +6,6 @@
 
 void main() {
   const uint at = heed_item();
-  if (at < params.count) y[params.y_origin + at] = a[params.a_origin + at] + b[params.b_origin + other(at)];
+  if (at < params.count)
+    y[params.y_origin + at] = a[params.a_origin + at] + b[params.b_origin + other(at)];
 }

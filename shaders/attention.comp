@@ -1,14 +1,23 @@
 #version 450
-// Attention, one query row in the registers of an invocation; a workgroup holds neighbouring rows of one head, so that keys and values are
-// read at the same address by all of it. No Tq x Tk buffer unless weights are asked for.
-// Where rows are few, LANES invocations share one: each takes every LANES-th block of keys, then maximum, sum and output are joined. Where
-// that is still too few, PARTS workgroups share the keys; each leaves its output, maximum and sum unfinished for attention_join.comp.
-// Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of exponentials 5 weighted sum of values.
-//   softmax, no weights wanted: one pass with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022)
-//   else: maximum and sum first; the last pass computes the scores again (same expression, marked precise: same bits) and has the
-//   normalised weights at hand. The sparse norms are attention_norm.comp's.
-// Compiled twice: with HEED_WEIGHTS it can also store weights and logits, for all rows or for chosen ones.
-// Bindings: 0 query, 1 key, 2 value, 3 output, 4 mask, 5 key padding, 6 query padding, 7 bias, 8 weights, 9 logits, 10 rows.
+// Attention, one query row in the registers of an invocation; a workgroup holds neighbouring rows
+// of one head, so that keys and values are read at the same address by all of it. No Tq x Tk buffer
+// unless weights are asked for.
+// Where rows are few, LANES invocations share one: each takes every LANES-th block of keys, then
+// maximum, sum and output are joined. Where that is still too few, PARTS workgroups share the keys;
+// each leaves its output, maximum and sum unfinished for attention_join.comp.
+//
+// Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of
+// exponentials 5 weighted sum of values.
+//   softmax, no weights wanted: one pass with a running maximum (Milakov & Gimelshein 2018; Dao et
+//   al. 2022)
+//   else: maximum and sum first; the last pass computes the scores again (same expression, marked
+//   precise: same bits) and has the normalised weights at hand. attention_norm.comp has the sparse
+//   norms.
+//
+// Compiled twice: with HEED_WEIGHTS it can also store weights and logits, for all rows or for
+// chosen ones.
+// Bindings: 0 query, 1 key, 2 value, 3 output, 4 mask, 5 key padding, 6 query padding, 7 bias, 8
+// weights, 9 logits, 10 rows.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/half.glsl"
@@ -46,20 +55,21 @@ layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
 #endif
 
 const int DEPTH4 = (DEPTH + 3) / 4, VALUE4 = (VALUE_DEPTH + 3) / 4;
-// Some key may be hidden although it lies inside the range: then its value must not be multiplied, it could be NaN. A key without weight
-// that is not hidden takes part: 0 NaN = NaN.
+// Some key may be hidden although it lies inside the range: then its value must not be multiplied,
+// it could be NaN. A key without weight that is not hidden takes part: 0 NaN = NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
 const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
 
 vec4 q[DEPTH4], o[VALUE4];
-uint batch, head, row;      // row: index of the query
-uint key_base, value_base;  // element (or vec4) of key 0 of this head
-int row_low, row_high;      // keys that position allows this row
-bool row_live;              // query padding
+uint batch, head, row;     // row: index of the query
+uint key_base, value_base; // element (or vec4) of key 0 of this head
+int row_low, row_high;     // keys that position allows this row
+bool row_live;             // query padding
 uint mask_base, bias_base;
-bool broken;                // a NaN or +Inf among the logits: the whole row is NaN
-float largest, total;       // running maximum, sum of exponentials relative to it: 0 while no key was seen
+bool broken; // a NaN or +Inf among the logits: the whole row is NaN
+// running maximum, sum of exponentials relative to it: 0 while no key was seen
+float largest, total;
 
 vec4 load_key(uint j, int d) {
   if (has(HEED_ATTENTION_KEY_HALF)) return heed_unpack(key_half[key_base + j * DEPTH4 + d]);
@@ -94,7 +104,8 @@ bool allowed(uint j) {
   return may;
 }
 
-// Logits of keys j .. j + KEYS - 1; with `guard` those past the last key and those not allowed are -Inf; those with a bias of -Inf always.
+// Logits of keys j .. j + KEYS - 1; with `guard` those past the last key and those not allowed are
+// -Inf; those with a bias of -Inf always.
 void score(uint j, bool guard, out float s[KEYS]) {
   precise vec4 sum[KEYS];
   uint at[KEYS];
@@ -106,7 +117,8 @@ void score(uint j, bool guard, out float s[KEYS]) {
     for (int i = 0; i < KEYS; i++) sum[i] += q[d] * load_key(at[i], d);
   for (int i = 0; i < KEYS; i++) {
     precise float v = ((sum[i].x + sum[i].y) + (sum[i].z + sum[i].w)) * params.scale;
-    if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
+    if (has(HEED_ATTENTION_SOFTCAP))
+      v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
     bool hidden = guard && (j + i >= params.keys || (GUARD && !allowed(at[i])));
     if (has(HEED_ATTENTION_BIAS)) {
       const float add = bias[bias_base + at[i] * params.bias_stride[3]];
@@ -131,11 +143,13 @@ float take_statistics(float s[KEYS]) {
   return factor;
 }
 
-// Pass 5: o += sum of p v. Where `guard`, a logit of -Inf says that its key is hidden; without masks only one past the last key is.
+// Pass 5: o += sum of p v. Where `guard`, a logit of -Inf says that its key is hidden; without
+// masks only one past the last key is.
 void take_values(uint j, bool guard, float s[KEYS], float p[KEYS]) {
   const bool mean = EMPTY_ROW == 2 && total == 0.0; // of hidden values
   bool skips[KEYS];
-  for (int i = 0; i < KEYS; i++) skips[i] = guard && !mean && (GUARD ? heed_is_minus_infinity(s[i]) : j + i >= params.keys);
+  for (int i = 0; i < KEYS; i++)
+    skips[i] = guard && !mean && (GUARD ? heed_is_minus_infinity(s[i]) : j + i >= params.keys);
   for (int d = 0; d < VALUE4; d++) {
     vec4 sum = o[d];
     for (int i = 0; i < KEYS; i++) {
@@ -185,7 +199,8 @@ void last_block(uint j, bool guard, uint store_at, bool stores) {
   score(j, guard, s);
   for (int i = 0; i < KEYS; i++) {
     float weight = heed_exp(s[i] - largest) / total;
-    if (total == 0.0) weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
+    if (total == 0.0)
+      weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
     if (broken) weight = not_a_number();
     p[i] = guard && j + i >= params.keys ? 0.0 : weight;
   }
@@ -206,15 +221,18 @@ void load_row() {
       if (d * 4 + c < DEPTH) q[d][c] = query[at + d * 4 + c];
   }
   for (int d = 0; d < VALUE4; d++) o[d] = vec4(0.0);
-  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
+  const uint key_slice =
+      (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
   key_base = params.key_origin + key_slice * DEPTH;
   value_base = params.value_origin + key_slice * VALUE_DEPTH;
   if (has(HEED_ATTENTION_VECTOR)) {
     key_base >>= 2;
     value_base >>= 2;
   }
-  mask_base = params.mask_origin + batch * params.mask_stride[0] + head * params.mask_stride[1] + row * params.mask_stride[2];
-  bias_base = params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2];
+  mask_base = params.mask_origin + batch * params.mask_stride[0] + head * params.mask_stride[1] +
+              row * params.mask_stride[2];
+  bias_base = params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] +
+              row * params.bias_stride[2];
   row_range(row, row_low, row_high);
   row_live = true;
   if (has(HEED_ATTENTION_QUERY_PADDING)) {
@@ -224,8 +242,10 @@ void load_row() {
 }
 
 void write_output() {
-  const uint at = params.output_origin + (has(HEED_ATTENTION_MERGE) ? ((batch * params.queries + row) * params.heads + head) * VALUE_DEPTH
-                                                                    : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
+  const uint at = params.output_origin +
+                  (has(HEED_ATTENTION_MERGE)
+                       ? ((batch * params.queries + row) * params.heads + head) * VALUE_DEPTH
+                       : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
   for (int d = 0; d < VALUE4; d++) {
     if (has(HEED_ATTENTION_OUTPUT_HALF)) {
       result_half[(at >> 2) + d] = heed_pack(o[d]);
@@ -256,7 +276,8 @@ void join_output() {
 // One of PARTS: [part][batch, head, row][VALUE_DEPTH, maximum, sum, broken, unused].
 void write_part(uint part) {
   const uint rows = params.batch * params.heads * params.queries;
-  const uint at = (part * rows + (batch * params.heads + head) * params.queries + row) * (VALUE_DEPTH + 4);
+  const uint at =
+      (part * rows + (batch * params.heads + head) * params.queries + row) * (VALUE_DEPTH + 4);
   for (int d = 0; d < VALUE4; d++)
     for (int c = 0; c < 4; c++)
       if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
@@ -277,7 +298,9 @@ void finish_one_pass() {
 void main() {
   batch = gl_WorkGroupID.z;
   head = gl_WorkGroupID.y;
-  const uint rows_once = gl_WorkGroupSize.x / LANES, first_row = gl_WorkGroupID.x / PARTS * rows_once, at_row = first_row + heed_index() / LANES;
+  const uint rows_once = gl_WorkGroupSize.x / LANES,
+             first_row = gl_WorkGroupID.x / PARTS * rows_once,
+             at_row = first_row + heed_index() / LANES;
   const uint last_row = (has(HEED_ATTENTION_ROWS) ? params.rows : params.queries) - 1;
   const bool inside = at_row <= last_row;
   row = min(at_row, last_row);
@@ -296,7 +319,8 @@ void main() {
   }
   const uint part = gl_WorkGroupID.x % PARTS, step = KEYS * LANES;
   if (PARTS > 1) {
-    const uint piece = (high - min(low, high) + PARTS - 1) / PARTS + step - 1, from = low + part * (piece - piece % step);
+    const uint piece = (high - min(low, high) + PARTS - 1) / PARTS + step - 1,
+               from = low + part * (piece - piece % step);
     high = min(high, from + piece - piece % step);
     low = min(from, high);
   }
@@ -315,12 +339,15 @@ void main() {
     for (; j + KEYS <= high; j += step) statistics_block(j, GUARD);
     for (; j < high; j += step) statistics_block(j, true);
     join_statistics();
-    const uint store_at = ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
+    const uint store_at =
+        ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
     for (j = low; j + KEYS <= high; j += step) last_block(j, GUARD, store_at, inside);
     for (; j < high; j += step) last_block(j, true, store_at, inside);
     join_output();
   }
   if (!inside || has(HEED_ATTENTION_NO_OUTPUT) || heed_lane() != 0) return;
-  if (PARTS > 1) write_part(part);
-  else write_output();
+  if (PARTS > 1)
+    write_part(part);
+  else
+    write_output();
 }

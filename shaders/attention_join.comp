@@ -1,6 +1,7 @@
 #version 450
-// Attention whose keys several workgroups shared: joins their outputs in the order of the parts, a row an invocation times four of the
-// value's depth. Bindings: 0 parts [parts, rows, depth + 4]: output, maximum, sum, broken; 1 output.
+// Attention whose keys several workgroups shared: joins their outputs in the order of the parts, a
+// row an invocation times four of the value's depth. Bindings: 0 parts [parts, rows, depth + 4]:
+// output, maximum, sum, broken; 1 output.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/half.glsl"
@@ -16,11 +17,14 @@ layout(std430, binding = 1) writeonly buffer Output { float result[]; };
 layout(std430, binding = 1) writeonly buffer OutputHalf { uvec2 result_half[]; };
 
 void main() {
-  const uint fours = (params.depth + 3) / 4, rows = params.batch * params.heads * params.queries, item = heed_item();
+  const uint fours = (params.depth + 3) / 4, rows = params.batch * params.heads * params.queries,
+             item = heed_item();
   if (item >= rows * fours) return;
-  const uint row = item / fours, first = item % fours * 4, last = params.depth - 1, stride = params.depth + 4;
+  const uint row = item / fours, first = item % fours * 4, last = params.depth - 1,
+             stride = params.depth + 4;
   float largest = HEED_LOWEST, total = 0.0, broken = 0.0;
-  for (uint p = 0; p < params.parts; p++) largest = max(largest, x[(p * rows + row) * stride + params.depth]);
+  for (uint p = 0; p < params.parts; p++)
+    largest = max(largest, x[(p * rows + row) * stride + params.depth]);
   vec4 o = vec4(0.0);
   for (uint p = 0; p < params.parts; p++) {
     const uint at = (p * rows + row) * stride;
@@ -31,8 +35,11 @@ void main() {
   }
   const float none = broken > 0.0 || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : 0.0;
   o = broken > 0.0 || total == 0.0 ? vec4(none) : o / total;
-  const uint query = row % params.queries, slice = row / params.queries, head = slice % params.heads, batch = slice / params.heads;
-  const uint to = params.output_origin + (MERGE != 0 ? (batch * params.queries + query) * params.heads + head : row) * params.depth;
+  const uint query = row % params.queries, slice = row / params.queries,
+             head = slice % params.heads, batch = slice / params.heads;
+  const uint to =
+      params.output_origin +
+      (MERGE != 0 ? (batch * params.queries + query) * params.heads + head : row) * params.depth;
   if (HALF_OUT != 0) {
     result_half[(to + first) >> 2] = heed_pack(o);
     return;

@@ -1,7 +1,8 @@
 #version 450
-// Attention, second of three dispatches: a row of scores, shared by LANES invocations -> its weights, zeros past the last key; and copies of both
-// where they are wanted. Passes 3 maximum 4 sum of exponentials, or what sparse_softmax and sparsemax need, then the weights.
-// Bindings: 0 scores, 1 weights for the next dispatch, 2 weights [slices, all rows, keys], 3 logits likewise.
+// Attention, second of three dispatches: a row of scores, shared by LANES invocations -> its
+// weights, zeros past the last key; and copies of both where they are wanted. Passes 3 maximum 4
+// sum of exponentials, or what sparse_softmax and sparsemax need, then the weights. Bindings: 0
+// scores, 1 weights for the next dispatch, 2 weights [slices, all rows, keys], 3 logits likewise.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/math.glsl"
@@ -10,7 +11,8 @@
 #include "params/attention_norm.h"
 
 layout(constant_id = 2) const uint FLAGS = 0;
-layout(constant_id = 3) const uint NORM = 0;      // heed_norm; with sparsemax a workgroup has one row, since its rounds have barriers
+// heed_norm; with sparsemax a workgroup has one row, since its rounds have barriers
+layout(constant_id = 3) const uint NORM = 0;
 layout(constant_id = 4) const uint EMPTY_ROW = 0; // heed_empty_row
 
 #ifdef HEED_TEXEL
@@ -25,7 +27,9 @@ layout(std430, binding = 2) writeonly buffer Weights { float weights[]; };
 layout(std430, binding = 3) writeonly buffer Logits { float logits[]; };
 
 uint from, lane, count4; // the row in vec4
-float largest, total; // maximum; sum of exponentials, or for sparsemax number of keys in the support: 0 where all logits are -Inf
+// maximum; sum of exponentials, or for sparsemax number of keys in the support: 0 where all logits
+// are -Inf
+float largest, total;
 bool broken;
 
 float sum4(vec4 v) { return heed_row_sum((v.x + v.y) + (v.z + v.w)); }
@@ -34,7 +38,8 @@ vec4 relative(vec4 s) { return heed_exp(s - largest); }
 
 // sparse_softmax: what of a weight stays; a row keeps its largest.
 vec4 keep(vec4 s, vec4 weight) {
-  const bvec4 cut = bvec4(uvec4(lessThan(weight, vec4(params.threshold))) & uvec4(lessThan(s, vec4(largest))));
+  const bvec4 cut =
+      bvec4(uvec4(lessThan(weight, vec4(params.threshold))) & uvec4(lessThan(s, vec4(largest))));
   return mix(weight, vec4(0.0), cut);
 }
 
@@ -44,7 +49,8 @@ void take_maximum() {
   for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     const uvec4 bits = floatBitsToUint(s);
-    odd = bvec4(uvec4(odd) | (uvec4(greaterThanEqual(bits & 0x7FFFFFFFu, uvec4(0x7F800000u))) & uvec4(notEqual(bits, uvec4(0xFF800000u)))));
+    odd = bvec4(uvec4(odd) | (uvec4(greaterThanEqual(bits & 0x7FFFFFFFu, uvec4(0x7F800000u))) &
+                              uvec4(notEqual(bits, uvec4(0xFF800000u)))));
     top = max(top, s);
   }
   broken = heed_row_max(any(odd) ? 1.0 : 0.0) > 0.0;
@@ -60,16 +66,18 @@ float kept_sum() {
   return sum4(sum);
 }
 
-// sparsemax (Martins & Astudillo 2016): the threshold tau with sum of max(s - tau, 0) = 1, found by Michelot's iteration: tau of
-// the present set, then the set above tau, until no key leaves. It starts from s > maximum - 1, which holds all of the support,
-// and ends since the set only shrinks. Logits relative to the maximum, for accuracy.
+// sparsemax (Martins & Astudillo 2016): the threshold tau with sum of max(s - tau, 0) = 1, found by
+// Michelot's iteration: tau of the present set, then the set above tau, until no key leaves. It
+// starts from s > maximum - 1, which holds all of the support, and ends since the set only shrinks.
+// Logits relative to the maximum, for accuracy.
 float sparsemax_threshold() {
   float tau = -1.0, before = -1.0;
   total = 0.0;
   for (uint round = 0; round <= params.keys; round++) {
     vec4 sum = vec4(0.0), number = vec4(0.0);
     for (uint j = lane; j < count4; j += LANES) {
-      const vec4 s = HEED_S4(from + j) - largest; // -Inf, which is above nothing, where a key is hidden
+      // -Inf, which is above nothing, where a key is hidden
+      const vec4 s = HEED_S4(from + j) - largest;
       const bvec4 above = greaterThan(s, vec4(tau));
       sum += mix(vec4(0.0), s, above);
       number += mix(vec4(0.0), vec4(1.0), above);
@@ -86,7 +94,8 @@ void store(uint row, uint j, vec4 s, vec4 weight) {
   const uint at = row * params.keys + j * 4;
   for (uint c = 0; c < 4; c++)
     if (j * 4 + c < params.keys) {
-      if ((FLAGS & HEED_ATTENTION_WEIGHTS) != 0) weights[params.weights_origin + at + c] = weight[c];
+      if ((FLAGS & HEED_ATTENTION_WEIGHTS) != 0)
+        weights[params.weights_origin + at + c] = weight[c];
       if ((FLAGS & HEED_ATTENTION_LOGITS) != 0) logits[params.logits_origin + at + c] = s[c];
     }
 }
@@ -105,7 +114,9 @@ void main() {
   const float aside = NORM == 1 ? kept_sum() : NORM == 2 ? sparsemax_threshold() : 0.0;
   if (heed_row() >= params.rows) return;
   const bool empty = total == 0.0;
-  const float fill = broken || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
+  const float fill = broken || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u)
+                     : EMPTY_ROW == 2         ? 1.0 / float(params.keys)
+                                              : 0.0;
   for (uint j = lane; j < count4; j += LANES) {
     const vec4 s = HEED_S4(from + j);
     vec4 weight;
@@ -118,10 +129,12 @@ void main() {
     weight = empty || broken ? vec4(fill) : weight;
     // past the last key nothing stands, whatever fills the row
     weight = mix(vec4(0.0), weight, lessThan(uvec4(j * 4) + uvec4(0, 1, 2, 3), uvec4(params.keys)));
-    // For the values' sake hidden keys are marked, and the mean of an empty row, which takes them all the same, by its sign.
+    // For the values' sake hidden keys are marked, and the mean of an empty row, which takes them
+    // all the same, by its sign.
     vec4 marked = EMPTY_ROW == 2 && empty && !broken ? -weight : weight;
     if ((FLAGS & HEED_ATTENTION_GUARD) != 0 && !broken && !(empty && EMPTY_ROW != 0))
-      marked = mix(weight, vec4(HEED_ATTENTION_HIDDEN), equal(floatBitsToUint(s), uvec4(0xFF800000u)));
+      marked =
+          mix(weight, vec4(HEED_ATTENTION_HIDDEN), equal(floatBitsToUint(s), uvec4(0xFF800000u)));
     if ((FLAGS & HEED_ATTENTION_NO_OUTPUT) == 0) normalised[from + j] = marked;
     if ((FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0) store(item, j, s, weight);
   }

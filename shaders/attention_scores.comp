@@ -1,9 +1,10 @@
 #version 450
-// Attention, first of three dispatches: logits of a piece of rows into scratch [slices, rows, stride], -Inf where not allowed and
-// past the last key. Passes 1 score 2 softcap, bias, mask. A register tile: ROWS queries by KEYS4 vec4 of keys an invocation.
-// Workgroup x: tile of keys, y: tile of rows, z: slice (head of an image).
-// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7 scores; 8 va, with HEED_ADDITIVE: score va . tanh(q + k)
-// instead of q . k.
+// Attention, first of three dispatches: logits of a piece of rows into scratch [slices, rows,
+// stride], -Inf where not allowed and past the last key. Passes 1 score 2 softcap, bias, mask. A
+// register tile: ROWS queries by KEYS4 vec4 of keys an invocation. Workgroup x: tile of keys, y:
+// tile of rows, z: slice (head of an image).
+// Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7
+// scores; 8 va, with HEED_ADDITIVE: score va . tanh(q + k) instead of q . k.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "include/base.glsl"
@@ -43,7 +44,8 @@ layout(binding = 8) uniform samplerBuffer va; // the ninth storage buffer would 
 #endif
 
 const uint KEYS = KEYS4 * 4;
-uint batch, head, first_row, first_key; // first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
+// first_row within the piece; the invocation's keys are first_key .. first_key + KEYS - 1
+uint batch, head, first_row, first_key;
 
 #include "include/attention_logit.glsl"
 
@@ -68,7 +70,8 @@ bool tile_is_empty() {
   const int tile = int(params.piece_key + gl_WorkGroupID.x * gl_WorkGroupSize.x * KEYS);
   int low, high, unused;
   row_range(params.first_row + first_row, low, unused);
-  row_range(min(params.first_row + min(first_row + ROWS, params.rows), params.queries) - 1, unused, high);
+  row_range(min(params.first_row + min(first_row + ROWS, params.rows), params.queries) - 1, unused,
+            high);
   return tile >= high || tile + int(gl_WorkGroupSize.x * KEYS) <= low;
 }
 
@@ -77,9 +80,11 @@ void main() {
   batch = slice / params.heads;
   head = slice % params.heads;
   first_row = gl_WorkGroupID.y * ROWS;
-  first_key = params.piece_key + (gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * KEYS;
+  first_key =
+      params.piece_key + (gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * KEYS;
   // Arrays of this function alone: as globals they took lavapipe's compiler ten times as long.
-  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
+  const uint key_slice =
+      (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
   uint q_at[ROWS], k_at[KEYS], query_row[ROWS];
   float sum[ROWS][KEYS];
   for (uint i = 0; i < ROWS; i++) {
@@ -87,7 +92,8 @@ void main() {
     q_at[i] = params.query_origin + (slice * params.queries + query_row[i]) * params.depth;
     for (uint c = 0; c < KEYS; c++) sum[i][c] = 0.0;
   }
-  for (uint c = 0; c < KEYS; c++) k_at[c] = params.key_origin + (key_slice + min(first_key + c, params.keys - 1)) * params.depth;
+  for (uint c = 0; c < KEYS; c++)
+    k_at[c] = params.key_origin + (key_slice + min(first_key + c, params.keys - 1)) * params.depth;
   const uint depth = tile_is_empty() ? 0 : params.depth;
   if (has(HEED_ATTENTION_VECTOR)) {
     for (uint i = 0; i < ROWS; i++) q_at[i] >>= 2;
@@ -97,7 +103,8 @@ void main() {
       for (uint c = 0; c < KEYS; c++) k[c] = HEED_K4(k_at[c] + d);
       for (uint i = 0; i < ROWS; i++) {
         const vec4 q = HEED_Q4(q_at[i] + d);
-        for (uint c = 0; c < KEYS; c++) sum[i][c] += (q.x * k[c].x + q.y * k[c].y) + (q.z * k[c].z + q.w * k[c].w);
+        for (uint c = 0; c < KEYS; c++)
+          sum[i][c] += (q.x * k[c].x + q.y * k[c].y) + (q.z * k[c].z + q.w * k[c].w);
       }
     }
   }
@@ -109,7 +116,8 @@ void main() {
       for (uint i = 0; i < ROWS; i++) {
         const float q = query[q_at[i] + d];
 #ifdef HEED_ADDITIVE
-        for (uint c = 0; c < KEYS; c++) sum[i][c] += texelFetch(va, int(params.va_origin + d)).x * heed_tanh(q + k[c]);
+        for (uint c = 0; c < KEYS; c++)
+          sum[i][c] += texelFetch(va, int(params.va_origin + d)).x * heed_tanh(q + k[c]);
 #else
         for (uint c = 0; c < KEYS; c++) sum[i][c] += q * k[c];
 #endif
@@ -117,14 +125,21 @@ void main() {
     }
   }
 #endif
-  if (!has(HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING | HEED_ATTENTION_BIAS | HEED_ATTENTION_SOFTCAP)) {
+  if (!has(HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING |
+           HEED_ATTENTION_BIAS | HEED_ATTENTION_SOFTCAP)) {
     for (uint i = 0; i < ROWS; i++)
-      for (uint c = 0; c < KEYS4; c++) put(i, c, query_row[i], vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]));
+      for (uint c = 0; c < KEYS4; c++)
+        put(i, c, query_row[i],
+            vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]));
     return;
   }
-  // A copy that is indexed by loop variables, so that the code of masks and bias stands once and not ROWS * KEYS4 times.
+  // A copy that is indexed by loop variables, so that the code of masks and bias stands once and
+  // not ROWS * KEYS4 times.
   vec4 done[ROWS * KEYS4];
   for (uint i = 0; i < ROWS; i++)
-    for (uint c = 0; c < KEYS4; c++) done[i * KEYS4 + c] = vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]);
-  [[dont_unroll]] for (uint i = 0; i < ROWS * KEYS4; i++) put(i / KEYS4, i % KEYS4, query_of(i / KEYS4), done[i]);
+    for (uint c = 0; c < KEYS4; c++)
+      done[i * KEYS4 + c] =
+          vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]);
+  [[dont_unroll]] for (uint i = 0; i < ROWS * KEYS4; i++)
+      put(i / KEYS4, i % KEYS4, query_of(i / KEYS4), done[i]);
 }

@@ -1,6 +1,7 @@
 #version 450
-// Attention, third of three dispatches: pass 5, weights times values. A register tile: ROWS queries by COLUMNS vec4 of the value's
-// depth an invocation. Workgroup x: tile of columns, y: tile of rows, z: slice (head of an image).
+// Attention, third of three dispatches: pass 5, weights times values. A register tile: ROWS queries
+// by COLUMNS vec4 of the value's depth an invocation. Workgroup x: tile of columns, y: tile of
+// rows, z: slice (head of an image).
 // Bindings: 0 weights [slices, rows, stride], 1 value, 2 output.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
@@ -37,9 +38,11 @@ vec4 load_value(uint key, uint base, uint at_column) {
 #ifdef HEED_TEXEL
   return texelFetch(value_texels, int((at + key * params.depth) >> 2));
 #else
-  if (has(HEED_ATTENTION_VALUE_HALF)) return heed_unpack(value_half[(at + key * params.depth) >> 2]);
+  if (has(HEED_ATTENTION_VALUE_HALF))
+    return heed_unpack(value_half[(at + key * params.depth) >> 2]);
   if (has(HEED_ATTENTION_VECTOR)) return value4[(at + key * params.depth) >> 2];
-  // Without alignment the depth may end inside the four: those past it are read from the last element of the depth.
+  // Without alignment the depth may end inside the four: those past it are read from the last
+  // element of the depth.
   const uint row = base + key * params.depth;
   vec4 v;
   for (uint c = 0; c < 4; c++) v[c] = value[row + min(at_column + c, params.depth - 1)];
@@ -47,7 +50,8 @@ vec4 load_value(uint key, uint base, uint at_column) {
 #endif
 }
 
-// A weight from -1 to 0 says that its row has nothing allowed and takes the mean: of what is finite, since all of it is hidden.
+// A weight from -1 to 0 says that its row has nothing allowed and takes the mean: of what is
+// finite, since all of it is hidden.
 vec4 weighted(float p, vec4 v) {
   if (has(HEED_ATTENTION_FILLS) && p < 0.0 && p >= -1.0) return -p * heed_finite(v);
   return GUARD ? (p == HEED_ATTENTION_HIDDEN ? vec4(0.0) : p * v) : p * v;
@@ -67,15 +71,19 @@ void store(uint at, uint first, vec4 v) {
 }
 
 void main() {
-  const uint slice = params.first_slice + gl_WorkGroupID.z, batch = slice / params.heads, head = slice % params.heads;
-  const uint first_row = gl_WorkGroupID.y * ROWS, panel = gl_WorkGroupID.x * gl_WorkGroupSize.x * COLUMNS + gl_LocalInvocationID.x;
+  const uint slice = params.first_slice + gl_WorkGroupID.z, batch = slice / params.heads,
+             head = slice % params.heads;
+  const uint first_row = gl_WorkGroupID.y * ROWS,
+             panel = gl_WorkGroupID.x * gl_WorkGroupSize.x * COLUMNS + gl_LocalInvocationID.x;
   const uint columns4 = (params.depth + 3) / 4;
   // Arrays of this function alone: as globals they took lavapipe's compiler ten times as long.
   uint p_at[ROWS], column[COLUMNS]; // column: in elements of the depth, held inside it
   vec4 sum[ROWS][COLUMNS];
-  for (uint j = 0; j < COLUMNS; j++) column[j] = min(panel + j * gl_WorkGroupSize.x, columns4 - 1) * 4;
+  for (uint j = 0; j < COLUMNS; j++)
+    column[j] = min(panel + j * gl_WorkGroupSize.x, columns4 - 1) * 4;
   for (uint i = 0; i < ROWS; i++) {
-    p_at[i] = (gl_WorkGroupID.z * params.rows + min(first_row + i, params.rows - 1)) * (params.stride / 4);
+    p_at[i] = (gl_WorkGroupID.z * params.rows + min(first_row + i, params.rows - 1)) *
+              (params.stride / 4);
     for (uint j = 0; j < COLUMNS; j++) sum[i][j] = vec4(0.0);
   }
   uint k = 0, high = params.keys;
@@ -86,9 +94,11 @@ void main() {
     k = uint(a) & ~3u;
     high = min((uint(b) + 3u) & ~3u, params.keys);
   }
-  const uint key_slice = (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
+  const uint key_slice =
+      (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
   const uint base = params.value_origin + key_slice * params.depth;
-  // The scores are padded with zeros to a multiple of 4 keys, the values are not: past the last key the last one stands, with no weight.
+  // The scores are padded with zeros to a multiple of 4 keys, the values are not: past the last key
+  // the last one stands, with no weight.
   for (; k < high; k += 4) {
     vec4 v[4][COLUMNS];
     for (uint q = 0; q < 4; q++)
@@ -99,13 +109,16 @@ void main() {
     for (uint i = 0; i < ROWS; i++) {
       const vec4 p = HEED_P4(p_at[i] + ((k - params.piece_key) >> 2));
       for (uint j = 0; j < COLUMNS; j++)
-        sum[i][j] += weighted(p.x, v[0][j]) + weighted(p.y, v[1][j]) + weighted(p.z, v[2][j]) + weighted(p.w, v[3][j]);
+        sum[i][j] += weighted(p.x, v[0][j]) + weighted(p.y, v[1][j]) + weighted(p.z, v[2][j]) +
+                     weighted(p.w, v[3][j]);
     }
   }
   for (uint i = 0; i < ROWS; i++) {
     const uint local_row = first_row + i, row = params.first_row + local_row;
-    const uint at = params.output_origin + (has(HEED_ATTENTION_MERGE) ? ((batch * params.queries + row) * params.heads + head) * params.depth
-                                                                      : (slice * params.queries + row) * params.depth);
+    const uint at = params.output_origin +
+                    (has(HEED_ATTENTION_MERGE)
+                         ? ((batch * params.queries + row) * params.heads + head) * params.depth
+                         : (slice * params.queries + row) * params.depth);
     for (uint j = 0; j < COLUMNS; j++) {
       const uint at_column = panel + j * gl_WorkGroupSize.x;
       if (local_row < params.rows && at_column < columns4) store(at, at_column * 4, sum[i][j]);

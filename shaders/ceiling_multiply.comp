@@ -1,6 +1,7 @@
 #version 450
-// What a device multiplies and adds at best: 12 independent chains of v = v * factor + shift an invocation, in registers alone;
-// 16 rounds a step, 12 * 16 * 2 operations. HEED_F16: in packed fp16. Bindings: 0 y, a float an invocation, so that nothing is left out.
+// What a device multiplies and adds at best: 12 independent chains of v = v * factor + shift an
+// invocation, in registers alone; 16 rounds a step, 12 * 16 * 2 operations. HEED_F16: in packed
+// fp16. Bindings: 0 y, a float an invocation, so that nothing is left out.
 #extension GL_GOOGLE_include_directive : require
 #ifdef HEED_F16
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
@@ -15,7 +16,10 @@
 
 layout(std430, binding = 0) writeonly buffer Y { float y[]; };
 
-#define ROUND a = fma(a, factor, shift); b = fma(b, factor, shift); c = fma(c, factor, shift);
+#define ROUND                \
+  a = fma(a, factor, shift); \
+  b = fma(b, factor, shift); \
+  c = fma(c, factor, shift);
 #define FOUR_ROUNDS ROUND ROUND ROUND ROUND
 
 void main() {

@@ -1,6 +1,7 @@
 #version 450
-// What cooperative matrices multiply and add at best: 4 independent sums a subgroup, s = a * b + s, one product each a step,
-// 4 * 2 * M * N * K operations. Bindings: 0 y, M x N floats a subgroup, so that nothing is left out.
+// What cooperative matrices multiply and add at best: 4 independent sums a subgroup, s = a * b + s,
+// one product each a step, 4 * 2 * M * N * K operations. Bindings: 0 y, M x N floats a subgroup, so
+// that nothing is left out.
 #extension GL_GOOGLE_include_directive : require
 #include "include/matrix.glsl"
 #include "include/base.glsl"
@@ -24,5 +25,6 @@ void main() {
     sums[3] = coopMatMulAdd(a, b, sums[3]);
   }
   const uint place = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * M * N;
-  coopMatStore(sums[0] + sums[1] + (sums[2] + sums[3]), y, place, N, gl_CooperativeMatrixLayoutRowMajor);
+  coopMatStore(sums[0] + sums[1] + (sums[2] + sums[3]), y, place, N,
+               gl_CooperativeMatrixLayoutRowMajor);
 }

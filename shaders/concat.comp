@@ -11,5 +11,6 @@ void main() {
   const uint at = heed_item();
   if (at >= params.count) return;
   const uint row = at / params.x_row, column = at % params.x_row;
-  y[params.y_origin + row * params.y_row + params.y_first + column] = x[params.x_origin + row % params.x_outer * params.x_row + column];
+  y[params.y_origin + row * params.y_row + params.y_first + column] =
+      x[params.x_origin + row % params.x_outer * params.x_row + column];
 }

@@ -1,6 +1,6 @@
 #version 450
-// y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis: 1 mean 2 variance about it, and what
-// rounding left of the mean (a mean far from 0 costs digits) 3 result.
+// y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis: 1 mean 2 variance about
+// it, and what rounding left of the mean (a mean far from 0 costs digits) 3 result.
 // Bindings: 0 x, 1 gain, 2 bias, 3 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
@@ -20,9 +20,11 @@ layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) readonly buffer Gain { float gain[]; };
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 layout(std430, binding = 3) writeonly buffer Y { float y[]; };
-#define HEED_FOUR(texels, buffer, at) vec4(buffer[at], buffer[(at) + LANES], buffer[(at) + 2 * LANES], buffer[(at) + 3 * LANES])
+#define HEED_FOUR(texels, buffer, at) \
+  vec4(buffer[at], buffer[(at) + LANES], buffer[(at) + 2 * LANES], buffer[(at) + 3 * LANES])
 #define HEED_ONE(buffer, at) buffer[at]
-#define HEED_PUT(at, v) for (uint c = 0; c < 4; c++) y[(at) + c * LANES] = v[c]
+#define HEED_PUT(at, v) \
+  for (uint c = 0; c < 4; c++) y[(at) + c * LANES] = v[c]
 #endif
 
 uint from; // the row in x
@@ -57,11 +59,14 @@ void main() {
   if (heed_row() >= params.rows) return;
   const uint to = params.y_origin + row * params.width;
   for (uint i = lane; i < ends; i += 4 * LANES) {
-    const vec4 v = (four(i) - mean - rest) * factor * HEED_FOUR(gain_texels, gain, params.gain_origin + i) + HEED_FOUR(bias_texels, bias, params.bias_origin + i);
+    const vec4 v =
+        (four(i) - mean - rest) * factor * HEED_FOUR(gain_texels, gain, params.gain_origin + i) +
+        HEED_FOUR(bias_texels, bias, params.bias_origin + i);
     HEED_PUT(to + i, v);
   }
 #ifndef HEED_TEXEL
   for (uint i = ends + lane; i < params.width; i += LANES)
-    y[to + i] = (x[from + i] - mean - rest) * factor * gain[params.gain_origin + i] + bias[params.bias_origin + i];
+    y[to + i] = (x[from + i] - mean - rest) * factor * gain[params.gain_origin + i] +
+                bias[params.bias_origin + i];
 #endif
 }

@@ -1,9 +1,11 @@
 #version 450
-// y = activation(x W^T + bias) + residual; y [rows, columns], or head-major [parts, B, H, T, D] where column n belongs to part
-// n / (H D), head n / D % H. Bindings: 0 x, 1 weight in panels, 2 bias, 3 residual, 4 y.
-// Where rows and columns make too few workgroups the depth is cut too: among the GROUPS of a workgroup, then among workgroups. Workgroup z
-// sums its share and stores that alone, [slices, rows, columns] into y; linear_sum.comp adds them in their order and does the rest.
-// params.slice: values of k between two that begin, of groups (GROUPS of them a workgroup) or of workgroups.
+// y = activation(x W^T + bias) + residual; y [rows, columns], or head-major [parts, B, H, T, D]
+// where column n belongs to part n / (H D), head n / D % H. Bindings: 0 x, 1 weight in panels, 2
+// bias, 3 residual, 4 y.
+// Where rows and columns make too few workgroups the depth is cut too: among the GROUPS of a
+// workgroup, then among workgroups. Workgroup z sums its share and stores that alone, [slices,
+// rows, columns] into y; linear_sum.comp adds them in their order and does the rest. params.slice:
+// values of k between two that begin, of groups (GROUPS of them a workgroup) or of workgroups.
 #extension GL_GOOGLE_include_directive : require
 #if defined HEED_MATRIX2
 #include "include/matrix2.glsl"
@@ -18,9 +20,11 @@
 #else
 layout(constant_id = 11) const uint SLICED = 0;
 #define TILE_SLICES (SLICED != 0)
-#define TILE_SLICE (TILE_SLICES ? gl_WorkGroupID.z * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationID.x / LANES : gl_WorkGroupID.z)
+#define TILE_SLICE                                                                                \
+  (TILE_SLICES ? gl_WorkGroupID.z * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationID.x / LANES \
+               : gl_WorkGroupID.z)
 #endif
-#define TILE_FIRST min(params.depth, TILE_SLICE * params.slice)
+#define TILE_FIRST min(params.depth, TILE_SLICE *params.slice)
 #define TILE_END min(params.depth, TILE_FIRST + params.slice)
 #endif
 #include "include/tile.glsl"
@@ -47,8 +51,10 @@ layout(std430, binding = 4) writeonly buffer YHalves { float16_t y_halves[]; };
 void tile_store_one(uint row, uint column, float v) {
   const uint at = heed_where(row, column);
   if (HAS_RESIDUAL != 0) v += residual[params.residual_origin + at];
-  if (VECTOR_OUT == 2) y_halves[params.y_origin + at] = float16_t(v);
-  else y[params.y_origin + at] = v;
+  if (VECTOR_OUT == 2)
+    y_halves[params.y_origin + at] = float16_t(v);
+  else
+    y[params.y_origin + at] = v;
 }
 #endif
 
@@ -56,14 +62,17 @@ void tile_store(uint row, uint column, vec4 v) {
   if (VECTOR_OUT != 0) {
     const uint at = heed_where(row, column);
     if (HAS_RESIDUAL != 0) v += residual4[(params.residual_origin + at) >> 2];
-    if (VECTOR_OUT == 2) y_half[(params.y_origin + at) >> 2] = heed_pack(v);
-    else y4[(params.y_origin + at) >> 2] = v;
+    if (VECTOR_OUT == 2)
+      y_half[(params.y_origin + at) >> 2] = heed_pack(v);
+    else
+      y4[(params.y_origin + at) >> 2] = v;
     return;
   }
   for (uint c = 0; c < 4; c++)
     if (column + c < params.columns) {
       const uint at = heed_where(row, column + c);
-      y[params.y_origin + at] = HAS_RESIDUAL != 0 ? v[c] + residual[params.residual_origin + at] : v[c];
+      y[params.y_origin + at] =
+          HAS_RESIDUAL != 0 ? v[c] + residual[params.residual_origin + at] : v[c];
     }
 }
 

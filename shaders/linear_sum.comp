@@ -1,6 +1,7 @@
 #version 450
-// linear, second of two dispatches where its depth is cut: y = activation(sum of slices + bias) + residual, a vec4 of columns an
-// invocation, slices in their order. Bindings: 0 slices [slices, rows, columns], 1 unused, 2 bias, 3 residual, 4 y.
+// linear, second of two dispatches where its depth is cut: y = activation(sum of slices + bias) +
+// residual, a vec4 of columns an invocation, slices in their order. Bindings: 0 slices [slices,
+// rows, columns], 1 unused, 2 bias, 3 residual, 4 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/half.glsl"
@@ -24,10 +25,12 @@ layout(std430, binding = 4) writeonly buffer YHalf { uvec2 y_half[]; };
 void main() {
   const uint fours = (params.columns + 3) / 4, item = heed_item();
   if (item >= fours * params.rows) return;
-  const uint row = item / fours, column = item % fours * 4, slices = (params.depth + params.slice - 1) / params.slice;
+  const uint row = item / fours, column = item % fours * 4,
+             slices = (params.depth + params.slice - 1) / params.slice;
   vec4 v = vec4(0.0);
   for (uint s = 0; s < slices; s++)
-    for (uint c = 0; c < 4; c++) v[c] += x[(s * params.rows + row) * params.columns + min(column + c, params.columns - 1)];
+    for (uint c = 0; c < 4; c++)
+      v[c] += x[(s * params.rows + row) * params.columns + min(column + c, params.columns - 1)];
   for (uint c = 0; c < 4; c++)
     if (HAS_BIAS != 0) v[c] += bias[params.bias_origin + min(column + c, params.columns - 1)];
   v = heed_activate(KIND, v);
@@ -38,6 +41,7 @@ void main() {
   for (uint c = 0; c < 4; c++)
     if (column + c < params.columns) {
       const uint at = heed_where(row, column + c);
-      y[params.y_origin + at] = HAS_RESIDUAL != 0 ? v[c] + residual[params.residual_origin + at] : v[c];
+      y[params.y_origin + at] =
+          HAS_RESIDUAL != 0 ? v[c] + residual[params.residual_origin + at] : v[c];
     }
 }

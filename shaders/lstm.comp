@@ -1,5 +1,6 @@
 #version 450
-// One token of an LSTM: i, f, o = sigmoid, g = tanh of their gates; c = f c + i g; h = o tanh(c). Bindings: include/recurrent.glsl.
+// One token of an LSTM: i, f, o = sigmoid, g = tanh of their gates; c = f c + i g; h = o tanh(c).
+// Bindings: include/recurrent.glsl.
 #extension GL_GOOGLE_include_directive : require
 #define GATES 4
 #include "params/lstm.h"

@@ -1,6 +1,7 @@
 #version 450
-// Patches of an image times a weight: a convolution whose stride is its kernel's side P. Row m of the product is patch m % patches
-// of image m / patches; k runs over channel, row, column of the patch. Bindings: 0 image, 1 weight in panels, 2 bias, 3 y.
+// Patches of an image times a weight: a convolution whose stride is its kernel's side P. Row m of
+// the product is patch m % patches of image m / patches; k runs over channel, row, column of the
+// patch. Bindings: 0 image, 1 weight in panels, 2 bias, 3 y.
 #extension GL_GOOGLE_include_directive : require
 #ifdef HEED_MATRIX
 #include "include/matrix.glsl"
@@ -17,7 +18,8 @@ uint patch_x, patch_y;
 
 uint tile_base(uint row) {
   const uint image = row / params.patches, cell = row % params.patches;
-  const uint top = cell / params.patches_across * params.side, left = cell % params.patches_across * params.side;
+  const uint top = cell / params.patches_across * params.side,
+             left = cell % params.patches_across * params.side;
   return params.x_origin + (image * params.channels * params.height + top) * params.width + left;
 }
 

@@ -10,5 +10,6 @@ layout(std430, binding = 1) writeonly buffer Y { uint y[]; };
 void main() {
   const uint at = heed_item();
   if (at >= params.count) return;
-  y[params.y_origin + at] = x[params.x_origin + at / params.y_row * params.x_row + params.x_first + at % params.y_row];
+  y[params.y_origin + at] =
+      x[params.x_origin + at / params.y_row * params.x_row + params.x_first + at % params.y_row];
 }

@@ -1,6 +1,6 @@
 #version 450
-// y = softmax(x) over the last axis: 1 maximum 2 sum of exponentials 3 quotient. A NaN makes the whole row NaN, and so does a row
-// whose largest entry is infinite. Bindings: 0 x, 1 y.
+// y = softmax(x) over the last axis: 1 maximum 2 sum of exponentials 3 quotient. A NaN makes the
+// whole row NaN, and so does a row whose largest entry is infinite. Bindings: 0 x, 1 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/math.glsl"
@@ -30,5 +30,6 @@ void main() {
   sum = heed_row_sum(sum);
   if (heed_row() >= params.rows) return;
   for (uint i = lane; i < params.width; i += LANES)
-    y[params.y_origin + row * params.width + i] = broken > 0.0 ? uintBitsToFloat(0x7FC00000u) : heed_exp(x[from + i] - largest) / sum;
+    y[params.y_origin + row * params.width + i] =
+        broken > 0.0 ? uintBitsToFloat(0x7FC00000u) : heed_exp(x[from + i] - largest) / sum;
 }

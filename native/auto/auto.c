@@ -1,4 +1,5 @@
-/* The backend that this machine has: the first Vulkan GPU that passes its self-check, else the CPU; and why. */
+/* The backend that this machine has: the first Vulkan GPU that passes its self-check, else the CPU;
+ * and why. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,8 +7,8 @@
 #include "base/status.h"
 #include "heed/native.h"
 
-static heed_status open_cpu(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
-                            heed_error *error) {
+static heed_status open_cpu(heed_context *context, const heed_auto_desc *desc,
+                            heed_backend **backend, heed_auto_choice *choice, heed_error *error) {
   choice->device = -1;
   return heed_cpu_backend_create(context, desc->cpu, backend, error);
 }
@@ -16,7 +17,8 @@ static heed_status open_cpu(heed_context *context, const heed_auto_desc *desc, h
 #include "heed/vulkan.h"
 
 /* Whether this device may be taken; when not, why. */
-static bool device_passes(heed_context *context, const heed_vulkan_desc *desc, const heed_vulkan_device_info *info, bool named,
+static bool device_passes(heed_context *context, const heed_vulkan_desc *desc,
+                          const heed_vulkan_device_info *info, bool named,
                           heed_auto_choice *choice) {
   char *why = choice->why;
   const unsigned index = (unsigned)desc->device;
@@ -26,13 +28,16 @@ static bool device_passes(heed_context *context, const heed_vulkan_desc *desc, c
   if (info->unusable[0])
     snprintf(why, HEED_AUTO_WHY_SIZE, "device %u cannot be used: %s", index, info->unusable);
   else if ((choice->software = info->type == HEED_VULKAN_CPU && !named))
-    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u (%s) is a software one, slower than the CPU itself", index, info->name);
+    snprintf(why, HEED_AUTO_WHY_SIZE,
+             "device %u (%s) is a software one, slower than the CPU itself", index, info->name);
   else if (heed_vulkan_self_check(context, desc, &check, &error) != HEED_OK)
     snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s", index, error.message);
   else if (!check.passed)
-    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s is off by %.3g", index, check.worst, check.max_error);
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s is off by %.3g", index,
+             check.worst, check.max_error);
   else {
-    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u passed its self-check of %u kernels", index, check.kernels);
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u passed its self-check of %u kernels", index,
+             check.kernels);
     return true;
   }
   return false;
@@ -41,7 +46,8 @@ static bool device_passes(heed_context *context, const heed_vulkan_desc *desc, c
 #define MOST_DEVICES 16
 
 /* The first device that passes, else none. */
-static heed_status find_device(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+static heed_status find_device(heed_context *context, const heed_auto_desc *desc,
+                               heed_backend **backend, heed_auto_choice *choice,
                                heed_error *error) {
   heed_vulkan_device_info infos[MOST_DEVICES];
   heed_vulkan_desc vulkan = HEED_VULKAN_DESC_INIT;
@@ -56,18 +62,21 @@ static heed_status find_device(heed_context *context, const heed_auto_desc *desc
     return HEED_OK;
   }
   if (named && first >= count)
-    return heed_fail(error, HEED_NO_DEVICE, "device: no such device (found %u, expected less than %u)", first, count);
+    return heed_fail(error, HEED_NO_DEVICE,
+                     "device: no such device (found %u, expected less than %u)", first, count);
   for (uint32_t i = first; i < count && i < MOST_DEVICES && !(named && i > first); i++) {
     vulkan.device = (int32_t)i;
     if (!device_passes(context, &vulkan, &infos[i], named, choice)) continue;
     choice->device = (int32_t)i;
     if (heed_vulkan_backend_create(context, &vulkan, backend, &reason) == HEED_OK) return HEED_OK;
-    snprintf(choice->why, sizeof choice->why, "device %u could not be opened: %s", i, reason.message);
+    snprintf(choice->why, sizeof choice->why, "device %u could not be opened: %s", i,
+             reason.message);
   }
   return HEED_OK;
 }
 #else
-static heed_status find_device(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+static heed_status find_device(heed_context *context, const heed_auto_desc *desc,
+                               heed_backend **backend, heed_auto_choice *choice,
                                heed_error *error) {
   (void)context;
   (void)desc;
@@ -78,7 +87,8 @@ static heed_status find_device(heed_context *context, const heed_auto_desc *desc
 }
 #endif
 
-heed_status heed_auto_backend_create(heed_context *context, const heed_auto_desc *desc, heed_backend **backend, heed_auto_choice *choice,
+heed_status heed_auto_backend_create(heed_context *context, const heed_auto_desc *desc,
+                                     heed_backend **backend, heed_auto_choice *choice,
                                      heed_error *error) {
   heed_auto_desc full = HEED_DESC(heed_auto_desc);
   heed_auto_choice made = {-1, false, ""};

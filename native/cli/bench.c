@@ -1,4 +1,5 @@
-/* heed bench: times a model or one op. Median and least of the runs after warm-up; a figure means little without its ceiling or peer. */
+/* heed bench: times a model or one op. Median and least of the runs after warm-up; a figure means
+ * little without its ceiling or peer. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,16 @@ typedef struct bench {
   char what[128];
 } bench;
 
-/* Processor time of this thread alone, in microseconds: what a run costs the host beside waiting. */
+/* Processor time of this thread alone, in microseconds: what a run costs the host beside
+ * waiting. */
 static double thread_microseconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static void report(const bench *b, const double *times, double load, double cpu, const cli_profile *profile) {
+static void report(const bench *b, const double *times, double load, double cpu,
+                   const cli_profile *profile) {
   uint64_t flops = 0;
   for (uint32_t i = 0; i < heed_plan_step_count(b->plan); i++) {
     heed_plan_step step;
@@ -47,13 +50,18 @@ static void report(const bench *b, const double *times, double load, double cpu,
   getrusage(RUSAGE_SELF, &usage);
   const double median = times[b->runs / 2], least = times[0];
   if (!b->json) {
-    printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load %.0f ms, predicted %.1f MB, peak RSS %.1f "
+    printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load "
+           "%.0f ms, predicted %.1f MB, peak RSS %.1f "
            "MB\n",
-           CLI_SHOWN(b->what), heed_backend_name(b->choice.opened), CLI_SHOWN(heed_backend_device(b->choice.opened)), median, least,
+           CLI_SHOWN(b->what), heed_backend_name(b->choice.opened),
+           CLI_SHOWN(heed_backend_device(b->choice.opened)), median, least,
            (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs, load,
-           (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)usage.ru_maxrss * 1024e-6);
-    if (strcmp(heed_backend_name(b->choice.opened), "vulkan") == 0) printf("host: %.1f us of processor time a run beside waiting\n", b->thread_us);
-    if (b->in_flight) printf("stream, %u in flight: %.3f ms a run with its copies\n", b->in_flight, b->stream_ms);
+           (double)(memory.weights + memory.arena + memory.workspace) * 1e-6,
+           (double)usage.ru_maxrss * 1024e-6);
+    if (strcmp(heed_backend_name(b->choice.opened), "vulkan") == 0)
+      printf("host: %.1f us of processor time a run beside waiting\n", b->thread_us);
+    if (b->in_flight)
+      printf("stream, %u in flight: %.3f ms a run with its copies\n", b->in_flight, b->stream_ms);
     if (b->profile) cli_profile_print(profile);
     return;
   }
@@ -88,7 +96,9 @@ static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed
   uint64_t state = 1;
   for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) {
     heed_value_info info;
-    if (heed_graph_value_info(graph, (heed_value){id}, &info) != HEED_OK || !info.is_input || info.dtype != HEED_F32) continue;
+    if (heed_graph_value_info(graph, (heed_value){id}, &info) != HEED_OK || !info.is_input ||
+        info.dtype != HEED_F32)
+      continue;
     const size_t count = (size_t)heed_shape_count(&info.shape);
     float *data = malloc(count * sizeof *data);
     if (!data) return heed_fail_memory(&cli->error, info.name, count * sizeof *data);
@@ -96,7 +106,8 @@ static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed
       state = state * 6364136223846793005u + 1442695040888963407u;
       data[i] = (float)(state >> 40) / 8388608.0f - 1.0f;
     }
-    const heed_status status = heed_session_write(session, (heed_value){id}, data, count * sizeof *data, &cli->error);
+    const heed_status status =
+        heed_session_write(session, (heed_value){id}, data, count * sizeof *data, &cli->error);
     free(data);
     HEED_TRY(status);
   }
@@ -108,8 +119,10 @@ static heed_status tune(cli_state *cli, const bench *b) {
 #if HEED_HAS_VULKAN
   heed_vulkan_tuning tuning;
   HEED_TRY(heed_vulkan_tune(b->choice.opened, b->graph, &tuning, &cli->error));
-  fprintf(b->json ? stderr : stdout, "tiles: %u shapes measured, another tile for %u: %.0f us instead of %.0f, from the next run on\n", tuning.shapes, tuning.changed,
-          tuning.after, tuning.before);
+  fprintf(b->json ? stderr : stdout,
+          "tiles: %u shapes measured, another tile for %u: %.0f us instead of %.0f, from the next "
+          "run on\n",
+          tuning.shapes, tuning.changed, tuning.after, tuning.before);
   return HEED_OK;
 #else
   (void)b;
@@ -139,8 +152,10 @@ static heed_status time_plan(cli_state *cli, bench *b) {
     }
     processor = clock() - processor;
     b->thread_us = (thread_microseconds() - b->thread_us) / b->runs;
-    if (status == HEED_OK && b->profile) status = cli_profile_take(cli, b->choice.opened, b->plan, session, b->runs, &profile);
-    if (status == HEED_OK && b->in_flight) status = cli_stream_time(cli, session, b->runs, b->in_flight, &b->stream_ms);
+    if (status == HEED_OK && b->profile)
+      status = cli_profile_take(cli, b->choice.opened, b->plan, session, b->runs, &profile);
+    if (status == HEED_OK && b->in_flight)
+      status = cli_stream_time(cli, session, b->runs, b->in_flight, &b->stream_ms);
     heed_session_destroy(session);
   }
   if (status == HEED_OK) {
@@ -162,8 +177,10 @@ static heed_status bench_op(cli_state *cli, bench *b) {
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     status = heed_graph_create(cli->context, &b->graph, &cli->error);
-    if (status == HEED_OK) status = cli_bench_define(cli, &b->op, tokens[i], b->graph, b->what, sizeof b->what);
-    if (status == HEED_OK) status = heed_plan_create(b->graph, b->choice.opened, &plan, &b->plan, &cli->error);
+    if (status == HEED_OK)
+      status = cli_bench_define(cli, &b->op, tokens[i], b->graph, b->what, sizeof b->what);
+    if (status == HEED_OK)
+      status = heed_plan_create(b->graph, b->choice.opened, &plan, &b->plan, &cli->error);
     if (status == HEED_OK) status = time_plan(cli, b);
     heed_plan_destroy(b->plan);
     heed_graph_destroy(b->graph);
@@ -179,13 +196,18 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   char(*names)[48] = NULL;
   const char **taps = NULL;
   heed_status status = HEED_OK;
-  if (b->vit) status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
-  else status = cli_pipeline_load(cli, &pipeline, path);
-  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build, .batch = b->batch, .classes_only = !b->op.maps && !b->all_tokens};
+  if (b->vit)
+    status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
+  else
+    status = cli_pipeline_load(cli, &pipeline, path);
+  pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build,
+                                     .batch = b->batch,
+                                     .classes_only = !b->op.maps && !b->all_tokens};
   if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);
     taps = calloc(pipeline.info.layers, sizeof *taps);
-    if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
+    if (!names || !taps)
+      status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
     for (uint32_t i = 0; status == HEED_OK && i < pipeline.info.layers; i++) {
       snprintf(names[i], sizeof names[i], "layer.%u.attention.weights", i);
       taps[i] = names[i];
@@ -197,8 +219,12 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   if (status == HEED_OK) {
     b->graph = pipeline.graph;
     b->plan = pipeline.plan;
-    snprintf(b->what, sizeof b->what, "%s %s%.60s batch %u%s", pipeline.info.family, b->vit ? "shape " : "", b->vit ? b->vit : path ? path : "embedded", b->batch,
-             b->op.maps ? " with all maps" : "");
+    snprintf(b->what, sizeof b->what, "%s %s%.60s batch %u%s", pipeline.info.family,
+             b->vit ? "shape " : "",
+             b->vit ? b->vit
+             : path ? path
+                    : "embedded",
+             b->batch, b->op.maps ? " with all maps" : "");
     status = time_plan(cli, b);
   }
   cli_pipeline_close(&pipeline);
@@ -211,32 +237,47 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
 static int run(cli_state *cli, int argc, char **argv) {
   bench b = {.choice = CLI_CHOICE_INIT, .batch = 1, .runs = 10, .warmup = 2};
   cli_words words;
-  const cli_option options[] = {{"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},
-                                {"--batch", CLI_NUMBER, &b.batch, "N", "pictures a run (1)"},
-                                {"--op", CLI_TEXT, &b.op.name, "NAME", "one op instead of a model: attention, linear_attention, linear or layer_norm"},
-                                {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D", "the attention's shape (1,1,1024,1024,64); linear: M,K,N; layer_norm: ROWS,WIDTH"},
-                                {"--tokens", CLI_TEXT, &b.op.tokens, "T,T,...", "attentions of so many queries and keys, one after another"},
-                                {"--causal", CLI_TEXT, &b.op.causal, "top_left|bottom_right", "attention with this causal rule"},
-                                {"--window", CLI_NUMBER, &b.op.window, "W", "attention with a window of W keys each side"},
-                                {"--mode", CLI_TEXT, &b.op.mode, "auto|resident|streamed", "how attention holds its scores (auto)"},
-                                {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
-                                {"--all-tokens", CLI_FLAG, &b.all_tokens, NULL, "a model's last layer for all tokens, as with --maps, not for the classifier's alone"},
-                                {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
-                                {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
-                                {"--in-flight", CLI_NUMBER, &b.in_flight, "N", "also as a stream with so many runs in flight, 1 to 8"},
-                                {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
-                                {"--tune", CLI_FLAG, &b.tune, NULL, "then measure tiles for its products and attentions and keep the fastest (Vulkan)"},
-                                {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
-                                CLI_CHOICE_OPTIONS(b.choice),
-                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option options[] = {
+      {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
+       "a ViT of this shape with made-up weights instead of MODEL"},
+      {"--batch", CLI_NUMBER, &b.batch, "N", "pictures a run (1)"},
+      {"--op", CLI_TEXT, &b.op.name, "NAME",
+       "one op instead of a model: attention, linear_attention, linear or layer_norm"},
+      {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D",
+       "the attention's shape (1,1,1024,1024,64); linear: M,K,N; layer_norm: ROWS,WIDTH"},
+      {"--tokens", CLI_TEXT, &b.op.tokens, "T,T,...",
+       "attentions of so many queries and keys, one after another"},
+      {"--causal", CLI_TEXT, &b.op.causal, "top_left|bottom_right",
+       "attention with this causal rule"},
+      {"--window", CLI_NUMBER, &b.op.window, "W", "attention with a window of W keys each side"},
+      {"--mode", CLI_TEXT, &b.op.mode, "auto|resident|streamed",
+       "how attention holds its scores (auto)"},
+      {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
+      {"--all-tokens", CLI_FLAG, &b.all_tokens, NULL,
+       "a model's last layer for all tokens, as with --maps, not for the classifier's alone"},
+      {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
+      {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
+      {"--in-flight", CLI_NUMBER, &b.in_flight, "N",
+       "also as a stream with so many runs in flight, 1 to 8"},
+      {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
+      {"--tune", CLI_FLAG, &b.tune, NULL,
+       "then measure tiles for its products and attentions and keep the fastest (Vulkan)"},
+      {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
+      CLI_CHOICE_OPTIONS(b.choice),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "bench [MODEL] [options]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1 || b.runs == 0 || b.runs > 1000000 || b.batch == 0) {
-    fprintf(stderr, "heed bench: wrong words (found %u models, %u runs, batch %u; expected at most one model, 1 to 1000000 runs)\n", words.count, b.runs, b.batch);
+    fprintf(stderr,
+            "heed bench: wrong words (found %u models, %u runs, batch %u; expected at most one "
+            "model, 1 to 1000000 runs)\n",
+            words.count, b.runs, b.batch);
     return CLI_USAGE;
   }
   heed_status status = cli_choice_open(cli, &b.choice);
-  if (status == HEED_OK) status = b.op.name ? bench_op(cli, &b) : bench_model(cli, &b, words.count ? words.word[0] : NULL);
+  if (status == HEED_OK)
+    status =
+        b.op.name ? bench_op(cli, &b) : bench_model(cli, &b, words.count ? words.word[0] : NULL);
   cli_choice_close(&b.choice);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }

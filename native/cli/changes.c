@@ -1,4 +1,5 @@
-/* What heed run changes in a model's attention, from options to the inputs of a graph that `intervene` built. */
+/* What heed run changes in a model's attention, from options to the inputs of a graph that
+ * `intervene` built. */
 #include "cli/changes.h"
 
 #include <math.h>
@@ -8,11 +9,13 @@
 #include "base/status.h"
 
 #define OPTIONS 6
-static const char *const names[OPTIONS] = {"ablate", "replace", "gain", "drop", "cut", "temperature"};
+static const char *const names[OPTIONS] = {"ablate", "replace", "gain",
+                                           "drop",   "cut",     "temperature"};
 
 static const char *value_of(const cli_changes *changes, int option) {
   return (const char *const[OPTIONS]){
-      changes->ablate, changes->replace, changes->gain, changes->drop, changes->cut, changes->temperature}[option];
+      changes->ablate, changes->replace, changes->gain,
+      changes->drop,   changes->cut,     changes->temperature}[option];
 }
 
 bool cli_changes_any(const cli_changes *changes) {
@@ -21,7 +24,7 @@ bool cli_changes_any(const cli_changes *changes) {
   return any;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 static bool take_whole(const char **at, uint32_t *number) {
   const size_t length = strspn(*at, "0123456789");
@@ -33,7 +36,8 @@ static bool take_whole(const char **at, uint32_t *number) {
   return cli_read_number(digits, UINT32_MAX, number);
 }
 
-/* How a list is written: pairs with a sign between, perhaps a share, a sign after each but the last; what is wrong where one is not. */
+/* How a list is written: pairs with a sign between, perhaps a share, a sign after each but the
+ * last; what is wrong where one is not. */
 typedef struct list {
   const char *text;
   char between, after;
@@ -50,19 +54,24 @@ typedef struct entry {
 /* The next entry of a list that is not at its end. */
 static heed_status take_entry(cli_state *cli, const list *l, const char **at, entry *found) {
   const char *first = *at;
-  bool good = take_whole(at, &found->number[0]) && *(*at)++ == l->between && take_whole(at, &found->number[1]);
-  if (good && l->has_share) good = *(*at)++ == '=' && cli_take_decimal(at, &found->share) && isfinite((float)found->share);
-  good =
-      good && (**at == '\0' || (*(*at)++ == l->after && **at != '\0')) && found->number[0] < l->limit[0] && found->number[1] < l->limit[1];
+  bool good = take_whole(at, &found->number[0]) && *(*at)++ == l->between &&
+              take_whole(at, &found->number[1]);
+  if (good && l->has_share)
+    good = *(*at)++ == '=' && cli_take_decimal(at, &found->share) && isfinite((float)found->share);
+  good = good && (**at == '\0' || (*(*at)++ == l->after && **at != '\0')) &&
+         found->number[0] < l->limit[0] && found->number[1] < l->limit[1];
   if (good) return HEED_OK;
   const char *end = strchr(first, l->after);
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s (found \"%.*s\", expected %s, %u x %u of them)", l->wrong,
-                   end ? (int)(end - first) : (int)strlen(first), first, l->expected, l->limit[0], l->limit[1]);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "%s (found \"%.*s\", expected %s, %u x %u of them)", l->wrong,
+                   end ? (int)(end - first) : (int)strlen(first), first, l->expected, l->limit[0],
+                   l->limit[1]);
 }
 
 typedef void (*take_function)(cli_change_inputs *inputs, const entry *found);
 
-static heed_status read_list(cli_state *cli, const list *l, take_function take, cli_change_inputs *inputs) {
+static heed_status read_list(cli_state *cli, const list *l, take_function take,
+                             cli_change_inputs *inputs) {
   const char *at = l->text;
   entry found;
   do {
@@ -81,23 +90,54 @@ static void take_gain(cli_change_inputs *inputs, const entry *found) {
 }
 
 static void take_patch(cli_change_inputs *inputs, const entry *found) {
-  inputs->seen[inputs->tokens - inputs->rows * inputs->columns + found->number[0] * inputs->columns + found->number[1]] = 0;
+  inputs->seen[inputs->tokens - inputs->rows * inputs->columns +
+               found->number[0] * inputs->columns + found->number[1]] = 0;
 }
 
 static void take_pair(cli_change_inputs *inputs, const entry *found) {
   inputs->pairs[(size_t)found->number[0] * inputs->tokens + found->number[1]] = 0;
 }
 
-static heed_status read_lists(cli_state *cli, const cli_changes *changes, cli_change_inputs *inputs) {
-  const uint32_t layers = inputs->layers, heads = inputs->heads, rows = inputs->rows, columns = inputs->columns, tokens = inputs->tokens;
+static heed_status read_lists(cli_state *cli, const cli_changes *changes,
+                              cli_change_inputs *inputs) {
+  const uint32_t layers = inputs->layers, heads = inputs->heads, rows = inputs->rows,
+                 columns = inputs->columns, tokens = inputs->tokens;
   const struct {
     list list;
     take_function take;
   } lists[] = {
-      {{changes->ablate, '.', ',', false, {layers, heads}, "--ablate: no such head", "LAYER.HEAD[,LAYER.HEAD...]"}, take_head},
-      {{changes->gain, '.', ',', true, {layers, heads}, "--gain: no such head or share", "LAYER.HEAD=SHARE[,...]"}, take_gain},
-      {{changes->drop, ',', ';', false, {rows, columns}, "--drop: no such patch", "ROW,COL[;ROW,COL...]"}, take_patch},
-      {{changes->cut, '.', ',', false, {tokens, tokens}, "--cut: no such pair of tokens", "QUERY.KEY[,QUERY.KEY...]"}, take_pair},
+      {{changes->ablate,
+        '.',
+        ',',
+        false,
+        {layers, heads},
+        "--ablate: no such head",
+        "LAYER.HEAD[,LAYER.HEAD...]"},
+       take_head},
+      {{changes->gain,
+        '.',
+        ',',
+        true,
+        {layers, heads},
+        "--gain: no such head or share",
+        "LAYER.HEAD=SHARE[,...]"},
+       take_gain},
+      {{changes->drop,
+        ',',
+        ';',
+        false,
+        {rows, columns},
+        "--drop: no such patch",
+        "ROW,COL[;ROW,COL...]"},
+       take_patch},
+      {{changes->cut,
+        '.',
+        ',',
+        false,
+        {tokens, tokens},
+        "--cut: no such pair of tokens",
+        "QUERY.KEY[,QUERY.KEY...]"},
+       take_pair},
   };
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     if (lists[i].list.text) HEED_TRY(read_list(cli, &lists[i].list, lists[i].take, inputs));
@@ -107,23 +147,28 @@ static heed_status read_lists(cli_state *cli, const cli_changes *changes, cli_ch
 static heed_status read_replacement(cli_state *cli, const char *text, cli_change_inputs *inputs) {
   inputs->mean = strcmp(text, "mean") == 0;
   inputs->empty_row = strcmp(text, "uniform") == 0 ? HEED_EMPTY_ROW_MEAN : HEED_EMPTY_ROW_ZERO;
-  if (inputs->mean || inputs->empty_row == HEED_EMPTY_ROW_MEAN || strcmp(text, "zero") == 0) return HEED_OK;
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--replace: no such replacement (found \"%s\", expected zero, mean or uniform)",
+  if (inputs->mean || inputs->empty_row == HEED_EMPTY_ROW_MEAN || strcmp(text, "zero") == 0)
+    return HEED_OK;
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--replace: no such replacement (found \"%s\", expected zero, mean or uniform)",
                    text);
 }
 
 static heed_status read_temperature(cli_state *cli, const char *text, cli_change_inputs *inputs) {
   const char *at = text;
   double number;
-  if (cli_take_decimal(&at, &number) && *at == '\0' && (float)number > 0.0f && !isinf((float)number)) {
+  if (cli_take_decimal(&at, &number) && *at == '\0' && (float)number > 0.0f &&
+      !isinf((float)number)) {
     inputs->temperature = (float)number;
     return HEED_OK;
   }
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--temperature: no temperature (found \"%s\", expected a number above 0)", text);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--temperature: no temperature (found \"%s\", expected a number above 0)", text);
 }
 
 static heed_status make_room(cli_state *cli, cli_change_inputs *inputs) {
-  const size_t all_heads = (size_t)inputs->layers * inputs->heads, square = (size_t)inputs->tokens * inputs->tokens;
+  const size_t all_heads = (size_t)inputs->layers * inputs->heads,
+               square = (size_t)inputs->tokens * inputs->tokens;
   inputs->off = calloc(all_heads, sizeof *inputs->off);
   inputs->gain = malloc(all_heads * sizeof *inputs->gain);
   inputs->offset = calloc((size_t)inputs->layers * inputs->width, sizeof *inputs->offset);
@@ -137,7 +182,8 @@ static heed_status make_room(cli_state *cli, cli_change_inputs *inputs) {
   return HEED_OK;
 }
 
-heed_status cli_changes_read(cli_state *cli, const cli_changes *changes, const heed_model_info *info, uint32_t rows, uint32_t columns,
+heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
+                             const heed_model_info *info, uint32_t rows, uint32_t columns,
                              cli_change_inputs *inputs) {
   if (!cli_changes_any(changes)) return HEED_OK;
   *inputs = (cli_change_inputs){.layers = info->layers,
@@ -164,14 +210,16 @@ void cli_change_inputs_free(cli_change_inputs *inputs) {
   *inputs = (cli_change_inputs){0};
 }
 
-/* --------------------------------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------- writing */
 
-static heed_status write_input(cli_state *cli, const cli_pipeline *pipeline, const char *name, const void *data, size_t bytes) {
-  return heed_session_write(pipeline->session, heed_graph_find(pipeline->graph, name), data, bytes, &cli->error);
+static heed_status write_input(cli_state *cli, const cli_pipeline *pipeline, const char *name,
+                               const void *data, size_t bytes) {
+  return heed_session_write(pipeline->session, heed_graph_find(pipeline->graph, name), data, bytes,
+                            &cli->error);
 }
 
-static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline, const cli_change_inputs *inputs, uint32_t layer,
-                               uint8_t *mask) {
+static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline,
+                               const cli_change_inputs *inputs, uint32_t layer, uint8_t *mask) {
   const size_t square = (size_t)inputs->tokens * inputs->tokens;
   char name[48];
   for (uint32_t h = 0; h < inputs->heads; h++) {
@@ -183,9 +231,11 @@ static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline, con
   snprintf(name, sizeof name, "layer.%u.attention.mask", layer);
   HEED_TRY(write_input(cli, pipeline, name, mask, inputs->heads * square));
   snprintf(name, sizeof name, "layer.%u.attention.offset", layer);
-  HEED_TRY(write_input(cli, pipeline, name, inputs->offset + (size_t)layer * inputs->width, inputs->width * sizeof *inputs->offset));
+  HEED_TRY(write_input(cli, pipeline, name, inputs->offset + (size_t)layer * inputs->width,
+                       inputs->width * sizeof *inputs->offset));
   snprintf(name, sizeof name, "layer.%u.attention.gain", layer);
-  return write_input(cli, pipeline, name, inputs->gain + (size_t)layer * inputs->heads, inputs->heads * sizeof *inputs->gain);
+  return write_input(cli, pipeline, name, inputs->gain + (size_t)layer * inputs->heads,
+                     inputs->heads * sizeof *inputs->gain);
 }
 
 static heed_status write_inputs(cli_state *cli, const cli_pipeline *pipeline, const void *user) {
@@ -194,7 +244,8 @@ static heed_status write_inputs(cli_state *cli, const cli_pipeline *pipeline, co
   uint8_t *mask = malloc(size);
   if (!mask) return heed_fail_memory(&cli->error, "changes: mask", size);
   heed_status status = write_input(cli, pipeline, "token_mask", inputs->seen, inputs->tokens);
-  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++) status = write_layer(cli, pipeline, inputs, i, mask);
+  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++)
+    status = write_layer(cli, pipeline, inputs, i, mask);
   free(mask);
   return status;
 }
@@ -208,38 +259,45 @@ void cli_change_inputs_use(cli_pipeline *pipeline, cli_change_inputs *inputs) {
 }
 
 /* Over all tokens, of the heads that are out. */
-static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline, cli_change_inputs *inputs, uint32_t layer) {
+static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline,
+                             cli_change_inputs *inputs, uint32_t layer) {
   const uint32_t depth = inputs->width / inputs->heads;
   float *given, *offset = inputs->offset + (size_t)layer * inputs->width;
   heed_shape shape;
   HEED_TRY(cli_pipeline_read(cli, pipeline, pipeline->tap_names[layer], &given, &shape));
   for (uint32_t c = 0; c < inputs->width; c++) {
     double sum = 0.0;
-    for (uint32_t t = 0; t < inputs->tokens; t++) sum += (double)given[(size_t)t * inputs->width + c] / inputs->tokens;
+    for (uint32_t t = 0; t < inputs->tokens; t++)
+      sum += (double)given[(size_t)t * inputs->width + c] / inputs->tokens;
     if (inputs->off[layer * inputs->heads + c / depth]) offset[c] = (float)sum;
   }
   free(given);
   return HEED_OK;
 }
 
-heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values,
-                                    cli_change_inputs *inputs) {
+heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                    const float *pixel_values, cli_change_inputs *inputs) {
   const cli_pipeline before = *pipeline;
   char(*text)[48] = calloc(inputs->layers, sizeof *text);
   const char **taps = calloc(inputs->layers, sizeof *taps);
-  heed_status status = text && taps ? HEED_OK : heed_fail_memory(&cli->error, "changes: taps", inputs->layers * sizeof *text);
+  heed_status status =
+      text && taps ? HEED_OK
+                   : heed_fail_memory(&cli->error, "changes: taps", inputs->layers * sizeof *text);
   for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++) {
     snprintf(text[i], sizeof text[i], "layer.%u.attention.output", i);
     taps[i] = text[i];
   }
   cli_pipeline_reset(pipeline);
-  pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build, .height = before.build.height, .width = before.build.width};
+  pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build,
+                                      .height = before.build.height,
+                                      .width = before.build.width};
   pipeline->tap_names = taps;
   pipeline->tap_count = inputs->layers;
   pipeline->timed = false;
   pipeline->write_inputs = NULL;
   if (status == HEED_OK) status = cli_pipeline_run(cli, pipeline, choice, pixel_values);
-  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++) status = read_mean(cli, pipeline, inputs, i);
+  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++)
+    status = read_mean(cli, pipeline, inputs, i);
   cli_pipeline_reset(pipeline);
   pipeline->build = before.build;
   pipeline->tap_names = before.tap_names;
@@ -251,17 +309,19 @@ heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_
   return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- telling */
+/* -------------------------------------------------------------------------------------- telling */
 
 char *cli_changes_text(const cli_changes *changes) {
   size_t size = 1;
-  for (int i = 0; i < OPTIONS; i++) size += value_of(changes, i) ? strlen(names[i]) + strlen(value_of(changes, i)) + 4 : 0;
+  for (int i = 0; i < OPTIONS; i++)
+    size += value_of(changes, i) ? strlen(names[i]) + strlen(value_of(changes, i)) + 4 : 0;
   char *text = malloc(size), *end = text;
   if (!text) return NULL;
   *text = '\0';
   for (int i = 0; i < OPTIONS; i++)
     if (value_of(changes, i))
-      end += snprintf(end, size - (size_t)(end - text), "%s--%s %s", end > text ? " " : "", names[i], value_of(changes, i));
+      end += snprintf(end, size - (size_t)(end - text), "%s--%s %s", end > text ? " " : "",
+                      names[i], value_of(changes, i));
   return text;
 }
 

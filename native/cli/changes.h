@@ -1,5 +1,6 @@
-/* What heed run changes in a model's attention: --ablate, --replace, --gain, --drop, --cut, --temperature. The same as the page's changes
- * (web/pages/changes.js), by the inputs that heed_build_desc's `intervene` gives a model. */
+/* What heed run changes in a model's attention: --ablate, --replace, --gain, --drop, --cut,
+ * --temperature. The same as the page's changes (web/pages/changes.js), by the inputs that
+ * heed_build_desc's `intervene` gives a model. */
 #ifndef HEED_CLI_CHANGES_H
 #define HEED_CLI_CHANGES_H
 
@@ -11,13 +12,20 @@ typedef struct cli_changes {
   const char *ablate, *replace, *gain, *drop, *cut, *temperature;
 } cli_changes;
 
-#define CLI_CHANGES_OPTIONS(changes)                                                                                                \
-  {"--ablate", CLI_TEXT, &(changes).ablate, "L.H[,L.H...]", "take these heads out"},                                               \
-      {"--replace", CLI_TEXT, &(changes).replace, "zero|mean|uniform", "what stands in for them: zeros, their mean over the tokens, equal attention to all (zero)"}, \
-      {"--gain", CLI_TEXT, &(changes).gain, "L.H=SHARE[,...]", "multiply what a head gives, before the projection"},               \
-      {"--drop", CLI_TEXT, &(changes).drop, "ROW,COL[;...]", "patches that no token looks at"},                                     \
-      {"--cut", CLI_TEXT, &(changes).cut, "Q.K[,Q.K...]", "token Q does not look at token K (0 = CLS, then registers, then patches row by row)"}, \
-      {"--temperature", CLI_TEXT, &(changes).temperature, "T", "divide the scores of every attention by T (1)"}
+#define CLI_CHANGES_OPTIONS(changes)                                                            \
+  {"--ablate", CLI_TEXT, &(changes).ablate, "L.H[,L.H...]", "take these heads out"},            \
+      {"--replace", CLI_TEXT, &(changes).replace, "zero|mean|uniform",                          \
+       "what stands in for them: zeros, their mean over the tokens, equal attention to all "    \
+       "(zero)"},                                                                               \
+      {"--gain", CLI_TEXT, &(changes).gain, "L.H=SHARE[,...]",                                  \
+       "multiply what a head gives, before the projection"},                                    \
+      {"--drop", CLI_TEXT, &(changes).drop, "ROW,COL[;...]", "patches that no token looks at"}, \
+      {"--cut", CLI_TEXT, &(changes).cut, "Q.K[,Q.K...]",                                       \
+       "token Q does not look at token K (0 = CLS, then registers, then patches row by row)"},  \
+  {                                                                                             \
+    "--temperature", CLI_TEXT, &(changes).temperature, "T",                                     \
+        "divide the scores of every attention by T (1)"                                         \
+  }
 
 /* Whether an option is given. */
 bool cli_changes_any(const cli_changes *changes);
@@ -35,16 +43,23 @@ typedef struct cli_change_inputs {
   uint8_t *pairs; /* [T, T], 1 = may look */
 } cli_change_inputs;
 
-/* Reads the options for a grid of rows x columns patches. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-heed_status cli_changes_read(cli_state *cli, const cli_changes *changes, const heed_model_info *info, uint32_t rows, uint32_t columns, cli_change_inputs *inputs);
+/* Reads the options for a grid of rows x columns patches. Statuses: INVALID_ARGUMENT,
+ * OUT_OF_MEMORY. */
+heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
+                             const heed_model_info *info, uint32_t rows, uint32_t columns,
+                             cli_change_inputs *inputs);
 bool cli_change_inputs_any(const cli_change_inputs *inputs);
-/* Runs the model as it is for the means that `inputs` wants; leaves the pipeline without a session. */
-heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values, cli_change_inputs *inputs);
-/* Makes the pipeline's runs those of the changed model: its build, and the inputs before each run. Borrows `inputs`. */
+/* Runs the model as it is for the means that `inputs` wants; leaves the pipeline without a
+ * session. */
+heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                    const float *pixel_values, cli_change_inputs *inputs);
+/* Makes the pipeline's runs those of the changed model: its build, and the inputs before each run.
+ * Borrows `inputs`. */
 void cli_change_inputs_use(cli_pipeline *pipeline, cli_change_inputs *inputs);
 void cli_change_inputs_free(cli_change_inputs *inputs);
 
-/* The options as they were given, "--ablate 3.0 --drop 2,10", for a file's metadata; "" where there are none. malloc'ed, NULL without memory. */
+/* The options as they were given, "--ablate 3.0 --drop 2,10", for a file's metadata; "" where there
+ * are none. malloc'ed, NULL without memory. */
 char *cli_changes_text(const cli_changes *changes);
 /* The same as a line of output. */
 void cli_changes_print(const cli_changes *changes, FILE *to);

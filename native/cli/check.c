@@ -9,7 +9,8 @@
 #include "cli/tensors.h"
 #include "heed/check.h"
 
-static heed_status take_result(void *user, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error) {
+static heed_status take_result(void *user, const char *name, heed_dtype dtype,
+                               const heed_shape *shape, const void *data, heed_error *error) {
   return cli_tensors_add(user, name, dtype, shape, data, error);
 }
 
@@ -25,7 +26,8 @@ static int check_file(cli_state *cli, cli_choice *choice, const char *path, cons
   heed_status status;
   do {
     cli_tensors_clear(&tensors);
-    status = heed_check_case(cli->context, choice->opened, bytes, size, 0.0, out ? take_result : NULL, &tensors, &result, &cli->error);
+    status = heed_check_case(cli->context, choice->opened, bytes, size, 0.0,
+                             out ? take_result : NULL, &tensors, &result, &cli->error);
   } while (status != HEED_OK && cli_choice_fall_back(cli, choice, status));
   if (status == HEED_OK && out) status = cli_tensors_save(cli, &tensors, NULL, 0, out);
   cli_tensors_clear(&tensors);
@@ -36,8 +38,10 @@ static int check_file(cli_state *cli, cli_choice *choice, const char *path, cons
     return status == HEED_INVALID_ARGUMENT ? CLI_BAD_FILE : cli_exit_code(status);
   }
   char shape[HEED_SHAPE_TEXT_SIZE];
-  printf("%s %s: %s, max abs error %.3g, max rel error %.3g in %s %s, on %s\n", result.passed ? "ok  " : "FAIL", CLI_SHOWN(path), result.op,
-         result.max_abs, result.max_rel, CLI_SHOWN(result.worst), heed_shape_text(&result.shape, shape), heed_backend_name(choice->opened));
+  printf("%s %s: %s, max abs error %.3g, max rel error %.3g in %s %s, on %s\n",
+         result.passed ? "ok  " : "FAIL", CLI_SHOWN(path), result.op, result.max_abs,
+         result.max_rel, CLI_SHOWN(result.worst), heed_shape_text(&result.shape, shape),
+         heed_backend_name(choice->opened));
   return result.passed ? CLI_OK : CLI_MISMATCH;
 }
 
@@ -46,14 +50,19 @@ static int run(cli_state *cli, int argc, char **argv) {
   const char *out = NULL;
   cli_words words;
   choice.backend = "cpu";
-  const cli_option options[] = {{"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results of the (single) case"}, CLI_CHOICE_OPTIONS(choice), {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option options[] = {
+      {"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results of the (single) case"},
+      CLI_CHOICE_OPTIONS(choice),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
   int code = cli_parse(cli, "check CASE.safetensors... [options]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count == 0 || (out && words.count > 1)) {
-    fprintf(stderr, "heed check: wrong number of cases (found %u, expected %s)\n", words.count, out ? "one with -o" : "at least one");
+    fprintf(stderr, "heed check: wrong number of cases (found %u, expected %s)\n", words.count,
+            out ? "one with -o" : "at least one");
     return CLI_USAGE;
   }
-  const cli_path paths[] = {{CLI_READ, "the case", words.word[0]}, {CLI_WRITTEN, "-o", out}}; /* with -o there is one case */
+  /* with -o there is one case */
+  const cli_path paths[] = {{CLI_READ, "the case", words.word[0]}, {CLI_WRITTEN, "-o", out}};
   if (cli_check_paths(cli, paths, sizeof paths / sizeof *paths) != HEED_OK) return cli_fail(cli);
   if (cli_choice_open(cli, &choice) != HEED_OK) return cli_fail(cli);
   uint32_t passed = 0;
@@ -64,10 +73,11 @@ static int run(cli_state *cli, int argc, char **argv) {
     if (this_code > code) code = this_code;
   }
   if (words.count > 1)
-    printf("%u of %u cases passed on %s (%s)\n", passed, words.count, heed_backend_name(choice.opened),
-           CLI_SHOWN(heed_backend_device(choice.opened)));
+    printf("%u of %u cases passed on %s (%s)\n", passed, words.count,
+           heed_backend_name(choice.opened), CLI_SHOWN(heed_backend_device(choice.opened)));
   cli_choice_close(&choice);
   return code;
 }
 
-const cli_verb cli_verb_check = {"check", "run an op's case files and compare with what they expect", run};
+const cli_verb cli_verb_check = {"check",
+                                 "run an op's case files and compare with what they expect", run};

@@ -12,11 +12,14 @@ static bool wants_half(const cli_choice *choice) { return strcmp(choice->precisi
 static void say(const cli_choice *choice, const char *why) {
   const bool falls = wants_half(choice) && strcmp(heed_backend_name(choice->opened), "cpu") == 0;
   if (!choice->quiet)
-    fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened), CLI_SHOWN(heed_backend_device(choice->opened)),
-            CLI_SHOWN(why), falls ? "; in f32, since the CPU has no f16" : "");
+    fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened),
+            CLI_SHOWN(heed_backend_device(choice->opened)), CLI_SHOWN(why),
+            falls ? "; in f32, since the CPU has no f16" : "");
 }
 
-static heed_cpu_desc cpu_desc(const cli_choice *choice) { return (heed_cpu_desc){sizeof(heed_cpu_desc), choice->threads, choice->simd}; }
+static heed_cpu_desc cpu_desc(const cli_choice *choice) {
+  return (heed_cpu_desc){sizeof(heed_cpu_desc), choice->threads, choice->simd};
+}
 
 /* --simd names a level that is not here: bad usage. */
 static heed_status cpu_status(cli_state *cli, heed_status status) {
@@ -26,13 +29,15 @@ static heed_status cpu_status(cli_state *cli, heed_status status) {
 
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
   const heed_cpu_desc desc = cpu_desc(choice);
-  HEED_TRY(cpu_status(cli, heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error)));
+  HEED_TRY(
+      cpu_status(cli, heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error)));
   say(choice, why);
   return HEED_OK;
 }
 
 #if HEED_HAS_VULKAN
-heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char cache[CLI_CACHE_PATH_SIZE]) {
+heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision,
+                                 char cache[CLI_CACHE_PATH_SIZE]) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   if (device != CLI_NO_DEVICE) desc.device = (int32_t)device;
   desc.precision = strcmp(precision, "f16") == 0    ? HEED_VULKAN_PRECISION_F16
@@ -40,21 +45,27 @@ heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char ca
                                                     : HEED_VULKAN_PRECISION_F32;
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int length = -1;
-  if (xdg && *xdg) length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/heed", xdg);
-  else if (home && *home) length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/.cache/heed", home);
+  if (xdg && *xdg)
+    length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/heed", xdg);
+  else if (home && *home)
+    length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/.cache/heed", home);
   if (length > 0 && length < CLI_CACHE_PATH_SIZE) desc.cache_directory = cache;
   /* Faults and checks for tests of the command line itself. */
-  const char *lose = getenv("HEED_VULKAN_LOSE_AT_SUBMIT"), *limit = getenv("HEED_VULKAN_MEMORY_LIMIT");
+  const char *lose = getenv("HEED_VULKAN_LOSE_AT_SUBMIT"),
+             *limit = getenv("HEED_VULKAN_MEMORY_LIMIT");
   uint32_t number;
   if (lose && cli_read_number(lose, UINT32_MAX, &number)) desc.lose_at_submit = number;
   if (limit && cli_read_number(limit, UINT32_MAX, &number)) desc.memory_limit = number;
   const char *validate = getenv("HEED_VULKAN_VALIDATE");
-  if (validate) desc.validate = strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
+  if (validate)
+    desc.validate =
+        strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
   const char *fill = getenv("HEED_VULKAN_FILL");
   if (fill && cli_read_number(fill, UINT32_MAX, &number)) desc.fill = number;
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
-    if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;
+    if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0)
+      desc.tier = (heed_vulkan_tier)i;
   const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
   if (flops && cli_read_number(flops, UINT32_MAX, &number)) desc.submit_flops = number;
   desc.gpu_kernels = getenv("HEED_VULKAN_GPU_KERNELS") != NULL;
@@ -76,15 +87,20 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
 static heed_status check_device(cli_state *cli, const cli_choice *choice) {
   uint32_t count = 0;
   heed_error error;
-  if (choice->device == CLI_NO_DEVICE || heed_vulkan_device_list(cli->context, NULL, &count, &error) != HEED_OK || choice->device < count)
+  if (choice->device == CLI_NO_DEVICE ||
+      heed_vulkan_device_list(cli->context, NULL, &count, &error) != HEED_OK ||
+      choice->device < count)
     return HEED_OK;
-  return heed_fail(&cli->error, HEED_NO_DEVICE, "--device: no such device (found %u, expected less than %u)", choice->device, count);
+  return heed_fail(&cli->error, HEED_NO_DEVICE,
+                   "--device: no such device (found %u, expected less than %u)", choice->device,
+                   count);
 }
 #else
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
   (void)choice;
   (void)why;
-  return heed_fail(&cli->error, HEED_NO_DEVICE, "--backend vulkan: this build has no Vulkan (configure with -DHEED_VULKAN=ON)");
+  return heed_fail(&cli->error, HEED_NO_DEVICE,
+                   "--backend vulkan: this build has no Vulkan (configure with -DHEED_VULKAN=ON)");
 }
 
 static heed_status check_device(cli_state *cli, const cli_choice *choice) {
@@ -104,7 +120,8 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   desc.vulkan = &vulkan;
 #endif
   HEED_TRY(check_device(cli, choice));
-  HEED_TRY(cpu_status(cli, heed_auto_backend_create(cli->context, &desc, &choice->opened, &made, &cli->error)));
+  HEED_TRY(cpu_status(
+      cli, heed_auto_backend_create(cli->context, &desc, &choice->opened, &made, &cli->error)));
   choice->may_fall_back = made.device >= 0;
   if (choice->may_fall_back) choice->device = (uint32_t)made.device;
   char why[HEED_AUTO_WHY_SIZE + 32];
@@ -116,16 +133,22 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
 heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
   choice->opened = NULL;
   choice->may_fall_back = false;
-  if (!wants_half(choice) && strcmp(choice->precision, "f32") != 0 && strcmp(choice->precision, "auto") != 0)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--precision: no such precision (found \"%s\", expected f32, f16 or auto)", choice->precision);
+  if (!wants_half(choice) && strcmp(choice->precision, "f32") != 0 &&
+      strcmp(choice->precision, "auto") != 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--precision: no such precision (found \"%s\", expected f32, f16 or auto)",
+                     choice->precision);
   if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "as asked");
   if (strcmp(choice->backend, "vulkan") == 0) return open_vulkan(cli, choice, "as asked");
   if (strcmp(choice->backend, "auto") == 0) return open_auto(cli, choice);
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--backend: no such backend (found \"%s\", expected auto, vulkan or cpu)", choice->backend);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--backend: no such backend (found \"%s\", expected auto, vulkan or cpu)",
+                   choice->backend);
 }
 
 bool cli_choice_fall_back(cli_state *cli, cli_choice *choice, heed_status status) {
-  const bool device_fault = status == HEED_NO_DEVICE || status == HEED_OUT_OF_DEVICE_MEMORY || status == HEED_DEVICE_LOST || status == HEED_DEVICE_FAILED ||
+  const bool device_fault = status == HEED_NO_DEVICE || status == HEED_OUT_OF_DEVICE_MEMORY ||
+                            status == HEED_DEVICE_LOST || status == HEED_DEVICE_FAILED ||
                             status == HEED_UNSUPPORTED;
   const bool again = status == HEED_DEVICE_LOST && !choice->reopened;
   if (!device_fault || !(again || choice->may_fall_back)) return false;

@@ -1,4 +1,5 @@
-/* Which backend runs: --backend auto|vulkan|cpu, --device, --precision, --threads, said in one line on stderr. */
+/* Which backend runs: --backend auto|vulkan|cpu, --device, --precision, --threads, said in one line
+ * on stderr. */
 #ifndef HEED_CLI_CHOICE_H
 #define HEED_CLI_CHOICE_H
 
@@ -16,28 +17,38 @@ typedef struct cli_choice {
 } cli_choice;
 
 #define CLI_NO_DEVICE UINT32_MAX
-#define CLI_CHOICE_INIT {.backend = "auto", .device = CLI_NO_DEVICE, .precision = "f32"}
+#define CLI_CHOICE_INIT \
+  { .backend = "auto", .device = CLI_NO_DEVICE, .precision = "f32" }
 
 /* The options of this choice, to be put into a verb's table. */
-#define CLI_CHOICE_OPTIONS(choice)                                                                                         \
-  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", "where to run (auto: the first GPU that passes its self-check)"}, \
-      {"--device", CLI_NUMBER, &(choice).device, "N", "Vulkan device, as heed devices numbers them"},                      \
-      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto", "how Vulkan keeps weights (f32; auto: f16 on a GPU)"}, \
-      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one a core)"},                              \
-      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL", "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},  \
-      {"--quiet", CLI_FLAG, &(choice).quiet, NULL, "say nothing on stderr but errors"}
+#define CLI_CHOICE_OPTIONS(choice)                                                            \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu",                               \
+   "where to run (auto: the first GPU that passes its self-check)"},                          \
+      {"--device", CLI_NUMBER, &(choice).device, "N",                                         \
+       "Vulkan device, as heed devices numbers them"},                                        \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                          \
+       "how Vulkan keeps weights (f32; auto: f16 on a GPU)"},                                 \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one a core)"}, \
+      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                           \
+       "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},                  \
+  {                                                                                           \
+    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "say nothing on stderr but errors"            \
+  }
 
 #if HEED_HAS_VULKAN
 #include "heed/vulkan.h"
 #define CLI_CACHE_PATH_SIZE 1024
-/* How the command line opens a device: precision as the option has it; its cache under XDG_CACHE_HOME or HOME; faults and validation by HEED_VULKAN_* variables. */
-heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision, char cache[CLI_CACHE_PATH_SIZE]);
+/* How the command line opens a device: precision as the option has it; its cache under
+ * XDG_CACHE_HOME or HOME; faults and validation by HEED_VULKAN_* variables. */
+heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision,
+                                 char cache[CLI_CACHE_PATH_SIZE]);
 #endif
 
 /* Opens the backend; says on stderr what and why. */
 heed_status cli_choice_open(cli_state *cli, cli_choice *choice);
-/* After `status` came from the opened backend: opens a device that was lost once more; when that was done before, or another failure
- * is the device's, and auto had taken it, opens the CPU instead. Says so and returns true: try again. */
+/* After `status` came from the opened backend: opens a device that was lost once more; when that
+ * was done before, or another failure is the device's, and auto had taken it, opens the CPU
+ * instead. Says so and returns true: try again. */
 bool cli_choice_fall_back(cli_state *cli, cli_choice *choice, heed_status status);
 void cli_choice_close(cli_choice *choice);
 

@@ -21,10 +21,11 @@ typedef struct cli_verb {
   int (*run)(cli_state *cli, int argc, char **argv); /* argv without program and verb */
 } cli_verb;
 
-extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_maps, cli_verb_devices, cli_verb_bench, cli_verb_demo;
+extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_maps,
+    cli_verb_devices, cli_verb_bench, cli_verb_demo;
 
-/* A text that a file or the command line brought, as an argument of printf: one line that a terminal only shows (heed_utf8_clean). Cut
- * where it is longer than a path may be. */
+/* A text that a file or the command line brought, as an argument of printf: one line that a
+ * terminal only shows (heed_utf8_clean). Cut where it is longer than a path may be. */
 #define CLI_SHOWN_SIZE 4097
 #define CLI_SHOWN(text) cli_shown((text), (char[CLI_SHOWN_SIZE]){0})
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);

@@ -1,4 +1,5 @@
-/* heed demo: the demo model on drawn scenes. One scene: what it says and where the twins are; many: accuracy and attention figures. */
+/* heed demo: the demo model on drawn scenes. One scene: what it says and where the twins are; many:
+ * accuracy and attention figures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,12 +32,16 @@ typedef struct demo_job {
 static heed_status prepare(cli_state *cli, demo_job *job, const char *model) {
   HEED_TRY(cli_pipeline_load(cli, &job->pipeline, model));
   const heed_model_info *info = &job->pipeline.info;
-  if (info->patch != HEED_SCENE_PATCH || info->image_size != HEED_SCENE_SIDE || info->channels != 3 || info->classes < HEED_SCENE_SHAPES)
-    return heed_fail(&cli->error, HEED_UNSUPPORTED, "model: not one for scenes (found %u px, patches of %u, %u classes, expected 224 px, patches of 16, 10 classes)",
+  if (info->patch != HEED_SCENE_PATCH || info->image_size != HEED_SCENE_SIDE ||
+      info->channels != 3 || info->classes < HEED_SCENE_SHAPES)
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "model: not one for scenes (found %u px, patches of %u, %u classes, expected "
+                     "224 px, patches of 16, 10 classes)",
                      info->image_size, info->patch, info->classes);
   HEED_TRY(score_begin(cli, info, &job->score));
   heed_model_preprocess(job->pipeline.model, &job->preprocess);
-  const size_t tokens = job->score.tokens, weights = (size_t)info->layers * info->heads * tokens * tokens;
+  const size_t tokens = job->score.tokens,
+               weights = (size_t)info->layers * info->heads * tokens * tokens;
   job->names = calloc(info->layers, sizeof *job->names);
   job->taps = calloc(info->layers, sizeof *job->taps);
   job->rgb = malloc(HEED_SCENE_BYTES);
@@ -65,21 +70,26 @@ static void finish(demo_job *job) {
   free(job->logits);
 }
 
-static heed_status read_value(cli_state *cli, const demo_job *job, const char *name, uint64_t count, float *to) {
-  return heed_session_read(job->pipeline.session, heed_graph_find(job->pipeline.graph, name), 0, count, to, &cli->error);
+static heed_status read_value(cli_state *cli, const demo_job *job, const char *name, uint64_t count,
+                              float *to) {
+  return heed_session_read(job->pipeline.session, heed_graph_find(job->pipeline.graph, name), 0,
+                           count, to, &cli->error);
 }
 
 /* Draws the scene, runs the model, reads logits and attention. */
-static heed_status run_scene(cli_state *cli, demo_job *job, cli_choice *choice, const heed_scene *scene) {
+static heed_status run_scene(cli_state *cli, demo_job *job, cli_choice *choice,
+                             const heed_scene *scene) {
   const heed_model_info *info = &job->pipeline.info;
   const heed_image image = {job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, 3, HEED_SCENE_SIDE * 3};
   const uint64_t layer = (uint64_t)info->heads * job->score.tokens * job->score.tokens;
   heed_region region;
   heed_scene_draw(scene, job->rgb, job->owner);
-  HEED_TRY(heed_preprocess_image(cli->context, &job->preprocess, &image, job->pixels, &region, &cli->error));
+  HEED_TRY(heed_preprocess_image(cli->context, &job->preprocess, &image, job->pixels, &region,
+                                 &cli->error));
   HEED_TRY(cli_pipeline_run(cli, &job->pipeline, choice, job->pixels));
   HEED_TRY(read_value(cli, job, "logits", info->classes, job->logits));
-  for (uint32_t i = 0; i < info->layers; i++) HEED_TRY(read_value(cli, job, job->names[i], layer, job->attention + i * layer));
+  for (uint32_t i = 0; i < info->layers; i++)
+    HEED_TRY(read_value(cli, job, job->names[i], layer, job->attention + i * layer));
   job->answer = 0;
   for (uint32_t c = 1; c < info->classes; c++)
     if (job->logits[c] > job->logits[job->answer]) job->answer = c;
@@ -93,8 +103,10 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
     HEED_TRY(run_scene(cli, job, &options->choice, &scene));
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
   }
-  printf("scenes: seeds %u to %llu, on %s (%s)\n", options->seed, (unsigned long long)options->seed + options->score - 1,
-         heed_backend_name(options->choice.opened), CLI_SHOWN(heed_backend_device(options->choice.opened)));
+  printf("scenes: seeds %u to %llu, on %s (%s)\n", options->seed,
+         (unsigned long long)options->seed + options->score - 1,
+         heed_backend_name(options->choice.opened),
+         CLI_SHOWN(heed_backend_device(options->choice.opened)));
   score_print(stdout, &job->score, options->heads);
   return HEED_OK;
 }
@@ -106,15 +118,18 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   HEED_TRY(run_scene(cli, job, &options->choice, &scene));
   printf("the model says: %s\n", CLI_SHOWN(heed_model_label(job->pipeline.model, job->answer)));
   scene_input_twins(&scene, job->owner, &twins);
-  if (!twins.present) printf("the scene has no twins: there is no right answer\n");
+  if (!twins.present)
+    printf("the scene has no twins: there is no right answer\n");
   else {
     printf("the twins are: %s\n", twins.text);
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
     const uint32_t head = score_best_twin_head(&job->score);
-    printf("layer %u head %u looks from one to the other: %.1f x uniform\n", head / job->score.heads, head % job->score.heads, job->score.head[head].times);
+    printf("layer %u head %u looks from one to the other: %.1f x uniform\n",
+           head / job->score.heads, head % job->score.heads, job->score.head[head].times);
   }
   if (options->picture) {
-    HEED_TRY(heed_png_write(options->picture, job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, &cli->error));
+    HEED_TRY(
+        heed_png_write(options->picture, job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, &cli->error));
     printf("picture: %s\n", CLI_SHOWN(options->picture));
   }
   if (!options->save) return HEED_OK;
@@ -127,22 +142,30 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
 static int run(cli_state *cli, int argc, char **argv) {
   demo_options options = {.choice = CLI_CHOICE_INIT, .scene = "159", .seed = 1};
   cli_words words;
-  const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "the scene to show (159)"},
-                              {"--picture", CLI_TEXT, &options.picture, "OUT.png", "write the scene as a picture"},
-                              {"--save", CLI_TEXT, &options.save, "OUT.json", "write the scene as text, to be changed and read again"},
-                              {"--score", CLI_NUMBER, &options.score, "N", "run N scenes and print accuracy and attention figures"},
-                              {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first of them; the others follow (1)"},
-                              {"--heads", CLI_FLAG, &options.heads, NULL, "with --score: figures of every head"},
-                              CLI_CHOICE_OPTIONS(options.choice),
-                              {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "demo [MODEL] [options]   (MODEL: a folder; without one, the embedded demo)", table, argc, argv, &words);
+  const cli_option table[] = {
+      {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "the scene to show (159)"},
+      {"--picture", CLI_TEXT, &options.picture, "OUT.png", "write the scene as a picture"},
+      {"--save", CLI_TEXT, &options.save, "OUT.json",
+       "write the scene as text, to be changed and read again"},
+      {"--score", CLI_NUMBER, &options.score, "N",
+       "run N scenes and print accuracy and attention figures"},
+      {"--seed", CLI_NUMBER, &options.seed, "S",
+       "seed of the first of them; the others follow (1)"},
+      {"--heads", CLI_FLAG, &options.heads, NULL, "with --score: figures of every head"},
+      CLI_CHOICE_OPTIONS(options.choice),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code =
+      cli_parse(cli, "demo [MODEL] [options]   (MODEL: a folder; without one, the embedded demo)",
+                table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1) {
-    fprintf(stderr, "heed demo: too many words (found %u, expected at most one MODEL)\n", words.count);
+    fprintf(stderr, "heed demo: too many words (found %u, expected at most one MODEL)\n",
+            words.count);
     return CLI_USAGE;
   }
   demo_job job = {0};
-  const char *model = words.count ? words.word[0] : NULL, *scene = scene_input_is_seed(options.scene) ? NULL : options.scene;
+  const char *model = words.count ? words.word[0] : NULL,
+             *scene = scene_input_is_seed(options.scene) ? NULL : options.scene;
   const cli_path paths[] = {{CLI_READ_MODEL, "the model's", model},
                             {CLI_READ, "the scene", scene},
                             {CLI_WRITTEN, "--picture", options.picture},
@@ -150,10 +173,12 @@ static int run(cli_state *cli, int argc, char **argv) {
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = prepare(cli, &job, model);
   if (status == HEED_OK) status = cli_choice_open(cli, &options.choice);
-  if (status == HEED_OK) status = options.score ? score_scenes(cli, &job, &options) : show_scene(cli, &job, &options);
+  if (status == HEED_OK)
+    status = options.score ? score_scenes(cli, &job, &options) : show_scene(cli, &job, &options);
   finish(&job);
   cli_choice_close(&options.choice);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_demo = {"demo", "the demo model on drawn scenes: what it says, accuracy, attention figures", run};
+const cli_verb cli_verb_demo = {
+    "demo", "the demo model on drawn scenes: what it says, accuracy, attention figures", run};

@@ -25,16 +25,23 @@ static bool print_self_check(cli_state *cli, uint32_t index) {
     printf("   self-check: could not be run: %s\n", cli->error.message);
     return false;
   }
-  printf("   self-check: %s, %u kernels%s, largest error %.3g in %s\n", check.passed ? "passed" : "FAILED", check.kernels, check.remembered ? " (remembered)" : "",
+  printf("   self-check: %s, %u kernels%s, largest error %.3g in %s\n",
+         check.passed ? "passed" : "FAILED", check.kernels, check.remembered ? " (remembered)" : "",
          check.max_error, check.worst);
   return check.passed;
 }
 
-static bool print_device(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info, bool self_check) {
-  printf("%u  %s (%s, %s), Vulkan %u.%u.%u\n", index, CLI_SHOWN(info->name), CLI_SHOWN(info->driver), type_name(info->type),
-         info->api_major, info->api_minor, info->api_patch);
-  printf("   tier %s, subgroup %u, %u invocations, %u bytes shared, %u storage buffers, range %llu MiB, memory %llu MiB\n", heed_vulkan_tier_name(info->tier), info->subgroup_size, info->max_invocations,
-         info->max_shared_bytes, info->max_storage_buffers, (unsigned long long)(info->max_storage_range >> 20), (unsigned long long)(info->device_memory >> 20));
+static bool print_device(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info,
+                         bool self_check) {
+  printf("%u  %s (%s, %s), Vulkan %u.%u.%u\n", index, CLI_SHOWN(info->name),
+         CLI_SHOWN(info->driver), type_name(info->type), info->api_major, info->api_minor,
+         info->api_patch);
+  printf("   tier %s, subgroup %u, %u invocations, %u bytes shared, %u storage buffers, range %llu "
+         "MiB, memory %llu MiB\n",
+         heed_vulkan_tier_name(info->tier), info->subgroup_size, info->max_invocations,
+         info->max_shared_bytes, info->max_storage_buffers,
+         (unsigned long long)(info->max_storage_range >> 20),
+         (unsigned long long)(info->device_memory >> 20));
   if (info->unusable[0]) printf("   cannot be used: %s\n", CLI_SHOWN(info->unusable));
   return info->unusable[0] || !self_check || print_self_check(cli, index);
 }
@@ -51,7 +58,8 @@ static int print_devices(cli_state *cli, bool self_check) {
   }
   if (status != HEED_OK) return cli_fail(cli);
   bool passed = true;
-  for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++) passed = print_device(cli, i, &infos[i], self_check) && passed;
+  for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++)
+    passed = print_device(cli, i, &infos[i], self_check) && passed;
   return passed ? CLI_OK : CLI_MISMATCH;
 }
 #else
@@ -66,7 +74,9 @@ static int print_devices(cli_state *cli, bool self_check) {
 static int run(cli_state *cli, int argc, char **argv) {
   bool self_check = false;
   cli_words words;
-  const cli_option options[] = {{"--self-check", CLI_FLAG, &self_check, NULL, "run every op and compare with the CPU"}, {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option options[] = {
+      {"--self-check", CLI_FLAG, &self_check, NULL, "run every op and compare with the CPU"},
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "devices [--self-check]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count) {
@@ -77,4 +87,5 @@ static int run(cli_state *cli, int argc, char **argv) {
   return print_devices(cli, self_check);
 }
 
-const cli_verb cli_verb_devices = {"devices", "what this machine can run on, and whether it computes right", run};
+const cli_verb cli_verb_devices = {
+    "devices", "what this machine can run on, and whether it computes right", run};

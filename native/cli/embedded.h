@@ -1,4 +1,5 @@
-/* Files inside the binary: the demo model and its sample picture. The arrays are made by CMake in the build tree. */
+/* Files inside the binary: the demo model and its sample picture. The arrays are made by CMake in
+ * the build tree. */
 #ifndef HEED_CLI_EMBEDDED_H
 #define HEED_CLI_EMBEDDED_H
 

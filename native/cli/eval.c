@@ -15,7 +15,8 @@ typedef struct eval_job {
   cli_tensors tensors;
   float *pixels;
   heed_shape shape; /* of pixel_values: [B, C, H, W] */
-  char **names;     /* values to keep besides the outputs; from `kept` on, maps that only the rollout wants */
+  /* values to keep besides the outputs; from `kept` on, maps that only the rollout wants */
+  char **names;
   uint32_t name_count, kept;
   cli_tensors hidden; /* those maps */
   bool rollout;
@@ -28,15 +29,20 @@ static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) 
   HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
   const heed_safetensors_tensor *tensor = heed_safetensors_find(file.tensors, "pixel_values");
   heed_status status = HEED_OK;
-  if (!tensor) status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor pixel_values is missing", path);
-  else if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || tensor->shape.rank != 4 || tensor->count == 0)
-    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: pixel_values is not usable (found %s %s, expected floats [B, C, H, W])", path, tensor->dtype_name,
-                       heed_shape_text(&tensor->shape, text));
+  if (!tensor)
+    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor pixel_values is missing", path);
+  else if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 ||
+           tensor->shape.rank != 4 || tensor->count == 0)
+    status = heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "%s: pixel_values is not usable (found %s %s, expected floats [B, C, H, W])",
+                       path, tensor->dtype_name, heed_shape_text(&tensor->shape, text));
   else {
     job->shape = tensor->shape;
     job->pixels = malloc((size_t)tensor->count * sizeof *job->pixels);
-    status = job->pixels ? heed_safetensors_read(file.tensors, tensor, 0, tensor->count, job->pixels, &cli->error)
-                         : heed_fail_memory(&cli->error, path, (size_t)tensor->count * sizeof *job->pixels);
+    status = job->pixels
+                 ? heed_safetensors_read(file.tensors, tensor, 0, tensor->count, job->pixels,
+                                         &cli->error)
+                 : heed_fail_memory(&cli->error, path, (size_t)tensor->count * sizeof *job->pixels);
   }
   cli_tensor_file_close(&file);
   return status;
@@ -50,8 +56,10 @@ static heed_status add_name(cli_state *cli, eval_job *job, const char *name, siz
   if (!job->names[job->name_count]) return heed_fail_memory(&cli->error, "taps", length);
   /* attention.N is the short name that files use for layer.N.attention.weights. */
   if (length > 10 && strncmp(name, "attention.", 10) == 0)
-    snprintf(job->names[job->name_count++], length + 32, "layer.%.*s.attention.weights", (int)(length - 10), name + 10);
-  else snprintf(job->names[job->name_count++], length + 32, "%.*s", (int)length, name);
+    snprintf(job->names[job->name_count++], length + 32, "layer.%.*s.attention.weights",
+             (int)(length - 10), name + 10);
+  else
+    snprintf(job->names[job->name_count++], length + 32, "%.*s", (int)length, name);
   return HEED_OK;
 }
 
@@ -83,8 +91,10 @@ static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
 static void saved_name(const char *name, char *to, size_t size) {
   unsigned layer;
   int end = 0;
-  if (sscanf(name, "layer.%u.attention.weights%n", &layer, &end) == 1 && end && !name[end]) snprintf(to, size, "attention.%u", layer);
-  else snprintf(to, size, "%s", name);
+  if (sscanf(name, "layer.%u.attention.weights%n", &layer, &end) == 1 && end && !name[end])
+    snprintf(to, size, "attention.%u", layer);
+  else
+    snprintf(to, size, "%s", name);
 }
 
 static heed_status collect(cli_state *cli, eval_job *job, const char *name, cli_tensors *to) {
@@ -124,11 +134,16 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
   const heed_model_info *info = &job->pipeline.info;
   const cli_tensor *first = find_map(job, 0);
   if (!first) return HEED_OK;
-  const uint32_t batch = first->shape.dim[0], heads = first->shape.dim[1], tokens = first->shape.dim[2];
+  const uint32_t batch = first->shape.dim[0], heads = first->shape.dim[1],
+                 tokens = first->shape.dim[2];
   const size_t map = (size_t)heads * tokens * tokens, square = (size_t)tokens * tokens;
-  float *stack = malloc(info->layers * map * sizeof *stack), *rollout = malloc(batch * square * sizeof *rollout);
-  heed_status status = stack && rollout ? HEED_OK : heed_fail_memory(&cli->error, "rollout", info->layers * map * sizeof *stack);
-  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = info->layers, .heads = heads, .tokens = tokens};
+  float *stack = malloc(info->layers * map * sizeof *stack),
+        *rollout = malloc(batch * square * sizeof *rollout);
+  heed_status status = stack && rollout ? HEED_OK
+                                        : heed_fail_memory(&cli->error, "rollout",
+                                                           info->layers * map * sizeof *stack);
+  const heed_rollout_desc desc = {
+      .struct_size = sizeof desc, .layers = info->layers, .heads = heads, .tokens = tokens};
   for (uint32_t b = 0; b < batch && status == HEED_OK; b++) {
     for (uint32_t l = 0; l < info->layers; l++)
       memcpy(stack + l * map, (const float *)find_map(job, l)->data + b * map, map * sizeof *stack);
@@ -146,10 +161,14 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
 static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, const char *taps) {
   cli_pipeline *pipeline = &job->pipeline;
   if (job->shape.dim[1] != pipeline->info.channels)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: wrong number of channels (found %u, expected %u)", job->shape.dim[1], pipeline->info.channels);
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "pixel_values: wrong number of channels (found %u, expected %u)",
+                     job->shape.dim[1], pipeline->info.channels);
   if (job->shape.dim[2] < pipeline->info.patch || job->shape.dim[3] < pipeline->info.patch)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)", job->shape.dim[3],
-                     job->shape.dim[2], pipeline->info.patch, pipeline->info.patch);
+    return heed_fail(
+        &cli->error, HEED_INVALID_FILE,
+        "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
+        job->shape.dim[3], job->shape.dim[2], pipeline->info.patch, pipeline->info.patch);
   HEED_TRY(list_taps(cli, job, taps));
   HEED_TRY(add_hidden(cli, job));
   pipeline->tap_names = (const char *const *)job->names;
@@ -160,8 +179,10 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
   HEED_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
   static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output"};
   for (size_t i = 0; i < 3; i++)
-    if (heed_graph_find(pipeline->graph, outputs[i]).id) HEED_TRY(collect(cli, job, outputs[i], &job->tensors));
-  for (uint32_t i = 0; i < job->name_count; i++) HEED_TRY(collect(cli, job, job->names[i], i < job->kept ? &job->tensors : &job->hidden));
+    if (heed_graph_find(pipeline->graph, outputs[i]).id)
+      HEED_TRY(collect(cli, job, outputs[i], &job->tensors));
+  for (uint32_t i = 0; i < job->name_count; i++)
+    HEED_TRY(collect(cli, job, job->names[i], i < job->kept ? &job->tensors : &job->hidden));
   return job->rollout ? add_rollout(cli, job) : HEED_OK;
 }
 
@@ -172,18 +193,24 @@ static int run(cli_state *cli, int argc, char **argv) {
   const cli_option options[] = {
       {"-o", CLI_TEXT, &out, "OUT.safetensors", "where the results go (required)"},
       {"--taps", CLI_TEXT, &taps, "all|none|NAME,...",
-       "what to keep besides the outputs (all: attention.N and rollout); NAME: one of these, or a value of the graph"},
+       "what to keep besides the outputs (all: attention.N and rollout); NAME: one of these, or a "
+       "value of the graph"},
       CLI_CHOICE_OPTIONS(choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options, argc, argv, &words);
+  const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,
+                             argc, argv, &words);
   if (code >= 0) return code;
   if (words.count != 2 || !out) {
-    fprintf(stderr, "heed eval: wrong words (found %u%s, expected MODEL IN.safetensors -o OUT.safetensors)\n", words.count, out ? "" : " and no -o");
+    fprintf(
+        stderr,
+        "heed eval: wrong words (found %u%s, expected MODEL IN.safetensors -o OUT.safetensors)\n",
+        words.count, out ? "" : " and no -o");
     return CLI_USAGE;
   }
   eval_job job = {0};
-  const cli_path paths[] = {
-      {CLI_READ_MODEL, "the model's", words.word[0]}, {CLI_READ, "the input", words.word[1]}, {CLI_WRITTEN, "-o", out}};
+  const cli_path paths[] = {{CLI_READ_MODEL, "the model's", words.word[0]},
+                            {CLI_READ, "the input", words.word[1]},
+                            {CLI_WRITTEN, "-o", out}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = cli_pipeline_load(cli, &job.pipeline, words.word[0]);
   if (status == HEED_OK) status = read_pixels(cli, &job, words.word[1]);

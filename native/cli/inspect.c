@@ -11,43 +11,58 @@
 
 static void print_summary(const cli_pipeline *pipeline) {
   const heed_model_info *info = &pipeline->info;
-  printf("family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u classes\n", info->family, info->image_size, info->patch,
-         info->layers, info->heads, info->width, info->mlp_width, info->prefix_tokens, info->classes);
+  printf("family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u "
+         "classes\n",
+         info->family, info->image_size, info->patch, info->layers, info->heads, info->width,
+         info->mlp_width, info->prefix_tokens, info->classes);
   printf("positions for another grid: %s%s\n", info->positions,
          info->family_assumed ? " (as timm does it: no config.json says whose file it is)" : "");
-  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n", (unsigned long long)info->parameters,
-         (unsigned long long)info->weight_bytes, info->tensors_used, info->tensors_unused);
+  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n",
+         (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
+         info->tensors_used, info->tensors_unused);
 }
 
 static void print_sequence_summary(const cli_pipeline *pipeline) {
   heed_sequence_info info;
   char source[32];
   heed_sequence_get_info(pipeline->sequence, &info);
-  if (info.features) snprintf(source, sizeof source, "vectors of %u", info.features);
-  else snprintf(source, sizeof source, "%u tokens", info.source_vocabulary);
-  printf("family %s: from %s to %u tokens, %u + %u layers x %u heads, width %u, at most %u tokens, begin %d, end %d, padding %d\n", info.family, source, info.target_vocabulary,
-         info.encoder_layers, info.decoder_layers, info.heads, info.width, info.max_length, info.begin, info.end, info.padding);
-  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n", (unsigned long long)info.parameters, (unsigned long long)info.weight_bytes,
+  if (info.features)
+    snprintf(source, sizeof source, "vectors of %u", info.features);
+  else
+    snprintf(source, sizeof source, "%u tokens", info.source_vocabulary);
+  printf("family %s: from %s to %u tokens, %u + %u layers x %u heads, width %u, at most %u tokens, "
+         "begin %d, end %d, padding %d\n",
+         info.family, source, info.target_vocabulary, info.encoder_layers, info.decoder_layers,
+         info.heads, info.width, info.max_length, info.begin, info.end, info.padding);
+  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n",
+         (unsigned long long)info.parameters, (unsigned long long)info.weight_bytes,
          info.tensors_used, info.tensors_unused);
 }
 
 /* A role's pattern: its first name, with the layer's number where it is of one. */
 static void print_part(const char *role, const uint32_t *layer) {
   for (; *role && *role != '|'; role++)
-    if (*role == '#' && layer) printf("%u", *layer);
-    else putchar(*role);
+    if (*role == '#' && layer)
+      printf("%u", *layer);
+    else
+      putchar(*role);
 }
 
 static void print_tensors(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   const heed_sequence *sequence = pipeline->sequence;
-  const uint32_t count = sequence ? heed_sequence_tensor_count(sequence) : heed_model_tensor_count(pipeline->model);
+  const uint32_t count =
+      sequence ? heed_sequence_tensor_count(sequence) : heed_model_tensor_count(pipeline->model);
   for (uint32_t i = 0; i < count; i++) {
     heed_tensor_info tensor;
-    if (sequence) heed_sequence_tensor(sequence, i, &tensor);
-    else heed_model_tensor(pipeline->model, i, &tensor);
-    printf("  %-5s %-20s %10llu  %s%s", CLI_SHOWN(tensor.dtype_name), tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text),
-           (unsigned long long)tensor.bytes, CLI_SHOWN(tensor.name), tensor.used ? "" : "  (not used)");
+    if (sequence)
+      heed_sequence_tensor(sequence, i, &tensor);
+    else
+      heed_model_tensor(pipeline->model, i, &tensor);
+    printf("  %-5s %-20s %10llu  %s%s", CLI_SHOWN(tensor.dtype_name),
+           tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text),
+           (unsigned long long)tensor.bytes, CLI_SHOWN(tensor.name),
+           tensor.used ? "" : "  (not used)");
     if (tensor.role) {
       printf("  = ");
       print_part(tensor.role, &tensor.layer);
@@ -65,23 +80,31 @@ static void print_plan(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_memory memory;
   uint64_t flops = 0, maps = 0;
-  printf("%-16s %-28s %-22s %10s %12s %12s  %s\n", "op", "output", "shape", "dispatches", "MFLOP", "KB moved", "kernels (tier, tile); mode, bytes of its maps");
+  printf("%-16s %-28s %-22s %10s %12s %12s  %s\n", "op", "output", "shape", "dispatches", "MFLOP",
+         "KB moved", "kernels (tier, tile); mode, bytes of its maps");
   for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
     heed_plan_step step;
     heed_plan_step_info(pipeline->plan, i, &step);
     flops += step.flops;
     maps += step.map_bytes;
-    printf("%-16s %-28s %-22s %10u %12.3f %12.1f", step.op, step.output, heed_shape_text(&step.shape, text), step.dispatches,
-           (double)step.flops * 1e-6, (double)step.bytes * 1e-3);
+    printf("%-16s %-28s %-22s %10u %12.3f %12.1f", step.op, step.output,
+           heed_shape_text(&step.shape, text), step.dispatches, (double)step.flops * 1e-6,
+           (double)step.bytes * 1e-3);
     cli_kernels_print(&step);
-    if (step.map_bytes) printf("%s%s, %llu", step.kernel_count ? "; " : "  ", step.mode[0] ? step.mode : "its own way", (unsigned long long)step.map_bytes);
+    if (step.map_bytes)
+      printf("%s%s, %llu", step.kernel_count ? "; " : "  ",
+             step.mode[0] ? step.mode : "its own way", (unsigned long long)step.map_bytes);
     printf("\n");
   }
   heed_plan_memory(pipeline->plan, &memory);
   printf("%u steps, %.4f GFLOP\n", heed_plan_step_count(pipeline->plan), (double)flops * 1e-9);
-  printf("predicted bytes: weights %llu, arena %llu, workspace %llu, together %llu\n", (unsigned long long)memory.weights, (unsigned long long)memory.arena,
-         (unsigned long long)memory.workspace, (unsigned long long)(memory.weights + memory.arena + memory.workspace));
-  printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n", (unsigned long long)(pipeline->info.layers ? maps / pipeline->info.layers : maps), (unsigned long long)maps);
+  printf("predicted bytes: weights %llu, arena %llu, workspace %llu, together %llu\n",
+         (unsigned long long)memory.weights, (unsigned long long)memory.arena,
+         (unsigned long long)memory.workspace,
+         (unsigned long long)(memory.weights + memory.arena + memory.workspace));
+  printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n",
+         (unsigned long long)(pipeline->info.layers ? maps / pipeline->info.layers : maps),
+         (unsigned long long)maps);
 }
 
 static void json_plan(const cli_pipeline *pipeline) {
@@ -118,8 +141,10 @@ static void json_plan(const cli_pipeline *pipeline) {
 /* "v12" or the value's name. */
 static void value_label(const heed_graph *graph, uint32_t id, char *to, size_t size) {
   const heed_value_record *record = heed_graph_record(graph, id);
-  if (record->name) snprintf(to, size, "%s", record->name);
-  else snprintf(to, size, "v%u", id);
+  if (record->name)
+    snprintf(to, size, "%s", record->name);
+  else
+    snprintf(to, size, "v%u", id);
 }
 
 static void print_dot(const heed_graph *graph) {
@@ -128,9 +153,11 @@ static void print_dot(const heed_graph *graph) {
     const heed_node *node = &graph->nodes[n];
     char label[96], text[HEED_SHAPE_TEXT_SIZE];
     value_label(graph, node->output[0], label, sizeof label);
-    printf("  n%zu [label=\"%s\\n%s %s\"];\n", n, heed_ops[node->op]->name, label, heed_shape_text(&heed_graph_record(graph, node->output[0])->shape, text));
+    printf("  n%zu [label=\"%s\\n%s %s\"];\n", n, heed_ops[node->op]->name, label,
+           heed_shape_text(&heed_graph_record(graph, node->output[0])->shape, text));
     for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++) {
-      const heed_value_record *from = heed_graph_record(graph, heed_graph_root(graph, node->input[i]));
+      const heed_value_record *from =
+          heed_graph_record(graph, heed_graph_root(graph, node->input[i]));
       if (from->kind == HEED_VALUE_RESULT) printf("  n%u -> n%zu;\n", from->node, n);
     }
   }
@@ -167,10 +194,12 @@ static void print_json(const heed_graph *graph) {
     json_text(&json, "op", heed_ops[node->op]->name);
     json_integer(&json, "stage", node->stage);
     json_open(&json, "inputs", '[');
-    for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++) json_integer(&json, NULL, node->input[i]);
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++)
+      json_integer(&json, NULL, node->input[i]);
     json_close(&json, ']');
     json_open(&json, "outputs", '[');
-    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS && node->output[i]; i++) json_integer(&json, NULL, node->output[i]);
+    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS && node->output[i]; i++)
+      json_integer(&json, NULL, node->output[i]);
     json_close(&json, ']');
     json_close(&json, '}');
     fputc('\n', stdout);
@@ -180,17 +209,22 @@ static void print_json(const heed_graph *graph) {
   printf("\n");
 }
 
-static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *vit, const char *graph, bool plan, bool json) {
+static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *vit,
+                           const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {0};
   cli_synthetic synthetic = {0};
-  heed_status status = vit ? cli_synthetic_load(cli, vit, &synthetic, &pipeline) : cli_pipeline_load_any(cli, &pipeline, model);
+  heed_status status = vit ? cli_synthetic_load(cli, vit, &synthetic, &pipeline)
+                           : cli_pipeline_load_any(cli, &pipeline, model);
   if (vit) pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build};
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, choice);
   if (status == HEED_OK) {
-    if (plan && json) json_plan(&pipeline);
-    else if (!graph && pipeline.sequence) print_sequence_summary(&pipeline);
-    else if (!graph) print_summary(&pipeline);
+    if (plan && json)
+      json_plan(&pipeline);
+    else if (!graph && pipeline.sequence)
+      print_sequence_summary(&pipeline);
+    else if (!graph)
+      print_summary(&pipeline);
     if (!graph && !plan) print_tensors(&pipeline);
     if (plan && !json) print_plan(&pipeline);
     if (graph && strcmp(graph, "dot") == 0) print_dot(pipeline.graph);
@@ -209,21 +243,30 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   choice.backend = "cpu";
   choice.quiet = true;
-  const cli_option options[] = {{"--graph", CLI_TEXT, &graph, "dot|json", "the graph instead of the tensors"},
-                                {"--vit", CLI_TEXT, &vit, "Ti|S|B|L", "a ViT of this shape with made-up weights instead of MODEL"},
-                                {"--plan", CLI_FLAG, &plan, NULL, "steps, FLOPs, bytes moved, predicted memory, what maps would cost"},
-                                {"--json", CLI_FLAG, &json, NULL, "the plan as one JSON object"},
-                                CLI_CHOICE_OPTIONS(choice),
-                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option options[] = {
+      {"--graph", CLI_TEXT, &graph, "dot|json", "the graph instead of the tensors"},
+      {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
+       "a ViT of this shape with made-up weights instead of MODEL"},
+      {"--plan", CLI_FLAG, &plan, NULL,
+       "steps, FLOPs, bytes moved, predicted memory, what maps would cost"},
+      {"--json", CLI_FLAG, &json, NULL, "the plan as one JSON object"},
+      CLI_CHOICE_OPTIONS(choice),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
   if (code >= 0) return code;
-  if (words.count > (vit ? 0u : 1u) || (json && !plan) || (json && graph) || (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
+  if (words.count > (vit ? 0u : 1u) || (json && !plan) || (json && graph) ||
+      (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
     fprintf(stderr,
-            "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot or json, --json with --plan alone)\n",
+            "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot "
+            "or json, --json with --plan alone)\n",
             words.count, graph ? CLI_SHOWN(graph) : "", json ? ", --json" : "");
     return CLI_USAGE;
   }
-  return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, graph, plan, json) == HEED_OK ? CLI_OK : cli_fail(cli);
+  return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, graph, plan, json) ==
+                 HEED_OK
+             ? CLI_OK
+             : cli_fail(cli);
 }
 
-const cli_verb cli_verb_inspect = {"inspect", "tensors, graph, plan, cost and predicted memory of a model", run};
+const cli_verb cli_verb_inspect = {
+    "inspect", "tensors, graph, plan, cost and predicted memory of a model", run};

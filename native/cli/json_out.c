@@ -6,7 +6,8 @@
 
 #include "base/utf8.h"
 
-/* Exact for UTF-8, with controls escaped, so that it may be shown as well. A byte that is none, as names of files may have, becomes U+FFFD.
+/* Exact for UTF-8, with controls escaped, so that it may be shown as well. A byte that is none, as
+ * names of files may have, becomes U+FFFD.
  */
 static void write_string(FILE *file, const char *text) {
   const size_t size = strlen(text);
@@ -34,8 +35,10 @@ static void begin_value(json_out *json, const char *key) {
 }
 
 static void write_number(FILE *file, double value) {
-  if (isfinite(value)) fprintf(file, "%.9g", value);
-  else fputs("null", file);
+  if (isfinite(value))
+    fprintf(file, "%.9g", value);
+  else
+    fputs("null", file);
 }
 
 void json_open(json_out *json, const char *key, char bracket) {

@@ -1,4 +1,5 @@
-/* JSON out: a writer that keeps track of commas. Floats with 9 digits, so that they read back as they were; NaN and Inf as null. */
+/* JSON out: a writer that keeps track of commas. Floats with 9 digits, so that they read back as
+ * they were; NaN and Inf as null. */
 #ifndef HEED_CLI_JSON_OUT_H
 #define HEED_CLI_JSON_OUT_H
 
@@ -11,7 +12,8 @@ typedef struct json_out {
   bool comma; /* a value stands before this place */
 } json_out;
 
-void json_open(json_out *json, const char *key, char bracket); /* '{' or '['; key NULL inside an array or at the top */
+/* '{' or '['; key NULL inside an array or at the top */
+void json_open(json_out *json, const char *key, char bracket);
 void json_close(json_out *json, char bracket);
 void json_text(json_out *json, const char *key, const char *value);
 void json_number(json_out *json, const char *key, double value);

@@ -4,13 +4,18 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 
-static const cli_verb *const verbs[] = {&cli_verb_run, &cli_verb_eval, &cli_verb_check, &cli_verb_inspect, &cli_verb_maps, &cli_verb_devices, &cli_verb_bench, &cli_verb_demo};
+static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval, &cli_verb_check,
+                                        &cli_verb_inspect, &cli_verb_maps, &cli_verb_devices,
+                                        &cli_verb_bench,   &cli_verb_demo};
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
 static void print_help(FILE *to) {
-  fprintf(to, "heed " HEED_VERSION ": runs transformers and shows where they look\n\nusage: heed VERB [options]   (heed VERB --help tells more)\n\n");
-  for (size_t i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
-  fprintf(to, "\nexit codes: 0 ok, 1 mismatch or failed check, 2 bad usage, 3 bad input file, 4 device or memory\n");
+  fprintf(to, "heed " HEED_VERSION ": runs transformers and shows where they look\n\nusage: heed "
+              "VERB [options]   (heed VERB --help tells more)\n\n");
+  for (size_t i = 0; i < VERB_COUNT; i++)
+    fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
+  fprintf(to, "\nexit codes: 0 ok, 1 mismatch or failed check, 2 bad usage, 3 bad input file, 4 "
+              "device or memory\n");
 }
 
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]) {
@@ -60,7 +65,8 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
 
 static int no_such_verb(const char *found) {
   fprintf(stderr, "heed: no such verb (found \"%s\", expected ", CLI_SHOWN(found));
-  for (size_t i = 0; i < VERB_COUNT; i++) fprintf(stderr, "%s%s", !i ? "" : i + 1 < VERB_COUNT ? ", " : " or ", verbs[i]->name);
+  for (size_t i = 0; i < VERB_COUNT; i++)
+    fprintf(stderr, "%s%s", !i ? "" : i + 1 < VERB_COUNT ? ", " : " or ", verbs[i]->name);
   fprintf(stderr, ")\n");
   return CLI_USAGE;
 }
@@ -72,7 +78,8 @@ static bool is_one_of(const char *word, const char *const *words) {
 }
 
 int main(int argc, char **argv) {
-  setvbuf(stdout, NULL, _IOLBF, 0); /* whole lines, so that results and messages of one terminal or log do not cut each other */
+  /* whole lines, so that results and messages of one terminal or log do not cut each other */
+  setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;

@@ -1,7 +1,9 @@
-/* heed maps: attention maps that were saved, by heed run --save, by the page or by other programs, drawn and in numbers again. In the file:
- * attention.N [1, H, T, T] or [H, T, T] of each layer N from 0; a picture, either picture [height, width, 3] as bytes or pixel_values
- * [1, 3, height, width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a square, patch = the side of a
- * patch in pixels, without which pixel_values says it, provenance, and changes = the options of heed run that changed the attention. */
+/* heed maps: attention maps that were saved, by heed run --save, by the page or by other programs,
+ * drawn and in numbers again. In the file: attention.N [1, H, T, T] or [H, T, T] of each layer N
+ * from 0; a picture, either picture [height, width, 3] as bytes or pixel_values [1, 3, height,
+ * width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a
+ * square, patch = the side of a patch in pixels, without which pixel_values says it, provenance,
+ * and changes = the options of heed run that changed the attention. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,29 +35,42 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
   const heed_safetensors_tensor *first = layer_tensor(job, 0);
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_model_info *info = &job->pipeline.info;
-  if (!first) return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor attention.0 is missing (expected maps as heed run --save or the page writes them)", path);
+  if (!first)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: tensor attention.0 is missing (expected maps as heed run --save or the "
+                     "page writes them)",
+                     path);
   for (uint32_t layer = 0; layer < MOST_LAYERS; layer++) {
     const heed_safetensors_tensor *tensor = layer_tensor(job, layer);
     if (!tensor) break;
     const heed_shape *shape = &tensor->shape;
     const bool batch = shape->rank == 4 && shape->dim[0] == 1;
     const uint32_t *dim = shape->dim + batch;
-    if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || shape->rank != 3u + batch || dim[0] == 0 || dim[1] != dim[2] || dim[1] < 2 ||
-        dim[1] > MOST_TOKENS || (layer && (tensor->count != first->count || dim[1] != job->result.tokens)))
-      return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor attention.%u is not usable (found %s %s, expected floats [1, H, T, T], alike in every layer)", path, layer,
-                       tensor->dtype_name, tensor->unsupported ? "" : heed_shape_text(shape, text));
+    if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 ||
+        shape->rank != 3u + batch || dim[0] == 0 || dim[1] != dim[2] || dim[1] < 2 ||
+        dim[1] > MOST_TOKENS ||
+        (layer && (tensor->count != first->count || dim[1] != job->result.tokens)))
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "%s: tensor attention.%u is not usable (found %s %s, expected floats [1, H, "
+                       "T, T], alike in every layer)",
+                       path, layer, tensor->dtype_name,
+                       tensor->unsupported ? "" : heed_shape_text(shape, text));
     info->layers = layer + 1;
     info->heads = dim[0];
     job->result.tokens = dim[1];
   }
   const size_t count = (size_t)first->count;
-  if (count > SIZE_MAX / sizeof(float) / info->layers) return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: the maps are too large (found %u layers of %zu weights)", path, info->layers, count);
+  if (count > SIZE_MAX / sizeof(float) / info->layers)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: the maps are too large (found %u layers of %zu weights)", path,
+                     info->layers, count);
   job->result.attention = malloc(info->layers * count * sizeof(float));
-  if (!job->result.attention) return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
+  if (!job->result.attention)
+    return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
   job->result.attention_rows = job->result.tokens;
   for (uint32_t layer = 0; layer < info->layers; layer++)
-    HEED_TRY(
-        heed_safetensors_read(job->file.tensors, layer_tensor(job, layer), 0, count, job->result.attention + layer * count, &cli->error));
+    HEED_TRY(heed_safetensors_read(job->file.tensors, layer_tensor(job, layer), 0, count,
+                                   job->result.attention + layer * count, &cli->error));
   return HEED_OK;
 }
 
@@ -65,9 +80,16 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
   const char *grid = heed_safetensors_metadata(job->file.tensors, "grid");
   if (grid) {
     char rest;
-    const bool read = sscanf(grid, "%5u %5u %5u%c", &result->rows, &result->columns, &job->pipeline.info.prefix_tokens, &rest) == 3;
-    if (read && result->rows && result->columns && (uint64_t)result->rows * result->columns + job->pipeline.info.prefix_tokens == result->tokens) return HEED_OK;
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: its grid does not fit (found \"%.40s\", expected rows, columns and prefix tokens of %u tokens)", path, grid, result->tokens);
+    const bool read = sscanf(grid, "%5u %5u %5u%c", &result->rows, &result->columns,
+                             &job->pipeline.info.prefix_tokens, &rest) == 3;
+    if (read && result->rows && result->columns &&
+        (uint64_t)result->rows * result->columns + job->pipeline.info.prefix_tokens ==
+            result->tokens)
+      return HEED_OK;
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: its grid does not fit (found \"%.40s\", expected rows, columns and "
+                     "prefix tokens of %u tokens)",
+                     path, grid, result->tokens);
   }
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
     if (result->tokens < prefixes[i] + 4) continue;
@@ -77,8 +99,10 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
     job->pipeline.info.prefix_tokens = prefixes[i];
     return HEED_OK;
   }
-  return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: no square of patches in its %u tokens after up to 5 of another kind (expected metadata grid = \"rows columns prefix\")", path,
-                   result->tokens);
+  return heed_fail(&cli->error, HEED_INVALID_FILE,
+                   "%s: no square of patches in its %u tokens after up to 5 of another kind "
+                   "(expected metadata grid = \"rows columns prefix\")",
+                   path, result->tokens);
 }
 
 /* The side of a patch, the unit of distances: 1 where nothing says it. */
@@ -87,18 +111,22 @@ static uint32_t patch_side(const maps_job *job) {
   const heed_safetensors_tensor *values = heed_safetensors_find(job->file.tensors, "pixel_values");
   uint32_t patch = 0;
   if (side && cli_read_number(side, MOST_TOKENS, &patch) && patch) return patch;
-  if (!values || values->shape.rank != 4 || values->shape.dim[2] % job->result.rows || values->shape.dim[3] % job->result.columns) return 1;
+  if (!values || values->shape.rank != 4 || values->shape.dim[2] % job->result.rows ||
+      values->shape.dim[3] % job->result.columns)
+    return 1;
   patch = values->shape.dim[2] / job->result.rows;
   return patch && values->shape.dim[3] / job->result.columns == patch ? patch : 1;
 }
 
 /* pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */
-static heed_status picture_of_values(cli_state *cli, maps_job *job, const heed_safetensors_tensor *tensor) {
+static heed_status picture_of_values(cli_state *cli, maps_job *job,
+                                     const heed_safetensors_tensor *tensor) {
   heed_picture *image = &job->result.image;
   const size_t area = (size_t)image->width * image->height, count = 3 * area;
   float *values = malloc(count * sizeof *values), low = INFINITY, high = -INFINITY;
   if (!values) return heed_fail_memory(&cli->error, "pixel_values", count * sizeof *values);
-  const heed_status status = heed_safetensors_read(job->file.tensors, tensor, 0, count, values, &cli->error);
+  const heed_status status =
+      heed_safetensors_read(job->file.tensors, tensor, 0, count, values, &cli->error);
   for (size_t i = 0; status == HEED_OK && i < count; i++) {
     low = fminf(low, values[i]);
     high = fmaxf(high, values[i]);
@@ -116,23 +144,34 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   heed_picture *image = &job->result.image;
   const heed_safetensors_tensor *bytes = heed_safetensors_find(job->file.tensors, "picture"),
                                 *values = heed_safetensors_find(job->file.tensors, "pixel_values");
-  const bool whole = bytes && !bytes->unsupported && bytes->dtype == HEED_U8 && bytes->shape.rank == 3 && bytes->shape.dim[2] == 3;
-  const bool planes = !whole && values && !values->unsupported && values->dtype != HEED_U8 && values->dtype != HEED_I32 && values->shape.rank == 4 && values->shape.dim[0] == 1 && values->shape.dim[1] == 3;
-  const uint32_t *dim = whole ? bytes->shape.dim : planes ? values->shape.dim + 2 : (const uint32_t[]){16 * job->result.rows, 16 * job->result.columns};
+  const bool whole = bytes && !bytes->unsupported && bytes->dtype == HEED_U8 &&
+                     bytes->shape.rank == 3 && bytes->shape.dim[2] == 3;
+  const bool planes = !whole && values && !values->unsupported && values->dtype != HEED_U8 &&
+                      values->dtype != HEED_I32 && values->shape.rank == 4 &&
+                      values->shape.dim[0] == 1 && values->shape.dim[1] == 3;
+  const uint32_t *dim = whole ? bytes->shape.dim
+                        : planes
+                            ? values->shape.dim + 2
+                            : (const uint32_t[]){16 * job->result.rows, 16 * job->result.columns};
   if (dim[0] == 0 || dim[1] == 0 || (uint64_t)dim[0] * dim[1] > HEED_IMAGE_MAX_PIXELS)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: its picture is too small or too large (found %u x %u)", path, dim[1], dim[0]);
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: its picture is too small or too large (found %u x %u)", path, dim[1],
+                     dim[0]);
   const size_t size = (size_t)3 * dim[0] * dim[1];
   HEED_TRY(heed_picture_create(cli->context, path, dim[1], dim[0], image, &cli->error));
   job->result.region = (heed_region){0, 0, image->width, image->height};
-  if (whole) return heed_safetensors_read(job->file.tensors, bytes, 0, size, image->pixels, &cli->error);
+  if (whole)
+    return heed_safetensors_read(job->file.tensors, bytes, 0, size, image->pixels, &cli->error);
   if (planes) return picture_of_values(cli, job, values);
   memset(image->pixels, 128, size);
   return HEED_OK;
 }
 
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
-  HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors: open it in the page, which reads .npy and .npz too, and save it from there",
-                                &job->file));
+  HEED_TRY(cli_tensor_file_open(
+      cli, path,
+      ".safetensors: open it in the page, which reads .npy and .npz too, and save it from there",
+      &job->file));
   job->result.picture = path;
   job->result.from = heed_safetensors_metadata(job->file.tensors, "provenance");
   job->pipeline.info.family = "maps from a file";
@@ -142,12 +181,14 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   return read_picture(cli, job, path);
 }
 
-static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options, const run_selection *selection) {
+static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options,
+                                 const run_selection *selection) {
   if (options->maps) {
     HEED_TRY(run_draw_maps(cli, &job->pipeline, &job->result, selection, options->maps));
     printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
-  if (options->rollout || options->json) HEED_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
+  if (options->rollout || options->json)
+    HEED_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
   if (options->rollout) {
     HEED_TRY(run_draw_rollout(cli, &job->pipeline, &job->result, selection, options->rollout));
     printf("rollout: %s\n", CLI_SHOWN(options->rollout));
@@ -158,15 +199,17 @@ static heed_status write_outputs(cli_state *cli, maps_job *job, const run_option
   return HEED_OK;
 }
 
-static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *options, const char *path) {
+static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *options,
+                             const char *path) {
   run_selection selection;
   char query[48];
   HEED_TRY(open_maps(cli, job, path));
   HEED_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
   HEED_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
   run_query_text(&selection, query);
-  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n", CLI_SHOWN(path), job->pipeline.info.layers,
-         job->pipeline.info.heads, job->result.tokens, job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
+  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n",
+         CLI_SHOWN(path), job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
+         job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
   const char *changes = heed_safetensors_metadata(job->file.tensors, "changes");
   if (job->result.from) printf("from: %s\n", CLI_SHOWN(job->result.from));
   if (changes) printf("changed: %s\n", CLI_SHOWN(changes));
@@ -178,17 +221,25 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT};
   cli_words words;
-  const cli_option table[] = {{"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
-                              {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
-                              {"--query", CLI_TEXT, &options.query, "cls|ROW,COL", "the token whose attention is shown (cls)"},
-                              {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
-                              {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
-                              RUN_SCALE_OPTION(options.scale),
-                              {"--json", CLI_TEXT, &options.json, "OUT.json", "write maps and statistics of every head, as heed run does"},
-                              {"--reverse", CLI_FLAG, &options.reverse, NULL, "who looks at the query, in the place of where it looks"},
-                              RUN_ROLLOUT_OPTIONS(options.rollout_how),
-                              {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "maps SAVED.safetensors [options]   (as heed run --save or the page writes it)", table, argc, argv, &words);
+  const cli_option table[] = {
+      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
+      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
+      {"--query", CLI_TEXT, &options.query, "cls|ROW,COL",
+       "the token whose attention is shown (cls)"},
+      {"--maps", CLI_TEXT, &options.maps, "OUT.png",
+       "draw the maps over the picture and as a grid"},
+      {"--rollout", CLI_TEXT, &options.rollout, "OUT.png",
+       "draw the attention rollout of the query"},
+      RUN_SCALE_OPTION(options.scale),
+      {"--json", CLI_TEXT, &options.json, "OUT.json",
+       "write maps and statistics of every head, as heed run does"},
+      {"--reverse", CLI_FLAG, &options.reverse, NULL,
+       "who looks at the query, in the place of where it looks"},
+      RUN_ROLLOUT_OPTIONS(options.rollout_how),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(
+      cli, "maps SAVED.safetensors [options]   (as heed run --save or the page writes it)", table,
+      argc, argv, &words);
   if (code >= 0) return code;
   if (words.count != 1) {
     fprintf(stderr, "heed maps: wrong words (found %u, expected one file)\n", words.count);
@@ -209,4 +260,5 @@ static int run(cli_state *cli, int argc, char **argv) {
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_maps = {"maps", "saved attention maps, from heed run --save or the page, in numbers and drawn", run};
+const cli_verb cli_verb_maps = {
+    "maps", "saved attention maps, from heed run --save or the page, in numbers and drawn", run};

@@ -25,7 +25,8 @@ bool cli_take_decimal(const char **at, double *number) {
     if (places == 0) return false;
     end += 1 + places;
   }
-  char *digits = malloc((size_t)(end - *at) + 1); /* alone: what follows may go on as a number for strtod */
+  /* alone: what follows may go on as a number for strtod */
+  char *digits = malloc((size_t)(end - *at) + 1);
   if (!digits) return false;
   memcpy(digits, *at, (size_t)(end - *at));
   digits[end - *at] = '\0';
@@ -39,29 +40,35 @@ static void print_usage(const char *usage, const cli_option *options) {
   printf("usage: heed %s\n\n", usage);
   for (const cli_option *option = options; option->name; option++) {
     char left[64];
-    snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "",
+             option->value ? option->value : "");
     printf("  %-28s %s\n", left, option->help);
   }
   printf("  %-28s %s\n", "--help", "this text");
 }
 
 static int usage_error(const cli_state *cli, const char *what, const char *found) {
-  fprintf(stderr, "heed %s: %s (found \"%s\"); see heed %s --help\n", cli->verb, what, CLI_SHOWN(found), cli->verb);
+  fprintf(stderr, "heed %s: %s (found \"%s\"); see heed %s --help\n", cli->verb, what,
+          CLI_SHOWN(found), cli->verb);
   return CLI_USAGE;
 }
 
 static int too_many_words(const cli_state *cli) {
-  fprintf(stderr, "heed %s: too many words (found more than %d, expected at most that many in one call)\n", cli->verb, CLI_MAX_WORDS);
+  fprintf(stderr,
+          "heed %s: too many words (found more than %d, expected at most that many in one call)\n",
+          cli->verb, CLI_MAX_WORDS);
   return CLI_USAGE;
 }
 
 /* Splits "--name=value"; the option of that name, or NULL. */
-static const cli_option *find_option(const cli_option *options, const char *word, const char **value) {
+static const cli_option *find_option(const cli_option *options, const char *word,
+                                     const char **value) {
   const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
   const size_t length = equals ? (size_t)(equals - word) : strlen(word);
   *value = equals ? equals + 1 : NULL;
   for (; options->name; options++)
-    if (strlen(options->name) == length && strncmp(options->name, word, length) == 0) return options;
+    if (strlen(options->name) == length && strncmp(options->name, word, length) == 0)
+      return options;
   return NULL;
 }
 
@@ -72,15 +79,16 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
   }
   uint32_t number;
   if (!cli_read_number(value, UINT32_MAX - 1, &number)) {
-    fprintf(stderr, "heed %s: %s wants a whole number (found \"%s\"); see heed %s --help\n", cli->verb, option->name, CLI_SHOWN(value),
-            cli->verb);
+    fprintf(stderr, "heed %s: %s wants a whole number (found \"%s\"); see heed %s --help\n",
+            cli->verb, option->name, CLI_SHOWN(value), cli->verb);
     return CLI_USAGE;
   }
   memcpy(option->target, &number, sizeof number);
   return -1;
 }
 
-int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words) {
+int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
+              char **argv, cli_words *words) {
   words->count = 0;
   bool options_end = false;
   for (int i = 0; i < argc; i++) {

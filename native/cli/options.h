@@ -9,8 +9,8 @@ typedef enum cli_option_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER } cli_option_kind;
 typedef struct cli_option {
   const char *name; /* "--top" or "-o" */
   cli_option_kind kind;
-  void *target;       /* bool *, const char **, uint32_t * */
-  const char *value;  /* "K": how help names the value; NULL for a flag */
+  void *target;      /* bool *, const char **, uint32_t * */
+  const char *value; /* "K": how help names the value; NULL for a flag */
   const char *help;
 } cli_option;
 
@@ -21,9 +21,11 @@ typedef struct cli_words {
   uint32_t count;
 } cli_words;
 
-/* Parses; on --help prints usage (first line `usage`) to stdout. Returns -1 to go on, else the exit code to end with. "--" ends the
- * options; "--name=value" and "--name value" both do. The table ends with a NULL name. */
-int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc, char **argv, cli_words *words);
+/* Parses; on --help prints usage (first line `usage`) to stdout. Returns -1 to go on, else the exit
+ * code to end with. "--" ends the options; "--name=value" and "--name value" both do. The table
+ * ends with a NULL name. */
+int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
+              char **argv, cli_words *words);
 
 /* A decimal number without sign or rest, at most `largest`. */
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number);

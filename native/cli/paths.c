@@ -26,7 +26,10 @@ static void find_folder(cli_place *place) {
   char *slash = strrchr(place->resolved, '/');
   place->name = slash ? slash + 1 : place->resolved;
   if (slash) *slash = '\0';
-  place->in_folder = stat(!slash ? "." : slash == place->resolved ? "/" : place->resolved, &info) == 0;
+  place->in_folder = stat(!slash                     ? "."
+                          : slash == place->resolved ? "/"
+                                                     : place->resolved,
+                          &info) == 0;
   if (slash) *slash = '/';
   place->device = info.st_dev;
   place->inode = info.st_ino;
@@ -66,14 +69,16 @@ static bool make_room(cli_paths *paths) {
   return true;
 }
 
-static heed_status add_place(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option, const char *path) {
+static heed_status add_place(cli_state *cli, cli_paths *paths, cli_path_role role,
+                             const char *option, const char *path) {
   char resolved[HEED_OUTPUT_PATH_SIZE];
   if (!make_room(paths)) return heed_fail_memory(&cli->error, path, sizeof *paths->places);
   cli_place *place = &paths->places[paths->count];
   *place = (cli_place){.role = role, .option = option, .path = copy_text(path)};
   place->resolved = copy_text(heed_output_resolve(path, resolved) == 0 ? resolved : path);
   paths->count++; /* from here on cli_paths_free frees it */
-  if (!place->path || !place->resolved) return heed_fail_memory(&cli->error, path, strlen(path) + 1);
+  if (!place->path || !place->resolved)
+    return heed_fail_memory(&cli->error, path, strlen(path) + 1);
   find_place(place);
   return HEED_OK;
 }
@@ -91,7 +96,8 @@ static heed_status add_model_file(void *user, const char *path, heed_error *erro
   return add_place(to->cli, to->paths, CLI_READ, to->option, path);
 }
 
-heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option, const char *path) {
+heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option,
+                          const char *path) {
   if (!path) return HEED_OK;
   if (role != CLI_READ_MODEL) return add_place(cli, paths, role, option, path);
   return heed_model_files_each(path, add_model_file, &(adding){cli, paths, option}, &cli->error);
@@ -99,11 +105,13 @@ heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, 
 
 static heed_status refuse(cli_state *cli, const cli_place *output, const cli_place *other) {
   if (other->role == CLI_WRITTEN)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s: the same file as %s (found %s and %s, expected a file for each)",
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "%s: the same file as %s (found %s and %s, expected a file for each)",
                      output->option, other->option, output->path, other->path);
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "%s: it would replace what is read (found %s, which is %s: %s, expected another name)", output->option, output->path,
-                   other->option, other->path);
+  return heed_fail(
+      &cli->error, HEED_INVALID_ARGUMENT,
+      "%s: it would replace what is read (found %s, which is %s: %s, expected another name)",
+      output->option, output->path, other->option, other->path);
 }
 
 heed_status cli_paths_check(cli_state *cli, const cli_paths *paths) {
@@ -112,7 +120,8 @@ heed_status cli_paths_check(cli_state *cli, const cli_paths *paths) {
     if (output->role != CLI_WRITTEN) continue;
     for (size_t k = 0; k < paths->count; k++) {
       const cli_place *other = &paths->places[k];
-      if ((other->role != CLI_WRITTEN || k < i) && same_file(output, other)) return refuse(cli, output, other);
+      if ((other->role != CLI_WRITTEN || k < i) && same_file(output, other))
+        return refuse(cli, output, other);
     }
   }
   return HEED_OK;
@@ -130,7 +139,8 @@ void cli_paths_free(cli_paths *paths) {
 heed_status cli_check_paths(cli_state *cli, const cli_path *list, size_t count) {
   cli_paths paths = {NULL, 0, 0};
   heed_status status = HEED_OK;
-  for (size_t i = 0; i < count && status == HEED_OK; i++) status = cli_paths_add(cli, &paths, list[i].role, list[i].option, list[i].path);
+  for (size_t i = 0; i < count && status == HEED_OK; i++)
+    status = cli_paths_add(cli, &paths, list[i].role, list[i].option, list[i].path);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
   cli_paths_free(&paths);
   return status;

@@ -1,6 +1,7 @@
-/* The files that a verb reads and writes, held against each other before anything runs: no output takes the place of another, or of an
- * input. Files that are there are compared by device and inode, others by their folder, links followed, and name. Devices and pipes may be
- * given twice: nothing of theirs is replaced. */
+/* The files that a verb reads and writes, held against each other before anything runs: no output
+ * takes the place of another, or of an input. Files that are there are compared by device and
+ * inode, others by their folder, links followed, and name. Devices and pipes may be given twice:
+ * nothing of theirs is replaced. */
 #ifndef HEED_CLI_PATHS_H
 #define HEED_CLI_PATHS_H
 
@@ -13,10 +14,13 @@ typedef struct cli_paths {
   size_t count, capacity;
 } cli_paths;
 
-/* Adds a file; `option` ("--maps") must live as long as the list, `path` is copied and may be NULL (nothing is added). CLI_READ_MODEL: all
- * files that opening this model would read. Statuses: OUT_OF_MEMORY. */
-heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option, const char *path);
-/* Refuses two outputs that are one file, and outputs that are inputs, naming both. Statuses: INVALID_ARGUMENT. */
+/* Adds a file; `option` ("--maps") must live as long as the list, `path` is copied and may be NULL
+ * (nothing is added). CLI_READ_MODEL: all files that opening this model would read. Statuses:
+ * OUT_OF_MEMORY. */
+heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option,
+                          const char *path);
+/* Refuses two outputs that are one file, and outputs that are inputs, naming both. Statuses:
+ * INVALID_ARGUMENT. */
 heed_status cli_paths_check(cli_state *cli, const cli_paths *paths);
 void cli_paths_free(cli_paths *paths);
 

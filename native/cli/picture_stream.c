@@ -1,4 +1,5 @@
-/* heed run over several pictures, two in flight at a time. Errors are not told here: what fails runs again by itself, and then says why. */
+/* heed run over several pictures, two in flight at a time. Errors are not told here: what fails
+ * runs again by itself, and then says why. */
 #include "cli/picture_stream.h"
 
 #include <stdlib.h>
@@ -14,8 +15,10 @@ static bool make_lists(picture_stream *stream) {
   }
   if (!stream->outputs || !stream->to) return false;
   stream->output_count = 0;
-  if (pipeline->info.classes) stream->outputs[stream->output_count++] = heed_graph_find(pipeline->graph, "logits");
-  for (uint32_t i = 0; i < pipeline->tap_count; i++) stream->outputs[stream->output_count++] = pipeline->taps[i];
+  if (pipeline->info.classes)
+    stream->outputs[stream->output_count++] = heed_graph_find(pipeline->graph, "logits");
+  for (uint32_t i = 0; i < pipeline->tap_count; i++)
+    stream->outputs[stream->output_count++] = pipeline->taps[i];
   return true;
 }
 
@@ -24,7 +27,8 @@ static bool open_stream(picture_stream *stream) {
   const heed_value input = heed_graph_find(stream->pipeline->graph, "pixel_values");
   heed_error error;
   if (!make_lists(stream)) return false;
-  const heed_stream_desc desc = {sizeof desc, IN_FLIGHT, &input, 1, stream->outputs, stream->output_count};
+  const heed_stream_desc desc = {sizeof desc, IN_FLIGHT,       &input,
+                                 1,           stream->outputs, stream->output_count};
   return heed_stream_create(stream->pipeline->session, &desc, &stream->stream, &error) == HEED_OK;
 }
 
@@ -49,7 +53,8 @@ static void free_room(run_result *result) {
 static void collect(picture_stream *stream) {
   heed_error error;
   run_result *result = &stream->results[stream->collected];
-  if (!make_room(stream->pipeline, result, stream->to) || heed_stream_collect(stream->stream, stream->to, &error) != HEED_OK) {
+  if (!make_room(stream->pipeline, result, stream->to) ||
+      heed_stream_collect(stream->stream, stream->to, &error) != HEED_OK) {
     free_room(result);
     stream->broken = true;
     return;
@@ -61,19 +66,26 @@ static void collect(picture_stream *stream) {
 bool picture_stream_takes(picture_stream *stream, const cli_choice *choice, uint32_t index) {
   const cli_pipeline *pipeline = stream->pipeline;
   const run_result *result = &stream->results[index];
-  if (stream->broken || !pipeline->session || strcmp(heed_backend_name(choice->opened), "vulkan") != 0) return false;
-  if (pipeline->build.height != result->batch_height || pipeline->build.width != result->batch_width) return false;
+  if (stream->broken || !pipeline->session ||
+      strcmp(heed_backend_name(choice->opened), "vulkan") != 0)
+    return false;
+  if (pipeline->build.height != result->batch_height ||
+      pipeline->build.width != result->batch_width)
+    return false;
   if (!stream->stream) stream->submitted = stream->collected;
   heed_error error;
   if (!open_stream(stream)) stream->broken = true;
   if (!stream->broken && stream->submitted - stream->collected == IN_FLIGHT) collect(stream);
-  if (!stream->broken) stream->broken = heed_stream_submit(stream->stream, (const void *const[]){result->pixels}, &error) != HEED_OK;
+  if (!stream->broken)
+    stream->broken = heed_stream_submit(stream->stream, (const void *const[]){result->pixels},
+                                        &error) != HEED_OK;
   if (!stream->broken) stream->submitted++;
   return !stream->broken;
 }
 
 void picture_stream_finish(picture_stream *stream) {
-  while (stream->stream && !stream->broken && stream->collected < stream->submitted) collect(stream);
+  while (stream->stream && !stream->broken && stream->collected < stream->submitted)
+    collect(stream);
   heed_stream_destroy(stream->stream);
   stream->stream = NULL;
 }

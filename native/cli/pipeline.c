@@ -37,7 +37,8 @@ static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILE
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   bool is_sequence;
   if (path) HEED_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
-  const heed_model_desc desc = path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
+  const heed_model_desc desc =
+      path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
   HEED_TRY(heed_sequence_is(cli->context, &desc, &is_sequence, &cli->error));
   if (is_sequence) {
     heed_sequence_info info;
@@ -55,13 +56,18 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
   if (pipeline->model) return HEED_OK;
-  return heed_fail(&cli->error, HEED_UNSUPPORTED, "%s: an encoder-decoder takes no pictures (expected heed run MODEL --tokens 5,3,9 or --features FILE.safetensors)", path);
+  return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                   "%s: an encoder-decoder takes no pictures (expected heed run MODEL --tokens "
+                   "5,3,9 or --features FILE.safetensors)",
+                   path);
 }
 
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
   if (pipeline->sequence) return HEED_OK;
-  return heed_fail(&cli->error, HEED_UNSUPPORTED, "%s: the model is no encoder-decoder, which --tokens and --features are for", path ? path : "the embedded model");
+  return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                   "%s: the model is no encoder-decoder, which --tokens and --features are for",
+                   path ? path : "the embedded model");
 }
 
 /* The largest number of tokens, each way, for which an encoder-decoder is shown. */
@@ -77,18 +83,24 @@ static heed_status build_sequence(cli_state *cli, cli_pipeline *pipeline) {
 }
 
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
-  if (pipeline->sequence) HEED_TRY(build_sequence(cli, pipeline));
-  else HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  if (pipeline->sequence)
+    HEED_TRY(build_sequence(cli, pipeline));
+  else
+    HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
-  if (!pipeline->taps) return heed_fail_memory(&cli->error, "taps", pipeline->tap_count * sizeof *pipeline->taps);
+  if (!pipeline->taps)
+    return heed_fail_memory(&cli->error, "taps", pipeline->tap_count * sizeof *pipeline->taps);
   for (uint32_t i = 0; i < pipeline->tap_count; i++) {
     pipeline->taps[i] = heed_graph_find(pipeline->graph, pipeline->tap_names[i]);
     if (!pipeline->taps[i].id)
-      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "taps: this model has no such value (found \"%s\"; heed inspect --graph json lists them)",
-                       pipeline->tap_names[i]);
+      return heed_fail(
+          &cli->error, HEED_INVALID_ARGUMENT,
+          "taps: this model has no such value (found \"%s\"; heed inspect --graph json lists them)",
+          pipeline->tap_names[i]);
   }
-  const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count, HEED_ATTENTION_MODE_AUTO};
+  const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count,
+                               HEED_ATTENTION_MODE_AUTO};
   return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
 }
 
@@ -98,17 +110,22 @@ static double now_milliseconds(void) {
   return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
+static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                            const float *pixel_values) {
   const heed_hooks hooks = terminal_hooks(choice);
   if (!pipeline->session) {
     HEED_TRY(cli_pipeline_plan(cli, pipeline, choice));
-    HEED_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session, &cli->error));
+    HEED_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session,
+                                 &cli->error));
   }
   const heed_value input = heed_graph_find(pipeline->graph, "pixel_values");
   heed_value_info info;
   if (heed_graph_value_info(pipeline->graph, input, &info) != HEED_OK)
-    return heed_fail(&cli->error, HEED_INTERNAL, "run: the graph has no input (found no pixel_values)");
-  HEED_TRY(heed_session_write(pipeline->session, input, pixel_values, (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values, &cli->error));
+    return heed_fail(&cli->error, HEED_INTERNAL,
+                     "run: the graph has no input (found no pixel_values)");
+  HEED_TRY(heed_session_write(pipeline->session, input, pixel_values,
+                              (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values,
+                              &cli->error));
   if (pipeline->write_inputs) HEED_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
   HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
   if (!pipeline->timed) return HEED_OK;
@@ -118,7 +135,8 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
   return HEED_OK;
 }
 
-heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values) {
+heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                             const float *pixel_values) {
   for (;;) {
     const heed_status status = run_once(cli, pipeline, choice, pixel_values);
     if (status == HEED_OK) return HEED_OK;
@@ -127,22 +145,26 @@ heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice 
   }
 }
 
-bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value, heed_value_info *info) {
+bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value,
+                       heed_value_info *info) {
   *value = heed_graph_find(pipeline->graph, name);
   return value->id && heed_graph_value_info(pipeline->graph, *value, info) == HEED_OK;
 }
 
-heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape) {
+heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, const char *name,
+                              float **data, heed_shape *shape) {
   heed_value value;
   heed_value_info info;
   *data = NULL;
   if (!cli_pipeline_find(pipeline, name, &value, &info))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "read: this model has no such value (found \"%s\")", name);
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "read: this model has no such value (found \"%s\")", name);
   const uint64_t count = heed_shape_count(&info.shape);
   *data = count <= SIZE_MAX / sizeof **data ? malloc((size_t)count * sizeof **data) : NULL;
   if (!*data) return heed_fail_memory(&cli->error, name, (size_t)count * sizeof **data);
   *shape = info.shape;
-  const heed_status status = heed_session_read(pipeline->session, value, 0, count, *data, &cli->error);
+  const heed_status status =
+      heed_session_read(pipeline->session, value, 0, count, *data, &cli->error);
   if (status != HEED_OK) {
     free(*data);
     *data = NULL;

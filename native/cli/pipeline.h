@@ -1,4 +1,5 @@
-/* The way from a model's files to a session that has run, with the fall-back to the CPU that --backend auto promises. */
+/* The way from a model's files to a session that has run, with the fall-back to the CPU that
+ * --backend auto promises. */
 #ifndef HEED_CLI_PIPELINE_H
 #define HEED_CLI_PIPELINE_H
 
@@ -20,26 +21,34 @@ typedef struct cli_pipeline {
   heed_graph *graph;
   heed_plan *plan;
   heed_session *session;
-  bool timed;          /* run once more after each run and keep that time: the first one may compile kernels */
+  /* run once more after each run and keep that time: the first one may compile kernels */
+  bool timed;
   double milliseconds;
   /* Writes the graph's other inputs from `inputs` once there is a session; NULL = it has none. */
-  heed_status (*write_inputs)(cli_state *cli, const struct cli_pipeline *pipeline, const void *inputs);
+  heed_status (*write_inputs)(cli_state *cli, const struct cli_pipeline *pipeline,
+                              const void *inputs);
   const void *inputs; /* borrowed */
 } cli_pipeline;
 
-/* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run --tokens takes it. */
+/* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run
+ * --tokens takes it. */
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path);
-/* The same for an encoder-decoder alone; and for either, of which pipeline->info then has the layers alone. */
+/* The same for an encoder-decoder alone; and for either, of which pipeline->info then has the
+ * layers alone. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice);
-/* Plan, session and run for these pixel_values. A second call with the same build and taps reuses the session. */
-heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice, const float *pixel_values);
+/* Plan, session and run for these pixel_values. A second call with the same build and taps reuses
+ * the session. */
+heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                             const float *pixel_values);
 /* The shape of a value of the graph by name; false when there is none. */
-bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value, heed_value_info *info);
+bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value,
+                       heed_value_info *info);
 /* A whole value as malloc'ed floats. */
-heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, const char *name, float **data, heed_shape *shape);
+heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, const char *name,
+                              float **data, heed_shape *shape);
 /* Drops session, plan and graph; the model stays. */
 void cli_pipeline_reset(cli_pipeline *pipeline);
 void cli_pipeline_close(cli_pipeline *pipeline);

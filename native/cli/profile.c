@@ -27,7 +27,8 @@ int cli_ascending(const void *a, const void *b) {
 }
 
 static bool same_work(const heed_plan_step *a, const heed_plan_step *b) {
-  return strcmp(a->op, b->op) == 0 && a->flops == b->flops && a->bytes == b->bytes && heed_shape_equal(&a->shape, &b->shape);
+  return strcmp(a->op, b->op) == 0 && a->flops == b->flops && a->bytes == b->bytes &&
+         heed_shape_equal(&a->shape, &b->shape);
 }
 
 /* Fills rows and of[step], the row of each step. */
@@ -45,11 +46,13 @@ static void make_rows(const heed_plan *plan, cli_profile *profile, uint32_t *of)
 }
 
 /* sums: [rows][runs]. */
-static heed_status run(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs, const uint32_t *of, heed_step_time *times, double *sums) {
+static heed_status run(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs,
+                       const uint32_t *of, heed_step_time *times, double *sums) {
   const heed_clock clock = {microseconds, NULL};
   for (uint32_t i = 0; i < runs; i++) {
     HEED_TRY(heed_session_profile(session, &clock, times, &cli->error));
-    for (uint32_t step = 0; step < heed_plan_step_count(plan); step++) sums[(size_t)of[step] * runs + i] += times[step].microseconds;
+    for (uint32_t step = 0; step < heed_plan_step_count(plan); step++)
+      sums[(size_t)of[step] * runs + i] += times[step].microseconds;
   }
   return HEED_OK;
 }
@@ -72,14 +75,16 @@ static heed_status take_ceiling(cli_state *cli, heed_backend *backend, cli_profi
   return HEED_OK;
 }
 
-heed_status cli_profile_take(cli_state *cli, heed_backend *backend, const heed_plan *plan, heed_session *session, uint32_t runs, cli_profile *profile) {
+heed_status cli_profile_take(cli_state *cli, heed_backend *backend, const heed_plan *plan,
+                             heed_session *session, uint32_t runs, cli_profile *profile) {
   const uint32_t steps = heed_plan_step_count(plan);
   *profile = (cli_profile){.rows = calloc((size_t)steps + 1, sizeof *profile->rows)};
   uint32_t *of = calloc((size_t)steps + 1, sizeof *of);
   heed_step_time *times = calloc((size_t)steps + 1, sizeof *times);
   double *sums = calloc(((size_t)steps + 1) * runs, sizeof *sums);
   heed_status status = HEED_OK;
-  if (!profile->rows || !of || !times || !sums) status = heed_fail_memory(&cli->error, "profile", ((size_t)steps + 1) * runs * sizeof *sums);
+  if (!profile->rows || !of || !times || !sums)
+    status = heed_fail_memory(&cli->error, "profile", ((size_t)steps + 1) * runs * sizeof *sums);
   if (status == HEED_OK) {
     make_rows(plan, profile, of);
     status = run(cli, plan, session, runs, of, times, sums);
@@ -100,19 +105,24 @@ void cli_profile_release(cli_profile *profile) {
   *profile = (cli_profile){.rows = NULL};
 }
 
-static double rate(const cli_profile_row *row, uint64_t amount) { return row->microseconds > 0.0 ? (double)amount * row->steps / row->microseconds * 1e-3 : 0.0; }
+static double rate(const cli_profile_row *row, uint64_t amount) {
+  return row->microseconds > 0.0 ? (double)amount * row->steps / row->microseconds * 1e-3 : 0.0;
+}
 
 /* Of what makes the step's products: all but cooperative matrices sum and multiply in fp32. */
 static double ceiling_of(const cli_profile *profile, const heed_plan_step *step) {
   bool matrices = false;
-  for (uint32_t i = 0; i < step->kernel_count; i++) matrices = matrices || strncmp(step->kernel[i].tier, "cooperative", 11) == 0;
+  for (uint32_t i = 0; i < step->kernel_count; i++)
+    matrices = matrices || strncmp(step->kernel[i].tier, "cooperative", 11) == 0;
   return matrices && profile->matrix_gflops > 0.0 ? profile->matrix_gflops : profile->gflops;
 }
 
-/* The share of the time that the device at its best would take, for the operations or for the bytes, whichever takes it longer. */
+/* The share of the time that the device at its best would take, for the operations or for the
+ * bytes, whichever takes it longer. */
 static double share(const cli_profile *profile, const cli_profile_row *row) {
   if (profile->gflops <= 0.0 || profile->gbs <= 0.0) return 0.0;
-  const double multiplying = rate(row, row->step.flops) / ceiling_of(profile, &row->step), moving = rate(row, row->step.bytes) / profile->gbs;
+  const double multiplying = rate(row, row->step.flops) / ceiling_of(profile, &row->step),
+               moving = rate(row, row->step.bytes) / profile->gbs;
   return 100.0 * (multiplying > moving ? multiplying : moving);
 }
 
@@ -148,16 +158,23 @@ void cli_profile_print(const cli_profile *profile) {
     sum += profile->rows[r].microseconds;
     dispatches += profile->rows[r].dispatches;
   }
-  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s%s  kernels (tier, tile); mode\n", "op", "shape", "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s",
+  printf("%-18s %-22s %6s %10s %12s %6s %9s %8s%s  kernels (tier, tile); mode\n", "op", "shape",
+         "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s",
          profile->gflops > 0.0 ? " % of ceiling" : "");
   for (uint32_t r = 0; r < profile->count; r++) {
     const cli_profile_row *row = &profile->rows[r];
     char text[HEED_SHAPE_TEXT_SIZE];
-    printf("%-18s %-22s %6u %10u %12.1f %6.1f %9.1f %8.2f", row->step.op, heed_shape_text(&row->step.shape, text), row->steps, row->dispatches,
-           row->microseconds, sum > 0.0 ? 100.0 * row->microseconds / sum : 0.0, rate(row, row->step.flops), rate(row, row->step.bytes));
+    printf("%-18s %-22s %6u %10u %12.1f %6.1f %9.1f %8.2f", row->step.op,
+           heed_shape_text(&row->step.shape, text), row->steps, row->dispatches, row->microseconds,
+           sum > 0.0 ? 100.0 * row->microseconds / sum : 0.0, rate(row, row->step.flops),
+           rate(row, row->step.bytes));
     if (profile->gflops > 0.0) printf(" %12.1f", share(profile, row));
     cli_kernels_print(&row->step);
-    printf("%s%s\n", !row->step.mode[0] ? "" : row->step.kernel_count ? "; " : "  ", row->step.mode);
+    printf("%s%s\n",
+           !row->step.mode[0]       ? ""
+           : row->step.kernel_count ? "; "
+                                    : "  ",
+           row->step.mode);
   }
   printf("%-18s %-22s %6s %10u %12.1f\n", "together", "", "", dispatches, sum);
   if (profile->gflops <= 0.0) return;

@@ -11,10 +11,11 @@
 #include "cli/tensors.h"
 #include "files/output.h"
 
-void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability) {
+void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index,
+             double *probability) {
   double largest = -INFINITY, sum = 0.0;
-  for (uint32_t c = 0; c < classes; c++)
-    if ((double)logits[c] > largest) largest = (double)logits[c]; /* not by fmax: gcc 12 for arm64 crashes on it at -O3 */
+  for (uint32_t c = 0; c < classes; c++) /* not by fmax: gcc 12 for arm64 crashes on it at -O3 */
+    if ((double)logits[c] > largest) largest = (double)logits[c];
   for (uint32_t c = 0; c < classes; c++) sum += exp((double)logits[c] - largest);
   for (uint32_t k = 0; k < count; k++) {
     uint32_t best = UINT32_MAX;
@@ -32,18 +33,22 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 #define MAX_TOP 1000
 
-static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top, const float *logits) {
+static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top,
+                          const float *logits) {
   const uint32_t count = least(least(top, pipeline->info.classes), MAX_TOP);
   uint32_t index[MAX_TOP];
   double probability[MAX_TOP];
   run_top(logits, pipeline->info.classes, count, index, probability);
   for (uint32_t k = 0; k < count; k++)
-    fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k], CLI_SHOWN(heed_model_label(pipeline->model, index[k])),
-            index[k], (double)logits[index[k]]);
+    fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k],
+            CLI_SHOWN(heed_model_label(pipeline->model, index[k])), index[k],
+            (double)logits[index[k]]);
 }
 
-/* "head 3: entropy 4.12 nats (78 % of uniform), CLS 12.0 %, most on patch (4, 7): 2.31 % = 4.6 x uniform" */
-static void print_head(FILE *to, const run_result *result, const run_selection *selection, const heed_model_info *info, uint32_t layer, uint32_t head) {
+/* "head 3: entropy 4.12 nats (78 % of uniform), CLS 12.0 %, most on patch (4, 7): 2.31 % = 4.6 x
+ * uniform" */
+static void print_head(FILE *to, const run_result *result, const run_selection *selection,
+                       const heed_model_info *info, uint32_t layer, uint32_t head) {
   const float *row = run_row(result, selection, info->heads, layer, head);
   double prefix = 0.0;
   uint32_t best = info->prefix_tokens;
@@ -52,24 +57,32 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
     if (row[i] > row[best]) best = i;
   const double entropy = heed_map_entropy(row, result->tokens);
   const uint32_t patch = best - info->prefix_tokens;
-  fprintf(to, "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, most %s patch (%u, %u): %.2f %% = %.1f x uniform\n", layer, head,
-          entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix, result->columns_of_query ? "from" : "on", patch / result->columns, patch % result->columns, 100.0 * (double)row[best],
-          (double)row[best] * result->tokens);
+  fprintf(to,
+          "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, "
+          "most %s patch (%u, %u): %.2f %% = %.1f x uniform\n",
+          layer, head, entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix,
+          result->columns_of_query ? "from" : "on", patch / result->columns,
+          patch % result->columns, 100.0 * (double)row[best], (double)row[best] * result->tokens);
 }
 
-void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result, const run_selection *selection) {
+void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result,
+                     const run_selection *selection) {
   for (uint32_t l = 0; l < selection->layer_count; l++)
-    for (uint32_t h = 0; h < selection->head_count; h++) print_head(to, result, selection, info, selection->first_layer + l, selection->first_head + h);
+    for (uint32_t h = 0; h < selection->head_count; h++)
+      print_head(to, result, selection, info, selection->first_layer + l,
+                 selection->first_head + h);
 }
 
-void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection) {
+void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options,
+               const run_result *result, const run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   char query[48];
   run_query_text(selection, query);
   fprintf(to, "%s%s: %u x %u pixels; %s%s: %s, %u layers x %u heads, %u tokens, on %s, %.1f ms\n",
-          result->built_in ? "the built-in picture " : "", CLI_SHOWN(result->picture), result->image.width, result->image.height,
-          options->model ? "model " : "the demo model", options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers,
-          info->heads, result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+          result->built_in ? "the built-in picture " : "", CLI_SHOWN(result->picture),
+          result->image.width, result->image.height, options->model ? "model " : "the demo model",
+          options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers, info->heads,
+          result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
   if (result->note) fprintf(to, "%s\n", result->note);
   cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
@@ -78,11 +91,13 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   run_print_heads(to, info, result, selection);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ JSON */
+/* ----------------------------------------------------------------------------------------- JSON */
 
-static void json_head(json_out *json, const run_result *result, const run_selection *selection, const heed_model_info *info, uint32_t layer, uint32_t head) {
+static void json_head(json_out *json, const run_result *result, const run_selection *selection,
+                      const heed_model_info *info, uint32_t layer, uint32_t head) {
   const size_t square = (size_t)result->tokens * result->tokens;
-  const float *map = result->attention + ((size_t)layer * info->heads + head) * square, *row = run_row(result, selection, info->heads, layer, head);
+  const float *map = result->attention + ((size_t)layer * info->heads + head) * square,
+              *row = run_row(result, selection, info->heads, layer, head);
   heed_map_statistics s;
   heed_map_get_statistics(map, info->prefix_tokens, result->rows, result->columns, info->patch, &s);
   json_open(json, NULL, '{');
@@ -97,12 +112,16 @@ static void json_head(json_out *json, const run_result *result, const run_select
   json_number(json, "self_mass", s.self_mass);
   json_number(json, "top5_mass", s.top5_mass);
   json_floats(json, "row", row, result->tokens);
-  if (result->scores) json_floats(json, "scores", result->scores + ((size_t)layer * info->heads + head) * result->tokens, result->tokens);
+  if (result->scores)
+    json_floats(json, "scores",
+                result->scores + ((size_t)layer * info->heads + head) * result->tokens,
+                result->tokens);
   json_close(json, '}');
   fputc('\n', json->file);
 }
 
-static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top, const float *logits) {
+static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top,
+                         const float *logits) {
   const uint32_t count = least(least(top, pipeline->info.classes), MAX_TOP);
   uint32_t index[MAX_TOP];
   double probability[MAX_TOP];
@@ -135,7 +154,8 @@ static void json_image(json_out *json, const run_result *result) {
   json_close(json, '}');
 }
 
-static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection) {
+static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options,
+                        const run_result *result, const run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   char query[48];
   run_query_text(selection, query);
@@ -158,11 +178,13 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   for (uint32_t l = 0; l < info->layers; l++)
     for (uint32_t h = 0; h < info->heads; h++) json_head(json, result, selection, info, l, h);
   json_close(json, ']');
-  json_floats(json, "rollout", result->rollout + (size_t)selection->query * result->tokens, result->tokens);
+  json_floats(json, "rollout", result->rollout + (size_t)selection->query * result->tokens,
+              result->tokens);
   json_close(json, '}');
 }
 
-heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
+heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                           const run_result *results, const run_selection *selections,
                            uint32_t count) {
   heed_file_write write;
   HEED_TRY(heed_file_write_begin(&write, options->json, &cli->error));
@@ -178,17 +200,19 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
   }
   cli_changes_json(&options->changes, &json);
   json_open(&json, "results", '[');
-  for (uint32_t i = 0; i < count; i++) json_result(&json, pipeline, options, &results[i], &selections[i]);
+  for (uint32_t i = 0; i < count; i++)
+    json_result(&json, pipeline, options, &results[i], &selections[i]);
   json_close(&json, ']');
   json_close(&json, '}');
   fputc('\n', write.file);
   return heed_file_write_commit(&write, &cli->error);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- tensors */
+/* -------------------------------------------------------------------------------------- tensors */
 
 /* Where the tensors are from, as the page's provenance: JSON, malloc'ed; NULL without memory. */
-static char *provenance_text(const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *changes) {
+static char *provenance_text(const cli_pipeline *pipeline, const run_options *options,
+                             const run_result *result, const char *changes) {
   const heed_model_info *info = &pipeline->info;
   char *text = NULL;
   size_t size = 0;
@@ -212,36 +236,50 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
   return NULL;
 }
 
-/* All that is needed to read the file again: grid, side of a patch, provenance, and what was changed. */
-static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const cli_tensors *tensors,
-                                      const char *path) {
+/* All that is needed to read the file again: grid, side of a patch, provenance, and what was
+ * changed. */
+static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeline,
+                                      const run_options *options, const run_result *result,
+                                      const cli_tensors *tensors, const char *path) {
   char grid[48], patch[16];
-  char *changes = cli_changes_text(&options->changes), *from = changes ? provenance_text(pipeline, options, result, changes) : NULL;
-  snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns, pipeline->info.prefix_tokens);
+  char *changes = cli_changes_text(&options->changes),
+       *from = changes ? provenance_text(pipeline, options, result, changes) : NULL;
+  snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns,
+           pipeline->info.prefix_tokens);
   snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
-  const heed_safetensors_pair pairs[] = {{"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};
-  const heed_status status =
-      from && changes ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path) : heed_fail_memory(&cli->error, path, 1);
+  const heed_safetensors_pair pairs[] = {
+      {"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};
+  const heed_status status = from && changes
+                                 ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path)
+                                 : heed_fail_memory(&cli->error, path, 1);
   free(from);
   free(changes);
   return status;
 }
 
-heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *path) {
+heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const run_result *result,
+                             const char *path) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t n = result->tokens;
-  const heed_shape pixels = HEED_SHAPE(1, 3, result->batch_height, result->batch_width), logits = HEED_SHAPE(1, info->classes);
+  const heed_shape pixels = HEED_SHAPE(1, 3, result->batch_height, result->batch_width),
+                   logits = HEED_SHAPE(1, info->classes);
   const heed_shape map = HEED_SHAPE(1, info->heads, n, n), rollout = HEED_SHAPE(1, n, n);
   cli_tensors tensors = {0};
-  heed_status status = cli_tensors_add(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);
-  if (status == HEED_OK && result->logits) status = cli_tensors_add(&tensors, "logits", HEED_F32, &logits, result->logits, &cli->error);
+  heed_status status =
+      cli_tensors_add(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);
+  if (status == HEED_OK && result->logits)
+    status = cli_tensors_add(&tensors, "logits", HEED_F32, &logits, result->logits, &cli->error);
   for (uint32_t l = 0; l < info->layers && status == HEED_OK; l++) {
     char name[32];
     snprintf(name, sizeof name, "attention.%u", l);
-    status = cli_tensors_add(&tensors, name, HEED_F32, &map, result->attention + (size_t)l * info->heads * n * n, &cli->error);
+    status = cli_tensors_add(&tensors, name, HEED_F32, &map,
+                             result->attention + (size_t)l * info->heads * n * n, &cli->error);
   }
-  if (status == HEED_OK) status = cli_tensors_add(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
-  if (status == HEED_OK) status = save_with_metadata(cli, pipeline, options, result, &tensors, path);
+  if (status == HEED_OK)
+    status = cli_tensors_add(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
+  if (status == HEED_OK)
+    status = save_with_metadata(cli, pipeline, options, result, &tensors, path);
   cli_tensors_clear(&tensors);
   return status;
 }

@@ -9,26 +9,39 @@
 #include "cli/picture_stream.h"
 #include "cli/sequence.h"
 
-const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head) {
-  if (result->columns_of_query) return result->columns_of_query + ((size_t)layer * heads + head) * result->tokens;
+const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
+                     uint32_t layer, uint32_t head) {
+  if (result->columns_of_query)
+    return result->columns_of_query + ((size_t)layer * heads + head) * result->tokens;
   const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
-  return result->attention + (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
+  return result->attention +
+         (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
 }
 
 void run_query_text(const run_selection *selection, char text[48]) {
-  if (selection->query_row < 0) snprintf(text, 48, "CLS");
-  else snprintf(text, 48, "patch (%d, %d)", selection->query_row, selection->query_column);
+  if (selection->query_row < 0)
+    snprintf(text, 48, "CLS");
+  else
+    snprintf(text, 48, "patch (%d, %d)", selection->query_row, selection->query_column);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- selection */
+/* ------------------------------------------------------------------------------------ selection */
 
-static heed_status choose_layers(cli_state *cli, const run_options *options, const heed_model_info *info, run_selection *selection) {
-  *selection = (run_selection){.first_layer = info->layers - 1, .layer_count = 1, .head_count = info->heads, .query_row = -1, .query_column = -1};
+static heed_status choose_layers(cli_state *cli, const run_options *options,
+                                 const heed_model_info *info, run_selection *selection) {
+  *selection = (run_selection){.first_layer = info->layers - 1,
+                               .layer_count = 1,
+                               .head_count = info->heads,
+                               .query_row = -1,
+                               .query_column = -1};
   if (options->layer && strcmp(options->layer, "all") == 0) {
     selection->first_layer = 0;
     selection->layer_count = info->layers;
-  } else if (options->layer && !cli_read_number(options->layer, info->layers - 1, &selection->first_layer))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--layer: no such layer (found \"%s\", expected 0 to %u or all)", options->layer, info->layers - 1);
+  } else if (options->layer &&
+             !cli_read_number(options->layer, info->layers - 1, &selection->first_layer))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--layer: no such layer (found \"%s\", expected 0 to %u or all)",
+                     options->layer, info->layers - 1);
   if (!options->head || strcmp(options->head, "all") == 0) return HEED_OK;
   if (strcmp(options->head, "mean") == 0) {
     selection->head_mean = true;
@@ -36,26 +49,38 @@ static heed_status choose_layers(cli_state *cli, const run_options *options, con
   }
   selection->head_count = 1;
   if (!cli_read_number(options->head, info->heads - 1, &selection->first_head))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--head: no such head (found \"%s\", expected 0 to %u, mean or all)", options->head, info->heads - 1);
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--head: no such head (found \"%s\", expected 0 to %u, mean or all)",
+                     options->head, info->heads - 1);
   return HEED_OK;
 }
 
 /* --query cls | twin | ROW,COL on a grid of rows x columns patches. */
-static heed_status choose_query(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
+static heed_status choose_query(cli_state *cli, const run_options *options,
+                                const heed_model_info *info, const run_result *result,
+                                run_selection *selection) {
   if (!options->query || strcmp(options->query, "cls") == 0) {
     if (info->prefix_tokens) return HEED_OK;
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: this model has no CLS token (expected ROW,COL)");
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--query: this model has no CLS token (expected ROW,COL)");
   }
   char row[16] = "";
   const char *comma = strchr(options->query, ',');
   uint32_t r = result->twins.row[0], c = result->twins.column[0];
-  if (comma && (size_t)(comma - options->query) < sizeof row) memcpy(row, options->query, (size_t)(comma - options->query));
+  if (comma && (size_t)(comma - options->query) < sizeof row)
+    memcpy(row, options->query, (size_t)(comma - options->query));
   if (strcmp(options->query, "twin") == 0) {
-    if (!result->twins.present || result->rows != HEED_SCENE_GRID || result->columns != HEED_SCENE_GRID)
-      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: no twins here (found \"twin\", expected it with a --scene that has them and a model of 14 x 14 patches)");
-  } else if (!comma || !cli_read_number(row, result->rows - 1, &r) || !cli_read_number(comma + 1, result->columns - 1, &c))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--query: no such patch (found \"%s\", expected cls, twin or ROW,COL up to %u,%u)", options->query,
-                     result->rows - 1, result->columns - 1);
+    if (!result->twins.present || result->rows != HEED_SCENE_GRID ||
+        result->columns != HEED_SCENE_GRID)
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                       "--query: no twins here (found \"twin\", expected it with a --scene that "
+                       "has them and a model of 14 x 14 patches)");
+  } else if (!comma || !cli_read_number(row, result->rows - 1, &r) ||
+             !cli_read_number(comma + 1, result->columns - 1, &c))
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--query: no such patch (found \"%s\", expected cls, twin or ROW,COL up to %u,%u)",
+        options->query, result->rows - 1, result->columns - 1);
   selection->query_row = (int32_t)r;
   selection->query_column = (int32_t)c;
   selection->query = info->prefix_tokens + r * result->columns + c;
@@ -70,19 +95,25 @@ static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kin
       *scale = (heed_scale_kind)i;
       return HEED_OK;
     }
-  return text ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--scale: no such scale (found \"%s\", expected auto, uniform, share, log or own)", text) : HEED_OK;
+  return text ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                          "--scale: no such scale (found \"%s\", expected auto, uniform, share, "
+                          "log or own)",
+                          text)
+              : HEED_OK;
 }
 
-heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection) {
+heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
+                       const run_result *result, run_selection *selection) {
   HEED_TRY(choose_layers(cli, options, info, selection));
   HEED_TRY(choose_scale(cli, options->scale, &selection->scale));
   return choose_query(cli, options, info, result, selection);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- running */
+/* -------------------------------------------------------------------------------------- running */
 
 /* A file, the embedded picture (NULL), or the scene that --scene names. */
-static heed_status read_picture(cli_state *cli, const run_options *options, const char *path, run_result *result) {
+static heed_status read_picture(cli_state *cli, const run_options *options, const char *path,
+                                run_result *result) {
   result->picture = path ? path : heed_embedded_picture.name;
   result->built_in = !path;
   if (options->scene) {
@@ -93,82 +124,107 @@ static heed_status read_picture(cli_state *cli, const run_options *options, cons
     return scene_input_picture(cli, path, &result->image, &result->twins);
   }
   if (path) return heed_image_load(cli->context, path, &result->image, &cli->error);
-  return heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes, heed_embedded_picture.size, &result->image, &cli->error);
+  return heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes,
+                           heed_embedded_picture.size, &result->image, &cli->error);
 }
 
 /* --fit model | whole. */
 static heed_status choose_fit(cli_state *cli, const char *fit, heed_preprocess *preprocess) {
   if (!fit || strcmp(fit, "model") == 0) return HEED_OK;
   if (strcmp(fit, "whole") != 0)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--fit: no such choice (found \"%s\", expected model or whole)", fit);
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--fit: no such choice (found \"%s\", expected model or whole)", fit);
   heed_preprocess_fit_whole(preprocess);
   return HEED_OK;
 }
 
-static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const char *path, run_result *result) {
+static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
+                                const run_options *options, const char *path, run_result *result) {
   heed_preprocess preprocess;
   heed_model_preprocess(pipeline->model, &preprocess);
   HEED_TRY(choose_fit(cli, options->fit, &preprocess));
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
   HEED_TRY(read_picture(cli, options, path, result));
-  HEED_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height, &result->batch_width, &result->batch_height, &cli->error));
+  HEED_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height,
+                                &result->batch_width, &result->batch_height, &cli->error));
   const size_t count = (size_t)3 * result->batch_width * result->batch_height;
   result->pixels = malloc(count * sizeof *result->pixels);
-  if (!result->pixels) return heed_fail_memory(&cli->error, result->picture, count * sizeof *result->pixels);
+  if (!result->pixels)
+    return heed_fail_memory(&cli->error, result->picture, count * sizeof *result->pixels);
   const heed_image view = heed_picture_view(&result->image);
-  return heed_preprocess_image(cli->context, &preprocess, &view, result->pixels, &result->region, &cli->error);
+  return heed_preprocess_image(cli->context, &preprocess, &view, result->pixels, &result->region,
+                               &cli->error);
 }
 
 /* All layers' maps, or only the query's rows, as [L, H, R, N]. */
-static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline, run_result *result) {
+static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
+                                  run_result *result) {
   const heed_model_info *info = &pipeline->info;
   const size_t layer = (size_t)info->heads * result->attention_rows * result->tokens;
   result->attention = malloc(info->layers * layer * sizeof *result->attention);
-  if (!result->attention) return heed_fail_memory(&cli->error, "attention maps", info->layers * layer * sizeof *result->attention);
+  if (!result->attention)
+    return heed_fail_memory(&cli->error, "attention maps",
+                            info->layers * layer * sizeof *result->attention);
   for (uint32_t i = 0; i < info->layers; i++) {
     heed_value value;
     heed_value_info weights;
     if (!cli_pipeline_find(pipeline, pipeline->tap_names[i], &value, &weights)) continue;
     /* a last layer of classes alone has the rows of all class tokens, CLS first */
-    const uint64_t head = (uint64_t)result->attention_rows * result->tokens, stride = (uint64_t)weights.shape.dim[2] * result->tokens;
+    const uint64_t head = (uint64_t)result->attention_rows * result->tokens,
+                   stride = (uint64_t)weights.shape.dim[2] * result->tokens;
     for (uint32_t h = 0; h < info->heads; h++)
-      HEED_TRY(heed_session_read(pipeline->session, value, h * stride, head, result->attention + i * layer + h * head, &cli->error));
+      HEED_TRY(heed_session_read(pipeline->session, value, h * stride, head,
+                                 result->attention + i * layer + h * head, &cli->error));
   }
   return HEED_OK;
 }
 
-static bool wants_whole_maps(const run_options *options) { return options->rollout || options->json || options->save || options->reverse; }
+static bool wants_whole_maps(const run_options *options) {
+  return options->rollout || options->json || options->save || options->reverse;
+}
 
 /* Everything about a picture that the host knows before the model has seen it. */
-static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const char *path, run_result *result, run_selection *selection) {
+static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
+                                   const run_options *options, const char *path, run_result *result,
+                                   run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   HEED_TRY(load_picture(cli, pipeline, options, path, result));
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
   result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
-  HEED_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns, &result->changes));
+  HEED_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
+                            &result->changes));
   return run_select(cli, options, info, result, selection);
 }
 
-/* A session of this picture's size, with the rows of its query where whole maps were not asked for. */
-static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options, run_result *result, run_selection *selection) {
+/* A session of this picture's size, with the rows of its query where whole maps were not asked
+ * for. */
+static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options,
+                               run_result *result, run_selection *selection) {
   const bool whole = wants_whole_maps(options);
   heed_shape shape;
-  if (pipeline->session && (pipeline->build.height != result->batch_height || pipeline->build.width != result->batch_width)) cli_pipeline_reset(pipeline);
+  if (pipeline->session && (pipeline->build.height != result->batch_height ||
+                            pipeline->build.width != result->batch_width))
+    cli_pipeline_reset(pipeline);
   pipeline->timed = true;
   pipeline->build.height = result->batch_height;
   pipeline->build.width = result->batch_width;
   pipeline->build.rows = whole ? NULL : &selection->query;
   pipeline->build.row_count = whole ? 0 : 1;
   if (cli_change_inputs_any(&result->changes)) {
-    if (result->changes.mean) HEED_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels, &result->changes));
+    if (result->changes.mean)
+      HEED_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels,
+                                       &result->changes));
     cli_change_inputs_use(pipeline, &result->changes);
   }
-  pipeline->build.classes_only = !whole && selection->query == 0 && pipeline->info.prefix_tokens > 0; /* that row is worked out all the same */
+  /* that row is worked out all the same */
+  pipeline->build.classes_only =
+      !whole && selection->query == 0 && pipeline->info.prefix_tokens > 0;
   HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
-  if (pipeline->info.classes) HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
+  if (pipeline->info.classes)
+    HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
   HEED_TRY(read_attention(cli, pipeline, result));
   return run_read_shown(cli, pipeline, options, selection, result);
 }
@@ -184,8 +240,10 @@ static void free_result(cli_state *cli, run_result *result) {
   cli_change_inputs_free(&result->changes);
 }
 
-/* Takes what is in flight out; after a fault, and where nothing was in flight, pictures [stream->collected, end) run one by one. */
-static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options, picture_stream *stream, uint32_t end, run_result *results,
+/* Takes what is in flight out; after a fault, and where nothing was in flight, pictures
+ * [stream->collected, end) run one by one. */
+static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options,
+                                   picture_stream *stream, uint32_t end, run_result *results,
                                    run_selection *selections) {
   picture_stream_finish(stream);
   for (; stream->collected < end; stream->collected++) {
@@ -195,34 +253,42 @@ static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_o
   return HEED_OK;
 }
 
-/* Whether a picture goes through a stream, whose slots are written their pixels alone and give classes and maps alone. */
+/* Whether a picture goes through a stream, whose slots are written their pixels alone and give
+ * classes and maps alone. */
 static bool may_stream(picture_stream *stream, const run_options *options, uint32_t index) {
-  return !cli_changes_any(&options->changes) && !options->score && !options->reverse && picture_stream_takes(stream, &options->choice, index);
+  return !cli_changes_any(&options->changes) && !options->score && !options->reverse &&
+         picture_stream_takes(stream, &options->choice, index);
 }
 
-/* The first of each size runs by itself and is timed; those that follow go through a stream, so that the device works on one while the
- * next is decoded. What a stream cannot do (the device is lost, no memory for another slot) is done one by one. */
-static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
+/* The first of each size runs by itself and is timed; those that follow go through a stream, so
+ * that the device works on one while the next is decoded. What a stream cannot do (the device is
+ * lost, no memory for another slot) is done one by one. */
+static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options,
+                                const char *const *pictures, uint32_t count, run_result *results,
                                 run_selection *selections) {
   picture_stream stream = {.pipeline = pipeline, .results = results};
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     status = prepare_picture(cli, pipeline, options, pictures[i], &results[i], &selections[i]);
-    if (status == HEED_OK && !may_stream(&stream, options, i)) status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
+    if (status == HEED_OK && !may_stream(&stream, options, i))
+      status = finish_pictures(cli, pipeline, options, &stream, i + 1, results, selections);
   }
-  if (status == HEED_OK) status = finish_pictures(cli, pipeline, options, &stream, count, results, selections);
+  if (status == HEED_OK)
+    status = finish_pictures(cli, pipeline, options, &stream, count, results, selections);
   picture_stream_close(&stream);
-  for (uint32_t i = 0; i < count && status == HEED_OK && wants_whole_maps(options); i++) status = run_read_rollout(cli, &options->rollout_how, &pipeline->info, &results[i]);
+  for (uint32_t i = 0; i < count && status == HEED_OK && wants_whole_maps(options); i++)
+    status = run_read_rollout(cli, &options->rollout_how, &pipeline->info, &results[i]);
   return status;
 }
 
 /* All pictures run before anything is written: a bad one leaves no file behind. */
-static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *options, const char *const *pictures, uint32_t count, run_result *results,
+static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *options,
+                           const char *const *pictures, uint32_t count, run_result *results,
                            run_selection *selections) {
   HEED_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
   if (!options->model && !options->scene)
-    results[0].note =
-        "the demo model knows drawn scenes of ten shapes only (heed demo shows one): what it says of any other picture means nothing";
+    results[0].note = "the demo model knows drawn scenes of ten shapes only (heed demo shows one): "
+                      "what it says of any other picture means nothing";
   for (uint32_t i = 0; i < count; i++) {
     run_print(stdout, pipeline, options, &results[i], &selections[i]);
     HEED_TRY(run_write_outputs(cli, pipeline, options, &results[i], &selections[i]));
@@ -234,7 +300,8 @@ static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *
 }
 
 /* The weights of each layer, then what --score wants. */
-static void name_taps(cli_pipeline *pipeline, const run_options *options, char (*names)[48], const char **taps) {
+static void name_taps(cli_pipeline *pipeline, const run_options *options, char (*names)[48],
+                      const char **taps) {
   const char *what[3] = {"attention.weights"};
   const uint32_t kinds = 1 + run_score_taps(options, what + 1);
   for (uint32_t k = 0; k < kinds; k++)
@@ -245,29 +312,36 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
     }
 }
 
-static heed_status run_job(cli_state *cli, run_options *options, const char *const *pictures, uint32_t count) {
+static heed_status run_job(cli_state *cli, run_options *options, const char *const *pictures,
+                           uint32_t count) {
   cli_pipeline pipeline = {0};
   char(*names)[48] = NULL;
   const char **taps = NULL;
   run_result *results = calloc(count, sizeof *results);
   run_selection *selections = calloc(count, sizeof *selections);
   run_stems stems = {NULL, count};
-  heed_status status = results && selections ? run_check_shown(cli, options) : heed_fail_memory(&cli->error, "run", count * sizeof *results);
+  heed_status status = results && selections
+                           ? run_check_shown(cli, options)
+                           : heed_fail_memory(&cli->error, "run", count * sizeof *results);
   if (status == HEED_OK && count > 1) status = run_make_stems(cli, pictures, &stems);
   if (status == HEED_OK) status = run_check_paths(cli, options, pictures, &stems);
-  for (uint32_t i = 0; status == HEED_OK && i < count; i++) results[i].stem = stems.stem ? stems.stem[i] : NULL;
+  for (uint32_t i = 0; status == HEED_OK && i < count; i++)
+    results[i].stem = stems.stem ? stems.stem[i] : NULL;
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
     taps = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *taps);
-    if (!names || !taps) status = heed_fail_memory(&cli->error, "taps", 3 * pipeline.info.layers * sizeof *names);
+    if (!names || !taps)
+      status = heed_fail_memory(&cli->error, "taps", 3 * pipeline.info.layers * sizeof *names);
   }
   if (status == HEED_OK) name_taps(&pipeline, options, names, taps);
   pipeline.tap_names = taps;
   heed_rollout_desc rollout; /* to refuse bad options before anything runs */
-  if (status == HEED_OK) status = run_rollout_desc(cli, &options->rollout_how, &pipeline.info, 1, &rollout);
+  if (status == HEED_OK)
+    status = run_rollout_desc(cli, &options->rollout_how, &pipeline.info, 1, &rollout);
   if (status == HEED_OK) status = cli_choice_open(cli, &options->choice);
-  if (status == HEED_OK) status = run_all(cli, &pipeline, options, pictures, count, results, selections);
+  if (status == HEED_OK)
+    status = run_all(cli, &pipeline, options, pictures, count, results, selections);
   for (uint32_t i = 0; results && i < count; i++) free_result(cli, &results[i]);
   cli_pipeline_close(&pipeline);
   cli_choice_close(&options->choice);
@@ -279,7 +353,8 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *con
   return status;
 }
 
-/* With nothing asked for: a scene, and the head that looks from one twin to the other (runtime/demo/README.md). */
+/* With nothing asked for: a scene, and the head that looks from one twin to the other
+ * (runtime/demo/README.md). */
 static void choose_demo(run_options *options) {
   options->scene = "159"; /* two stars, far apart */
   if (options->query || options->layer || options->head) return;
@@ -289,13 +364,21 @@ static void choose_demo(run_options *options) {
 }
 
 /* heed run MODEL --tokens or --features; what only pictures have is refused. */
-static int run_sequence(cli_state *cli, const run_options *options, sequence_options *sequence, const cli_words *words) {
+static int run_sequence(cli_state *cli, const run_options *options, sequence_options *sequence,
+                        const cli_words *words) {
   if (words->count != 1 || !sequence->tokens == !sequence->features) {
-    fprintf(stderr, "heed run: --tokens and --features: wrong words (found %u beside the options, expected MODEL and one of the two)\n", words->count);
+    fprintf(stderr,
+            "heed run: --tokens and --features: wrong words (found %u beside the options, expected "
+            "MODEL and one of the two)\n",
+            words->count);
     return CLI_USAGE;
   }
-  if (options->scene || options->layer || options->head || options->query || options->maps || options->rollout || options->scale || options->reverse || options->score || cli_changes_any(&options->changes)) {
-    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, --reverse, --score and changes of the attention are for pictures (found one beside --tokens or --features)\n");
+  if (options->scene || options->layer || options->head || options->query || options->maps ||
+      options->rollout || options->scale || options->reverse || options->score ||
+      cli_changes_any(&options->changes)) {
+    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, "
+                    "--reverse, --score and changes of the attention are for pictures (found one "
+                    "beside --tokens or --features)\n");
     return CLI_USAGE;
   }
   sequence->json = options->json;
@@ -307,33 +390,49 @@ static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
   sequence_options sequence = {.choice = &options.choice};
   cli_words words;
-  const cli_option table[] = {{"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "draw this scene instead of reading a picture"},
-                              {"--fit", CLI_TEXT, &options.fit, "model|whole", "what of a picture is seen: as the model's preprocessing has it (model); whole: all of it, padded with the mean colour"},
-                              {"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
-                              {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
-                              {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
-                              {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL", "the token whose attention is shown (cls)"},
-                              {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the picture and as a grid"},
-                              {"--rollout", CLI_TEXT, &options.rollout, "OUT.png", "draw the attention rollout of the query"},
-                              RUN_SCALE_OPTION(options.scale),
-                              {"--json", CLI_TEXT, &options.json, "OUT.json", "write scores, maps and statistics of every head"},
-                              {"--save", CLI_TEXT, &options.save, "OUT.safetensors", "save pixel_values, logits, attention.N and rollout"},
-                              {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9", "decode these source tokens with an encoder-decoder MODEL"},
-                              {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors", "the same from its tensor source [S, F]"},
-                              {"--length", CLI_NUMBER, &sequence.length, "N", "decode at most N tokens (the model's max_length)"},
-                              {"--reverse", CLI_FLAG, &options.reverse, NULL, "who looks at the query, in the place of where it looks"},
-                              {"--score", CLI_TEXT, &options.score, "raw|scaled|masked|value", "write these scores of the query into --json too"},
-                              RUN_ROLLOUT_OPTIONS(options.rollout_how),
-                              CLI_CHANGES_OPTIONS(options.changes),
-                              CLI_CHOICE_OPTIONS(options.choice),
-                              {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code =
-      cli_parse(cli,
-                "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a .safetensors file; without one, the demo model, which knows "
-                "drawn shapes only;\nwithout pictures, the built-in picture exact_224.png, or, without both, one of the demo's scenes)",
-                table, argc, argv, &words);
+  const cli_option table[] = {
+      {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json",
+       "draw this scene instead of reading a picture"},
+      {"--fit", CLI_TEXT, &options.fit, "model|whole",
+       "what of a picture is seen: as the model's preprocessing has it (model); whole: all of it, "
+       "padded with the mean colour"},
+      {"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
+      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
+      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
+      {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL",
+       "the token whose attention is shown (cls)"},
+      {"--maps", CLI_TEXT, &options.maps, "OUT.png",
+       "draw the maps over the picture and as a grid"},
+      {"--rollout", CLI_TEXT, &options.rollout, "OUT.png",
+       "draw the attention rollout of the query"},
+      RUN_SCALE_OPTION(options.scale),
+      {"--json", CLI_TEXT, &options.json, "OUT.json",
+       "write scores, maps and statistics of every head"},
+      {"--save", CLI_TEXT, &options.save, "OUT.safetensors",
+       "save pixel_values, logits, attention.N and rollout"},
+      {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
+       "decode these source tokens with an encoder-decoder MODEL"},
+      {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors",
+       "the same from its tensor source [S, F]"},
+      {"--length", CLI_NUMBER, &sequence.length, "N",
+       "decode at most N tokens (the model's max_length)"},
+      {"--reverse", CLI_FLAG, &options.reverse, NULL,
+       "who looks at the query, in the place of where it looks"},
+      {"--score", CLI_TEXT, &options.score, "raw|scaled|masked|value",
+       "write these scores of the query into --json too"},
+      RUN_ROLLOUT_OPTIONS(options.rollout_how),
+      CLI_CHANGES_OPTIONS(options.changes),
+      CLI_CHOICE_OPTIONS(options.choice),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli,
+                             "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a "
+                             ".safetensors file; without one, the demo model, which knows "
+                             "drawn shapes only;\nwithout pictures, the built-in picture "
+                             "exact_224.png, or, without both, one of the demo's scenes)",
+                             table, argc, argv, &words);
   if (code >= 0) return code;
-  if (sequence.tokens || sequence.features || sequence.length) return run_sequence(cli, &options, &sequence, &words);
+  if (sequence.tokens || sequence.features || sequence.length)
+    return run_sequence(cli, &options, &sequence, &words);
   const bool has_model = words.count > 0 && heed_is_model_path(words.word[0]);
   const char *embedded = NULL;
   options.model = has_model ? words.word[0] : NULL;
@@ -341,7 +440,9 @@ static int run(cli_state *cli, int argc, char **argv) {
   uint32_t count = words.count - has_model;
   if (words.count == 0 && !options.scene) choose_demo(&options);
   if (options.scene && count > 0) {
-    fprintf(stderr, "heed run: --scene takes the place of pictures (found %u beside it, expected none)\n", count);
+    fprintf(stderr,
+            "heed run: --scene takes the place of pictures (found %u beside it, expected none)\n",
+            count);
     return CLI_USAGE;
   }
   if (count == 0) {
@@ -351,4 +452,5 @@ static int run(cli_state *cli, int argc, char **argv) {
   return run_job(cli, &options, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_run = {"run", "pictures through a model: class scores and attention maps", run};
+const cli_verb cli_verb_run = {"run", "pictures through a model: class scores and attention maps",
+                               run};

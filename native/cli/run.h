@@ -1,5 +1,5 @@
-/* heed run, in parts: run.c options and flow, shown.c columns, scores and rollout, report.c text and JSON, draw.c pictures, run_outputs.c
- * names of files. */
+/* heed run, in parts: run.c options and flow, shown.c columns, scores and rollout, report.c text
+ * and JSON, draw.c pictures, run_outputs.c names of files. */
 #ifndef HEED_CLI_RUN_H
 #define HEED_CLI_RUN_H
 
@@ -7,19 +7,27 @@
 #include "cli/scene_input.h"
 #include "heed/native.h"
 
-#define RUN_SCALE_OPTION(scale) \
-  {"--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own", "colours of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own (auto: uniform, log for a grid with an outlier)"}
+#define RUN_SCALE_OPTION(scale)                                                                  \
+  {                                                                                              \
+    "--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own",                                 \
+        "colours of --maps and --rollout: times uniform, % of the row, logarithmic, each map's " \
+        "own (auto: uniform, log for a grid with an outlier)"                                    \
+  }
 
 /* How the rollout is made, as option values; NULL = as heed_rollout_desc has it. */
 typedef struct run_rollout_options {
   const char *fusion, *residual, *discard, *layers;
 } run_rollout_options;
 
-#define RUN_ROLLOUT_OPTIONS(how)                                                                                          \
-  {"--fusion", CLI_TEXT, &(how).fusion, "mean|min|max", "how the rollout joins heads (mean)"},                          \
-      {"--residual", CLI_TEXT, &(how).residual, "R", "share of the identity in the rollout (0.5)"},                     \
-      {"--discard", CLI_TEXT, &(how).discard, "SHARE", "share of a row's smallest weights that the rollout leaves out (0)"}, \
-      {"--layers", CLI_TEXT, &(how).layers, "FIRST-LAST", "layers of the rollout (all)"}
+#define RUN_ROLLOUT_OPTIONS(how)                                                               \
+  {"--fusion", CLI_TEXT, &(how).fusion, "mean|min|max", "how the rollout joins heads (mean)"}, \
+      {"--residual", CLI_TEXT, &(how).residual, "R",                                           \
+       "share of the identity in the rollout (0.5)"},                                          \
+      {"--discard", CLI_TEXT, &(how).discard, "SHARE",                                         \
+       "share of a row's smallest weights that the rollout leaves out (0)"},                   \
+  {                                                                                            \
+    "--layers", CLI_TEXT, &(how).layers, "FIRST-LAST", "layers of the rollout (all)"           \
+  }
 
 typedef struct run_options {
   cli_choice choice;
@@ -42,19 +50,21 @@ typedef struct run_result {
   scene_twins twins;   /* of a scene */
   heed_picture image;
   heed_region region;
-  bool whole;          /* fitted whole, with padding (--fit whole) */
+  bool whole;                         /* fitted whole, with padding (--fit whole) */
   uint32_t batch_height, batch_width; /* of pixel_values */
   uint32_t rows, columns, tokens;     /* grid of patches; N */
   float *pixels;                      /* [C, H, W] */
   float *logits;                      /* [classes] or NULL */
-  float *attention;                   /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
-  uint32_t attention_rows;            /* R */
-  float *columns_of_query;            /* [L, H, N] with --reverse, or NULL */
-  float *scores;                      /* [L, H, N] of the query's row or column with --score, or NULL */
-  float *rollout;                     /* [N, N] or NULL */
-  char rollout_words[128];            /* how it was made */
+  /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
+  float *attention;
+  uint32_t attention_rows; /* R */
+  float *columns_of_query; /* [L, H, N] with --reverse, or NULL */
+  /* [L, H, N] of the query's row or column with --score, or NULL */
+  float *scores;
+  float *rollout;          /* [N, N] or NULL */
+  char rollout_words[128]; /* how it was made */
   cli_change_inputs changes;
-  double milliseconds;                /* of a run of this size, without loading */
+  double milliseconds; /* of a run of this size, without loading */
 } run_result;
 
 /* What --layer, --head and --query say once the model and picture are known. */
@@ -62,12 +72,13 @@ typedef struct run_selection {
   uint32_t first_layer, layer_count;
   uint32_t first_head, head_count;
   bool head_mean;
-  heed_scale_kind scale;            /* of the pictures */
-  uint32_t query;                   /* token */
-  int32_t query_row, query_column;  /* -1 for CLS */
+  heed_scale_kind scale;           /* of the pictures */
+  uint32_t query;                  /* token */
+  int32_t query_row, query_column; /* -1 for CLS */
 } run_selection;
 
-/* Of several pictures, a stem each: its file's name without folder and end, numbered where another before has it. NULL of one. */
+/* Of several pictures, a stem each: its file's name without folder and end, numbered where another
+ * before has it. NULL of one. */
 typedef struct run_stems {
   char **stem;
   uint32_t count; /* of pictures, set by the caller */
@@ -75,40 +86,57 @@ typedef struct run_stems {
 
 heed_status run_make_stems(cli_state *cli, const char *const *pictures, run_stems *stems);
 void run_free_stems(run_stems *stems);
-/* Refuses outputs that are one file, or an input. A picture may be NULL. Statuses: INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
-heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures, const run_stems *stems);
+/* Refuses outputs that are one file, or an input. A picture may be NULL. Statuses:
+ * INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
+heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures,
+                            const run_stems *stems);
 /* All that --maps, --rollout and --save ask for of one picture; says what was written. */
-heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result,
+heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
+                              const run_options *options, const run_result *result,
                               const run_selection *selection);
 
 /* The query's row of one head's map [N]; with --reverse its column. */
-const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads, uint32_t layer, uint32_t head);
+const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
+                     uint32_t layer, uint32_t head);
 /* "CLS" or "patch (3, 5)". */
 void run_query_text(const run_selection *selection, char text[48]);
 /* The most probable classes, largest first: indices and probabilities [count <= classes]. */
-void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index, double *probability);
+void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index,
+             double *probability);
 
 /* Whether --score can be answered. Statuses: INVALID_ARGUMENT. */
 heed_status run_check_shown(cli_state *cli, const run_options *options);
 /* The values of each layer that --score wants tapped beside the weights: how many. */
 uint32_t run_score_taps(const run_options *options, const char *taps[2]);
 /* The query's columns and scores, from whole maps and the session that has run. */
-heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection, run_result *result);
+heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                           const run_selection *selection, run_result *result);
 /* What the options of the rollout mean for a model. Statuses: INVALID_ARGUMENT. */
-heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, uint32_t tokens, heed_rollout_desc *desc);
-heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, run_result *result);
+heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
+                             const heed_model_info *info, uint32_t tokens, heed_rollout_desc *desc);
+heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
+                             const heed_model_info *info, run_result *result);
 
-/* What --layer, --head and --query of the options mean for this result. Statuses: INVALID_ARGUMENT. */
-heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info, const run_result *result, run_selection *selection);
+/* What --layer, --head and --query of the options mean for this result. Statuses:
+ * INVALID_ARGUMENT. */
+heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
+                       const run_result *result, run_selection *selection);
 /* A line for each head of the selection. */
-void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result, const run_selection *selection);
+void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result,
+                     const run_selection *selection);
 
-void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const run_selection *selection);
+void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options,
+               const run_result *result, const run_selection *selection);
 /* Writes to a temporary name and renames, as all of these. */
-heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *results, const run_selection *selections,
+heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                           const run_result *results, const run_selection *selections,
                            uint32_t count);
-heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result, const char *path);
-heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
-heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const run_result *result, const run_selection *selection, const char *path);
+heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const run_result *result,
+                             const char *path);
+heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_result *result,
+                          const run_selection *selection, const char *path);
+heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const run_result *result,
+                             const run_selection *selection, const char *path);
 
 #endif

@@ -43,7 +43,8 @@ void run_free_stems(run_stems *stems) {
   stems->stem = NULL;
 }
 
-/* "maps.png" of the picture of this stem -> "maps-chelsea.png"; without one as it is. The caller frees. */
+/* "maps.png" of the picture of this stem -> "maps-chelsea.png"; without one as it is. The caller
+ * frees. */
 static char *output_name(const char *out, const char *stem) {
   const char *dot = strrchr(out, '.');
   if (!dot || strchr(dot, '/')) dot = out + strlen(out);
@@ -57,19 +58,23 @@ static char *output_name(const char *out, const char *stem) {
   return name;
 }
 
-static heed_status add_output(cli_state *cli, cli_paths *paths, const char *option, const char *out, const char *stem) {
+static heed_status add_output(cli_state *cli, cli_paths *paths, const char *option, const char *out,
+                              const char *stem) {
   if (!out) return HEED_OK;
   char *name = output_name(out, stem);
-  const heed_status status = name ? cli_paths_add(cli, paths, CLI_WRITTEN, option, name) : heed_fail_memory(&cli->error, out, strlen(out));
+  const heed_status status = name ? cli_paths_add(cli, paths, CLI_WRITTEN, option, name)
+                                  : heed_fail_memory(&cli->error, out, strlen(out));
   free(name);
   return status;
 }
 
-static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options, const char *const *pictures,
-                             const run_stems *stems) {
+static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options,
+                             const char *const *pictures, const run_stems *stems) {
   HEED_TRY(cli_paths_add(cli, paths, CLI_READ_MODEL, "the model's", options->model));
-  if (options->scene && !scene_input_is_seed(options->scene)) HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the scene", options->scene));
-  for (uint32_t i = 0; i < stems->count && !options->scene; i++) HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", pictures[i]));
+  if (options->scene && !scene_input_is_seed(options->scene))
+    HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the scene", options->scene));
+  for (uint32_t i = 0; i < stems->count && !options->scene; i++)
+    HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", pictures[i]));
   for (uint32_t i = 0; i < stems->count; i++) {
     const char *stem = stems->stem ? stems->stem[i] : NULL;
     HEED_TRY(add_output(cli, paths, "--maps", options->maps, stem));
@@ -79,7 +84,8 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
   return add_output(cli, paths, "--json", options->json, NULL);
 }
 
-heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures, const run_stems *stems) {
+heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures,
+                            const run_stems *stems) {
   cli_paths paths = {NULL, 0, 0};
   heed_status status = add_paths(cli, &paths, options, pictures, stems);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
@@ -87,8 +93,9 @@ heed_status run_check_paths(cli_state *cli, const run_options *options, const ch
   return status;
 }
 
-typedef heed_status (*write_function)(cli_state *cli, const cli_pipeline *pipeline, const run_result *result,
-                                      const run_selection *selection, const char *path);
+typedef heed_status (*write_function)(cli_state *cli, const cli_pipeline *pipeline,
+                                      const run_result *result, const run_selection *selection,
+                                      const char *path);
 
 /* Whether a number was put to the stem, since another picture has the same. */
 static bool is_numbered(const run_result *result) {
@@ -97,20 +104,25 @@ static bool is_numbered(const run_result *result) {
   return result->stem && strlen(result->stem) != (size_t)length;
 }
 
-heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_result *result,
+heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
+                              const run_options *options, const run_result *result,
                               const run_selection *selection) {
   const struct {
     const char *out, *label;
     write_function write;
-  } outputs[] = {{options->maps, "maps", run_draw_maps}, {options->rollout, "rollout", run_draw_rollout}, {options->save, "tensors", NULL}};
+  } outputs[] = {{options->maps, "maps", run_draw_maps},
+                 {options->rollout, "rollout", run_draw_rollout},
+                 {options->save, "tensors", NULL}};
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
     if (!outputs[i].out) continue;
     char *name = output_name(outputs[i].out, result->stem);
     if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
-    const heed_status status = outputs[i].write ? outputs[i].write(cli, pipeline, result, selection, name)
-                                                : run_save_tensors(cli, pipeline, options, result, name);
+    const heed_status status = outputs[i].write
+                                   ? outputs[i].write(cli, pipeline, result, selection, name)
+                                   : run_save_tensors(cli, pipeline, options, result, name);
     if (status == HEED_OK)
-      printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name), is_numbered(result) ? " (numbered: another picture has this name)" : "");
+      printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name),
+             is_numbered(result) ? " (numbered: another picture has this name)" : "");
     free(name);
     HEED_TRY(status);
   }

@@ -41,10 +41,12 @@ heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene
   return status;
 }
 
-static void middle_patch(const heed_scene_object *object, uint32_t index, const uint8_t *owner, uint32_t *row, uint32_t *column) {
+static void middle_patch(const heed_scene_object *object, uint32_t index, const uint8_t *owner,
+                         uint32_t *row, uint32_t *column) {
   int64_t nearest = INT64_MAX;
   for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++) {
-    const int64_t r = p / HEED_SCENE_GRID, c = p % HEED_SCENE_GRID, patch = HEED_SCENE_PATCH * HEED_SCENE_UNIT;
+    const int64_t r = p / HEED_SCENE_GRID, c = p % HEED_SCENE_GRID,
+                  patch = HEED_SCENE_PATCH * HEED_SCENE_UNIT;
     const int64_t dx = c * patch + patch / 2 - object->x, dy = r * patch + patch / 2 - object->y;
     if (owner[p] != index || dx * dx + dy * dy >= nearest) continue;
     nearest = dx * dx + dy * dy;
@@ -59,17 +61,21 @@ void scene_input_twins(const heed_scene *scene, const uint8_t *owner, scene_twin
   twins->present = heed_scene_twins(scene, index);
   if (!twins->present) return;
   const heed_scene_object *a = &scene->objects[index[0]], *b = &scene->objects[index[1]];
-  snprintf(twins->text, sizeof twins->text, "%s %s at (%d, %d) and %s %s at (%d, %d)", heed_scene_colour_names[a->colour], heed_scene_shape_names[a->shape],
-           a->x / HEED_SCENE_UNIT, a->y / HEED_SCENE_UNIT, heed_scene_colour_names[b->colour], heed_scene_shape_names[b->shape], b->x / HEED_SCENE_UNIT,
-           b->y / HEED_SCENE_UNIT);
-  for (uint32_t k = 0; k < 2; k++) middle_patch(&scene->objects[index[k]], index[k], owner, &twins->row[k], &twins->column[k]);
+  snprintf(twins->text, sizeof twins->text, "%s %s at (%d, %d) and %s %s at (%d, %d)",
+           heed_scene_colour_names[a->colour], heed_scene_shape_names[a->shape],
+           a->x / HEED_SCENE_UNIT, a->y / HEED_SCENE_UNIT, heed_scene_colour_names[b->colour],
+           heed_scene_shape_names[b->shape], b->x / HEED_SCENE_UNIT, b->y / HEED_SCENE_UNIT);
+  for (uint32_t k = 0; k < 2; k++)
+    middle_patch(&scene->objects[index[k]], index[k], owner, &twins->row[k], &twins->column[k]);
 }
 
-heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture, scene_twins *twins) {
+heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture,
+                                scene_twins *twins) {
   heed_scene scene;
   uint8_t owner[HEED_SCENE_PATCHES];
   HEED_TRY(scene_input_read(cli, text, &scene));
-  HEED_TRY(heed_picture_create(cli->context, "scene", HEED_SCENE_SIDE, HEED_SCENE_SIDE, picture, &cli->error));
+  HEED_TRY(heed_picture_create(cli->context, "scene", HEED_SCENE_SIDE, HEED_SCENE_SIDE, picture,
+                               &cli->error));
   heed_scene_draw(&scene, picture->pixels, owner);
   scene_input_twins(&scene, owner, twins);
   return HEED_OK;

@@ -6,19 +6,21 @@
 #include "demo/scene.h"
 #include "heed/native.h"
 
-/* A number is a seed of the demo's own level, everything else a file. Statuses: IO, INVALID_FILE, OUT_OF_MEMORY. */
+/* A number is a seed of the demo's own level, everything else a file. Statuses: IO, INVALID_FILE,
+ * OUT_OF_MEMORY. */
 bool scene_input_is_seed(const char *text);
 heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene);
 /* Where the twins are. */
 typedef struct scene_twins {
   bool present;
-  char text[160];            /* "red star at (60, 80) and blue star at (150, 30)"; "" without twins */
+  char text[160]; /* "red star at (60, 80) and blue star at (150, 30)"; "" without twins */
   uint32_t row[2], column[2]; /* of each twin, the patch it covers that is nearest to its centre */
 } scene_twins;
 
 /* owner as heed_scene_draw gives it. */
 void scene_input_twins(const heed_scene *scene, const uint8_t *owner, scene_twins *twins);
 /* Reads and draws. Free with heed_picture_free. */
-heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture, scene_twins *twins);
+heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture,
+                                scene_twins *twins);
 
 #endif

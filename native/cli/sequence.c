@@ -1,4 +1,5 @@
-/* heed run with --tokens or --features: a source through an encoder-decoder; the decoded tokens, logits and attention out. */
+/* heed run with --tokens or --features: a source through an encoder-decoder; the decoded tokens,
+ * logits and attention out. */
 #include "cli/sequence.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ typedef struct sequence_job {
   cli_tensors maps; /* encoder.i.self, decoder.i.self, decoder.i.cross */
 } sequence_job;
 
-/* ------------------------------------------------------------------------------------------------------------------ source */
+/* --------------------------------------------------------------------------------------- source */
 
 /* "5,3,9" -> I32 [1, 3]. */
 static heed_status parse_tokens(cli_state *cli, sequence_job *job, const char *text) {
@@ -39,7 +40,10 @@ static heed_status parse_tokens(cli_state *cli, sequence_job *job, const char *t
     const size_t length = strcspn(at, ",");
     if (length < sizeof number) memcpy(number, at, length);
     if (!cli_read_number(number, INT32_MAX, &id))
-      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--tokens: not a list of token ids (found \"%.60s\", expected numbers and commas as 5,3,9)", text);
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                       "--tokens: not a list of token ids (found \"%.60s\", expected numbers and "
+                       "commas as 5,3,9)",
+                       text);
     ids[count++] = (int32_t)id;
     at += length;
     if (!*at) break;
@@ -49,24 +53,33 @@ static heed_status parse_tokens(cli_state *cli, sequence_job *job, const char *t
   return HEED_OK;
 }
 
-static heed_status take_features(cli_state *cli, sequence_job *job, const heed_safetensors *file, const char *path) {
+static heed_status take_features(cli_state *cli, sequence_job *job, const heed_safetensors *file,
+                                 const char *path) {
   char text[HEED_SHAPE_TEXT_SIZE];
   const heed_safetensors_tensor *tensor = heed_safetensors_find(file, "source");
-  if (!tensor) return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor source is missing", path);
+  if (!tensor)
+    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor source is missing", path);
   const heed_shape *shape = &tensor->shape;
   const uint32_t rank = shape->rank;
-  const bool fits = (rank == 2 || (rank == 3 && shape->dim[0] == 1)) && shape->dim[rank - 1] == job->info.features && shape->dim[rank - 2] > 0 &&
+  const bool fits = (rank == 2 || (rank == 3 && shape->dim[0] == 1)) &&
+                    shape->dim[rank - 1] == job->info.features && shape->dim[rank - 2] > 0 &&
                     shape->dim[rank - 2] <= job->info.max_length;
   if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || !fits)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor source is not usable (found %s %s, expected floats [1 to %u, %u])", path, tensor->dtype_name,
-                     tensor->unsupported ? "" : heed_shape_text(shape, text), job->info.max_length, job->info.features);
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: tensor source is not usable (found %s %s, expected floats [1 to %u, %u])",
+                     path, tensor->dtype_name,
+                     tensor->unsupported ? "" : heed_shape_text(shape, text), job->info.max_length,
+                     job->info.features);
   job->source_shape = HEED_SHAPE(1, shape->dim[rank - 2], job->info.features);
   job->source_bytes = (size_t)tensor->count * sizeof(float);
   job->source = malloc(job->source_bytes);
   if (!job->source) return heed_fail_memory(&cli->error, path, job->source_bytes);
   HEED_TRY(heed_safetensors_read(file, tensor, 0, tensor->count, job->source, &cli->error));
   for (uint64_t i = 0; i < tensor->count; i++)
-    if (!isfinite(((const float *)job->source)[i])) return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor source is not finite (element %llu)", path, (unsigned long long)i);
+    if (!isfinite(((const float *)job->source)[i]))
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "%s: tensor source is not finite (element %llu)", path,
+                       (unsigned long long)i);
   return HEED_OK;
 }
 
@@ -80,19 +93,26 @@ static heed_status read_features(cli_state *cli, sequence_job *job, const char *
 
 static heed_status read_source(cli_state *cli, sequence_job *job, const sequence_options *options) {
   if (!options->tokens == !job->info.features)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "run: the source is of another kind (found %s, expected %s)", options->tokens ? "--tokens" : "--features",
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "run: the source is of another kind (found %s, expected %s)",
+                     options->tokens ? "--tokens" : "--features",
                      options->tokens ? "--features FILE.safetensors" : "--tokens 5,3,9");
-  return options->tokens ? parse_tokens(cli, job, options->tokens) : read_features(cli, job, options->features);
+  return options->tokens ? parse_tokens(cli, job, options->tokens)
+                         : read_features(cli, job, options->features);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- decoding */
+/* ------------------------------------------------------------------------------------- decoding */
 
 static heed_status collect_maps(cli_state *cli, sequence_job *job) {
   static const struct {
     const char *side, *end;
     heed_sequence_attention which;
-  } kinds[] = {{"encoder", "self", HEED_ATTENTION_ENCODER}, {"decoder", "self", HEED_ATTENTION_DECODER}, {"decoder", "cross", HEED_ATTENTION_CROSS}};
-  const uint32_t layers = job->info.encoder_layers > job->info.decoder_layers ? job->info.encoder_layers : job->info.decoder_layers;
+  } kinds[] = {{"encoder", "self", HEED_ATTENTION_ENCODER},
+               {"decoder", "self", HEED_ATTENTION_DECODER},
+               {"decoder", "cross", HEED_ATTENTION_CROSS}};
+  const uint32_t layers = job->info.encoder_layers > job->info.decoder_layers
+                              ? job->info.encoder_layers
+                              : job->info.decoder_layers;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     for (uint32_t i = 0; i < layers; i++) {
       const heed_shape shape = heed_decoder_attention_shape(job->decoder, kinds[k].which, i);
@@ -102,7 +122,8 @@ static heed_status collect_maps(cli_state *cli, sequence_job *job) {
       float *data = malloc((size_t)count * sizeof *data);
       if (!data) return heed_fail_memory(&cli->error, "attention", (size_t)count * sizeof *data);
       snprintf(name, sizeof name, "%s.%u.%s", kinds[k].side, i, kinds[k].end);
-      const heed_status status = heed_decoder_read_attention(job->decoder, kinds[k].which, i, data, count, &cli->error);
+      const heed_status status =
+          heed_decoder_read_attention(job->decoder, kinds[k].which, i, data, count, &cli->error);
       if (status != HEED_OK) {
         free(data);
         return status;
@@ -113,8 +134,10 @@ static heed_status collect_maps(cli_state *cli, sequence_job *job) {
 }
 
 static heed_status decode_once(cli_state *cli, sequence_job *job, const sequence_options *options) {
-  const heed_decoder_desc desc = {sizeof desc, 1, job->source_shape.dim[1], options->length, true, options->json || options->save};
-  HEED_TRY(heed_decoder_create(job->pipeline.sequence, options->choice->opened, &desc, NULL, &job->decoder, &cli->error));
+  const heed_decoder_desc desc = {sizeof desc,     1,    job->source_shape.dim[1],
+                                  options->length, true, options->json || options->save};
+  HEED_TRY(heed_decoder_create(job->pipeline.sequence, options->choice->opened, &desc, NULL,
+                               &job->decoder, &cli->error));
   HEED_TRY(heed_decoder_run(job->decoder, job->source, job->source_bytes, NULL, &cli->error));
   return collect_maps(cli, job);
 }
@@ -126,10 +149,11 @@ static heed_status decode(cli_state *cli, sequence_job *job, const sequence_opti
   heed_decoder_destroy(job->decoder);
   job->decoder = NULL;
   cli_tensors_clear(&job->maps);
-  return cli_choice_fall_back(cli, options->choice, status) ? decode_once(cli, job, options) : status;
+  return cli_choice_fall_back(cli, options->choice, status) ? decode_once(cli, job, options)
+                                                            : status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- results */
+/* -------------------------------------------------------------------------------------- results */
 
 /* The probability of `token` in a row of logits. */
 static double probability_of(const float *logits, uint32_t count, int32_t token) {
@@ -146,8 +170,11 @@ static void print_result(const sequence_job *job) {
   const float *logits = heed_decoder_logits(job->decoder);
   for (uint32_t t = 0; t < length; t++) printf("%s%d", t ? "," : "", tokens[t]);
   printf("\n%6s %8s %12s\n", "step", "token", "probability");
-  for (uint32_t t = 0; t < length; t++) printf("%6u %8d %12.4f\n", t, tokens[t], probability_of(logits + (size_t)t * vocabulary, vocabulary, tokens[t]));
-  if (length && tokens[length - 1] != job->info.end) printf("(ended by its length, not by token %d)\n", job->info.end);
+  for (uint32_t t = 0; t < length; t++)
+    printf("%6u %8d %12.4f\n", t, tokens[t],
+           probability_of(logits + (size_t)t * vocabulary, vocabulary, tokens[t]));
+  if (length && tokens[length - 1] != job->info.end)
+    printf("(ended by its length, not by token %d)\n", job->info.end);
 }
 
 static void json_ids(json_out *json, const char *key, const int32_t *ids, uint32_t count) {
@@ -166,7 +193,8 @@ static void json_map(json_out *json, const cli_tensor *map) {
   json_close(json, '}');
 }
 
-static heed_status write_json(cli_state *cli, const sequence_job *job, const sequence_options *options) {
+static heed_status write_json(cli_state *cli, const sequence_job *job,
+                              const sequence_options *options) {
   heed_file_write write;
   uint32_t length;
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
@@ -181,7 +209,8 @@ static heed_status write_json(cli_state *cli, const sequence_job *job, const seq
   if (!job->info.features) json_ids(&json, "source", job->source, job->source_shape.dim[1]);
   json_integer(&json, "source_length", job->source_shape.dim[1]);
   json_ids(&json, "tokens", tokens, length);
-  json_floats(&json, "logits", heed_decoder_logits(job->decoder), (uint64_t)length * job->info.target_vocabulary);
+  json_floats(&json, "logits", heed_decoder_logits(job->decoder),
+              (uint64_t)length * job->info.target_vocabulary);
   json_open(&json, "attention", '{');
   for (size_t i = 0; i < job->maps.count; i++) json_map(&json, &job->maps.tensor[i]);
   json_close(&json, '}');
@@ -194,14 +223,18 @@ static heed_status write_json(cli_state *cli, const sequence_job *job, const seq
 static heed_status save_tensors(cli_state *cli, sequence_job *job, const char *path) {
   uint32_t length;
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
-  const heed_shape ids = HEED_SHAPE(1, length), logits = HEED_SHAPE(1, length, job->info.target_vocabulary);
-  HEED_TRY(cli_tensors_add(&job->maps, "source", job->info.features ? HEED_F32 : HEED_I32, &job->source_shape, job->source, &cli->error));
+  const heed_shape ids = HEED_SHAPE(1, length),
+                   logits = HEED_SHAPE(1, length, job->info.target_vocabulary);
+  HEED_TRY(cli_tensors_add(&job->maps, "source", job->info.features ? HEED_F32 : HEED_I32,
+                           &job->source_shape, job->source, &cli->error));
   HEED_TRY(cli_tensors_add(&job->maps, "tokens", HEED_I32, &ids, tokens, &cli->error));
-  HEED_TRY(cli_tensors_add(&job->maps, "logits", HEED_F32, &logits, heed_decoder_logits(job->decoder), &cli->error));
+  HEED_TRY(cli_tensors_add(&job->maps, "logits", HEED_F32, &logits,
+                           heed_decoder_logits(job->decoder), &cli->error));
   return cli_tensors_save(cli, &job->maps, NULL, 0, path);
 }
 
-static heed_status give_results(cli_state *cli, sequence_job *job, const sequence_options *options) {
+static heed_status give_results(cli_state *cli, sequence_job *job,
+                                const sequence_options *options) {
   if (options->json) HEED_TRY(write_json(cli, job, options));
   if (options->save) HEED_TRY(save_tensors(cli, job, options->save));
   print_result(job);

@@ -1,4 +1,5 @@
-/* heed run with --tokens or --features: a source through an encoder-decoder; the decoded tokens, logits and attention out. */
+/* heed run with --tokens or --features: a source through an encoder-decoder; the decoded tokens,
+ * logits and attention out. */
 #ifndef HEED_CLI_SEQUENCE_H
 #define HEED_CLI_SEQUENCE_H
 

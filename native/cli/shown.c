@@ -1,5 +1,6 @@
-/* What heed run and heed maps show beyond a row of weights: the column of the query (--reverse), the scores behind it (--score, stages as
- * web/pages/scores.js has them), and the rollout with its options. Sums in double. */
+/* What heed run and heed maps show beyond a row of weights: the column of the query (--reverse),
+ * the scores behind it (--score, stages as web/pages/scores.js has them), and the rollout with its
+ * options. Sums in double. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +8,20 @@
 #include "base/status.h"
 #include "cli/run.h"
 
-/* One layer: first and second [H, T, D] are query and key, or value and nothing; logits and weights [H, T, T]. */
+/* One layer: first and second [H, T, D] are query and key, or value and nothing; logits and weights
+ * [H, T, T]. */
 typedef struct layer_values {
   float *first, *second;
   const float *weights;
   uint32_t tokens, depth;
 } layer_values;
 
-typedef double (*score_function)(const layer_values *v, uint32_t head, uint32_t query, uint32_t key);
+typedef double (*score_function)(const layer_values *v, uint32_t head, uint32_t query,
+                                 uint32_t key);
 
 static double raw(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
-  const float *q = v->first + ((size_t)head * v->tokens + query) * v->depth, *k = v->second + ((size_t)head * v->tokens + key) * v->depth;
+  const float *q = v->first + ((size_t)head * v->tokens + query) * v->depth,
+              *k = v->second + ((size_t)head * v->tokens + key) * v->depth;
   double sum = 0.0;
   for (uint32_t d = 0; d < v->depth; d++) sum += (double)q[d] * (double)k[d];
   return sum;
@@ -61,10 +65,14 @@ static size_t stage_of(const run_options *options) {
 
 heed_status run_check_shown(cli_state *cli, const run_options *options) {
   if (stage_of(options) == STAGES)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--score: no such score (found \"%s\", expected raw, scaled, masked, softmax or value)", options->score);
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--score: no such score (found \"%s\", expected raw, scaled, masked, softmax or value)",
+        options->score);
   if (stage_of(options) && !options->json)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--score: its numbers are for a file (found no --json, expected --json OUT.json)");
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--score: its numbers are for a file (found no --json, expected --json OUT.json)");
   return HEED_OK;
 }
 
@@ -74,7 +82,8 @@ uint32_t run_score_taps(const run_options *options, const char *taps[2]) {
   return taps[0] ? 1u + (taps[1] != NULL) : 0;
 }
 
-static heed_status read_tap(cli_state *cli, const cli_pipeline *pipeline, uint32_t layer, const char *what, uint32_t *depth, float **data) {
+static heed_status read_tap(cli_state *cli, const cli_pipeline *pipeline, uint32_t layer,
+                            const char *what, uint32_t *depth, float **data) {
   char name[48];
   heed_shape shape;
   *data = NULL;
@@ -86,55 +95,69 @@ static heed_status read_tap(cli_state *cli, const cli_pipeline *pipeline, uint32
 }
 
 /* The query's row or column of each head of a layer. */
-static void fill(const layer_values *v, score_function of, uint32_t heads, uint32_t token, bool reverse, float *to) {
+static void fill(const layer_values *v, score_function of, uint32_t heads, uint32_t token,
+                 bool reverse, float *to) {
   for (uint32_t h = 0; h < heads; h++)
-    for (uint32_t i = 0; i < v->tokens; i++) to[(size_t)h * v->tokens + i] = (float)of(v, h, reverse ? i : token, reverse ? token : i);
+    for (uint32_t i = 0; i < v->tokens; i++)
+      to[(size_t)h * v->tokens + i] = (float)of(v, h, reverse ? i : token, reverse ? token : i);
 }
 
-static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection,
+static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline,
+                               const run_options *options, const run_selection *selection,
                                run_result *result) {
   const size_t stage = stage_of(options), count = (size_t)pipeline->info.heads * result->tokens;
   result->scores = malloc(pipeline->info.layers * count * sizeof *result->scores);
-  if (!result->scores) return heed_fail_memory(&cli->error, "scores", pipeline->info.layers * count * sizeof *result->scores);
+  if (!result->scores)
+    return heed_fail_memory(&cli->error, "scores",
+                            pipeline->info.layers * count * sizeof *result->scores);
   heed_status status = HEED_OK;
   for (uint32_t l = 0; l < pipeline->info.layers && status == HEED_OK; l++) {
-    layer_values v = {.weights = result->attention + l * count * result->tokens, .tokens = result->tokens};
+    layer_values v = {.weights = result->attention + l * count * result->tokens,
+                      .tokens = result->tokens};
     status = read_tap(cli, pipeline, l, stages[stage].taps[0], &v.depth, &v.first);
-    if (status == HEED_OK) status = read_tap(cli, pipeline, l, stages[stage].taps[1], &v.depth, &v.second);
-    if (status == HEED_OK) fill(&v, stages[stage].of, pipeline->info.heads, selection->query, options->reverse, result->scores + l * count);
+    if (status == HEED_OK)
+      status = read_tap(cli, pipeline, l, stages[stage].taps[1], &v.depth, &v.second);
+    if (status == HEED_OK)
+      fill(&v, stages[stage].of, pipeline->info.heads, selection->query, options->reverse,
+           result->scores + l * count);
     free(v.first);
     free(v.second);
   }
   return status;
 }
 
-heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options, const run_selection *selection,
-                           run_result *result) {
+heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                           const run_selection *selection, run_result *result) {
   const heed_model_info *info = &pipeline->info;
   const size_t count = (size_t)info->heads * result->tokens;
   if (options->reverse) {
     result->columns_of_query = malloc(info->layers * count * sizeof *result->columns_of_query);
-    if (!result->columns_of_query) return heed_fail_memory(&cli->error, "columns", info->layers * count * sizeof *result->columns_of_query);
+    if (!result->columns_of_query)
+      return heed_fail_memory(&cli->error, "columns",
+                              info->layers * count * sizeof *result->columns_of_query);
     for (uint32_t l = 0; l < info->layers; l++) {
-      const layer_values v = {.weights = result->attention + l * count * result->tokens, .tokens = result->tokens};
+      const layer_values v = {.weights = result->attention + l * count * result->tokens,
+                              .tokens = result->tokens};
       fill(&v, weight, info->heads, selection->query, true, result->columns_of_query + l * count);
     }
   }
   return stage_of(options) ? read_scores(cli, pipeline, options, selection, result) : HEED_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- rollout */
+/* -------------------------------------------------------------------------------------- rollout */
 
 /* In [0, 1): --discard; in (0, 1]: --residual. */
-static heed_status read_share(cli_state *cli, const char *name, const char *text, bool may_be_all, float *share) {
+static heed_status read_share(cli_state *cli, const char *name, const char *text, bool may_be_all,
+                              float *share) {
   const char *at = text;
   double number;
-  if (cli_take_decimal(&at, &number) && *at == '\0' && (may_be_all ? (float)number > 0.0f && number <= 1.0 : (float)number < 1.0f)) {
+  if (cli_take_decimal(&at, &number) && *at == '\0' &&
+      (may_be_all ? (float)number > 0.0f && number <= 1.0 : (float)number < 1.0f)) {
     *share = (float)number;
     return HEED_OK;
   }
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s: no share (found \"%s\", expected %s)", name, text,
-                   may_be_all ? "more than 0, at most 1" : "0 or more, less than 1");
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s: no share (found \"%s\", expected %s)",
+                   name, text, may_be_all ? "more than 0, at most 1" : "0 or more, less than 1");
 }
 
 /* --layers FIRST-LAST */
@@ -143,10 +166,11 @@ static heed_status read_layers(cli_state *cli, const char *text, heed_rollout_de
   char first[16] = "";
   uint32_t last;
   if (dash && (size_t)(dash - text) < sizeof first) memcpy(first, text, (size_t)(dash - text));
-  if (!dash || !cli_read_number(first, desc->layers - 1, &desc->first_layer) || !cli_read_number(dash + 1, desc->layers - 1, &last) ||
-      last < desc->first_layer)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--layers: no such layers (found \"%s\", expected FIRST-LAST from 0 to %u)", text,
-                     desc->layers - 1);
+  if (!dash || !cli_read_number(first, desc->layers - 1, &desc->first_layer) ||
+      !cli_read_number(dash + 1, desc->layers - 1, &last) || last < desc->first_layer)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--layers: no such layers (found \"%s\", expected FIRST-LAST from 0 to %u)",
+                     text, desc->layers - 1);
   desc->layer_count = last - desc->first_layer + 1;
   return HEED_OK;
 }
@@ -158,28 +182,38 @@ static heed_status read_fusion(cli_state *cli, const char *text, heed_fusion *fu
       *fusion = (heed_fusion)i;
       return HEED_OK;
     }
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--fusion: no such fusion (found \"%s\", expected mean, min or max)", text);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--fusion: no such fusion (found \"%s\", expected mean, min or max)", text);
 }
 
-heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, uint32_t tokens,
+heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
+                             const heed_model_info *info, uint32_t tokens,
                              heed_rollout_desc *desc) {
-  *desc = (heed_rollout_desc){.struct_size = sizeof *desc, .layers = info->layers, .heads = info->heads, .tokens = tokens};
+  *desc = (heed_rollout_desc){
+      .struct_size = sizeof *desc, .layers = info->layers, .heads = info->heads, .tokens = tokens};
   if (options->fusion) HEED_TRY(read_fusion(cli, options->fusion, &desc->fusion));
-  if (options->residual) HEED_TRY(read_share(cli, "--residual", options->residual, true, &desc->residual));
-  if (options->discard) HEED_TRY(read_share(cli, "--discard", options->discard, false, &desc->discard));
+  if (options->residual)
+    HEED_TRY(read_share(cli, "--residual", options->residual, true, &desc->residual));
+  if (options->discard)
+    HEED_TRY(read_share(cli, "--discard", options->discard, false, &desc->discard));
   return options->layers ? read_layers(cli, options->layers, desc) : HEED_OK;
 }
 
-heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options, const heed_model_info *info, run_result *result) {
+heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
+                             const heed_model_info *info, run_result *result) {
   const size_t square = (size_t)result->tokens * result->tokens;
   heed_rollout_desc desc;
   HEED_TRY(run_rollout_desc(cli, options, info, result->tokens, &desc));
   static const char *const fusions[] = {"heads averaged", "the least head", "the largest head"};
-  const uint32_t last = desc.layer_count ? desc.first_layer + desc.layer_count - 1 : info->layers - 1;
-  snprintf(result->rollout_words, sizeof result->rollout_words, "over layers %u to %u, %s, residual share %g%s%.8s", desc.first_layer, last,
-           fusions[desc.fusion], desc.residual > 0.0f ? (double)desc.residual : 0.5, desc.discard > 0.0f ? ", without the smallest " : "",
+  const uint32_t last =
+      desc.layer_count ? desc.first_layer + desc.layer_count - 1 : info->layers - 1;
+  snprintf(result->rollout_words, sizeof result->rollout_words,
+           "over layers %u to %u, %s, residual share %g%s%.8s", desc.first_layer, last,
+           fusions[desc.fusion], desc.residual > 0.0f ? (double)desc.residual : 0.5,
+           desc.discard > 0.0f ? ", without the smallest " : "",
            desc.discard > 0.0f ? options->discard : "");
   result->rollout = malloc(square * sizeof *result->rollout);
-  if (!result->rollout) return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
+  if (!result->rollout)
+    return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
   return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
 }

@@ -15,7 +15,8 @@ typedef struct lists {
 
 static heed_status add(cli_state *cli, lists *l, const heed_graph *graph, uint32_t id) {
   heed_value_info info;
-  if (heed_graph_value_info(graph, (heed_value){id}, &info) != HEED_OK) return heed_fail(&cli->error, HEED_INTERNAL, "stream: no such value (found id %u)", id);
+  if (heed_graph_value_info(graph, (heed_value){id}, &info) != HEED_OK)
+    return heed_fail(&cli->error, HEED_INTERNAL, "stream: no such value (found id %u)", id);
   if (!info.is_input && (!info.is_output || info.is_constant)) return HEED_OK;
   const size_t bytes = (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype);
   void *memory = calloc(bytes ? bytes : 1, 1);
@@ -32,7 +33,8 @@ static heed_status make_lists(cli_state *cli, lists *l, const heed_graph *graph)
   l->outputs = calloc(count, sizeof *l->outputs);
   l->from = calloc(count, sizeof *l->from);
   l->to = calloc(count, sizeof *l->to);
-  if (!l->inputs || !l->outputs || !l->from || !l->to) return heed_fail_memory(&cli->error, "stream", count * sizeof *l->from);
+  if (!l->inputs || !l->outputs || !l->from || !l->to)
+    return heed_fail_memory(&cli->error, "stream", count * sizeof *l->from);
   for (uint32_t id = 1; id < count; id++) HEED_TRY(add(cli, l, graph, id));
   return HEED_OK;
 }
@@ -46,19 +48,23 @@ static void release(lists *l) {
   free(l->to);
 }
 
-static heed_status run(cli_state *cli, heed_stream *stream, const lists *l, uint32_t runs, uint32_t in_flight) {
+static heed_status run(cli_state *cli, heed_stream *stream, const lists *l, uint32_t runs,
+                       uint32_t in_flight) {
   for (uint32_t i = 0; i < runs + in_flight; i++) {
-    if (i >= in_flight && i - in_flight < runs) HEED_TRY(heed_stream_collect(stream, l->to, &cli->error));
+    if (i >= in_flight && i - in_flight < runs)
+      HEED_TRY(heed_stream_collect(stream, l->to, &cli->error));
     if (i < runs) HEED_TRY(heed_stream_submit(stream, (const void *const *)l->from, &cli->error));
   }
   return HEED_OK;
 }
 
-heed_status cli_stream_time(cli_state *cli, heed_session *session, uint32_t runs, uint32_t in_flight, double *milliseconds) {
+heed_status cli_stream_time(cli_state *cli, heed_session *session, uint32_t runs,
+                            uint32_t in_flight, double *milliseconds) {
   lists l = {0};
   heed_stream *stream = NULL;
   heed_status status = make_lists(cli, &l, heed_session_graph(session));
-  const heed_stream_desc desc = {sizeof desc, in_flight, l.inputs, l.input_count, l.outputs, l.output_count};
+  const heed_stream_desc desc = {sizeof desc,   in_flight, l.inputs,
+                                 l.input_count, l.outputs, l.output_count};
   if (status == HEED_OK) status = heed_stream_create(session, &desc, &stream, &cli->error);
   if (status == HEED_OK) status = run(cli, stream, &l, 1, in_flight); /* warm */
   const double start = cli_milliseconds();

@@ -1,4 +1,5 @@
-/* Models that are only a shape: a safetensors file whose header is real and whose data is a hash of the offset. */
+/* Models that are only a shape: a safetensors file whose header is real and whose data is a hash of
+ * the offset. */
 #include "cli/synthetic.h"
 
 #include <stdarg.h>
@@ -21,15 +22,18 @@ typedef struct header_writer {
 } header_writer;
 
 /* Appends one F32 tensor; dims as "768,3,16,16". */
-static void add_tensor(header_writer *w, uint64_t elements, const char *dims, const char *format, ...) {
+static void add_tensor(header_writer *w, uint64_t elements, const char *dims, const char *format,
+                       ...) {
   char name[128];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(name, sizeof name, format, arguments);
   va_end(arguments);
   const uint64_t end = w->offset + 4 * elements;
-  w->length += (size_t)snprintf(w->text + w->length, HEADER_CAPACITY - w->length, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
-                                w->offset ? "," : "{", name, dims, (unsigned long long)w->offset, (unsigned long long)end);
+  w->length += (size_t)snprintf(
+      w->text + w->length, HEADER_CAPACITY - w->length,
+      "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
+      w->offset ? "," : "{", name, dims, (unsigned long long)w->offset, (unsigned long long)end);
   w->offset = end;
 }
 
@@ -50,7 +54,8 @@ static void add_norm(header_writer *w, uint32_t width, const char *prefix) {
 }
 
 static void add_layer(header_writer *w, uint32_t layer, uint32_t width) {
-  static const char *const square[] = {"attention.attention.query", "attention.attention.key", "attention.attention.value", "attention.output.dense"};
+  static const char *const square[] = {"attention.attention.query", "attention.attention.key",
+                                       "attention.attention.value", "attention.output.dense"};
   char prefix[96];
   for (size_t i = 0; i < 4; i++) {
     snprintf(prefix, sizeof prefix, "vit.encoder.layer.%u.%s", layer, square[i]);
@@ -90,14 +95,16 @@ static float element(uint64_t i) {
   return ((float)(x >> 40) / 16777216.0f - 0.5f) * 0.1f;
 }
 
-static heed_status read_synthetic(void *user, uint64_t offset, void *to, size_t count, heed_error *error) {
+static heed_status read_synthetic(void *user, uint64_t offset, void *to, size_t count,
+                                  heed_error *error) {
   (void)error;
   const cli_synthetic *synthetic = user;
   unsigned char *at = to;
   while (count > 0) {
     size_t take;
     if (offset < synthetic->header_size) {
-      take = synthetic->header_size - offset < count ? (size_t)(synthetic->header_size - offset) : count;
+      take = synthetic->header_size - offset < count ? (size_t)(synthetic->header_size - offset)
+                                                     : count;
       memcpy(at, synthetic->header + offset, take);
     } else {
       const uint64_t data = offset - synthetic->header_size;
@@ -112,12 +119,16 @@ static heed_status read_synthetic(void *user, uint64_t offset, void *to, size_t 
   return HEED_OK;
 }
 
-heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, heed_model_file files[2]) {
+heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic,
+                               heed_model_file files[2]) {
   size_t found = 0;
   char small[4] = "";
-  for (size_t i = 0; i < 3 && name[i]; i++) small[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
+  for (size_t i = 0; i < 3 && name[i]; i++)
+    small[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
   while (found < 4 && strcmp(small, sizes[found].name) != 0) found++;
-  if (found == 4) return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--vit: no such shape (found \"%s\", expected Ti, S, B or L)", name);
+  if (found == 4)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--vit: no such shape (found \"%s\", expected Ti, S, B or L)", name);
   header_writer w = {malloc(HEADER_CAPACITY + 8), 8, 0};
   if (!w.text) return heed_fail_memory(&cli->error, "--vit", HEADER_CAPACITY);
   write_header(&w, sizes[found].width, sizes[found].layers);
@@ -125,16 +136,21 @@ heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *
   for (size_t i = 0; i < 8; i++) w.text[i] = (char)(length >> (8 * i));
   synthetic->header = w.text;
   synthetic->header_size = w.length;
-  const int config = snprintf(synthetic->config, sizeof synthetic->config,
-                              "{\"model_type\":\"vit\",\"image_size\":224,\"patch_size\":16,\"num_channels\":3,\"hidden_size\":%u,\"num_hidden_layers\":%u,"
-                              "\"num_attention_heads\":%u,\"intermediate_size\":%u,\"hidden_act\":\"gelu\",\"layer_norm_eps\":1e-12,\"qkv_bias\":true}",
-                              sizes[found].width, sizes[found].layers, sizes[found].heads, 4 * sizes[found].width);
+  const int config =
+      snprintf(synthetic->config, sizeof synthetic->config,
+               "{\"model_type\":\"vit\",\"image_size\":224,\"patch_size\":16,\"num_channels\":3,"
+               "\"hidden_size\":%u,\"num_hidden_layers\":%u,"
+               "\"num_attention_heads\":%u,\"intermediate_size\":%u,\"hidden_act\":\"gelu\","
+               "\"layer_norm_eps\":1e-12,\"qkv_bias\":true}",
+               sizes[found].width, sizes[found].layers, sizes[found].heads, 4 * sizes[found].width);
   files[0] = (heed_model_file){"config.json", {(uint64_t)config, synthetic->config, NULL, NULL}};
-  files[1] = (heed_model_file){"model.safetensors", {w.length + w.offset, NULL, read_synthetic, synthetic}};
+  files[1] = (heed_model_file){"model.safetensors",
+                               {w.length + w.offset, NULL, read_synthetic, synthetic}};
   return HEED_OK;
 }
 
-heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_pipeline *pipeline) {
+heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic,
+                               cli_pipeline *pipeline) {
   HEED_TRY(cli_synthetic_open(cli, name, synthetic, pipeline->built_in));
   const heed_model_desc desc = {sizeof desc, pipeline->built_in, 2};
   HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));

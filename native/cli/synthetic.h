@@ -1,4 +1,5 @@
-/* Models that are only a shape: ViT-Ti, S, B and L at 224 px with pseudo-random weights made while they are read, for benchmarks. */
+/* Models that are only a shape: ViT-Ti, S, B and L at 224 px with pseudo-random weights made while
+ * they are read, for benchmarks. */
 #ifndef HEED_CLI_SYNTHETIC_H
 #define HEED_CLI_SYNTHETIC_H
 
@@ -10,10 +11,13 @@ typedef struct cli_synthetic {
   uint64_t header_size;
 } cli_synthetic;
 
-/* name: "ti", "s", "b" or "l" (any case). Fills the two files, which then borrow `synthetic`. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic, heed_model_file files[2]);
+/* name: "ti", "s", "b" or "l" (any case). Fills the two files, which then borrow `synthetic`.
+ * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *synthetic,
+                               heed_model_file files[2]);
 /* The same as the model of a pipeline, which then borrows `synthetic` too. */
-heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic, cli_pipeline *pipeline);
+heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic,
+                               cli_pipeline *pipeline);
 void cli_synthetic_close(cli_synthetic *synthetic);
 
 #endif

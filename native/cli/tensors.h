@@ -18,11 +18,16 @@ typedef struct cli_tensors {
 } cli_tensors;
 
 /* Copies the data in. */
-heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error);
+heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype dtype,
+                            const heed_shape *shape, const void *data, heed_error *error);
 /* The same for malloc'ed data, which it takes (also on failure). */
-heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype, const heed_shape *shape, void *data, heed_error *error);
-/* Writes to a temporary name beside `path` and renames; the metadata has heed's version, then `count` pairs. Statuses: IO, OUT_OF_MEMORY. */
-heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors, const heed_safetensors_pair *metadata, uint32_t count, const char *path);
+heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,
+                             const heed_shape *shape, void *data, heed_error *error);
+/* Writes to a temporary name beside `path` and renames; the metadata has heed's version, then
+ * `count` pairs. Statuses: IO, OUT_OF_MEMORY. */
+heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
+                             const heed_safetensors_pair *metadata, uint32_t count,
+                             const char *path);
 void cli_tensors_clear(cli_tensors *tensors);
 
 #endif

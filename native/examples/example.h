@@ -1,5 +1,6 @@
-/* What the examples share: a graph on the CPU backend, its inputs written, results read and printed. An example that finds something
- * else than it says ends with 1, so that it is a test too. */
+/* What the examples share: a graph on the CPU backend, its inputs written, results read and
+ * printed. An example that finds something else than it says ends with 1, so that it is a test
+ * too. */
 #ifndef HEED_NATIVE_EXAMPLES_EXAMPLE_H
 #define HEED_NATIVE_EXAMPLES_EXAMPLE_H
 
@@ -42,7 +43,8 @@ static inline void example_begin(example *e) {
 }
 
 /* The data must stay until example_run. */
-static inline heed_value example_input(example *e, const char *name, heed_dtype dtype, heed_shape shape, const void *data) {
+static inline heed_value example_input(example *e, const char *name, heed_dtype dtype,
+                                       heed_shape shape, const void *data) {
   const heed_value value = heed_define_input(e->graph, name, dtype, &shape);
   e->inputs[e->input_count].value = value;
   e->inputs[e->input_count].data = data;
@@ -60,14 +62,16 @@ static inline void example_run(example *e) {
   example_must(e, heed_plan_create(e->graph, e->backend, NULL, &e->plan, &e->error));
   example_must(e, heed_session_create(e->plan, NULL, &e->session, &e->error));
   for (size_t i = 0; i < e->input_count; i++)
-    example_must(e, heed_session_write(e->session, e->inputs[i].value, e->inputs[i].data, e->inputs[i].bytes, &e->error));
+    example_must(e, heed_session_write(e->session, e->inputs[i].value, e->inputs[i].data,
+                                       e->inputs[i].bytes, &e->error));
   example_must(e, heed_session_run(e->session, NULL, &e->error));
 }
 
 static inline void example_read(example *e, heed_value value, void *to) {
   heed_value_info info;
   example_must(e, heed_graph_value_info(e->graph, value, &info));
-  example_must(e, heed_session_read(e->session, value, 0, heed_shape_count(&info.shape), to, &e->error));
+  example_must(
+      e, heed_session_read(e->session, value, 0, heed_shape_count(&info.shape), to, &e->error));
 }
 
 static inline void example_end(example *e) {
@@ -78,7 +82,8 @@ static inline void example_end(example *e) {
   heed_context_destroy(e->context);
 }
 
-static inline void example_print(const char *title, const float *matrix, size_t rows, size_t columns) {
+static inline void example_print(const char *title, const float *matrix, size_t rows,
+                                 size_t columns) {
   printf("%s\n", title);
   for (size_t r = 0; r < rows; r++) {
     printf(" ");
@@ -88,10 +93,12 @@ static inline void example_print(const char *title, const float *matrix, size_t 
 }
 
 /* Whether the numbers agree with what is written down; the first one that does not is told. */
-static inline bool example_agree(const char *what, const float *found, const float *expected, size_t count, double tolerance) {
+static inline bool example_agree(const char *what, const float *found, const float *expected,
+                                 size_t count, double tolerance) {
   for (size_t i = 0; i < count; i++)
     if (!(fabs((double)found[i] - (double)expected[i]) <= tolerance)) {
-      fprintf(stderr, "%s: element %zu: found %.6f, expected %.6f\n", what, i, (double)found[i], (double)expected[i]);
+      fprintf(stderr, "%s: element %zu: found %.6f, expected %.6f\n", what, i, (double)found[i],
+              (double)expected[i]);
       return false;
     }
   return true;

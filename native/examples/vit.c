@@ -1,5 +1,6 @@
-/* vit MODEL PHOTO MAP.png: five classes of a photo, and where its class token attends in the last layer's head 0, as PNG. Compiles as C99
- * and as C++20. README.md and heed.h quote main from `flow` to the figure; tests/package/quote.sh compares them. */
+/* vit MODEL PHOTO MAP.png: five classes of a photo, and where its class token attends in the last
+ * layer's head 0, as PNG. Compiles as C99 and as C++20. README.md and heed.h quote main from `flow`
+ * to the figure; tests/package/quote.sh compares them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,31 +67,45 @@ int main(int argc, char **argv) {
   must(heed_image_load(context, argv[2], &photo, &error));
   const heed_image image = heed_picture_view(&photo);
   must(heed_preprocess_size(&preprocess, image.width, image.height, &width, &height, &error));
-  const uint32_t rows = height / info.patch, columns = width / info.patch, tokens = info.prefix_tokens + rows * columns;
+  const uint32_t rows = height / info.patch, columns = width / info.patch,
+                 tokens = info.prefix_tokens + rows * columns;
   const size_t count = (size_t)3 * height * width;
-  float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens), *map = row + info.prefix_tokens;
+  float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens),
+        *map = row + info.prefix_tokens;
   must(heed_preprocess_image(context, &preprocess, &image, pixels, &seen, &error));
 
   const uint32_t layer = info.layers - 1, head = 0, cls = 0;
-  const heed_build_desc build = {.struct_size = sizeof build, .height = height, .width = width, .rows = &cls, .row_count = 1};
-  must(heed_model_build(model, &build, &graph, &error));
+  const heed_build_desc desc = {
+      .struct_size = sizeof desc, .height = height, .width = width, .rows = &cls, .row_count = 1};
+  must(heed_model_build(model, &desc, &graph, &error));
   snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
   const heed_value weights = heed_graph_find(graph, name);
   const heed_plan_desc taps = {.struct_size = sizeof taps, .taps = &weights, .tap_count = 1};
   must(heed_plan_create(graph, backend, &taps, &plan, &error));
   must(heed_session_create(plan, NULL, &session, &error));
-  must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, count * sizeof *pixels, &error));
+  must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels,
+                          count * sizeof *pixels, &error));
   must(heed_session_run(session, NULL, &error));
-  must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits, &error));
+  must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits,
+                         &error));
   must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
   print_classes(model, logits, info.classes);
 
-  const heed_figure_desc figure = {.struct_size = sizeof figure, .image = image, .region = seen, .maps = map, .layers = 1, .heads = 1,
-                                   .rows = rows, .columns = columns, .tokens = tokens, .layer_numbers = &layer, .query_row = -1};
+  const heed_figure_desc figure = {.struct_size = sizeof figure,
+                                   .image = image,
+                                   .region = seen,
+                                   .maps = map,
+                                   .layers = 1,
+                                   .heads = 1,
+                                   .rows = rows,
+                                   .columns = columns,
+                                   .tokens = tokens,
+                                   .layer_numbers = &layer,
+                                   .query_row = -1};
   must(heed_figure_write(context, &figure, argv[3], &error));
   const uint32_t best = largest(map, rows * columns);
-  printf("layer %u head %u: most on patch (%u, %u): %.2f %%\n", (unsigned)layer, (unsigned)head, (unsigned)(best / columns),
-         (unsigned)(best % columns), 100.0 * (double)map[best]);
+  printf("layer %u head %u: most on patch (%u, %u): %.2f %%\n", (unsigned)layer, (unsigned)head,
+         (unsigned)(best / columns), (unsigned)(best % columns), 100.0 * (double)map[best]);
 
   free(row);
   free(logits);

@@ -9,10 +9,12 @@ bool heed_ends_with(const char *text, const char *end);
 /* Whether a name ends as weights of other makers do: .pt, .onnx, .gguf ... */
 bool heed_is_foreign_name(const char *name);
 
-/* Refuse, each with its sentence. `path` is what there is not; `name` is a file of a name that heed_is_foreign_name takes; and where the
- * first bytes are those of a kind of file that is not read (else OK). Statuses: IO; UNSUPPORTED; UNSUPPORTED, INVALID_FILE. */
+/* Refuse, each with its sentence. `path` is what there is not; `name` is a file of a name that
+ * heed_is_foreign_name takes; and where the first bytes are those of a kind of file that is not
+ * read (else OK). Statuses: IO; UNSUPPORTED; UNSUPPORTED, INVALID_FILE. */
 heed_status heed_refuse_missing_model(const char *path, heed_error *error);
 heed_status heed_refuse_foreign_name(const char *name, heed_error *error);
-heed_status heed_refuse_kind(const char *path, const void *bytes, size_t size, const char *expected, heed_error *error);
+heed_status heed_refuse_kind(const char *path, const void *bytes, size_t size, const char *expected,
+                             heed_error *error);
 
 #endif

@@ -47,7 +47,8 @@ const char *heed_file_kind(const void *bytes, size_t size) {
   const char *first = bytes;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const file_kind *kind = &kinds[i];
-    if (size < kind->at + kind->length || memcmp(first + kind->at, kind->bytes, kind->length) != 0) continue;
+    if (size < kind->at + kind->length || memcmp(first + kind->at, kind->bytes, kind->length) != 0)
+      continue;
     if (strcmp(kind->name, "a BMP picture") == 0 && memcmp(first, "BM", 2) != 0) continue;
     return kind->name;
   }

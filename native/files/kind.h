@@ -1,4 +1,5 @@
-/* What a file is, by its first bytes: so that a sentence can name what was given in the place of a picture, weights or maps. */
+/* What a file is, by its first bytes: so that a sentence can name what was given in the place of a
+ * picture, weights or maps. */
 #ifndef HEED_NATIVE_FILES_KIND_H
 #define HEED_NATIVE_FILES_KIND_H
 

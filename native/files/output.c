@@ -1,5 +1,6 @@
-/* Files out through a temporary name. POSIX where there is it (exclusive creation, links followed, devices written directly); plain
- * C elsewhere. Not synced to the disk: the promise is against half files of a failed or killed program, not of a power cut. */
+/* Files out through a temporary name. POSIX where there is it (exclusive creation, links followed,
+ * devices written directly); plain C elsewhere. Not synced to the disk: the promise is against half
+ * files of a failed or killed program, not of a power cut. */
 #if defined(__unix__) || defined(__APPLE__)
 #define _XOPEN_SOURCE 700 /* realpath, fdopen */
 #define HEED_OUTPUT_POSIX 1
@@ -21,11 +22,15 @@
 #include <unistd.h>
 #endif
 
-heed_status heed_status_of_errno(int reason) { return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO; }
+heed_status heed_status_of_errno(int reason) {
+  return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO;
+}
 
-static heed_status fail_write(const heed_file_write *write, const char *what, int reason, heed_error *error) {
-  return heed_fail(error, heed_status_of_errno(reason), "%s: %s (found \"%s\", expected a place that can be written)", write->shown, what,
-                   reason ? strerror(reason) : "an unknown reason");
+static heed_status fail_write(const heed_file_write *write, const char *what, int reason,
+                              heed_error *error) {
+  return heed_fail(error, heed_status_of_errno(reason),
+                   "%s: %s (found \"%s\", expected a place that can be written)", write->shown,
+                   what, reason ? strerror(reason) : "an unknown reason");
 }
 
 #if HEED_OUTPUT_POSIX
@@ -43,7 +48,8 @@ static int follow(char path[HEED_OUTPUT_PATH_SIZE]) {
   return 0;
 }
 
-/* A link stays one and its target is written. realpath follows links to what is there; to what is not yet, they are followed here. */
+/* A link stays one and its target is written. realpath follows links to what is there; to what is
+ * not yet, they are followed here. */
 int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) {
   struct stat info;
   if (strlen(path) >= HEED_OUTPUT_PATH_SIZE) return ENAMETOOLONG;
@@ -55,8 +61,10 @@ int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) 
     free(real);
     if (real) return fits ? 0 : ENAMETOOLONG;
     if (errno == ELOOP) return ELOOP;
-    if (stat(resolved, &info) == 0) return 0;                            /* a pipe, by /dev/stdout: it is there and has no path */
-    if (lstat(resolved, &info) != 0 || !S_ISLNK(info.st_mode)) return 0; /* not there yet; what else is wrong shows when it is opened */
+    /* a pipe, by /dev/stdout: it is there and has no path */
+    if (stat(resolved, &info) == 0) return 0;
+    /* not there yet; what else is wrong shows when it is opened */
+    if (lstat(resolved, &info) != 0 || !S_ISLNK(info.st_mode)) return 0;
     const int reason = follow(resolved);
     if (reason) return reason;
   }
@@ -79,12 +87,16 @@ static int resolve(heed_file_write *write, const char *path, bool *direct) {
 
 static FILE *open_temporary(heed_file_write *write) {
   for (int attempt = 0; attempt < 100; attempt++) {
-    const int length = snprintf(write->temporary, sizeof write->temporary, "%s.%ld-%d.part", write->path, (long)getpid(), attempt);
+    const int length = snprintf(write->temporary, sizeof write->temporary, "%s.%ld-%d.part",
+                                write->path, (long)getpid(), attempt);
     if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ENAMETOOLONG, NULL;
-    const int descriptor = open(write->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, write->replaces ? 0600 : 0666);
+    const int descriptor = open(write->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                write->replaces ? 0600 : 0666);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) return NULL;
-    FILE *file = write->replaces && fchmod(descriptor, (mode_t)write->mode) != 0 ? NULL : fdopen(descriptor, "wb");
+    FILE *file = write->replaces && fchmod(descriptor, (mode_t)write->mode) != 0
+                     ? NULL
+                     : fdopen(descriptor, "wb");
     if (file) return file;
     const int reason = errno;
     close(descriptor);
@@ -147,7 +159,8 @@ heed_status heed_file_write_commit(heed_file_write *write, heed_error *error) {
   return fail_write(write, "cannot rename the finished file", rename_reason, error);
 }
 
-heed_status heed_file_write_bytes(const char *path, const void *bytes, size_t size, heed_error *error) {
+heed_status heed_file_write_bytes(const char *path, const void *bytes, size_t size,
+                                  heed_error *error) {
   heed_file_write write;
   HEED_TRY(heed_file_write_begin(&write, path, error));
   errno = 0;

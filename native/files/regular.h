@@ -9,12 +9,17 @@ typedef struct heed_regular {
   const char *path; /* borrowed; for sentences */
 } heed_regular;
 
-/* Opens it and gives its size. Never waits for who would write to a pipe. Statuses: IO, OUT_OF_MEMORY. */
-heed_status heed_regular_open(heed_regular *file, const char *path, uint64_t *size, heed_error *error);
+/* Opens it and gives its size. Never waits for who would write to a pipe. Statuses: IO,
+ * OUT_OF_MEMORY. */
+heed_status heed_regular_open(heed_regular *file, const char *path, uint64_t *size,
+                              heed_error *error);
 void heed_regular_close(heed_regular *file);
 /* As heed_source.read; user is a heed_regular. Statuses: IO. */
-heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t count, heed_error *error);
-/* Refuses a file that begins as those of another kind do; `expected` ends the sentence. Statuses: IO, UNSUPPORTED, INVALID_FILE. */
-heed_status heed_regular_check_kind(heed_regular *file, uint64_t size, const char *expected, heed_error *error);
+heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t count,
+                              heed_error *error);
+/* Refuses a file that begins as those of another kind do; `expected` ends the sentence. Statuses:
+ * IO, UNSUPPORTED, INVALID_FILE. */
+heed_status heed_regular_check_kind(heed_regular *file, uint64_t size, const char *expected,
+                                    heed_error *error);
 
 #endif

@@ -3,18 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/kind.h"
 #include "files/output.h"
 #include "image/decoding.h"
-#include "files/kind.h"
 
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height) {
   if (width == 0 || height == 0)
-    return heed_fail(work->error, HEED_INVALID_FILE, "%s: an empty picture (found %u x %u pixels, expected at least 1 x 1)", work->name,
-                     width, height);
-  if ((uint64_t)width * height > HEED_IMAGE_MAX_PIXELS || width > HEED_IMAGE_MAX_SIDE || height > HEED_IMAGE_MAX_SIDE)
     return heed_fail(work->error, HEED_INVALID_FILE,
-                     "%s: the picture is too large (found %u x %u pixels, expected at most %llu in all and %u a side)", work->name, width,
-                     height, (unsigned long long)HEED_IMAGE_MAX_PIXELS, HEED_IMAGE_MAX_SIDE);
+                     "%s: an empty picture (found %u x %u pixels, expected at least 1 x 1)",
+                     work->name, width, height);
+  if ((uint64_t)width * height > HEED_IMAGE_MAX_PIXELS || width > HEED_IMAGE_MAX_SIDE ||
+      height > HEED_IMAGE_MAX_SIDE)
+    return heed_fail(work->error, HEED_INVALID_FILE,
+                     "%s: the picture is too large (found %u x %u pixels, expected at most %llu in "
+                     "all and %u a side)",
+                     work->name, width, height, (unsigned long long)HEED_IMAGE_MAX_PIXELS,
+                     HEED_IMAGE_MAX_SIDE);
   return HEED_OK;
 }
 
@@ -28,18 +32,24 @@ heed_status heed_decoding_make_room(decoding *work, uint32_t width, uint32_t hei
 typedef enum picture_kind { NO_PICTURE, PNG_PICTURE, JPEG_PICTURE } picture_kind;
 
 static picture_kind kind_of(const uint8_t *bytes, size_t size) {
-  static const uint8_t png_magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'}, jpeg_magic[3] = {0xFF, 0xD8, 0xFF};
+  static const uint8_t png_magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'},
+                       jpeg_magic[3] = {0xFF, 0xD8, 0xFF};
   if (size >= 8 && memcmp(bytes, png_magic, 8) == 0) return PNG_PICTURE;
   return size >= 3 && memcmp(bytes, jpeg_magic, 3) == 0 ? JPEG_PICTURE : NO_PICTURE;
 }
 
 /* Says what else the bytes are, as far as it is known. */
-static heed_status refuse_kind(const char *name, const uint8_t *bytes, size_t size, heed_error *error) {
+static heed_status refuse_kind(const char *name, const uint8_t *bytes, size_t size,
+                               heed_error *error) {
   const char *kind = heed_file_kind(bytes, size);
-  if (size == 0) return heed_fail(error, HEED_INVALID_FILE, "%s: an empty file (found 0 bytes, expected a PNG or JPEG)", name);
+  if (size == 0)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: an empty file (found 0 bytes, expected a PNG or JPEG)", name);
   char found[20] = "bytes";
-  for (size_t i = 0; i < 4 && i < size; i++) snprintf(found + 5 + 3 * i, sizeof found - 5 - 3 * i, " %02X", bytes[i]);
-  return heed_fail(error, HEED_INVALID_FILE, "%s: not a picture that can be read (found %s, expected a PNG or JPEG)", name,
+  for (size_t i = 0; i < 4 && i < size; i++)
+    snprintf(found + 5 + 3 * i, sizeof found - 5 - 3 * i, " %02X", bytes[i]);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: not a picture that can be read (found %s, expected a PNG or JPEG)", name,
                    kind ? kind : found);
 }
 
@@ -51,12 +61,13 @@ static heed_status decode_by_kind(decoding *work) {
   }
 }
 
-heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes, size_t size, heed_picture *picture,
-                              heed_error *error) {
+heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes,
+                              size_t size, heed_picture *picture, heed_error *error) {
   decoding work = {context, name, bytes, size, 0, {NULL, 0, 0}, 1, HEED_OK, error};
   *picture = work.picture;
   heed_status status = decode_by_kind(&work);
-  if (status == HEED_OK) status = heed_picture_orient(context, &work.picture, work.orientation, error);
+  if (status == HEED_OK)
+    status = heed_picture_orient(context, &work.picture, work.orientation, error);
   if (status == HEED_OK)
     *picture = work.picture;
   else
@@ -65,7 +76,9 @@ heed_status heed_image_decode(heed_context *context, const char *name, const voi
 }
 
 static heed_status fail_read(const char *path, heed_error *error) {
-  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be read (found \"%s\", expected a picture file)", path, strerror(errno));
+  return heed_fail(error, heed_status_of_errno(errno),
+                   "%s: cannot be read (found \"%s\", expected a picture file)", path,
+                   strerror(errno));
 }
 
 /* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
@@ -75,13 +88,15 @@ static size_t size_of(FILE *file) {
 }
 
 /* What follows the first *size bytes. */
-static heed_status read_rest(heed_context *context, const char *path, FILE *file, uint8_t **bytes, size_t capacity, size_t *size,
-                             heed_error *error) {
+static heed_status read_rest(heed_context *context, const char *path, FILE *file, uint8_t **bytes,
+                             size_t capacity, size_t *size, heed_error *error) {
   for (size_t count = 1; count > 0; *size += count) {
     if (*size > HEED_IMAGE_MAX_BYTES)
-      return heed_fail(error, HEED_INVALID_FILE, "%s: the file is too large (found more than %zu bytes, expected a picture)", path,
-                       HEED_IMAGE_MAX_BYTES);
-    if (!heed_grow(context, bytes, &capacity, *size + 1, 1)) return heed_fail_memory(error, path, *size + 1);
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: the file is too large (found more than %zu bytes, expected a picture)",
+                       path, HEED_IMAGE_MAX_BYTES);
+    if (!heed_grow(context, bytes, &capacity, *size + 1, 1))
+      return heed_fail_memory(error, path, *size + 1);
     errno = 0;
     count = fread(*bytes + *size, 1, capacity - *size, file);
     if (ferror(file)) return fail_read(path, error);
@@ -90,7 +105,8 @@ static heed_status read_rest(heed_context *context, const char *path, FILE *file
 }
 
 /* The first bytes come first, so that what is no picture, however long, is refused by them. */
-static heed_status read_all(heed_context *context, const char *path, FILE *file, uint8_t **bytes, size_t *size, heed_error *error) {
+static heed_status read_all(heed_context *context, const char *path, FILE *file, uint8_t **bytes,
+                            size_t *size, heed_error *error) {
   uint8_t first[HEED_KIND_BYTES];
   const size_t whole = size_of(file);
   errno = 0;
@@ -98,21 +114,26 @@ static heed_status read_all(heed_context *context, const char *path, FILE *file,
   if (ferror(file)) return fail_read(path, error);
   if (kind_of(first, *size) == NO_PICTURE) return refuse_kind(path, first, *size, error);
   if (whole > HEED_IMAGE_MAX_BYTES)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: the file is too large (found %zu bytes, expected at most %zu of a picture)", path,
-                     whole, HEED_IMAGE_MAX_BYTES);
-  const size_t capacity = (whole > sizeof first ? whole : 65536) + 1; /* one more, so that its end shows without another buffer */
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "%s: the file is too large (found %zu bytes, expected at most %zu of a picture)", path,
+        whole, HEED_IMAGE_MAX_BYTES);
+  /* one more, so that its end shows without another buffer */
+  const size_t capacity = (whole > sizeof first ? whole : 65536) + 1;
   *bytes = heed_alloc_raw(context, capacity, 1);
   if (!*bytes) return heed_fail_memory(error, path, capacity);
   memcpy(*bytes, first, *size);
   return read_rest(context, path, file, bytes, capacity, size, error);
 }
 
-heed_status heed_image_load(heed_context *context, const char *path, heed_picture *picture, heed_error *error) {
+heed_status heed_image_load(heed_context *context, const char *path, heed_picture *picture,
+                            heed_error *error) {
   *picture = (heed_picture){NULL, 0, 0};
   errno = 0;
   FILE *file = fopen(path, "rb");
   if (!file)
-    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be opened (found \"%s\", expected a picture file)", path,
+    return heed_fail(error, heed_status_of_errno(errno),
+                     "%s: cannot be opened (found \"%s\", expected a picture file)", path,
                      strerror(errno));
   uint8_t *bytes = NULL;
   size_t size = 0;
@@ -123,8 +144,8 @@ heed_status heed_image_load(heed_context *context, const char *path, heed_pictur
   return status;
 }
 
-heed_status heed_picture_create(heed_context *context, const char *name, uint32_t width, uint32_t height, heed_picture *picture,
-                                heed_error *error) {
+heed_status heed_picture_create(heed_context *context, const char *name, uint32_t width,
+                                uint32_t height, heed_picture *picture, heed_error *error) {
   *picture = (heed_picture){NULL, 0, 0};
   uint8_t *pixels = heed_alloc(context, (size_t)width * height, 3);
   if (!pixels) return heed_fail_memory(error, name, (size_t)width * height * 3);
@@ -138,5 +159,6 @@ void heed_picture_free(heed_context *context, heed_picture *picture) {
 }
 
 heed_image heed_picture_view(const heed_picture *picture) {
-  return (heed_image){picture->pixels, picture->width, picture->height, 3, (size_t)picture->width * 3};
+  return (heed_image){picture->pixels, picture->width, picture->height, 3,
+                      (size_t)picture->width * 3};
 }

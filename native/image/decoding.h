@@ -18,11 +18,14 @@ typedef struct decoding {
   heed_error *error;
 } decoding;
 
-/* Refuses what is empty or too large. Comes before all that takes memory or time by the size of the picture. */
+/* Refuses what is empty or too large. Comes before all that takes memory or time by the size of the
+ * picture. */
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height);
 heed_status heed_decoding_make_room(decoding *work, uint32_t width, uint32_t height);
 
-static inline uint8_t *pixel_row(const decoding *work, uint32_t y) { return work->picture.pixels + (size_t)y * work->picture.width * 3; }
+static inline uint8_t *pixel_row(const decoding *work, uint32_t y) {
+  return work->picture.pixels + (size_t)y * work->picture.width * 3;
+}
 
 /* Whole pictures of one kind. Statuses: as heed_image_decode. */
 heed_status heed_decode_png(decoding *work);

@@ -1,5 +1,5 @@
-/* JPEG bytes -> RGB, 8 bit, through libjpeg-turbo, with errors as in png_read.c. What the file promises is held against what it holds
- * before memory and time are spent. */
+/* JPEG bytes -> RGB, 8 bit, through libjpeg-turbo, with errors as in png_read.c. What the file
+ * promises is held against what it holds before memory and time are spent. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +10,14 @@
 
 #include "image/decoding.h"
 
-/* A progressive file may hold any number of scans over all pixels; real encoders write about ten. */
+/* A progressive file may hold any number of scans over all pixels; real encoders write about
+ * ten. */
 #define JPEG_MAX_SCANS 500
 #define JPEG_MAX_SCANNED_PIXELS ((uint64_t)1 << 32)
 /* What several scans add up to stands in memory whole, 2 bytes a coefficient. */
 #define JPEG_MAX_COEFFICIENT_BYTES ((uint64_t)1 << 30)
-/* Up to here a picture of arithmetic codes may be of any length: they are the only ones below a bit a block. */
+/* Up to here a picture of arithmetic codes may be of any length: they are the only ones below a bit
+ * a block. */
 #define JPEG_MAX_PACKED_PIXELS ((uint64_t)1 << 24)
 
 typedef struct jpeg_decoding {
@@ -31,21 +33,28 @@ static void jpeg_on_error(j_common_ptr jpeg) {
   decoding *to = work->work;
   char message[JMSG_LENGTH_MAX];
   jpeg->err->format_message(jpeg, message);
-  if (to->status == HEED_OK && jpeg->err->msg_code == JERR_OUT_OF_MEMORY) to->status = heed_fail_memory(to->error, to->name, 1);
+  if (to->status == HEED_OK && jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
+    to->status = heed_fail_memory(to->error, to->name, 1);
   if (to->status == HEED_OK)
-    to->status =
-        heed_fail(to->error, HEED_INVALID_FILE, "%s: not a valid JPEG (found \"%s\", expected a whole picture)", to->name, message);
+    to->status = heed_fail(to->error, HEED_INVALID_FILE,
+                           "%s: not a valid JPEG (found \"%s\", expected a whole picture)",
+                           to->name, message);
   longjmp(work->jump, 1);
 }
 
-/* libjpeg fills what is missing with grey and only warns; a picture with wrong pixels must not pass. Harmless warnings do. */
+/* libjpeg fills what is missing with grey and only warns; a picture with wrong pixels must not
+ * pass. Harmless warnings do. */
 static void jpeg_on_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   decoding *to = ((jpeg_decoding *)jpeg->client_data)->work;
   const int code = jpeg->err->msg_code;
   if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)
-    to->status = heed_fail(to->error, HEED_INVALID_FILE, "%s: the JPEG is cut short (found %zu bytes, expected more)", to->name, to->size);
-  if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC) jpeg_on_error(jpeg);
+    to->status =
+        heed_fail(to->error, HEED_INVALID_FILE,
+                  "%s: the JPEG is cut short (found %zu bytes, expected more)", to->name, to->size);
+  if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE ||
+      code == JWRN_MUST_RESYNC)
+    jpeg_on_error(jpeg);
 }
 
 static void jpeg_on_output(j_common_ptr jpeg) { (void)jpeg; }
@@ -56,8 +65,8 @@ typedef struct jpeg_scans {
   uint64_t bytes;
 } jpeg_scans;
 
-/* Goes from marker to marker as libjpeg does: bytes between are passed over, FF 00 and repeated FF are no markers, SOI, TEM and RST have no
- * length. */
+/* Goes from marker to marker as libjpeg does: bytes between are passed over, FF 00 and repeated FF
+ * are no markers, SOI, TEM and RST have no length. */
 static jpeg_scans jpeg_count_scans(const uint8_t *bytes, size_t size) {
   jpeg_scans found = {0, 0};
   bool in_scan = false;
@@ -86,29 +95,39 @@ static uint64_t jpeg_count_blocks(const struct jpeg_decompress_struct *jpeg) {
   return blocks;
 }
 
-/* What the header and the scans promise against what the file holds, before memory and time are spent on it. */
+/* What the header and the scans promise against what the file holds, before memory and time are
+ * spent on it. */
 static heed_status jpeg_check_scans(jpeg_decoding *work) {
   struct jpeg_decompress_struct *jpeg = &work->jpeg;
   const decoding *to = work->work;
   const jpeg_scans scans = jpeg_count_scans(to->bytes, to->size);
-  const uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height, blocks = jpeg_count_blocks(jpeg);
+  const uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height,
+                 blocks = jpeg_count_blocks(jpeg);
   if (scans.count > JPEG_MAX_SCANS || scans.count * pixels > JPEG_MAX_SCANNED_PIXELS)
-    return heed_fail(to->error, HEED_INVALID_FILE, "%s: the JPEG has too many scans (found %u of %u x %u pixels, expected about 10)",
-                     to->name, scans.count, jpeg->image_width, jpeg->image_height);
+    return heed_fail(
+        to->error, HEED_INVALID_FILE,
+        "%s: the JPEG has too many scans (found %u of %u x %u pixels, expected about 10)", to->name,
+        scans.count, jpeg->image_width, jpeg->image_height);
   /* A Huffman code is a bit at least, and every block has one. */
   if (blocks / 8 > scans.bytes && (!jpeg->arith_code || pixels > JPEG_MAX_PACKED_PIXELS))
-    return heed_fail(to->error, HEED_INVALID_FILE, "%s: the JPEG is cut short (found %llu bytes of pixels, expected at least %llu)",
-                     to->name, (unsigned long long)scans.bytes, (unsigned long long)(blocks / 8));
+    return heed_fail(
+        to->error, HEED_INVALID_FILE,
+        "%s: the JPEG is cut short (found %llu bytes of pixels, expected at least %llu)", to->name,
+        (unsigned long long)scans.bytes, (unsigned long long)(blocks / 8));
   if (jpeg_has_multiple_scans(jpeg) && blocks * 128 > JPEG_MAX_COEFFICIENT_BYTES)
     return heed_fail(to->error, HEED_INVALID_FILE,
-                     "%s: the JPEG is too large for one of several scans (found %llu bytes of coefficients, expected at most %llu)",
-                     to->name, (unsigned long long)blocks * 128, (unsigned long long)JPEG_MAX_COEFFICIENT_BYTES);
+                     "%s: the JPEG is too large for one of several scans (found %llu bytes of "
+                     "coefficients, expected at most %llu)",
+                     to->name, (unsigned long long)blocks * 128,
+                     (unsigned long long)JPEG_MAX_COEFFICIENT_BYTES);
   return HEED_OK;
 }
 
 static void jpeg_take_orientation(jpeg_decoding *work) {
   for (jpeg_saved_marker_ptr marker = work->jpeg.marker_list; marker; marker = marker->next) {
-    if (marker->marker != JPEG_APP0 + 1 || marker->data_length < 6 || memcmp(marker->data, "Exif\0\0", 6) != 0) continue;
+    if (marker->marker != JPEG_APP0 + 1 || marker->data_length < 6 ||
+        memcmp(marker->data, "Exif\0\0", 6) != 0)
+      continue;
     work->work->orientation = heed_exif_orientation(marker->data, marker->data_length);
     return;
   }
@@ -120,7 +139,8 @@ static uint32_t multiply_255(uint32_t a, uint32_t b) {
   return ((t >> 8) + t) >> 8;
 }
 
-/* Adobe's CMYK holds 255 - ink, so that it is C'K'/255 and so on; Pillow's own two steps are kept for the same rounding. */
+/* Adobe's CMYK holds 255 - ink, so that it is C'K'/255 and so on; Pillow's own two steps are kept
+ * for the same rounding. */
 static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width) {
   for (uint32_t x = 0; x < width; x++, cmyk += 4, rgb += 3) {
     const uint32_t light = cmyk[3];
@@ -131,12 +151,16 @@ static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width) {
 static heed_status jpeg_choose_color(jpeg_decoding *work) {
   const int components = work->jpeg.num_components;
   if (components != 1 && components != 3 && components != 4)
-    return heed_fail(work->work->error, HEED_UNSUPPORTED, "%s: a kind of JPEG that is not read (found %d components, expected 1, 3 or 4)",
-                     work->work->name, components);
+    return heed_fail(
+        work->work->error, HEED_UNSUPPORTED,
+        "%s: a kind of JPEG that is not read (found %d components, expected 1, 3 or 4)",
+        work->work->name, components);
   work->jpeg.out_color_space = components == 4 ? JCS_CMYK : JCS_RGB;
   if (components != 4) return HEED_OK;
   work->line = heed_alloc_raw(work->work->context, work->jpeg.image_width, 4);
-  return work->line ? HEED_OK : heed_fail_memory(work->work->error, work->work->name, (size_t)work->jpeg.image_width * 4);
+  return work->line ? HEED_OK
+                    : heed_fail_memory(work->work->error, work->work->name,
+                                       (size_t)work->jpeg.image_width * 4);
 }
 
 static heed_status jpeg_decode(jpeg_decoding *work) {

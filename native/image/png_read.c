@@ -1,5 +1,6 @@
-/* PNG bytes -> RGB, 8 bit, through libpng, which jumps out of itself into the one function that called setjmp; everything that must be
- * freed is reached from a struct outside of it. It stays silent. */
+/* PNG bytes -> RGB, 8 bit, through libpng, which jumps out of itself into the one function that
+ * called setjmp; everything that must be freed is reached from a struct outside of it. It stays
+ * silent. */
 #include <png.h>
 #include <setjmp.h>
 #include <string.h>
@@ -9,8 +10,9 @@
 static void png_on_error(png_structp png, png_const_charp message) {
   decoding *work = png_get_error_ptr(png);
   if (work->status == HEED_OK)
-    work->status =
-        heed_fail(work->error, HEED_INVALID_FILE, "%s: not a valid PNG (found \"%s\", expected a whole picture)", work->name, message);
+    work->status = heed_fail(work->error, HEED_INVALID_FILE,
+                             "%s: not a valid PNG (found \"%s\", expected a whole picture)",
+                             work->name, message);
   png_longjmp(png, 1);
 }
 
@@ -22,8 +24,9 @@ static void png_on_warning(png_structp png, png_const_charp message) {
 static void png_on_read(png_structp png, png_bytep to, size_t count) {
   decoding *work = png_get_io_ptr(png);
   if (work->size - work->at < count) {
-    work->status =
-        heed_fail(work->error, HEED_INVALID_FILE, "%s: the PNG is cut short (found %zu bytes, expected more)", work->name, work->size);
+    work->status = heed_fail(work->error, HEED_INVALID_FILE,
+                             "%s: the PNG is cut short (found %zu bytes, expected more)",
+                             work->name, work->size);
     png_error(png, "cut short");
   }
   memcpy(to, work->bytes + work->at, count);
@@ -33,7 +36,8 @@ static void png_on_read(png_structp png, png_bytep to, size_t count) {
 static png_voidp png_on_alloc(png_structp png, png_alloc_size_t size) {
   decoding *work = png_get_mem_ptr(png);
   void *pointer = heed_alloc_raw(work->context, size, 1);
-  if (!pointer && work->status == HEED_OK) work->status = heed_fail_memory(work->error, work->name, size);
+  if (!pointer && work->status == HEED_OK)
+    work->status = heed_fail_memory(work->error, work->name, size);
   return pointer;
 }
 
@@ -42,7 +46,8 @@ static void png_on_free(png_structp png, png_voidp pointer) {
   heed_free(work->context, pointer);
 }
 
-/* Everything to RGB of 8 bits, as Pillow does: alpha dropped, 16-bit colour cut to its high byte, 16-bit grey scaled by 1/257. */
+/* Everything to RGB of 8 bits, as Pillow does: alpha dropped, 16-bit colour cut to its high byte,
+ * 16-bit grey scaled by 1/257. */
 static void png_ask_for_rgb(png_structp png, png_infop info) {
   const int color = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
@@ -55,22 +60,25 @@ static void png_ask_for_rgb(png_structp png, png_infop info) {
   png_set_strip_alpha(png);
 }
 
-/* Texts, profiles and palettes that are suggested may unpack to gigabytes, and nothing here asks for them: of the chunks beside the
- * pixels only the orientation's is read. */
+/* Texts, profiles and palettes that are suggested may unpack to gigabytes, and nothing here asks
+ * for them: of the chunks beside the pixels only the orientation's is read. */
 static void png_skip_chunks(png_structp png) {
 #ifdef PNG_SET_UNKNOWN_CHUNKS_SUPPORTED
-  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* all that libpng knows but IHDR, PLTE, tRNS, IDAT, IEND */
+  /* all that libpng knows but IHDR, PLTE, tRNS, IDAT, IEND */
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_AS_DEFAULT, (png_const_bytep) "eXIf", 1);
 #else
   (void)png;
 #endif
 }
 
-/* Deflate packs at most 1032 to 1: a header that promises more than the file can hold is found before memory is asked for. */
+/* Deflate packs at most 1032 to 1: a header that promises more than the file can hold is found
+ * before memory is asked for. */
 static heed_status png_check_length(const decoding *work, png_structp png, png_infop info) {
   const uint64_t promised = (uint64_t)png_get_image_height(png, info) * png_get_rowbytes(png, info);
   if (promised / 1032 <= work->size) return HEED_OK;
-  return heed_fail(work->error, HEED_INVALID_FILE, "%s: the PNG is cut short (found %zu bytes, expected at least %llu)", work->name,
+  return heed_fail(work->error, HEED_INVALID_FILE,
+                   "%s: the PNG is cut short (found %zu bytes, expected at least %llu)", work->name,
                    work->size, (unsigned long long)(promised / 1032));
 }
 
@@ -79,7 +87,8 @@ static void png_take_orientation(decoding *work, png_structp png, png_infop info
 #ifdef PNG_eXIf_SUPPORTED
   png_uint_32 size = 0;
   png_bytep exif = NULL;
-  if (png_get_eXIf_1(png, info, &size, &exif) && exif) work->orientation = heed_exif_orientation(exif, size);
+  if (png_get_eXIf_1(png, info, &size, &exif) && exif)
+    work->orientation = heed_exif_orientation(exif, size);
 #else
   (void)work, (void)png, (void)info;
 #endif
@@ -87,31 +96,38 @@ static void png_take_orientation(decoding *work, png_structp png, png_infop info
 
 static heed_status png_decode(decoding *work, png_structp png, png_infop info) {
   if (setjmp(png_jmpbuf(png))) return work->status;
-  png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF); /* so that heed_decoding_check_size is the one that says what is too large */
+  /* so that heed_decoding_check_size is the one that says what is too large */
+  png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
   png_set_read_fn(png, work, png_on_read);
   png_skip_chunks(png);
   png_read_info(png, info);
   const uint32_t width = png_get_image_width(png, info), height = png_get_image_height(png, info);
-  HEED_TRY(heed_decoding_check_size(work, width, height)); /* before png_read_update_info makes room for rows */
+  /* before png_read_update_info makes room for rows */
+  HEED_TRY(heed_decoding_check_size(work, width, height));
   HEED_TRY(png_check_length(work, png, info));
   png_ask_for_rgb(png, info);
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   HEED_TRY(heed_decoding_make_room(work, width, height));
   if (png_get_rowbytes(png, info) != (size_t)width * 3)
-    return heed_fail(work->error, HEED_UNSUPPORTED, "%s: a kind of PNG that does not become RGB (found %zu bytes a row, expected %zu)",
-                     work->name, (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
+    return heed_fail(
+        work->error, HEED_UNSUPPORTED,
+        "%s: a kind of PNG that does not become RGB (found %zu bytes a row, expected %zu)",
+        work->name, (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
   for (int pass = 0; pass < passes; pass++)
     for (uint32_t y = 0; y < height; y++) png_read_row(png, pixel_row(work, y), NULL);
   png_read_end(png, info);
   png_take_orientation(work, png, info);
-  return work->status; /* libpng goes on without a chunk it had no memory for: the orientation would be lost */
+  /* libpng goes on without a chunk it had no memory for: the orientation would be lost */
+  return work->status;
 }
 
 heed_status heed_decode_png(decoding *work) {
-  png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, work, png_on_error, png_on_warning, work, png_on_alloc, png_on_free);
+  png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, work, png_on_error,
+                                             png_on_warning, work, png_on_alloc, png_on_free);
   png_infop info = png ? png_create_info_struct(png) : NULL;
-  const heed_status status = info ? png_decode(work, png, info) : heed_fail_memory(work->error, work->name, 1);
+  const heed_status status =
+      info ? png_decode(work, png, info) : heed_fail_memory(work->error, work->name, 1);
   png_destroy_read_struct(&png, &info, NULL);
   return status;
 }

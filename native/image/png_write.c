@@ -36,22 +36,25 @@ static void on_write(png_structp png, png_bytep bytes, size_t count) {
 static void on_flush(png_structp png) { (void)png; }
 
 /* False when libpng jumped out. Only `writing` is used after the jump. */
-static bool write_rows(png_writing *writing, const uint8_t *pixels, uint32_t width, uint32_t height) {
+static bool write_rows(png_writing *writing, const uint8_t *pixels, uint32_t width,
+                       uint32_t height) {
   if (setjmp(png_jmpbuf(writing->png))) return false;
   png_set_user_limits(writing->png, 0x7FFFFFFF, 0x7FFFFFFF);
   png_set_write_fn(writing->png, writing, on_write, on_flush);
-  png_set_IHDR(writing->png, writing->info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(writing->png, writing->info, width, height, 8, PNG_COLOR_TYPE_RGB,
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(writing->png, writing->info);
   for (uint32_t y = 0; y < height; y++) png_write_row(writing->png, pixels + (size_t)y * width * 3);
   png_write_end(writing->png, writing->info);
   return true;
 }
 
-heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height, heed_error *error) {
+heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height,
+                           heed_error *error) {
   if (!pixels || width == 0 || height == 0 || width > INT32_MAX || height > INT32_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: nothing to write (found %u x %u pixels, expected at least 1 x 1)", path, width,
-                     height);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: nothing to write (found %u x %u pixels, expected at least 1 x 1)", path,
+                     width, height);
   png_writing writing = {.reason = 0};
   HEED_TRY(heed_file_write_begin(&writing.output, path, error));
   writing.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
@@ -62,6 +65,7 @@ heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t wid
   if (written) return heed_file_write_commit(&writing.output, error);
   heed_file_write_abort(&writing.output);
   if (!ready || !writing.reason) return heed_fail_memory(error, path, (size_t)width * 3);
-  return heed_fail(error, HEED_IO, "%s: writing failed (found \"%s\", expected a place that can be written)", path,
+  return heed_fail(error, HEED_IO,
+                   "%s: writing failed (found \"%s\", expected a place that can be written)", path,
                    strerror(writing.reason));
 }

@@ -20,36 +20,53 @@ typedef struct heed_ring heed_ring; /* a backend's own: slots of runs in flight 
 typedef struct heed_backend_vtable {
   const char *name;
   /* Whether this node can run here, with a sentence when not. Called while a plan is made. */
-  heed_status (*supports)(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error);
+  heed_status (*supports)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                          heed_error *error);
   /* Fills memory->weights and memory->workspace for the plan; allocates nothing lasting. */
-  heed_status (*measure)(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error);
-  /* Allocates arena, weights and workspace, reads the constants (hooks: phase "read", bytes), makes pipelines. */
-  heed_status (*program_create)(heed_backend *backend, const heed_plan *plan, const heed_hooks *hooks, heed_program **program, heed_error *error);
+  heed_status (*measure)(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
+                         heed_error *error);
+  /* Allocates arena, weights and workspace, reads the constants (hooks: phase "read", bytes), makes
+   * pipelines. */
+  heed_status (*program_create)(heed_backend *backend, const heed_plan *plan,
+                                const heed_hooks *hooks, heed_program **program, heed_error *error);
   void (*program_destroy)(heed_program *program);
   /* Copies bytes into / out of the arena at a byte offset. The ranges lie inside one kept value. */
-  heed_status (*write)(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error);
-  heed_status (*read)(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error);
-  /* Runs all steps; hooks (may be NULL, fields may be NULL): phase "run", stage i of n, cancel asked between stages. */
+  heed_status (*write)(heed_program *program, uint64_t offset, const void *from, size_t bytes,
+                       heed_error *error);
+  heed_status (*read)(heed_program *program, uint64_t offset, void *to, size_t bytes,
+                      heed_error *error);
+  /* Runs all steps; hooks (may be NULL, fields may be NULL): phase "run", stage i of n, cancel
+   * asked between stages. */
   heed_status (*run)(heed_program *program, const heed_hooks *hooks, heed_error *error);
-  /* May be NULL. Runs from step *step, which is not past the end, to the end of its stage, and moves *step there. */
+  /* May be NULL. Runs from step *step, which is not past the end, to the end of its stage, and
+   * moves *step there. */
   heed_status (*run_part)(heed_program *program, uint32_t *step, heed_error *error);
   /* May be NULL. The arena from a byte offset on, where the program itself can read it. */
   const void *(*view)(const heed_program *program, uint64_t offset);
   /* Runs all steps one by one and fills times[step_count]. */
-  heed_status (*profile)(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error);
-  /* Fills dispatches and kernels of the step that a node is; NULL: one dispatch, of which nothing is told. */
-  void (*describe)(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_plan_step *step);
+  heed_status (*profile)(heed_program *program, const heed_clock *clock, heed_step_time *times,
+                         heed_error *error);
+  /* Fills dispatches and kernels of the step that a node is; NULL: one dispatch, of which nothing
+   * is told. */
+  void (*describe)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                   heed_plan_step *step);
   void (*destroy)(heed_backend *backend);
-  /* The mode in which an attention will run: plan->attention where the backend has it, its own choice else; never
-   * AUTO. NULL: the backend has one way only and does not say which. */
-  heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan, const heed_node *node);
-  /* NULL, all four, where runs are not kept in flight. ring_submit copies the inputs in and starts a run; ring_collect waits for it and
-   * copies the outputs out, those that have a place. Slots are used in turn, and a slot again only when it was collected. After a failed
-   * submit its slot has nothing to collect. Neither allocates. ring_destroy waits for what is in flight. */
-  heed_status (*ring_create)(heed_program *program, const heed_spans *inputs, const heed_spans *outputs, uint32_t slots, heed_ring **ring, heed_error *error);
+  /* The mode in which an attention will run: plan->attention where the backend has it, its own
+   * choice else; never AUTO. NULL: the backend has one way only and does not say which. */
+  heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan,
+                                        const heed_node *node);
+  /* NULL, all four, where runs are not kept in flight. ring_submit copies the inputs in and starts
+   * a run; ring_collect waits for it and copies the outputs out, those that have a place. Slots are
+   * used in turn, and a slot again only when it was collected. After a failed submit its slot has
+   * nothing to collect. Neither allocates. ring_destroy waits for what is in flight. */
+  heed_status (*ring_create)(heed_program *program, const heed_spans *inputs,
+                             const heed_spans *outputs, uint32_t slots, heed_ring **ring,
+                             heed_error *error);
   void (*ring_destroy)(heed_ring *ring);
-  heed_status (*ring_submit)(heed_ring *ring, uint32_t slot, const void *const *inputs, heed_error *error);
-  heed_status (*ring_collect)(heed_ring *ring, uint32_t slot, void *const *outputs, heed_error *error);
+  heed_status (*ring_submit)(heed_ring *ring, uint32_t slot, const void *const *inputs,
+                             heed_error *error);
+  heed_status (*ring_collect)(heed_ring *ring, uint32_t slot, void *const *outputs,
+                              heed_error *error);
 } heed_backend_vtable;
 
 /* The head of every backend's own struct. */

@@ -7,17 +7,23 @@
 #include "base/status.h"
 #include "base/tensor.h"
 
-static const heed_backend_vtable *backend_of(const heed_session *session) { return session->plan->backend->vtable; }
+static const heed_backend_vtable *backend_of(const heed_session *session) {
+  return session->plan->backend->vtable;
+}
 
-heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error) {
-  if (!plan || !session) return heed_fail(error, HEED_INVALID_ARGUMENT, "session: plan or place for the result missing (found NULL)");
+heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session,
+                                heed_error *error) {
+  if (!plan || !session)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "session: plan or place for the result missing (found NULL)");
   *session = NULL;
   heed_hooks full = HEED_HOOKS_INIT;
   if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "session: hooks", error));
   heed_session *made = heed_alloc(plan->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "session", sizeof *made);
   made->plan = plan;
-  const heed_status status = plan->backend->vtable->program_create(plan->backend, plan, hooks ? &full : NULL, &made->program, error);
+  const heed_status status = plan->backend->vtable->program_create(
+      plan->backend, plan, hooks ? &full : NULL, &made->program, error);
   if (status != HEED_OK) {
     heed_free(plan->context, made);
     return status;
@@ -36,24 +42,33 @@ const heed_graph *heed_session_graph(const heed_session *session) { return sessi
 
 static heed_status want_idle(const heed_session *session, heed_error *error) {
   if (!session->in_flight) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_ARGUMENT, "session: a stream has runs in flight (found %u, expected them collected)", session->in_flight);
+  return heed_fail(error, HEED_INVALID_ARGUMENT,
+                   "session: a stream has runs in flight (found %u, expected them collected)",
+                   session->in_flight);
 }
 
-static const char *name_of(const heed_value_record *record) { return record->name ? record->name : "value"; }
+static const char *name_of(const heed_value_record *record) {
+  return record->name ? record->name : "value";
+}
 
-heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error) {
+heed_status heed_session_write(heed_session *session, heed_value input, const void *data,
+                               size_t bytes, heed_error *error) {
   const heed_plan *plan = session->plan;
   const heed_value_record *record = heed_graph_need(plan->graph, input, "write", error);
   if (!record) return HEED_INVALID_ARGUMENT;
   if (record->kind != HEED_VALUE_INPUT)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "write: %s is not an input (found a computed value or a constant)", name_of(record));
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "write: %s is not an input (found a computed value or a constant)",
+                     name_of(record));
   const uint64_t expected = heed_plan_bytes(plan, input.id);
   if (bytes != expected)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "write: %s has another size (found %zu bytes, expected %llu)", name_of(record), bytes,
-                     (unsigned long long)expected);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "write: %s has another size (found %zu bytes, expected %llu)", name_of(record),
+                     bytes, (unsigned long long)expected);
   if (!plan->placement[input.id].live) return HEED_OK; /* nothing that runs reads it */
   HEED_TRY(want_idle(session, error));
-  return backend_of(session)->write(session->program, heed_plan_offset(plan, input.id), data, bytes, error);
+  return backend_of(session)->write(session->program, heed_plan_offset(plan, input.id), data, bytes,
+                                    error);
 }
 
 heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error) {
@@ -65,44 +80,63 @@ heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, hee
 
 heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {
   if (!step || *step >= session->plan->step_count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "run: no such step (found %u, expected less than %u)", step ? *step : 0, session->plan->step_count);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "run: no such step (found %u, expected less than %u)", step ? *step : 0,
+                     session->plan->step_count);
   HEED_TRY(want_idle(session, error));
-  if (!backend_of(session)->run_part) return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once", backend_of(session)->name);
+  if (!backend_of(session)->run_part)
+    return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once",
+                     backend_of(session)->name);
   return backend_of(session)->run_part(session->program, step, error);
 }
 
-heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error) {
-  if (!clock || !clock->microseconds || !times) return heed_fail(error, HEED_INVALID_ARGUMENT, "profile: clock or place for the times missing (found NULL)");
+heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
+                                 heed_step_time *times, heed_error *error) {
+  if (!clock || !clock->microseconds || !times)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "profile: clock or place for the times missing (found NULL)");
   HEED_TRY(want_idle(session, error));
   return backend_of(session)->profile(session->program, clock, times, error);
 }
 
-heed_status heed_session_want_kept(const heed_session *session, heed_value value, heed_error *error) {
+heed_status heed_session_want_kept(const heed_session *session, heed_value value,
+                                   heed_error *error) {
   const heed_plan *plan = session->plan;
   const heed_value_record *record = heed_graph_need(plan->graph, value, "read", error);
   if (!record) return HEED_INVALID_ARGUMENT;
   const heed_placement *root = &plan->placement[heed_graph_root(plan->graph, value.id)];
   if (record->kind != HEED_VALUE_CONSTANT && root->live && root->kept) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_ARGUMENT, "read: %s is not kept by this plan (expected an output or a tap)", name_of(record));
+  return heed_fail(error, HEED_INVALID_ARGUMENT,
+                   "read: %s is not kept by this plan (expected an output or a tap)",
+                   name_of(record));
 }
 
-heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error) {
+heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first,
+                              uint64_t count, void *to, heed_error *error) {
   HEED_TRY(want_idle(session, error));
   HEED_TRY(heed_session_want_kept(session, value, error));
   const heed_value_record *record = heed_graph_record(session->plan->graph, value.id);
   const uint64_t size = heed_dtype_size(record->dtype), elements = heed_shape_count(&record->shape);
   if (count > elements || first > elements - count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "read: %s has fewer elements (found %llu from %llu, expected within %llu)", name_of(record),
-                     (unsigned long long)count, (unsigned long long)first, (unsigned long long)elements);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "read: %s has fewer elements (found %llu from %llu, expected within %llu)",
+                     name_of(record), (unsigned long long)count, (unsigned long long)first,
+                     (unsigned long long)elements);
   if (count == 0) return HEED_OK;
-  return backend_of(session)->read(session->program, heed_plan_offset(session->plan, value.id) + first * size, to, (size_t)(count * size), error);
+  return backend_of(session)->read(session->program,
+                                   heed_plan_offset(session->plan, value.id) + first * size, to,
+                                   (size_t)(count * size), error);
 }
 
-heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error) {
+heed_status heed_session_view(heed_session *session, heed_value value, const void **data,
+                              heed_error *error) {
   *data = NULL;
   HEED_TRY(heed_session_want_kept(session, value, error));
   if (!backend_of(session)->view)
-    return heed_fail(error, HEED_UNSUPPORTED, "view: results of the %s backend lie in the device's memory (expected heed_session_read)", backend_of(session)->name);
+    return heed_fail(
+        error, HEED_UNSUPPORTED,
+        "view: results of the %s backend lie in the device's memory (expected heed_session_read)",
+        backend_of(session)->name);
   *data = backend_of(session)->view(session->program, heed_plan_offset(session->plan, value.id));
   return HEED_OK;
 }

@@ -7,10 +7,12 @@
 struct heed_session {
   const heed_plan *plan;
   heed_program *program;
-  uint32_t in_flight; /* runs of a stream that were not collected yet; the session itself must not run then */
+  /* runs of a stream that were not collected yet; the session itself must not run then */
+  uint32_t in_flight;
 };
 
 /* Whether the value can be read after a run. */
-heed_status heed_session_want_kept(const heed_session *session, heed_value value, heed_error *error);
+heed_status heed_session_want_kept(const heed_session *session, heed_value value,
+                                   heed_error *error);
 
 #endif

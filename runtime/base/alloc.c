@@ -52,7 +52,8 @@ void heed_free(const heed_context *context, void *pointer) {
   if (pointer) context->allocator.free(pointer, context->allocator.user);
 }
 
-bool heed_grow(const heed_context *context, void *array, size_t *capacity, size_t need, size_t size) {
+bool heed_grow(const heed_context *context, void *array, size_t *capacity, size_t need,
+               size_t size) {
   if (need <= *capacity) return true;
   size_t wanted = *capacity ? *capacity : 8;
   while (wanted < need) {

@@ -1,6 +1,7 @@
-/* Asserts of what heed owes to itself: ids, slots, sizes. What a caller may get wrong is an error with a sentence, never an assert.
- * HEED_ASSERTS (a CMake option; on in the presets dev, san and tsan) stops the program where one does not hold; otherwise they cost
- * nothing, and the condition is not computed. */
+/* Asserts of what heed owes to itself: ids, slots, sizes. What a caller may get wrong is an error
+ * with a sentence, never an assert. HEED_ASSERTS (a CMake option; on in the presets dev, san and
+ * tsan) stops the program where one does not hold; otherwise they cost nothing, and the condition
+ * is not computed. */
 #ifndef HEED_BASE_ASSERT_H
 #define HEED_BASE_ASSERT_H
 
@@ -12,7 +13,8 @@ _Noreturn static inline void heed_assert_failed(const char *condition, const cha
   fprintf(stderr, "%s:%d: an assertion does not hold (expected %s)\n", file, line, condition);
   abort();
 }
-#define HEED_ASSERT(condition) ((condition) ? (void)0 : heed_assert_failed(#condition, __FILE__, __LINE__))
+#define HEED_ASSERT(condition) \
+  ((condition) ? (void)0 : heed_assert_failed(#condition, __FILE__, __LINE__))
 #else
 #define HEED_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0)) /* names in it count as used */
 #endif

@@ -21,7 +21,8 @@ static void default_free(void *pointer, void *user) {
 #else
 static void *default_alloc(size_t size, size_t alignment, void *user) {
   (void)user;
-  const size_t padding = (alignment - size % alignment) % alignment; /* aligned_alloc wants a multiple */
+  /* aligned_alloc wants a multiple */
+  const size_t padding = (alignment - size % alignment) % alignment;
   if (size > SIZE_MAX - padding) return NULL;
   return aligned_alloc(alignment, size + padding);
 }
@@ -32,14 +33,18 @@ static void default_free(void *pointer, void *user) {
 }
 #endif
 
-heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error) {
-  if (!context) return heed_fail(error, HEED_INVALID_ARGUMENT, "context: no place for the result (found NULL, expected a pointer)");
+heed_status heed_context_create(const heed_context_desc *desc, heed_context **context,
+                                heed_error *error) {
+  if (!context)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "context: no place for the result (found NULL, expected a pointer)");
   *context = NULL;
   heed_context made = {{default_alloc, default_free, NULL}, NULL, NULL};
   heed_context_desc full = HEED_CONTEXT_DESC_INIT;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "context", error));
   if (!full.allocator.alloc != !full.allocator.free)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "context: an allocator needs both alloc and free (found one of them)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "context: an allocator needs both alloc and free (found one of them)");
   if (full.allocator.alloc) made.allocator = full.allocator;
   made.log = full.log;
   made.log_user = full.log_user;

@@ -1,7 +1,8 @@
 /* Decimal text to double.
  *
- * The number is digits * 10^exponent. Short ones are one exact product or quotient (Clinger 1990). The rest are the quotient of two
- * big integers, digits * 10^e and 10^-e, brought to a ratio in [1, 2); 64 bits of it by long division, then one rounding. */
+ * The number is digits * 10^exponent. Short ones are one exact product or quotient (Clinger 1990).
+ * The rest are the quotient of two big integers, digits * 10^e and 10^-e, brought to a ratio in [1,
+ * 2); 64 bits of it by long division, then one rounding. */
 #include "base/decimal.h"
 
 #include <float.h>
@@ -13,7 +14,8 @@
 #define MAX_DIGITS 800
 #define LARGEST_POINT 310     /* 0.d * 10^310 and more overflows */
 #define SMALLEST_POINT (-330) /* less than half of the smallest subnormal */
-/* The largest number is 10^(MAX_DIGITS + 1 - SMALLEST_POINT), 3760 bits, with room for a shift by one. */
+/* The largest number is 10^(MAX_DIGITS + 1 - SMALLEST_POINT), 3760 bits, with room for a shift by
+ * one. */
 #define WORDS 120
 
 typedef struct digits {
@@ -117,16 +119,19 @@ static void read_digits(const char *text, size_t length, digits *d) {
 
 /* Both operands and the power are exact doubles, so one operation rounds once. */
 static bool short_value(const digits *d, double *value) {
-  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   uint64_t whole = 0;
   if (FLT_EVAL_METHOD != 0 || d->count > 15 || d->exponent > 22 || d->exponent < -22) return false;
   for (int i = 0; i < d->count; i++) whole = whole * 10 + d->digit[i];
-  *value = d->exponent < 0 ? (double)whole / powers[-d->exponent] : (double)whole * powers[d->exponent];
+  *value =
+      d->exponent < 0 ? (double)whole / powers[-d->exponent] : (double)whole * powers[d->exponent];
   return true;
 }
 
-/* bits / 2^63 * 2^exponent with bits >= 2^63, rounded to the 53 bits (fewer for a subnormal) that a double keeps. */
+/* bits / 2^63 * 2^exponent with bits >= 2^63, rounded to the 53 bits (fewer for a subnormal) that a
+ * double keeps. */
 static double assemble(uint64_t bits, int exponent, bool sticky) {
   int drop = 11;
   if (exponent < -1022) drop += -1022 - exponent;

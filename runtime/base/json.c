@@ -1,7 +1,8 @@
 /* A strict JSON reader: RFC 8259, UTF-8 only, unique keys, bounded depth; see json.h.
  *
- * The text is decoded in place: a string's bytes start after its opening quote, and its closing quote (or what decoding freed before
- * it) becomes a NUL. A node of a container tells where its subtree ends, so that the array of nodes is the tree. */
+ * The text is decoded in place: a string's bytes start after its opening quote, and its closing
+ * quote (or what decoding freed before it) becomes a NUL. A node of a container tells where its
+ * subtree ends, so that the array of nodes is the tree. */
 #include "base/json.h"
 
 #include <string.h>
@@ -22,7 +23,8 @@ typedef struct json_node {
 struct heed_json {
   const heed_context *context;
   char *text;
-  json_node *nodes; /* [0] stands for "none"; a member is its key, a string, followed by its value */
+  json_node
+      *nodes; /* [0] stands for "none"; a member is its key, a string, followed by its value */
   size_t count, capacity;
 };
 
@@ -36,25 +38,32 @@ typedef struct parser {
   heed_error *error;
 } parser;
 
-/* ----------------------------------------------------------------------------------------------------------------- sentences */
+/* ------------------------------------------------------------------------------------ sentences */
 
 static heed_status fail_at(parser *p, size_t at, const char *what) {
   const unsigned char c = at < p->size ? (unsigned char)p->text[at] : 0;
-  if (at >= p->size) return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found the end of the text)", p->where, what, at);
+  if (at >= p->size)
+    return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found the end of the text)",
+                     p->where, what, at);
   if (c < 0x20u || c > 0x7Eu)
-    return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found byte 0x%02X)", p->where, what, at, c);
-  return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found '%c')", p->where, what, at, c);
+    return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found byte 0x%02X)",
+                     p->where, what, at, c);
+  return heed_fail(p->error, HEED_INVALID_FILE, "%s: %s at byte %zu (found '%c')", p->where, what,
+                   at, c);
 }
 
-/* --------------------------------------------------------------------------------------------------------------------- nodes */
+/* ---------------------------------------------------------------------------------------- nodes */
 
 static heed_status add_node(parser *p, heed_json_kind kind, size_t start, size_t length) {
   heed_json *json = p->json;
   if (json->count >= HEED_JSON_MAX_NODES)
-    return heed_fail(p->error, HEED_UNSUPPORTED, "%s: too many values (found more than %u)", p->where, HEED_JSON_MAX_NODES);
-  if (!heed_grow(json->context, &json->nodes, &json->capacity, json->count + 1, sizeof *json->nodes))
+    return heed_fail(p->error, HEED_UNSUPPORTED, "%s: too many values (found more than %u)",
+                     p->where, HEED_JSON_MAX_NODES);
+  if (!heed_grow(json->context, &json->nodes, &json->capacity, json->count + 1,
+                 sizeof *json->nodes))
     return heed_fail_memory(p->error, p->where, json->count * 2 * sizeof *json->nodes);
-  json->nodes[json->count] = (json_node){(uint32_t)start, (uint32_t)length, (uint32_t)json->count + 1, (uint32_t)kind};
+  json->nodes[json->count] =
+      (json_node){(uint32_t)start, (uint32_t)length, (uint32_t)json->count + 1, (uint32_t)kind};
   json->count++;
   return HEED_OK;
 }
@@ -64,20 +73,26 @@ static void count_element(parser *p) {
 }
 
 static void skip_space(parser *p) {
-  while (p->at < p->size && (p->text[p->at] == ' ' || p->text[p->at] == '\n' || p->text[p->at] == '\r' || p->text[p->at] == '\t')) p->at++;
+  while (p->at < p->size && (p->text[p->at] == ' ' || p->text[p->at] == '\n' ||
+                             p->text[p->at] == '\r' || p->text[p->at] == '\t'))
+    p->at++;
 }
 
 static bool next_is(const parser *p, char c) { return p->at < p->size && p->text[p->at] == c; }
 
-/* ------------------------------------------------------------------------------------------------------------------- strings */
+/* -------------------------------------------------------------------------------------- strings */
 
-/* Four hexadecimal digits at p->at + 2, after a backslash and a u; false when they are not there. */
+/* Four hexadecimal digits at p->at + 2, after a backslash and a u; false when they are not
+ * there. */
 static bool read_unit(const parser *p, uint32_t *unit) {
   if (p->size - p->at < 6 || p->text[p->at] != '\\' || p->text[p->at + 1] != 'u') return false;
   *unit = 0;
   for (size_t i = 2; i < 6; i++) {
     const char c = p->text[p->at + i];
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
     if (digit < 0) return false;
     *unit = *unit << 4 | (uint32_t)digit;
   }
@@ -90,13 +105,15 @@ static heed_status unicode_escape(parser *p, uint32_t *point) {
   if (!read_unit(p, point)) return fail_at(p, start, "expected four hexadecimal digits after \\u");
   p->at += 6;
   if (*point < 0xD800u || *point > 0xDFFFu) return HEED_OK;
-  if (*point > 0xDBFFu || !read_unit(p, &low) || low < 0xDC00u || low > 0xDFFFu) return fail_at(p, start, "an unpaired surrogate");
+  if (*point > 0xDBFFu || !read_unit(p, &low) || low < 0xDC00u || low > 0xDFFFu)
+    return fail_at(p, start, "an unpaired surrogate");
   p->at += 6;
   *point = 0x10000u + ((*point - 0xD800u) << 10) + (low - 0xDC00u);
   return HEED_OK;
 }
 
-/* Decodes the escape at p->at to p->text + *to. An escape is never shorter than what it stands for. */
+/* Decodes the escape at p->at to p->text + *to. An escape is never shorter than what it stands
+ * for. */
 static heed_status decode_escape(parser *p, size_t *to) {
   static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
   const char c = p->size - p->at >= 2 ? p->text[p->at + 1] : '\0';
@@ -134,7 +151,7 @@ static heed_status parse_string(parser *p) {
   return add_node(p, HEED_JSON_STRING, start, to - start);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- scalars */
+/* -------------------------------------------------------------------------------------- scalars */
 
 static bool skip_digits(parser *p) {
   const size_t start = p->at;
@@ -163,12 +180,13 @@ static heed_status parse_number(parser *p) {
 
 static heed_status parse_word(parser *p, const char *word, heed_json_kind kind) {
   const size_t length = strlen(word), start = p->at;
-  if (p->size - start < length || memcmp(p->text + start, word, length) != 0) return fail_at(p, start, "expected a value");
+  if (p->size - start < length || memcmp(p->text + start, word, length) != 0)
+    return fail_at(p, start, "expected a value");
   p->at += length;
   return add_node(p, kind, start, length);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ keys are unique */
+/* ------------------------------------------------------------------------------ keys are unique */
 
 static int compare_strings(const heed_json *json, const json_node *a, const json_node *b) {
   const uint32_t shorter = a->length < b->length ? a->length : b->length;
@@ -184,16 +202,20 @@ static bool key_less(const void *user, uint32_t a, uint32_t b) {
 
 static heed_status fail_duplicate(parser *p, uint32_t key) {
   const json_node *node = &p->json->nodes[key];
-  return heed_fail(p->error, HEED_INVALID_FILE, "%s: the key \"%.*s\" occurs twice in one object (found again at byte %u)", p->where,
-                   HEED_CUT(p->text + node->start), node->start);
+  return heed_fail(p->error, HEED_INVALID_FILE,
+                   "%s: the key \"%.*s\" occurs twice in one object (found again at byte %u)",
+                   p->where, HEED_CUT(p->text + node->start), node->start);
 }
 
-/* The second occurrence, earliest in the text, of any key; 0 when all differ. keys: the nodes of the keys, sorted here. */
+/* The second occurrence, earliest in the text, of any key; 0 when all differ. keys: the nodes of
+ * the keys, sorted here. */
 static uint32_t find_duplicate(const heed_json *json, uint32_t *keys, size_t count) {
   uint32_t found = 0;
   heed_sort(keys, count, key_less, json);
   for (size_t i = 1; i < count; i++)
-    if (compare_strings(json, &json->nodes[keys[i - 1]], &json->nodes[keys[i]]) == 0 && (!found || keys[i] < found)) found = keys[i];
+    if (compare_strings(json, &json->nodes[keys[i - 1]], &json->nodes[keys[i]]) == 0 &&
+        (!found || keys[i] < found))
+      found = keys[i];
   return found;
 }
 
@@ -215,7 +237,7 @@ static heed_status check_keys(parser *p, uint32_t object) {
   return duplicate ? fail_duplicate(p, duplicate) : HEED_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- containers */
+/* ----------------------------------------------------------------------------------- containers */
 
 static heed_status parse_key(parser *p) {
   skip_space(p);
@@ -237,8 +259,9 @@ static heed_status close_container(parser *p) {
 /* *complete: the container was empty, so that it is a whole value already. */
 static heed_status open_container(parser *p, heed_json_kind kind, bool *complete) {
   if (p->depth == HEED_JSON_MAX_DEPTH)
-    return heed_fail(p->error, HEED_INVALID_FILE, "%s: nested too deeply at byte %zu (found more than %d levels)", p->where, p->at,
-                     HEED_JSON_MAX_DEPTH);
+    return heed_fail(p->error, HEED_INVALID_FILE,
+                     "%s: nested too deeply at byte %zu (found more than %d levels)", p->where,
+                     p->at, HEED_JSON_MAX_DEPTH);
   HEED_TRY(add_node(p, kind, p->at, 0));
   p->stack[p->depth++] = (uint32_t)p->json->count - 1;
   p->at++;
@@ -270,13 +293,16 @@ static heed_status after_element(parser *p, bool *complete) {
   skip_space(p);
   *complete = next_is(p, object ? '}' : ']');
   if (*complete) return close_container(p);
-  if (!next_is(p, ',')) return fail_at(p, p->at, object ? "expected ',' or '}'" : "expected ',' or ']'");
+  if (!next_is(p, ','))
+    return fail_at(p, p->at, object ? "expected ',' or '}'" : "expected ',' or ']'");
   p->at++;
   return object ? parse_key(p) : HEED_OK;
 }
 
 static heed_status parse_text(parser *p) {
-  if (p->size >= UINT32_MAX) return heed_fail(p->error, HEED_UNSUPPORTED, "%s: the text is too long (found %zu bytes)", p->where, p->size);
+  if (p->size >= UINT32_MAX)
+    return heed_fail(p->error, HEED_UNSUPPORTED, "%s: the text is too long (found %zu bytes)",
+                     p->where, p->size);
   HEED_TRY(add_node(p, HEED_JSON_NONE, 0, 0));
   for (;;) {
     bool complete;
@@ -288,7 +314,8 @@ static heed_status parse_text(parser *p) {
   return p->at < p->size ? fail_at(p, p->at, "expected nothing more") : HEED_OK;
 }
 
-heed_status heed_json_take(const heed_context *context, char *text, size_t size, const char *where, heed_json **json, heed_error *error) {
+heed_status heed_json_take(const heed_context *context, char *text, size_t size, const char *where,
+                           heed_json **json, heed_error *error) {
   *json = heed_alloc(context, 1, sizeof **json);
   if (!*json) {
     heed_free(context, text);
@@ -305,8 +332,8 @@ heed_status heed_json_take(const heed_context *context, char *text, size_t size,
   return status;
 }
 
-heed_status heed_json_parse(const heed_context *context, const void *text, size_t size, const char *where, heed_json **json,
-                            heed_error *error) {
+heed_status heed_json_parse(const heed_context *context, const void *text, size_t size,
+                            const char *where, heed_json **json, heed_error *error) {
   *json = NULL;
   char *copy = heed_alloc_raw(context, size ? size : 1, 1);
   if (!copy) return heed_fail_memory(error, where, size);
@@ -322,23 +349,30 @@ void heed_json_destroy(heed_json *json) {
   heed_free(context, json);
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- access */
+/* --------------------------------------------------------------------------------------- access */
 
-static const json_node *node_of(const heed_json *json, heed_json_value value) { return &json->nodes[value < json->count ? value : 0]; }
+static const json_node *node_of(const heed_json *json, heed_json_value value) {
+  return &json->nodes[value < json->count ? value : 0];
+}
 
 heed_json_value heed_json_root(const heed_json *json) {
   (void)json;
   return 1;
 }
 
-heed_json_kind heed_json_kind_of(const heed_json *json, heed_json_value value) { return (heed_json_kind)node_of(json, value)->kind; }
+heed_json_kind heed_json_kind_of(const heed_json *json, heed_json_value value) {
+  return (heed_json_kind)node_of(json, value)->kind;
+}
 
 const char *heed_json_kind_name(heed_json_kind kind) {
-  static const char *const names[] = {"nothing", "null", "false", "true", "a number", "a string", "an array", "an object"};
+  static const char *const names[] = {"nothing",  "null",     "false",    "true",
+                                      "a number", "a string", "an array", "an object"};
   return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
 }
 
-size_t heed_json_offset(const heed_json *json, heed_json_value value) { return node_of(json, value)->start; }
+size_t heed_json_offset(const heed_json *json, heed_json_value value) {
+  return node_of(json, value)->start;
+}
 
 uint32_t heed_json_count(const heed_json *json, heed_json_value container) {
   const json_node *node = node_of(json, container);
@@ -350,7 +384,8 @@ heed_json_value heed_json_first(const heed_json *json, heed_json_value container
   return container + (node_of(json, container)->kind == HEED_JSON_OBJECT ? 2 : 1);
 }
 
-heed_json_value heed_json_next(const heed_json *json, heed_json_value container, heed_json_value value) {
+heed_json_value heed_json_next(const heed_json *json, heed_json_value container,
+                               heed_json_value value) {
   const json_node *node = node_of(json, container);
   const uint32_t after = node_of(json, value)->end;
   if (after >= node->end) return 0;
@@ -367,14 +402,16 @@ const char *heed_json_key(const heed_json *json, heed_json_value member, size_t 
 heed_json_value heed_json_get(const heed_json *json, heed_json_value object, const char *key) {
   const size_t wanted = strlen(key);
   if (heed_json_kind_of(json, object) != HEED_JSON_OBJECT) return 0;
-  for (heed_json_value member = heed_json_first(json, object); member; member = heed_json_next(json, object, member)) {
+  for (heed_json_value member = heed_json_first(json, object); member;
+       member = heed_json_next(json, object, member)) {
     const json_node *node = node_of(json, member - 1);
     if (node->length == wanted && memcmp(json->text + node->start, key, wanted) == 0) return member;
   }
   return 0;
 }
 
-bool heed_json_string(const heed_json *json, heed_json_value value, const char **text, size_t *length) {
+bool heed_json_string(const heed_json *json, heed_json_value value, const char **text,
+                      size_t *length) {
   const json_node *node = node_of(json, value);
   if (node->kind != HEED_JSON_STRING) return false;
   *text = json->text + node->start;
@@ -388,7 +425,9 @@ bool heed_json_u64(const heed_json *json, heed_json_value value, uint64_t *numbe
   if (node->kind != HEED_JSON_NUMBER) return false;
   for (uint32_t i = 0; i < node->length; i++) {
     const char c = json->text[node->start + i];
-    if (c < '0' || c > '9' || !heed_u64_mul(sum, 10, &sum) || !heed_u64_add(sum, (uint64_t)(c - '0'), &sum)) return false;
+    if (c < '0' || c > '9' || !heed_u64_mul(sum, 10, &sum) ||
+        !heed_u64_add(sum, (uint64_t)(c - '0'), &sum))
+      return false;
   }
   *number = sum;
   return true;
@@ -413,7 +452,8 @@ bool heed_json_i64(const heed_json *json, heed_json_value value, int64_t *number
 
 bool heed_json_double(const heed_json *json, heed_json_value value, double *number) {
   const json_node *node = node_of(json, value);
-  return node->kind == HEED_JSON_NUMBER && heed_decimal_to_double(json->text + node->start, node->length, number);
+  return node->kind == HEED_JSON_NUMBER &&
+         heed_decimal_to_double(json->text + node->start, node->length, number);
 }
 
 bool heed_json_bool(const heed_json *json, heed_json_value value, bool *flag) {

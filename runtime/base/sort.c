@@ -1,7 +1,9 @@
-/* Heap sort (Williams 1964): hostile input cannot make it slow, which a quick sort does not promise. */
+/* Heap sort (Williams 1964): hostile input cannot make it slow, which a quick sort does not
+ * promise. */
 #include "base/sort.h"
 
-static void sift_down(uint32_t *items, size_t root, size_t count, heed_sort_less less, const void *user) {
+static void sift_down(uint32_t *items, size_t root, size_t count, heed_sort_less less,
+                      const void *user) {
   const uint32_t item = items[root];
   for (;;) {
     size_t child = 2 * root + 1;

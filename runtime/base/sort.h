@@ -1,4 +1,5 @@
-/* One sort for tables read from files: n log n on any input, in place, without recursion or memory of its own. */
+/* One sort for tables read from files: n log n on any input, in place, without recursion or memory
+ * of its own. */
 #ifndef HEED_BASE_SORT_H
 #define HEED_BASE_SORT_H
 

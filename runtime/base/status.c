@@ -46,8 +46,10 @@ heed_status heed_fail(heed_error *error, heed_status status, const char *format,
   va_start(arguments, format);
   const int length = vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
-  if (length < 0) error->message[0] = '\0';
-  else if ((size_t)length >= sizeof error->message) trim_partial_character(error->message, sizeof error->message - 1);
+  if (length < 0)
+    error->message[0] = '\0';
+  else if ((size_t)length >= sizeof error->message)
+    trim_partial_character(error->message, sizeof error->message - 1);
   /* One line, whatever names a hostile file brought along. */
   heed_utf8_clean(error->message);
   return status;

@@ -9,10 +9,18 @@
 static const struct {
   const char *name;
   size_t size;
-} dtypes[] = {[HEED_F32] = {"F32", 4}, [HEED_F16] = {"F16", 2}, [HEED_BF16] = {"BF16", 2}, [HEED_U8] = {"U8", 1}, [HEED_I32] = {"I32", 4}};
+} dtypes[] = {[HEED_F32] = {"F32", 4},
+              [HEED_F16] = {"F16", 2},
+              [HEED_BF16] = {"BF16", 2},
+              [HEED_U8] = {"U8", 1},
+              [HEED_I32] = {"I32", 4}};
 
-const char *heed_dtype_name(heed_dtype dtype) { return (size_t)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].name : "?"; }
-size_t heed_dtype_size(heed_dtype dtype) { return (size_t)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].size : 0; }
+const char *heed_dtype_name(heed_dtype dtype) {
+  return (size_t)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].name : "?";
+}
+size_t heed_dtype_size(heed_dtype dtype) {
+  return (size_t)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].size : 0;
+}
 
 bool heed_shape_count_checked(const heed_shape *shape, uint64_t *count) {
   *count = 1;
@@ -62,7 +70,8 @@ static uint32_t to_bits(float value) {
 float heed_f16_to_f32(uint16_t half) {
   const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
   uint32_t exponent = (half >> 10) & 0x1Fu, mantissa = half & 0x3FFu;
-  if (exponent == 0x1F) return from_bits(sign | 0x7F800000u | mantissa << 13 | (mantissa ? 0x400000u : 0));
+  if (exponent == 0x1F)
+    return from_bits(sign | 0x7F800000u | mantissa << 13 | (mantissa ? 0x400000u : 0));
   if (exponent == 0) { /* zero or subnormal: mantissa * 2^-24 */
     const float magnitude = (float)mantissa * from_bits(0x33800000u);
     return sign ? -magnitude : magnitude;
@@ -73,14 +82,17 @@ float heed_f16_to_f32(uint16_t half) {
 float heed_bf16_to_f32(uint16_t brain) { return from_bits((uint32_t)brain << 16); }
 
 uint16_t heed_f32_to_f16(float value) {
-  const uint32_t bits = to_bits(value), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+  const uint32_t bits = to_bits(value), sign = (bits >> 16) & 0x8000u,
+                 magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return (uint16_t)(sign | 0x7E00u);
   if (magnitude >= 0x477FF000u) return (uint16_t)(sign | 0x7C00u); /* rounds past 65504 */
-  if (magnitude < 0x38800000u) {                                   /* subnormal half: round value * 2^24 to an integer */
+  /* subnormal half: round value * 2^24 to an integer */
+  if (magnitude < 0x38800000u) {
     const uint32_t shift = 126 - (magnitude >> 23);
     if (shift > 24) return (uint16_t)sign;
     const uint32_t mantissa = (magnitude & 0x7FFFFFu) | 0x800000u;
-    const uint32_t rounded = mantissa >> shift, rest = mantissa & ((1u << shift) - 1), half = 1u << (shift - 1);
+    const uint32_t rounded = mantissa >> shift, rest = mantissa & ((1u << shift) - 1),
+                   half = 1u << (shift - 1);
     return (uint16_t)(sign | (rounded + (rest > half || (rest == half && (rounded & 1u)))));
   }
   const uint32_t rebased = magnitude - 0x38000000u;

@@ -5,7 +5,7 @@
 #include "heed/heed.h"
 
 /* rank dims ... ; HEED_SHAPE(2, 3) -> {2, {2, 3}} */
-#define HEED_SHAPE(...)                                                                     \
+#define HEED_SHAPE(...) \
   ((heed_shape){(uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), {__VA_ARGS__}})
 
 bool heed_shape_equal(const heed_shape *a, const heed_shape *b);

@@ -1,4 +1,5 @@
-/* The thread pool: workers take task numbers from one counter, wait a little for the next job and then sleep. */
+/* The thread pool: workers take task numbers from one counter, wait a little for the next job and
+ * then sleep. */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -13,7 +14,8 @@ struct heed_thread_pool {
   const heed_context *context;
 };
 
-heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads, heed_thread_pool **pool, heed_error *error) {
+heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
+                                    heed_thread_pool **pool, heed_error *error) {
   (void)threads;
   *pool = heed_alloc(context, 1, sizeof **pool);
   if (!*pool) return heed_fail_memory(error, "thread pool", sizeof **pool);
@@ -45,7 +47,8 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 #include <unistd.h>
 #endif
 
-/* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two steps of a plan. */
+/* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two
+ * steps of a plan. */
 #define SPINS 1000
 
 typedef struct worker {
@@ -96,7 +99,8 @@ static unsigned wait_for_job(heed_thread_pool *pool, unsigned seen) {
   }
   pthread_mutex_lock(&pool->mutex);
   unsigned number;
-  while ((number = atomic_load_explicit(&pool->job_number, memory_order_acquire)) == seen) pthread_cond_wait(&pool->started, &pool->mutex);
+  while ((number = atomic_load_explicit(&pool->job_number, memory_order_acquire)) == seen)
+    pthread_cond_wait(&pool->started, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
   return number;
 }
@@ -131,7 +135,8 @@ static void wait_for_workers(heed_thread_pool *pool) {
     pause_briefly();
   }
   pthread_mutex_lock(&pool->mutex);
-  while (atomic_load_explicit(&pool->busy, memory_order_acquire) != 0) pthread_cond_wait(&pool->finished, &pool->mutex);
+  while (atomic_load_explicit(&pool->busy, memory_order_acquire) != 0)
+    pthread_cond_wait(&pool->finished, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -146,7 +151,8 @@ static uint32_t core_count(void) {
   return cores < 1 ? 1 : cores > HEED_THREADS_MAX ? HEED_THREADS_MAX : (uint32_t)cores;
 }
 
-heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads, heed_thread_pool **pool, heed_error *error) {
+heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
+                                    heed_thread_pool **pool, heed_error *error) {
   heed_thread_pool *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "thread pool", sizeof *made);
   made->context = context;
@@ -154,7 +160,9 @@ heed_status heed_thread_pool_create(const heed_context *context, uint32_t thread
   pthread_mutex_init(&made->mutex, NULL);
   pthread_cond_init(&made->started, NULL);
   pthread_cond_init(&made->finished, NULL);
-  const uint32_t wanted = threads == 0 ? core_count() : threads > HEED_THREADS_MAX ? HEED_THREADS_MAX : threads;
+  const uint32_t wanted = threads == 0                 ? core_count()
+                          : threads > HEED_THREADS_MAX ? HEED_THREADS_MAX
+                                                       : threads;
   for (; made->count < wanted; made->count++) {
     worker *next = &made->workers[made->count];
     next->pool = made;

@@ -1,5 +1,5 @@
-/* A fixed set of worker threads that share out numbered tasks. Which worker runs a task is left to chance, so a task's result must
- * depend on its number alone. */
+/* A fixed set of worker threads that share out numbered tasks. Which worker runs a task is left to
+ * chance, so a task's result must depend on its number alone. */
 #ifndef HEED_BASE_THREAD_POOL_H
 #define HEED_BASE_THREAD_POOL_H
 
@@ -12,12 +12,15 @@ typedef void (*heed_task)(uint64_t task, uint32_t worker, void *user);
 
 #define HEED_THREADS_MAX 256
 
-/* threads: 1 .. HEED_THREADS_MAX, or 0 for one a core. Where the system gives fewer threads, or none, the pool has fewer. */
-heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads, heed_thread_pool **pool, heed_error *error);
+/* threads: 1 .. HEED_THREADS_MAX, or 0 for one a core. Where the system gives fewer threads, or
+ * none, the pool has fewer. */
+heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
+                                    heed_thread_pool **pool, heed_error *error);
 void heed_thread_pool_destroy(heed_thread_pool *pool);
 /* Workers, the calling thread among them. */
 uint32_t heed_thread_pool_count(const heed_thread_pool *pool);
-/* Runs tasks 0 .. count - 1 and returns when all are done. The caller is worker 0. One call at a time, never from within a task. */
+/* Runs tasks 0 .. count - 1 and returns when all are done. The caller is worker 0. One call at a
+ * time, never from within a task. */
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user);
 
 #endif

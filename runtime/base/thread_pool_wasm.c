@@ -1,13 +1,15 @@
-/* The thread pool where the host starts the threads: WebAssembly with shared memory. Its workers are instances of the same module that call
- * heed_thread_pool_join and stay until the pool is destroyed; jobs are handed over as in thread_pool.c, with futexes. No libc function that
- * keeps state of its own may be called from a worker: that library was built for one thread. */
+/* The thread pool where the host starts the threads: WebAssembly with shared memory. Its workers
+ * are instances of the same module that call heed_thread_pool_join and stay until the pool is
+ * destroyed; jobs are handed over as in thread_pool.c, with futexes. No libc function that keeps
+ * state of its own may be called from a worker: that library was built for one thread. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/thread_pool_wasm.h"
 
-/* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two steps of a plan. */
+/* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two
+ * steps of a plan. */
 #define SPINS 4000
 
 struct heed_thread_pool {
@@ -24,8 +26,12 @@ struct heed_thread_pool {
   atomic_bool stop;
 };
 
-static void sleep_while(atomic_uint *at, unsigned value) { __builtin_wasm_memory_atomic_wait32((int *)(void *)at, (int)value, -1); }
-static void wake_all(atomic_uint *at) { __builtin_wasm_memory_atomic_notify((int *)(void *)at, UINT32_MAX); }
+static void sleep_while(atomic_uint *at, unsigned value) {
+  __builtin_wasm_memory_atomic_wait32((int *)(void *)at, (int)value, -1);
+}
+static void wake_all(atomic_uint *at) {
+  __builtin_wasm_memory_atomic_notify((int *)(void *)at, UINT32_MAX);
+}
 
 static void take_tasks(heed_thread_pool *pool, uint32_t index) {
   for (;;) {
@@ -40,13 +46,15 @@ static unsigned wait_for_change(atomic_uint *counter, unsigned value) {
   unsigned now;
   for (int i = 0; i < SPINS; i++)
     if ((now = atomic_load_explicit(counter, memory_order_acquire)) != value) return now;
-  while ((now = atomic_load_explicit(counter, memory_order_acquire)) == value) sleep_while(counter, value);
+  while ((now = atomic_load_explicit(counter, memory_order_acquire)) == value)
+    sleep_while(counter, value);
   return now;
 }
 
 static void wait_for_zero(atomic_uint *counter) {
   unsigned now;
-  while ((now = atomic_load_explicit(counter, memory_order_acquire)) != 0) wait_for_change(counter, now);
+  while ((now = atomic_load_explicit(counter, memory_order_acquire)) != 0)
+    wait_for_change(counter, now);
 }
 
 static void count_down(atomic_uint *counter) {
@@ -69,7 +77,8 @@ void heed_thread_pool_join(heed_thread_pool *pool, uint32_t index) {
   count_down(&pool->present);
 }
 
-heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads, heed_thread_pool **pool, heed_error *error) {
+heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
+                                    heed_thread_pool **pool, heed_error *error) {
   heed_thread_pool *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "thread pool", sizeof *made);
   made->context = context;

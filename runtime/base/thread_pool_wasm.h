@@ -4,8 +4,8 @@
 
 #include "base/thread_pool.h"
 
-/* Worker `index`, 1 .. count - 1: runs tasks until the pool is destroyed. Each worker must join once, also one that comes late: the first
- * job waits for all of them. */
+/* Worker `index`, 1 .. count - 1: runs tasks until the pool is destroyed. Each worker must join
+ * once, also one that comes late: the first job waits for all of them. */
 void heed_thread_pool_join(heed_thread_pool *pool, uint32_t index);
 
 #endif

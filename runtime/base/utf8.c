@@ -43,8 +43,9 @@ uint32_t heed_utf8_point(const char *text, size_t length) {
 }
 
 bool heed_utf8_is_control(uint32_t point) {
-  return point < 0x20u || (point >= 0x7Fu && point <= 0x9Fu) || point == 0x061Cu || point == 0x200Eu || point == 0x200Fu ||
-         (point >= 0x2028u && point <= 0x202Eu) || (point >= 0x2066u && point <= 0x2069u);
+  return point < 0x20u || (point >= 0x7Fu && point <= 0x9Fu) || point == 0x061Cu ||
+         point == 0x200Eu || point == 0x200Fu || (point >= 0x2028u && point <= 0x202Eu) ||
+         (point >= 0x2066u && point <= 0x2069u);
 }
 
 void heed_utf8_clean(char *text) {

@@ -1,4 +1,5 @@
-/* heed_check_case: one op's case file -> a one-op graph -> a run -> compared with what the file expects. */
+/* heed_check_case: one op's case file -> a one-op graph -> a run -> compared with what the file
+ * expects. */
 #include "heed/check.h"
 
 #include <math.h>
@@ -47,13 +48,14 @@ static void keep_failure(heed_case *test, const heed_error *error) {
   test->error = *error;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ attributes */
+/* ----------------------------------------------------------------------------------- attributes */
 
 /* The attribute of this name, marked as asked for; 0 when absent or null. */
 static heed_json_value find_attribute(heed_case *test, const char *name) {
   const heed_json_value root = heed_json_root(test->attributes);
   uint32_t index = 0;
-  for (heed_json_value v = heed_json_first(test->attributes, root); v; v = heed_json_next(test->attributes, root, v), index++) {
+  for (heed_json_value v = heed_json_first(test->attributes, root); v;
+       v = heed_json_next(test->attributes, root, v), index++) {
     if (strcmp(heed_json_key(test->attributes, v, NULL), name) != 0) continue;
     test->asked[index] = true;
     return heed_json_kind_of(test->attributes, v) == HEED_JSON_NULL ? 0 : v;
@@ -61,35 +63,40 @@ static heed_json_value find_attribute(heed_case *test, const char *name) {
   return 0;
 }
 
-static void wrong_attribute(heed_case *test, const char *name, heed_json_value value, const char *expected) {
+static void wrong_attribute(heed_case *test, const char *name, heed_json_value value,
+                            const char *expected) {
   heed_error error;
-  heed_fail(&error, HEED_INVALID_FILE, "%s: attribute %s is off (found %s, expected %s)", test->op, name,
-            heed_json_kind_name(heed_json_kind_of(test->attributes, value)), expected);
+  heed_fail(&error, HEED_INVALID_FILE, "%s: attribute %s is off (found %s, expected %s)", test->op,
+            name, heed_json_kind_name(heed_json_kind_of(test->attributes, value)), expected);
   keep_failure(test, &error);
 }
 
 double heed_case_number(heed_case *test, const char *name, double fallback) {
   const heed_json_value value = find_attribute(test, name);
   double number = fallback;
-  if (value && !heed_json_double(test->attributes, value, &number)) wrong_attribute(test, name, value, "a number");
+  if (value && !heed_json_double(test->attributes, value, &number))
+    wrong_attribute(test, name, value, "a number");
   return number;
 }
 
 int64_t heed_case_integer(heed_case *test, const char *name, int64_t fallback) {
   const heed_json_value value = find_attribute(test, name);
   int64_t number = fallback;
-  if (value && !heed_json_i64(test->attributes, value, &number)) wrong_attribute(test, name, value, "a whole number");
+  if (value && !heed_json_i64(test->attributes, value, &number))
+    wrong_attribute(test, name, value, "a whole number");
   return number;
 }
 
 bool heed_case_flag(heed_case *test, const char *name, bool fallback) {
   const heed_json_value value = find_attribute(test, name);
   bool flag = fallback;
-  if (value && !heed_json_bool(test->attributes, value, &flag)) wrong_attribute(test, name, value, "true or false");
+  if (value && !heed_json_bool(test->attributes, value, &flag))
+    wrong_attribute(test, name, value, "true or false");
   return flag;
 }
 
-uint32_t heed_case_choice(heed_case *test, const char *name, const char *const *choices, uint32_t fallback) {
+uint32_t heed_case_choice(heed_case *test, const char *name, const char *const *choices,
+                          uint32_t fallback) {
   const heed_json_value value = find_attribute(test, name);
   const char *text;
   if (!value) return fallback;
@@ -100,7 +107,8 @@ uint32_t heed_case_choice(heed_case *test, const char *name, const char *const *
   for (uint32_t i = 0; choices[i]; i++)
     if (strcmp(choices[i], text) == 0) return i;
   heed_error error;
-  heed_fail(&error, HEED_UNSUPPORTED, "%s: attribute %s has a value not known here (found \"%s\")", test->op, name, text);
+  heed_fail(&error, HEED_UNSUPPORTED, "%s: attribute %s has a value not known here (found \"%s\")",
+            test->op, name, text);
   keep_failure(test, &error);
   return fallback;
 }
@@ -109,9 +117,11 @@ bool heed_case_pair(heed_case *test, const char *name, int32_t pair[2]) {
   const heed_json_value value = find_attribute(test, name);
   if (!value) return false;
   uint32_t found = 0;
-  for (heed_json_value v = heed_json_first(test->attributes, value); v && found < 3; v = heed_json_next(test->attributes, value, v), found++) {
+  for (heed_json_value v = heed_json_first(test->attributes, value); v && found < 3;
+       v = heed_json_next(test->attributes, value, v), found++) {
     int64_t number;
-    if (found == 2 || !heed_json_i64(test->attributes, v, &number) || number < INT32_MIN || number > INT32_MAX) {
+    if (found == 2 || !heed_json_i64(test->attributes, v, &number) || number < INT32_MIN ||
+        number > INT32_MAX) {
       found = 3;
       break;
     }
@@ -125,9 +135,11 @@ uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uin
   const heed_json_value value = find_attribute(test, name);
   uint32_t found = 0;
   if (!value) return 0;
-  for (heed_json_value v = heed_json_first(test->attributes, value); v; v = heed_json_next(test->attributes, value, v), found++) {
+  for (heed_json_value v = heed_json_first(test->attributes, value); v;
+       v = heed_json_next(test->attributes, value, v), found++) {
     int64_t number;
-    if (found == capacity || !heed_json_i64(test->attributes, v, &number) || number < 0 || number > UINT32_MAX) {
+    if (found == capacity || !heed_json_i64(test->attributes, v, &number) || number < 0 ||
+        number > UINT32_MAX) {
       wrong_attribute(test, name, value, "a short list of whole numbers");
       return 0;
     }
@@ -138,32 +150,44 @@ uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uin
 }
 
 bool heed_case_has(const heed_case *test, const char *name) {
-  const heed_json_value value = heed_json_get(test->attributes, heed_json_root(test->attributes), name);
+  const heed_json_value value =
+      heed_json_get(test->attributes, heed_json_root(test->attributes), name);
   return value && heed_json_kind_of(test->attributes, value) != HEED_JSON_NULL;
 }
 
 static heed_status want_all_attributes_asked(heed_case *test, heed_error *error) {
   const heed_json_value root = heed_json_root(test->attributes);
   uint32_t index = 0;
-  for (heed_json_value v = heed_json_first(test->attributes, root); v; v = heed_json_next(test->attributes, root, v), index++)
+  for (heed_json_value v = heed_json_first(test->attributes, root); v;
+       v = heed_json_next(test->attributes, root, v), index++)
     if (!test->asked[index])
-      return heed_fail(error, HEED_UNSUPPORTED, "%s: unknown attribute (found \"%s\")", test->op, heed_json_key(test->attributes, v, NULL));
+      return heed_fail(error, HEED_UNSUPPORTED, "%s: unknown attribute (found \"%s\")", test->op,
+                       heed_json_key(test->attributes, v, NULL));
   return HEED_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- tensors */
+/* -------------------------------------------------------------------------------------- tensors */
 
 static bool is_expected(const char *name) { return strncmp(name, "expect.", 7) == 0; }
 
 /* Reads a tensor into memory of the graph's dtype. */
-static heed_status load(heed_case *test, case_tensor *slot, heed_dtype *dtype, heed_shape *shape, heed_error *error) {
+static heed_status load(heed_case *test, case_tensor *slot, heed_dtype *dtype, heed_shape *shape,
+                        heed_error *error) {
   const heed_safetensors_tensor *tensor = slot->tensor;
-  if (tensor->unsupported) return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %s cannot be used (%s)", test->op, tensor->name, tensor->unsupported);
+  if (tensor->unsupported)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %s cannot be used (%s)", test->op,
+                     tensor->name, tensor->unsupported);
   *shape = tensor->shape;
   *dtype = tensor->dtype == HEED_F16 || tensor->dtype == HEED_BF16 ? HEED_F32 : tensor->dtype;
   const uint64_t count = heed_shape_count(shape);
-  if (count == 0) return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %s is empty (expected at least one element)", test->op, tensor->name);
-  if (!slot->data) slot->data = count <= SIZE_MAX ? heed_alloc_raw(test->context, (size_t)count, heed_dtype_size(*dtype)) : NULL;
+  if (count == 0)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: tensor %s is empty (expected at least one element)", test->op,
+                     tensor->name);
+  if (!slot->data)
+    slot->data = count <= SIZE_MAX
+                     ? heed_alloc_raw(test->context, (size_t)count, heed_dtype_size(*dtype))
+                     : NULL;
   if (!slot->data) return heed_fail_memory(error, tensor->name, (size_t)tensor->bytes);
   return heed_safetensors_read(test->file, tensor, 0, count, slot->data, error);
 }
@@ -187,14 +211,23 @@ static heed_value take(heed_case *test, const char *name, bool required, bool co
     return (heed_value){0};
   }
   const heed_constant_desc desc = {sizeof desc, name, dtype, shape, slot->data, NULL, NULL};
-  slot->value = constant ? heed_define_constant(test->graph, &desc) : heed_define_input(test->graph, name, dtype, &shape);
+  slot->value = constant ? heed_define_constant(test->graph, &desc)
+                         : heed_define_input(test->graph, name, dtype, &shape);
   return slot->value;
 }
 
-heed_value heed_case_input(heed_case *test, const char *name) { return take(test, name, true, false); }
-heed_value heed_case_optional_input(heed_case *test, const char *name) { return take(test, name, false, false); }
-heed_value heed_case_constant(heed_case *test, const char *name) { return take(test, name, true, true); }
-heed_value heed_case_optional_constant(heed_case *test, const char *name) { return take(test, name, false, true); }
+heed_value heed_case_input(heed_case *test, const char *name) {
+  return take(test, name, true, false);
+}
+heed_value heed_case_optional_input(heed_case *test, const char *name) {
+  return take(test, name, false, false);
+}
+heed_value heed_case_constant(heed_case *test, const char *name) {
+  return take(test, name, true, true);
+}
+heed_value heed_case_optional_constant(heed_case *test, const char *name) {
+  return take(test, name, false, true);
+}
 
 void heed_case_result(heed_case *test, const char *name, heed_value value) {
   if (test->result_count == MAX_RESULTS) return;
@@ -207,25 +240,34 @@ static heed_status want_all_tensors_asked(const heed_case *test, heed_error *err
   for (uint32_t i = 0; i < heed_safetensors_count(test->file); i++) {
     const char *name = test->tensors[i].tensor->name;
     bool known = test->tensors[i].value.id != 0;
-    for (uint32_t r = 0; r < test->result_count && !known; r++) known = is_expected(name) && strcmp(name + 7, test->results[r].name) == 0;
-    if (!known) return heed_fail(error, HEED_INVALID_FILE, "%s: a tensor that the op does not know (found \"%s\")", test->op, name);
+    for (uint32_t r = 0; r < test->result_count && !known; r++)
+      known = is_expected(name) && strcmp(name + 7, test->results[r].name) == 0;
+    if (!known)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: a tensor that the op does not know (found \"%s\")", test->op, name);
   }
   return HEED_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- build */
+/* ---------------------------------------------------------------------------------------- build */
 
 static heed_status read_metadata(heed_case *test, heed_error *error) {
   const char *op = heed_safetensors_metadata(test->file, "op");
   if (!op) return heed_fail(error, HEED_INVALID_FILE, "case: its metadata does not name an op");
-  if (strlen(op) >= sizeof test->op) return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%.60s\")", op);
+  if (strlen(op) >= sizeof test->op)
+    return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%.60s\")", op);
   memcpy(test->op, op, strlen(op) + 1);
   const char *attributes = heed_safetensors_metadata(test->file, "attrs");
-  HEED_TRY(heed_json_parse(test->context, attributes ? attributes : "{}", attributes ? strlen(attributes) : 2, "case: attrs", &test->attributes, error));
+  HEED_TRY(heed_json_parse(test->context, attributes ? attributes : "{}",
+                           attributes ? strlen(attributes) : 2, "case: attrs", &test->attributes,
+                           error));
   const heed_json_value root = heed_json_root(test->attributes);
-  if (heed_json_kind_of(test->attributes, root) != HEED_JSON_OBJECT || heed_json_count(test->attributes, root) > MAX_ATTRIBUTES)
-    return heed_fail(error, HEED_INVALID_FILE, "case: attrs is not usable (found %s, expected an object of at most %d attributes)",
-                     heed_json_kind_name(heed_json_kind_of(test->attributes, root)), MAX_ATTRIBUTES);
+  if (heed_json_kind_of(test->attributes, root) != HEED_JSON_OBJECT ||
+      heed_json_count(test->attributes, root) > MAX_ATTRIBUTES)
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "case: attrs is not usable (found %s, expected an object of at most %d attributes)",
+        heed_json_kind_name(heed_json_kind_of(test->attributes, root)), MAX_ATTRIBUTES);
   return HEED_OK;
 }
 
@@ -256,11 +298,13 @@ static case_builder find_builder(const char *name) {
 static heed_status build(heed_case *test, heed_error *error) {
   HEED_TRY(read_metadata(test, error));
   const case_builder from_case = find_builder(test->op);
-  if (!from_case) return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%s\")", test->op);
+  if (!from_case)
+    return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%s\")", test->op);
   const uint32_t count = heed_safetensors_count(test->file);
   test->tensors = heed_alloc(test->context, (size_t)count + 1, sizeof *test->tensors);
   if (!test->tensors) return heed_fail_memory(error, "case", count * sizeof *test->tensors);
-  for (uint32_t i = 0; i < count; i++) test->tensors[i].tensor = heed_safetensors_get(test->file, i);
+  for (uint32_t i = 0; i < count; i++)
+    test->tensors[i].tensor = heed_safetensors_get(test->file, i);
   HEED_TRY(heed_graph_create(test->context, &test->graph, error));
   HEED_TRY(from_case(test, error));
   if (test->status != HEED_OK) {
@@ -272,7 +316,7 @@ static heed_status build(heed_case *test, heed_error *error) {
   return want_all_tensors_asked(test, error);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- compare */
+/* -------------------------------------------------------------------------------------- compare */
 
 static double element(heed_dtype dtype, const void *data, uint64_t i) {
   if (dtype == HEED_U8) return (double)((const uint8_t *)data)[i];
@@ -281,8 +325,8 @@ static double element(heed_dtype dtype, const void *data, uint64_t i) {
 }
 
 /* |a - b| <= tolerance + tolerance |b|; NaN equals NaN, an infinity itself. */
-static void compare(const char *name, heed_dtype dtype, const heed_shape *shape, const void *found, const void *expected, double tolerance,
-                    heed_check_result *result) {
+static void compare(const char *name, heed_dtype dtype, const heed_shape *shape, const void *found,
+                    const void *expected, double tolerance, heed_check_result *result) {
   const uint64_t count = heed_shape_count(shape);
   double worst = -1.0, relative = 0.0;
   bool passed = true;
@@ -315,7 +359,8 @@ static const heed_safetensors_tensor *expectation(const heed_case *test, uint32_
   return heed_safetensors_find(test->file, name);
 }
 
-static heed_status compare_result(heed_case *test, heed_session *session, uint32_t index, double tolerance, heed_check_take take_result, void *take_user,
+static heed_status compare_result(heed_case *test, heed_session *session, uint32_t index,
+                                  double tolerance, heed_check_take take_result, void *take_user,
                                   heed_check_result *result, heed_error *error) {
   const char *name = test->results[index].name;
   heed_value_info info;
@@ -328,36 +373,50 @@ static heed_status compare_result(heed_case *test, heed_session *session, uint32
   heed_status status = expected ? load(test, &slot, &dtype, &shape, error) : HEED_OK;
   char text[2][HEED_SHAPE_TEXT_SIZE];
   if (status == HEED_OK && (dtype != info.dtype || !heed_shape_equal(&shape, &info.shape)))
-    status = heed_fail(error, HEED_INVALID_FILE, "%s: expect.%s does not fit the result (found %s %s, expected %s %s)", test->op, name, heed_dtype_name(dtype),
-                       heed_shape_text(&shape, text[0]), heed_dtype_name(info.dtype), heed_shape_text(&info.shape, text[1]));
-  void *found = status == HEED_OK ? heed_alloc_raw(test->context, (size_t)count, heed_dtype_size(info.dtype)) : NULL;
-  if (status == HEED_OK) status = found ? heed_session_read(session, test->results[index].value, 0, count, found, error) : heed_fail_memory(error, name, (size_t)count * 4);
-  if (status == HEED_OK && expected) compare(name, dtype, &shape, found, slot.data, tolerance, result);
-  if (status == HEED_OK && take_result) status = take_result(take_user, name, info.dtype, &info.shape, found, error);
+    status = heed_fail(error, HEED_INVALID_FILE,
+                       "%s: expect.%s does not fit the result (found %s %s, expected %s %s)",
+                       test->op, name, heed_dtype_name(dtype), heed_shape_text(&shape, text[0]),
+                       heed_dtype_name(info.dtype), heed_shape_text(&info.shape, text[1]));
+  void *found = status == HEED_OK
+                    ? heed_alloc_raw(test->context, (size_t)count, heed_dtype_size(info.dtype))
+                    : NULL;
+  if (status == HEED_OK)
+    status = found ? heed_session_read(session, test->results[index].value, 0, count, found, error)
+                   : heed_fail_memory(error, name, (size_t)count * 4);
+  if (status == HEED_OK && expected)
+    compare(name, dtype, &shape, found, slot.data, tolerance, result);
+  if (status == HEED_OK && take_result)
+    status = take_result(take_user, name, info.dtype, &info.shape, found, error);
   heed_free(test->context, found);
   heed_free(test->context, slot.data);
   return status;
 }
 
-static heed_status run_session(heed_case *test, heed_plan *plan, double tolerance, heed_check_take take_result, void *take_user, heed_check_result *result,
-                               heed_error *error) {
+static heed_status run_session(heed_case *test, heed_plan *plan, double tolerance,
+                               heed_check_take take_result, void *take_user,
+                               heed_check_result *result, heed_error *error) {
   heed_session *session;
   HEED_TRY(heed_session_create(plan, NULL, &session, error));
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < heed_safetensors_count(test->file) && status == HEED_OK; i++) {
     const heed_value value = test->tensors[i].value;
     heed_value_info info;
-    if (!value.id || heed_graph_value_info(test->graph, value, &info) != HEED_OK || !info.is_input) continue;
-    status = heed_session_write(session, value, test->tensors[i].data, (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype), error);
+    if (!value.id || heed_graph_value_info(test->graph, value, &info) != HEED_OK || !info.is_input)
+      continue;
+    status = heed_session_write(session, value, test->tensors[i].data,
+                                (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype),
+                                error);
   }
   if (status == HEED_OK) status = heed_session_run(session, NULL, error);
   for (uint32_t i = 0; i < test->result_count && status == HEED_OK; i++)
-    if (take_result || expectation(test, i)) status = compare_result(test, session, i, tolerance, take_result, take_user, result, error);
+    if (take_result || expectation(test, i))
+      status = compare_result(test, session, i, tolerance, take_result, take_user, result, error);
   heed_session_destroy(session);
   return status;
 }
 
-static heed_status run(heed_case *test, heed_backend *backend, double tolerance, heed_check_take take_result, void *take_user, heed_check_result *result,
+static heed_status run(heed_case *test, heed_backend *backend, double tolerance,
+                       heed_check_take take_result, void *take_user, heed_check_result *result,
                        heed_error *error) {
   HEED_TRY(build(test, error));
   memcpy(result->op, test->op, sizeof result->op);
@@ -365,24 +424,30 @@ static heed_status run(heed_case *test, heed_backend *backend, double tolerance,
   uint32_t wanted_count = 0;
   for (uint32_t i = 0; i < test->result_count; i++)
     if (take_result || expectation(test, i)) wanted[wanted_count++] = test->results[i].value;
-  if (!wanted_count) return heed_fail(error, HEED_INVALID_FILE, "%s: nothing to compare (found no expect.* tensor of this op)", test->op);
+  if (!wanted_count)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: nothing to compare (found no expect.* tensor of this op)", test->op);
   const heed_plan_desc desc = {sizeof desc, wanted, wanted_count, HEED_ATTENTION_MODE_AUTO};
   heed_plan *plan;
   HEED_TRY(heed_plan_create(test->graph, backend, &desc, &plan, error));
-  const heed_status status = run_session(test, plan, tolerance, take_result, take_user, result, error);
+  const heed_status status =
+      run_session(test, plan, tolerance, take_result, take_user, result, error);
   heed_plan_destroy(plan);
   return status;
 }
 
-heed_status heed_check_case(heed_context *context, heed_backend *backend, const void *bytes, size_t size, double tolerance, heed_check_take take_result,
+heed_status heed_check_case(heed_context *context, heed_backend *backend, const void *bytes,
+                            size_t size, double tolerance, heed_check_take take_result,
                             void *take_user, heed_check_result *result, heed_error *error) {
-  if (!context || !backend || !bytes || !result) return heed_fail(error, HEED_INVALID_ARGUMENT, "check: an argument is missing (found NULL)");
+  if (!context || !backend || !bytes || !result)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "check: an argument is missing (found NULL)");
   if (tolerance == 0.0) tolerance = strcmp(heed_backend_name(backend), "cpu") == 0 ? 2e-5 : 1e-4;
   *result = (heed_check_result){.passed = true};
   heed_case test = {.context = context};
   const heed_source source = {size, bytes, NULL, NULL};
   heed_status status = heed_safetensors_open(context, &source, "case", &test.file, error);
-  if (status == HEED_OK) status = run(&test, backend, tolerance, take_result, take_user, result, error);
+  if (status == HEED_OK)
+    status = run(&test, backend, tolerance, take_result, take_user, result, error);
   const uint32_t count = test.tensors ? heed_safetensors_count(test.file) : 0;
   for (uint32_t i = 0; i < count; i++) heed_free(context, test.tensors[i].data);
   heed_free(context, test.tensors);

@@ -10,7 +10,9 @@ static inline f32xN none(f32xN x) { return x; }
 static inline f32xN relu(f32xN x) { return f32_select_less(x, f32_set1(0.0f), f32_set1(0.0f), x); }
 
 /* Under -13.5 the exact value is below the smallest float, and -Inf times 0 would be NaN. */
-static inline f32xN cut_low(f32xN x, f32xN y) { return f32_select_less(x, f32_set1(-13.5f), f32_set1(0.0f), y); }
+static inline f32xN cut_low(f32xN x, f32xN y) {
+  return f32_select_less(x, f32_set1(-13.5f), f32_set1(0.0f), y);
+}
 
 HEED_FLATTEN static inline f32xN gelu(f32xN x) {
   const f32xN half = f32_mul(f32_set1(0.5f), x);
@@ -36,32 +38,36 @@ static inline f32xN elu_plus_one(f32xN x) {
   return f32_select_less(zero, x, f32_add(x, f32_set1(1.0f)), f32_exp(low));
 }
 
-#define DEFINE_SPAN(name, word)                                                                                    \
-  static void name(const float *from, float *to, size_t count) {                                                   \
-    size_t i = 0;                                                                                                  \
-    for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH) f32_store(to + i, word(f32_load(from + i)));        \
-    const uint32_t rest = (uint32_t)(count - i);                                                                   \
-    if (rest) f32_store_tail(to + i, word(f32_load_tail(from + i, rest)), rest);                                   \
+#define DEFINE_SPAN(name, word)                                                  \
+  static void name(const float *from, float *to, size_t count) {                 \
+    size_t i = 0;                                                                \
+    for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)                   \
+      f32_store(to + i, word(f32_load(from + i)));                               \
+    const uint32_t rest = (uint32_t)(count - i);                                 \
+    if (rest) f32_store_tail(to + i, word(f32_load_tail(from + i, rest)), rest); \
   }
 DEFINE_SPAN(span_none, none)
 DEFINE_SPAN(span_relu, relu)
-HEED_FLATTEN DEFINE_SPAN(span_gelu, gelu)
-DEFINE_SPAN(span_gelu_tanh, gelu_tanh)
-DEFINE_SPAN(span_gelu_quick, gelu_quick)
-DEFINE_SPAN(span_tanh, f32_tanh)
-DEFINE_SPAN(span_sigmoid, f32_sigmoid)
-DEFINE_SPAN(span_silu, silu)
-DEFINE_SPAN(span_elu_plus_one, elu_plus_one)
+HEED_FLATTEN DEFINE_SPAN(span_gelu, gelu) DEFINE_SPAN(span_gelu_tanh, gelu_tanh)
+    DEFINE_SPAN(span_gelu_quick, gelu_quick) DEFINE_SPAN(span_tanh, f32_tanh)
+        DEFINE_SPAN(span_sigmoid, f32_sigmoid) DEFINE_SPAN(span_silu, silu)
+            DEFINE_SPAN(span_elu_plus_one, elu_plus_one)
 
-static void (*const spans[])(const float *from, float *to, size_t count) = {
-    [HEED_ACTIVATION_NONE] = span_none,       [HEED_ACTIVATION_RELU] = span_relu,
-    [HEED_ACTIVATION_GELU] = span_gelu,       [HEED_ACTIVATION_GELU_TANH] = span_gelu_tanh,
-    [HEED_ACTIVATION_GELU_QUICK] = span_gelu_quick, [HEED_ACTIVATION_TANH] = span_tanh,
-    [HEED_ACTIVATION_SIGMOID] = span_sigmoid, [HEED_ACTIVATION_SILU] = span_silu,
-    [HEED_ACTIVATION_ELU_PLUS_ONE] = span_elu_plus_one,
+                static void (*const spans[])(const float *from, float *to, size_t count) = {
+                    [HEED_ACTIVATION_NONE] = span_none,
+                    [HEED_ACTIVATION_RELU] = span_relu,
+                    [HEED_ACTIVATION_GELU] = span_gelu,
+                    [HEED_ACTIVATION_GELU_TANH] = span_gelu_tanh,
+                    [HEED_ACTIVATION_GELU_QUICK] = span_gelu_quick,
+                    [HEED_ACTIVATION_TANH] = span_tanh,
+                    [HEED_ACTIVATION_SIGMOID] = span_sigmoid,
+                    [HEED_ACTIVATION_SILU] = span_silu,
+                    [HEED_ACTIVATION_ELU_PLUS_ONE] = span_elu_plus_one,
 };
 
-void heed_cpu_activate(heed_activation kind, const float *from, float *to, size_t count) { spans[kind](from, to, count); }
+void heed_cpu_activate(heed_activation kind, const float *from, float *to, size_t count) {
+  spans[kind](from, to, count);
+}
 
 typedef struct job {
   heed_activation kind;
@@ -74,12 +80,14 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
   const size_t first = (size_t)task * HEED_CPU_GRAIN, left = j->count - first;
-  heed_cpu_activate(j->kind, j->x + first, j->y + first, left < HEED_CPU_GRAIN ? left : HEED_CPU_GRAIN);
+  heed_cpu_activate(j->kind, j->x + first, j->y + first,
+                    left < HEED_CPU_GRAIN ? left : HEED_CPU_GRAIN);
 }
 
 static void run(const heed_cpu_step *step) {
   const heed_activation_desc *desc = step->node->desc;
-  job j = {desc->kind, step->input[0], step->output[0], (size_t)heed_shape_count(heed_cpu_shape(step, desc->x.id))};
+  job j = {desc->kind, step->input[0], step->output[0],
+           (size_t)heed_shape_count(heed_cpu_shape(step, desc->x.id))};
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.count, HEED_CPU_GRAIN), run_task, &j);
 }
 

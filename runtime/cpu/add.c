@@ -3,14 +3,16 @@
 
 static void run(const float *a, const float *b, float *y, size_t count) {
   size_t i = 0;
-  for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH) f32_store(y + i, f32_add(f32_load(a + i), f32_load(b + i)));
+  for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)
+    f32_store(y + i, f32_add(f32_load(a + i), f32_load(b + i)));
   for (; i < count; i++) y[i] = a[i] + b[i];
 }
 
 static void one(const float *a, float b, float *y, size_t count) {
   const f32xN all = f32_set1(b);
   size_t i = 0;
-  for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH) f32_store(y + i, f32_add(f32_load(a + i), all));
+  for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)
+    f32_store(y + i, f32_add(f32_load(a + i), all));
   for (; i < count; i++) y[i] = a[i] + b;
 }
 

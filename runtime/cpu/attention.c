@@ -1,5 +1,6 @@
-/* attention: softmax(score(q, k) ...) v for every head; meaning in heed.h and graph/attention_rule.h. Heads are laid out in the shared
- * scratch, some at a time; then tasks take rows of one head, in the mode that the plan says: attention_resident.c, attention_streamed.c. */
+/* attention: softmax(score(q, k) ...) v for every head; meaning in heed.h and
+ * graph/attention_rule.h. Heads are laid out in the shared scratch, some at a time; then tasks take
+ * rows of one head, in the mode that the plan says: attention_resident.c, attention_streamed.c. */
 #include "cpu/attention_block.h"
 
 /* Scratch for laid-out heads at a time; one head at least. */
@@ -11,30 +12,40 @@ static size_t round_up(size_t value, size_t to) { return (value + to - 1) / to *
 
 /* Rows of a streamed task: blocks shared out evenly. */
 static size_t streamed_rows(size_t queries) {
-  const size_t blocks = heed_cpu_parts(queries, HEED_ATTENTION_ROWS), tasks = heed_cpu_parts(blocks, HEED_ATTENTION_BLOCKS);
+  const size_t blocks = heed_cpu_parts(queries, HEED_ATTENTION_ROWS),
+               tasks = heed_cpu_parts(blocks, HEED_ATTENTION_BLOCKS);
   return heed_cpu_parts(blocks, tasks) * HEED_ATTENTION_ROWS;
 }
 
-static void plan_layout(const heed_attention_sizes *s, bool streamed, heed_cpu_attention_layout *lay) {
-  const size_t keys = round_up(s->keys, HEED_TILE_COLUMNS), at_a_time = streamed ? HEED_ATTENTION_TILE : keys;
+static void plan_layout(const heed_attention_sizes *s, bool streamed,
+                        heed_cpu_attention_layout *lay) {
+  const size_t keys = round_up(s->keys, HEED_TILE_COLUMNS),
+               at_a_time = streamed ? HEED_ATTENTION_TILE : keys;
   lay->key_panels = keys * s->depth;
   lay->value_panel = s->value_depth % HEED_TILE_COLUMNS ? (size_t)s->keys * HEED_TILE_COLUMNS : 0;
   lay->flags = heed_cpu_parts(s->keys, HEED_ATTENTION_TILE);
   lay->head = round_up(lay->key_panels + lay->value_panel + lay->flags, 16);
   lay->row = at_a_time + HEED_CPU_ROW_PAD;
   lay->sums = round_up(s->value_depth, HEED_TILE_COLUMNS);
-  const size_t out = streamed ? streamed_rows(s->queries) * lay->sums : HEED_ATTENTION_ROWS * HEED_TILE_COLUMNS;
+  const size_t out =
+      streamed ? streamed_rows(s->queries) * lay->sums : HEED_ATTENTION_ROWS * HEED_TILE_COLUMNS;
   lay->worker = HEED_ATTENTION_ROWS * lay->row + out + at_a_time / sizeof(float) + 1;
   const size_t fit = GROUP_BYTES / sizeof(float) / lay->head, all = (size_t)s->batch * s->key_heads;
   lay->heads = fit < 1 ? 1 : MIN(fit, all);
 }
 
-static bool is_streamed(const heed_plan *plan, const heed_node *node) { return heed_plan_attention_mode(plan, node) == HEED_ATTENTION_MODE_STREAMED; }
+static bool is_streamed(const heed_plan *plan, const heed_node *node) {
+  return heed_plan_attention_mode(plan, node) == HEED_ATTENTION_MODE_STREAMED;
+}
 
 static void run(const heed_cpu_step *step) {
   const heed_attention_desc *desc = step->node->desc;
   const bool streamed = is_streamed(step->plan, step->node);
-  heed_cpu_attention_job j = {.step = step, .desc = desc, .output = step->output[0], .weights = step->output[1], .logits = step->output[2]};
+  heed_cpu_attention_job j = {.step = step,
+                              .desc = desc,
+                              .output = step->output[0],
+                              .weights = step->output[1],
+                              .logits = step->output[2]};
   uint32_t slot = 0;
   j.query = heed_cpu_take(step, &slot, desc->query);
   j.key = heed_cpu_take(step, &slot, desc->key);
@@ -44,7 +55,8 @@ static void run(const heed_cpu_step *step) {
   j.query_padding = heed_cpu_take(step, &slot, desc->query_padding);
   j.bias = heed_cpu_take(step, &slot, desc->bias);
   j.va = heed_cpu_take(step, &slot, desc->va);
-  j.masked = j.mask || j.key_padding || j.query_padding || j.bias || desc->causal != HEED_CAUSAL_NONE || desc->window;
+  j.masked = j.mask || j.key_padding || j.query_padding || j.bias ||
+             desc->causal != HEED_CAUSAL_NONE || desc->window;
   heed_attention_get_sizes(step->plan->graph, desc, &j.s);
   plan_layout(&j.s, streamed, &j.lay);
   j.task_rows = streamed ? streamed_rows(j.s.queries) : HEED_ATTENTION_ROWS;
@@ -60,9 +72,12 @@ static void run(const heed_cpu_step *step) {
 
 /* Whether the layout can be worked out in size_t. */
 static bool is_addressable(const heed_attention_sizes *s) {
-  const uint64_t keys = (uint64_t)s->keys + HEED_TILE_COLUMNS, head = keys * ((uint64_t)s->depth + HEED_TILE_COLUMNS + 1) + 32;
-  const uint64_t sums = (uint64_t)HEED_ATTENTION_BLOCKS * HEED_ATTENTION_ROWS * ((uint64_t)s->value_depth + HEED_TILE_COLUMNS);
-  return keys * (2 * HEED_ATTENTION_ROWS * sizeof(float)) < SIZE_MAX / 4 && sums * sizeof(float) < SIZE_MAX / 4 && head < SIZE_MAX / (2 * sizeof(float));
+  const uint64_t keys = (uint64_t)s->keys + HEED_TILE_COLUMNS,
+                 head = keys * ((uint64_t)s->depth + HEED_TILE_COLUMNS + 1) + 32;
+  const uint64_t sums = (uint64_t)HEED_ATTENTION_BLOCKS * HEED_ATTENTION_ROWS *
+                        ((uint64_t)s->value_depth + HEED_TILE_COLUMNS);
+  return keys * (2 * HEED_ATTENTION_ROWS * sizeof(float)) < SIZE_MAX / 4 &&
+         sums * sizeof(float) < SIZE_MAX / 4 && head < SIZE_MAX / (2 * sizeof(float));
 }
 
 static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {

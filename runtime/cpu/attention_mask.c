@@ -1,4 +1,5 @@
-/* attention_mask: mask U8 [B, Tq, Tk] = query real AND key real AND (causal: k <= q), from ids I32; [B, Tk] without query ids. */
+/* attention_mask: mask U8 [B, Tq, Tk] = query real AND key real AND (causal: k <= q), from ids I32;
+ * [B, Tk] without query ids. */
 #include <string.h>
 
 #include "cpu/gemm.h"
@@ -15,13 +16,16 @@ typedef struct job {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  const uint64_t first = task * j->rows_per_task,
+                 end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
   for (size_t row = (size_t)first; row < end; row++) {
     const size_t batch = row / j->query_count, query = row % j->query_count;
     const int32_t *keys = j->keys + batch * j->key_count;
     uint8_t *mask = j->mask + row * j->key_count;
     const bool real = !j->queries || j->queries[row] != j->padding;
-    const size_t seen = !real ? 0 : j->causal && query + 1 < j->key_count ? query + 1 : j->key_count;
+    const size_t seen = !real                                   ? 0
+                        : j->causal && query + 1 < j->key_count ? query + 1
+                                                                : j->key_count;
     for (size_t k = 0; k < seen; k++) mask[k] = keys[k] != j->padding;
     memset(mask + seen, 0, j->key_count - seen);
   }
@@ -30,7 +34,12 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 static void run(const heed_cpu_step *step) {
   const heed_attention_mask_desc *desc = step->node->desc;
   const uint32_t *keys = heed_cpu_shape(step, desc->key_ids.id)->dim;
-  job j = {.keys = step->input[0], .mask = step->output[0], .query_count = 1, .key_count = keys[1], .causal = desc->causal, .padding = desc->padding_id};
+  job j = {.keys = step->input[0],
+           .mask = step->output[0],
+           .query_count = 1,
+           .key_count = keys[1],
+           .causal = desc->causal,
+           .padding = desc->padding_id};
   if (desc->query_ids.id) {
     j.queries = step->input[1];
     j.query_count = heed_cpu_shape(step, desc->query_ids.id)->dim[1];

@@ -1,21 +1,27 @@
-/* attention on the CPU with whole rows of scores in the worker's scratch. A task takes HEED_ATTENTION_ROWS query rows of one head:
- *   1 scores  2 scale, cap, bias, mask  3 maximum  4 exp and sum, or sparsemax  5 weighted sum of the values (matrix tiles) */
+/* attention on the CPU with whole rows of scores in the worker's scratch. A task takes
+ * HEED_ATTENTION_ROWS query rows of one head:
+ *   1 scores  2 scale, cap, bias, mask  3 maximum  4 exp and sum, or sparsemax  5 weighted sum of
+ *   the values (matrix tiles) */
 #include <string.h>
 
 #include "cpu/attention_block.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
-/* y = sum over keys of w v; only over keys that are seen, so that what the others hold cannot matter. */
-static void weigh_carefully(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, size_t first, size_t end, const float *x, float *y) {
+/* y = sum over keys of w v; only over keys that are seen, so that what the others hold cannot
+ * matter. */
+static void weigh_carefully(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b,
+                            size_t first, size_t end, const float *x, float *y) {
   const size_t depth = j->s.value_depth;
   memset(y, 0, depth * sizeof *y);
   for (size_t k = first; k < end; k++)
-    for (size_t d = 0; b->seen[k - first] && d < depth; d++) y[d] += x[k - first] * b->at.value[k * depth + d];
+    for (size_t d = 0; b->seen[k - first] && d < depth; d++)
+      y[d] += x[k - first] * b->at.value[k * depth + d];
 }
 
 /* Scores of row r to weights before the factor, 0 outside what it may see. */
-static heed_cpu_row finish_row(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, size_t r, bool careful, float *factor) {
+static heed_cpu_row finish_row(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b,
+                               size_t r, bool careful, float *factor) {
   const size_t query = b->query + r;
   float *row = b->scores + r * j->lay.row;
   size_t first, end;
@@ -41,15 +47,19 @@ static heed_cpu_row finish_row(const heed_cpu_attention_job *j, const heed_cpu_a
   return found;
 }
 
-/* Output columns of all rows: weights times values, panel by panel. tile: HEED_ATTENTION_ROWS x HEED_TILE_COLUMNS of scratch. */
-static void weigh(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b, const float *factor, float *tile) {
+/* Output columns of all rows: weights times values, panel by panel. tile: HEED_ATTENTION_ROWS x
+ * HEED_TILE_COLUMNS of scratch. */
+static void weigh(const heed_cpu_attention_job *j, const heed_cpu_attention_block *b,
+                  const float *factor, float *tile) {
   const size_t depth = j->s.value_depth;
   for (size_t d = 0; d < depth; d += HEED_TILE_COLUMNS) {
     size_t stride;
     const float *panel = heed_cpu_attention_values(j, &b->at, b->first, d, &stride);
-    heed_cpu_attention_product(b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride, b->end - b->first, tile, HEED_TILE_COLUMNS, false);
+    heed_cpu_attention_product(b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride,
+                               b->end - b->first, tile, HEED_TILE_COLUMNS, false);
     for (size_t r = 0; r < b->rows; r++)
-      heed_cpu_scale_row(tile + r * HEED_TILE_COLUMNS, MIN(depth - d, HEED_TILE_COLUMNS), factor[r], heed_cpu_attention_output(j, &b->at, b->query + r) + d);
+      heed_cpu_scale_row(tile + r * HEED_TILE_COLUMNS, MIN(depth - d, HEED_TILE_COLUMNS), factor[r],
+                         heed_cpu_attention_output(j, &b->at, b->query + r) + d);
   }
 }
 

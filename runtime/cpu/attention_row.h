@@ -1,4 +1,5 @@
-/* One row of attention on its way from scores to weights: 2 scale, cap, bias, mask 3 maximum 4 exp and sum, or sparsemax. */
+/* One row of attention on its way from scores to weights: 2 scale, cap, bias, mask 3 maximum 4 exp
+ * and sum, or sparsemax. */
 #ifndef HEED_CPU_ATTENTION_ROW_H
 #define HEED_CPU_ATTENTION_ROW_H
 
@@ -28,7 +29,8 @@ static inline void heed_cpu_bias_logits(float *x, size_t count, const float *bia
   if (i == count) return;
   const uint32_t rest = (uint32_t)(count - i);
   const f32xN add = step ? f32_load_tail(bias + i, rest) : f32_set1(*bias);
-  f32_store_tail(x + i, f32_select_less(add, lowest, add, f32_add(f32_load_tail(x + i, rest), add)), rest);
+  f32_store_tail(x + i, f32_select_less(add, lowest, add, f32_add(f32_load_tail(x + i, rest), add)),
+                 rest);
 }
 
 static inline void heed_cpu_mask_logits(float *x, size_t count, const uint8_t *mask) {
@@ -42,7 +44,8 @@ static inline bool heed_cpu_broken(const float *x, size_t count) {
   return broken;
 }
 
-/* Cuts what lies under threshold times the sum; the largest, exp(0) = 1, stays. Returns the sum of the rest. */
+/* Cuts what lies under threshold times the sum; the largest, exp(0) = 1, stays. Returns the sum of
+ * the rest. */
 static inline float heed_cpu_cut_row(float *x, size_t count, float least) {
   float kept = 0.0f;
   for (size_t i = 0; i < count; i++) {
@@ -52,8 +55,9 @@ static inline float heed_cpu_cut_row(float *x, size_t count, float least) {
   return kept;
 }
 
-/* Sparsemax (Martins & Astudillo 2016) by Michelot's iteration: starting under the threshold tau, it rises to it in finitely many
- * steps, each the tau of those still above. x finite or -Inf, the largest given. */
+/* Sparsemax (Martins & Astudillo 2016) by Michelot's iteration: starting under the threshold tau,
+ * it rises to it in finitely many steps, each the tau of those still above. x finite or -Inf, the
+ * largest given. */
 static inline void heed_cpu_sparsemax_row(float *x, size_t count, float largest) {
   double tau = -1.0;
   for (size_t before = SIZE_MAX, active = 0; active != before;) {
@@ -74,13 +78,19 @@ static inline void heed_cpu_sparsemax_row(float *x, size_t count, float largest)
   }
 }
 
-typedef enum heed_cpu_row { HEED_CPU_ROW_WEIGHTS, HEED_CPU_ROW_EMPTY, HEED_CPU_ROW_BROKEN } heed_cpu_row;
+typedef enum heed_cpu_row {
+  HEED_CPU_ROW_WEIGHTS,
+  HEED_CPU_ROW_EMPTY,
+  HEED_CPU_ROW_BROKEN
+} heed_cpu_row;
 
 /* logits -> weights before the factor, in place: weight = x factor. */
-static inline heed_cpu_row heed_cpu_norm_row(const heed_attention_desc *desc, float *x, size_t count, float *factor) {
+static inline heed_cpu_row heed_cpu_norm_row(const heed_attention_desc *desc, float *x,
+                                             size_t count, float *factor) {
   const float largest = heed_cpu_max_row(x, count);
   /* A NaN may hide behind a maximum of -Inf. */
-  if (largest == -INFINITY) return heed_cpu_broken(x, count) ? HEED_CPU_ROW_BROKEN : HEED_CPU_ROW_EMPTY;
+  if (largest == -INFINITY)
+    return heed_cpu_broken(x, count) ? HEED_CPU_ROW_BROKEN : HEED_CPU_ROW_EMPTY;
   *factor = 1.0f;
   if (desc->norm == HEED_NORM_SPARSEMAX) {
     if (heed_cpu_broken(x, count)) return HEED_CPU_ROW_BROKEN;
@@ -89,7 +99,8 @@ static inline heed_cpu_row heed_cpu_norm_row(const heed_attention_desc *desc, fl
   }
   float sum = heed_cpu_exp_row(x, count, largest, x);
   if (isnan(sum)) return HEED_CPU_ROW_BROKEN;
-  if (desc->norm == HEED_NORM_SPARSE_SOFTMAX) sum = heed_cpu_cut_row(x, count, desc->threshold * sum);
+  if (desc->norm == HEED_NORM_SPARSE_SOFTMAX)
+    sum = heed_cpu_cut_row(x, count, desc->threshold * sum);
   *factor = 1.0f / sum;
   return HEED_CPU_ROW_WEIGHTS;
 }

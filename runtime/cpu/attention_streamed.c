@@ -1,9 +1,12 @@
-/* attention on the CPU with tiles of keys passing by, so that no row of scores is ever whole: memory does not grow with Tq Tk.
- * A task takes up to HEED_ATTENTION_BLOCKS blocks of query rows of one head; for each tile of HEED_ATTENTION_TILE keys and each block
- *   1 scores  2 scale, cap, bias, mask  3 running maximum  4 exp and running sum  5 weighted sum of the values so far
- * where a new maximum shrinks what was summed before (Milakov & Gimelshein 2018; Dao et al. 2022). With weights or logits wanted a
- * second pass over the tiles works out the same scores again and writes exp(logit - maximum) / sum. Tiles that position and masks
- * leave to no row of a block are skipped. */
+/* attention on the CPU with tiles of keys passing by, so that no row of scores is ever whole:
+ * memory does not grow with Tq Tk. A task takes up to HEED_ATTENTION_BLOCKS blocks of query rows of
+ * one head; for each tile of HEED_ATTENTION_TILE keys and each block
+ *   1 scores  2 scale, cap, bias, mask  3 running maximum  4 exp and running sum  5 weighted sum of
+ *   the values so far
+ * where a new maximum shrinks what was summed before (Milakov & Gimelshein 2018; Dao et al. 2022).
+ * With weights or logits wanted a second pass over the tiles works out the same scores again and
+ * writes exp(logit - maximum) / sum. Tiles that position and masks leave to no row of a block are
+ * skipped. */
 #include <string.h>
 
 #include "cpu/attention_block.h"
@@ -18,7 +21,8 @@ typedef struct stream {
   size_t query, rows;             /* of the task */
   size_t first, end;              /* keys that position leaves to any row */
   bool careful;                   /* of the tile at hand */
-  float *sums;                    /* [rows, Dv], rows lay.sums apart: of exp(logit - largest) times value */
+  /* [rows, Dv], rows lay.sums apart: of exp(logit - largest) times value */
+  float *sums;
   float largest[MOST_ROWS], total[MOST_ROWS]; /* of the logits; of exp(logit - largest) */
   heed_cpu_row found[MOST_ROWS];              /* EMPTY until a key was seen; BROKEN sticks */
 } stream;
@@ -38,16 +42,19 @@ static void weigh_carefully(const stream *s, size_t at, size_t first, size_t end
   const size_t depth = s->job->s.value_depth;
   float *sums = s->sums + at * s->job->lay.sums;
   for (size_t k = first; k < end; k++)
-    for (size_t d = 0; s->block.seen[k - first] && d < depth; d++) sums[d] += x[k - first] * s->block.at.value[k * depth + d];
+    for (size_t d = 0; s->block.seen[k - first] && d < depth; d++)
+      sums[d] += x[k - first] * s->block.at.value[k * depth + d];
 }
 
-/* Passes 2 to 4 of row r of the block, row `at` of the task. Returns whether keys [first, end) of it have weights. */
+/* Passes 2 to 4 of row r of the block, row `at` of the task. Returns whether keys [first, end) of
+ * it have weights. */
 static bool add_row(stream *s, size_t r, size_t at, size_t first, size_t end) {
   const size_t count = end - first;
   float *x = heed_cpu_attention_logits(s->job, &s->block, r, first, end);
   const float largest = heed_cpu_max_row(x, count);
   /* A NaN may hide behind a maximum of -Inf; behind any other it shows in the sum. */
-  if (!(largest < INFINITY) || (largest == -INFINITY && heed_cpu_broken(x, count))) s->found[at] = HEED_CPU_ROW_BROKEN;
+  if (!(largest < INFINITY) || (largest == -INFINITY && heed_cpu_broken(x, count)))
+    s->found[at] = HEED_CPU_ROW_BROKEN;
   if (s->found[at] == HEED_CPU_ROW_BROKEN || largest == -INFINITY) return false;
   s->found[at] = HEED_CPU_ROW_WEIGHTS;
   if (largest > s->largest[at]) raise_maximum(s, at, largest);
@@ -65,8 +72,9 @@ static void weigh(const stream *s, size_t at) {
   for (size_t d = 0; d < j->s.value_depth; d += HEED_TILE_COLUMNS) {
     size_t stride;
     const float *panel = heed_cpu_attention_values(j, &b->at, b->first, d, &stride);
-    heed_cpu_attention_product(b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride, b->end - b->first,
-                               s->sums + at * j->lay.sums + d, j->lay.sums, true);
+    heed_cpu_attention_product(b->rows, b->scores + (b->first - b->base), j->lay.row, panel, stride,
+                               b->end - b->first, s->sums + at * j->lay.sums + d, j->lay.sums,
+                               true);
   }
 }
 
@@ -123,8 +131,10 @@ static void put_block(stream *s, size_t at, size_t low, size_t high) {
 }
 
 /* Does something with every block under every tile of the keys [first, end). */
-static void pass(stream *s, size_t first, size_t end, void (*with)(stream *s, size_t at, size_t low, size_t high)) {
-  for (size_t low = first / HEED_ATTENTION_TILE * HEED_ATTENTION_TILE; low < end; low += HEED_ATTENTION_TILE) {
+static void pass(stream *s, size_t first, size_t end,
+                 void (*with)(stream *s, size_t at, size_t low, size_t high)) {
+  for (size_t low = first / HEED_ATTENTION_TILE * HEED_ATTENTION_TILE; low < end;
+       low += HEED_ATTENTION_TILE) {
     s->careful = s->block.at.careful[low / HEED_ATTENTION_TILE] != 0.0f;
     for (size_t at = 0; at < s->rows; at += HEED_ATTENTION_ROWS) {
       s->block.query = s->query + at;
@@ -150,7 +160,8 @@ static void start(stream *s, const heed_cpu_attention_job *j, uint64_t task, uin
   /* Both ends only rise from row to row. */
   uint32_t first, end, last_first;
   heed_attention_key_range(j->desc, j->s.queries, j->s.keys, (uint32_t)s->query, &first, &end);
-  heed_attention_key_range(j->desc, j->s.queries, j->s.keys, (uint32_t)(s->query + s->rows - 1), &last_first, &end);
+  heed_attention_key_range(j->desc, j->s.queries, j->s.keys, (uint32_t)(s->query + s->rows - 1),
+                           &last_first, &end);
   s->first = first;
   s->end = end;
 }
@@ -163,7 +174,10 @@ void heed_cpu_attention_streamed(uint64_t task, uint32_t worker, void *user) {
   if (j->weights || j->logits) pass(&s, 0, j->s.keys, put_block);
   for (size_t i = 0; i < s.rows; i++) {
     const size_t query = s.query + i;
-    if (s.found[i] != HEED_CPU_ROW_WEIGHTS) heed_cpu_attention_fill(j, &s.block.at, query, s.found[i]);
-    else heed_cpu_scale_row(s.sums + i * j->lay.sums, j->s.value_depth, 1.0f / s.total[i], heed_cpu_attention_output(j, &s.block.at, query));
+    if (s.found[i] != HEED_CPU_ROW_WEIGHTS)
+      heed_cpu_attention_fill(j, &s.block.at, query, s.found[i]);
+    else
+      heed_cpu_scale_row(s.sums + i * j->lay.sums, j->s.value_depth, 1.0f / s.total[i],
+                         heed_cpu_attention_output(j, &s.block.at, query));
   }
 }

@@ -1,13 +1,15 @@
-/* The loop of add and multiply. The trailing axes in which b is whole (or all 1) are one run of elements; a piece is at most a grain of one
- * run. */
+/* The loop of add and multiply. The trailing axes in which b is whole (or all 1) are one run of
+ * elements; a piece is at most a grain of one run. */
 #include "cpu/broadcast.h"
 
 typedef struct job {
   const heed_cpu_broadcast *op;
   const float *a, *b;
   float *y;
-  size_t run, step;                 /* elements of a run; 1 where b runs along, 0 where one element of b is repeated */
-  uint32_t axes;                    /* leading axes: dim and b's stride, 0 where repeated; innermost first */
+  /* elements of a run; 1 where b runs along, 0 where one element of b is repeated */
+  size_t run, step;
+  /* leading axes: dim and b's stride, 0 where repeated; innermost first */
+  uint32_t axes;
   size_t dim[HEED_MAX_RANK], stride[HEED_MAX_RANK];
   uint64_t pieces, pieces_per_run, pieces_per_task;
 } job;
@@ -36,24 +38,29 @@ static void plan_runs(job *j, const heed_shape *a, const heed_shape *b) {
 static void run_piece(const job *j, uint64_t piece) {
   uint64_t number = piece / j->pieces_per_run;
   const size_t first = (size_t)(piece % j->pieces_per_run) * HEED_CPU_GRAIN, left = j->run - first;
-  const size_t count = left < HEED_CPU_GRAIN ? left : HEED_CPU_GRAIN, at = (size_t)number * j->run + first;
+  const size_t count = left < HEED_CPU_GRAIN ? left : HEED_CPU_GRAIN,
+               at = (size_t)number * j->run + first;
   size_t offset = 0;
   for (uint32_t i = 0; i < j->axes; i++) {
     offset += (size_t)(number % j->dim[i]) * j->stride[i];
     number /= j->dim[i];
   }
-  if (j->step) j->op->run(j->a + at, j->b + offset + first, j->y + at, count);
-  else j->op->one(j->a + at, j->b[offset], j->y + at, count);
+  if (j->step)
+    j->op->run(j->a + at, j->b + offset + first, j->y + at, count);
+  else
+    j->op->one(j->a + at, j->b[offset], j->y + at, count);
 }
 
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
   const uint64_t first = task * j->pieces_per_task, left = j->pieces - first;
-  for (uint64_t i = 0; i < (left < j->pieces_per_task ? left : j->pieces_per_task); i++) run_piece(j, first + i);
+  for (uint64_t i = 0; i < (left < j->pieces_per_task ? left : j->pieces_per_task); i++)
+    run_piece(j, first + i);
 }
 
-void HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(const heed_cpu_step *step, const heed_cpu_broadcast *op) {
+void HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(const heed_cpu_step *step,
+                                              const heed_cpu_broadcast *op) {
   const heed_add_desc *desc = step->node->desc;
   const heed_shape *a = heed_cpu_shape(step, desc->a.id);
   job j = {.op = op, .a = step->input[0], .b = step->input[1], .y = step->output[0]};

@@ -11,6 +11,7 @@ typedef struct heed_cpu_broadcast {
 } heed_cpu_broadcast;
 
 /* desc of the step's node: heed_add_desc. */
-void HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(const heed_cpu_step *step, const heed_cpu_broadcast *op);
+void HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(const heed_cpu_step *step,
+                                              const heed_cpu_broadcast *op);
 
 #endif

@@ -1,11 +1,14 @@
-/* concat: joins tensors along an axis; an input whose axis 0 is 1 is read again for every entry of the result's axis 0. */
+/* concat: joins tensors along an axis; an input whose axis 0 is 1 is read again for every entry of
+ * the result's axis 0. */
 #include <string.h>
 
 #include "cpu/gemm.h"
 
 typedef struct part {
   const float *x;
-  size_t row, rows; /* elements between two steps of the axes before `axis`, and how many there are before they repeat */
+  /* elements between two steps of the axes before `axis`, and how many there are before they
+   * repeat */
+  size_t row, rows;
 } part;
 
 typedef struct job {
@@ -19,7 +22,8 @@ typedef struct job {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  const uint64_t first = task * j->rows_per_task,
+                 end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
   for (uint64_t row = first; row < end; row++) {
     float *to = j->y + (size_t)row * j->row;
     for (uint32_t i = 0; i < j->count; i++) {
@@ -34,8 +38,10 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 static void measure_axes(const heed_shape *shape, uint32_t axis, size_t *row, size_t *rows) {
   *row = *rows = 1;
   for (uint32_t i = 0; i < shape->rank; i++) {
-    if (i < axis) *rows *= shape->dim[i];
-    else *row *= shape->dim[i];
+    if (i < axis)
+      *rows *= shape->dim[i];
+    else
+      *row *= shape->dim[i];
   }
 }
 
@@ -45,7 +51,8 @@ static void run(const heed_cpu_step *step) {
   size_t rows;
   for (uint32_t i = 0; i < desc->count; i++) {
     j.parts[i].x = step->input[i];
-    measure_axes(heed_cpu_shape(step, desc->x[i].id), desc->axis, &j.parts[i].row, &j.parts[i].rows);
+    measure_axes(heed_cpu_shape(step, desc->x[i].id), desc->axis, &j.parts[i].row,
+                 &j.parts[i].rows);
   }
   measure_axes(heed_cpu_shape(step, step->node->output[0]), desc->axis, &j.row, &rows);
   j.rows = rows;

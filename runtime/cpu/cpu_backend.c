@@ -13,13 +13,16 @@
 #if defined(HEED_CPU_HAS_AVX512)
 extern const heed_cpu_level_table heed_cpu_level_avx512;
 static bool has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("fma");
 }
 #endif
 #if defined(HEED_CPU_HAS_AVX2)
 extern const heed_cpu_level_table heed_cpu_level_avx2;
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool has_avx2(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 #endif
 #if defined(HEED_CPU_HAS_SSE2)
 extern const heed_cpu_level_table heed_cpu_level_sse2;
@@ -77,31 +80,38 @@ const char *heed_cpu_level(uint32_t index) {
   return table ? table->name : NULL;
 }
 
-static heed_status find_level(const char *name, const heed_cpu_level_table **found, heed_error *error) {
+static heed_status find_level(const char *name, const heed_cpu_level_table **found,
+                              heed_error *error) {
   char all[96] = "";
   for (uint32_t i = 0; (*found = usable_level(i)) != NULL; i++) {
     if (!name || strcmp(name, (*found)->name) == 0) return HEED_OK;
     const size_t length = strlen(all);
     snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", (*found)->name);
   }
-  return heed_fail(error, HEED_UNSUPPORTED, "cpu backend: no such level on this machine (found \"%s\", expected one of %s)", name, all);
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "cpu backend: no such level on this machine (found \"%s\", expected one of %s)",
+                   name, all);
 }
 
-static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error) {
+static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                            heed_error *error) {
   const heed_cpu_backend *cpu = (const heed_cpu_backend *)backend;
   (void)plan;
   if (cpu->level->ops[node->op]) return HEED_OK;
-  return heed_fail(error, HEED_UNSUPPORTED, "cpu backend: no kernel for %s", heed_ops[node->op]->name);
+  return heed_fail(error, HEED_UNSUPPORTED, "cpu backend: no kernel for %s",
+                   heed_ops[node->op]->name);
 }
 
 /* From so many keys on a tile's row of scores leaves no room beside it in a second cache. */
 #define LONG_ROW 2048u
 
-static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan,
+                                          const heed_node *node) {
   heed_attention_sizes sizes;
   (void)backend;
   /* A threshold is found with the whole row at hand. */
-  if (((const heed_attention_desc *)node->desc)->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
+  if (((const heed_attention_desc *)node->desc)->norm != HEED_NORM_SOFTMAX)
+    return HEED_ATTENTION_MODE_RESIDENT;
   if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
   heed_attention_get_sizes(plan->graph, node->desc, &sizes);
   return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;
@@ -129,9 +139,12 @@ static const heed_backend_vtable vtable = {
     .attention_mode = attention_mode,
 };
 
-heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error) {
+heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc,
+                                    heed_backend **backend, heed_error *error) {
   heed_cpu_desc full = HEED_CPU_DESC_INIT;
-  if (!context || !backend) return heed_fail(error, HEED_INVALID_ARGUMENT, "cpu backend: context or place for the result missing (found NULL)");
+  if (!context || !backend)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "cpu backend: context or place for the result missing (found NULL)");
   *backend = NULL;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "cpu backend", error));
   desc = &full;
@@ -148,7 +161,8 @@ heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *
     return status;
   }
   const uint32_t threads = heed_thread_pool_count(made->pool);
-  snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s", level->label, threads, threads == 1 ? "" : "s");
+  snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s", level->label, threads,
+           threads == 1 ? "" : "s");
   *backend = &made->base;
   return HEED_OK;
 }

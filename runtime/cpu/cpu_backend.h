@@ -12,14 +12,20 @@ typedef struct heed_cpu_backend {
 } heed_cpu_backend;
 
 /* cpu/cpu_program.c: the part of the vtable that makes and runs programs. */
-heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error);
-heed_status heed_cpu_program_create(heed_backend *backend, const heed_plan *plan, const heed_hooks *hooks, heed_program **program, heed_error *error);
+heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
+                             heed_error *error);
+heed_status heed_cpu_program_create(heed_backend *backend, const heed_plan *plan,
+                                    const heed_hooks *hooks, heed_program **program,
+                                    heed_error *error);
 void heed_cpu_program_destroy(heed_program *program);
-heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error);
-heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error);
+heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *from, size_t bytes,
+                           heed_error *error);
+heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size_t bytes,
+                          heed_error *error);
 heed_status heed_cpu_run(heed_program *program, const heed_hooks *hooks, heed_error *error);
 heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error);
-heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error);
+heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
+                             heed_error *error);
 const void *heed_cpu_view(const heed_program *program, uint64_t offset);
 
 #endif

@@ -1,4 +1,5 @@
-/* What an op is to the CPU backend: one struct an op and a level, in cpu/<op>.c, which is compiled once per level. */
+/* What an op is to the CPU backend: one struct an op and a level, in cpu/<op>.c, which is compiled
+ * once per level. */
 #ifndef HEED_CPU_CPU_OP_H
 #define HEED_CPU_CPU_OP_H
 
@@ -23,8 +24,10 @@ typedef struct heed_cpu_step {
 } heed_cpu_step;
 
 typedef struct heed_cpu_op {
-  uint32_t panels; /* bit i: input i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead of dense */
-  void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need); /* NULL: no scratch */
+  /* bit i: input i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead of dense */
+  uint32_t panels;
+  /* NULL: no scratch */
+  void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need);
   void (*run)(const heed_cpu_step *step);
 } heed_cpu_op;
 
@@ -32,26 +35,35 @@ typedef struct heed_cpu_op {
 typedef struct heed_cpu_level_table {
   const char *name, *label; /* "avx512", "AVX-512" */
   uint32_t panel_columns;
-  /* Packs `rows` rows of a [N, depth] matrix (at most panel_columns of them) into one panel; missing columns become 0. */
+  /* Packs `rows` rows of a [N, depth] matrix (at most panel_columns of them) into one panel;
+   * missing columns become 0. */
   void (*pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
   const heed_cpu_op *ops[HEED_OP_KIND_COUNT];
 } heed_cpu_level_table;
 
-/* Walks node->input in the order in which the shape rule took them: NULL for an optional input that is absent. */
-static inline const void *heed_cpu_take(const heed_cpu_step *step, uint32_t *slot, heed_value value) {
+/* Walks node->input in the order in which the shape rule took them: NULL for an optional input that
+ * is absent. */
+static inline const void *heed_cpu_take(const heed_cpu_step *step, uint32_t *slot,
+                                        heed_value value) {
   if (!value.id) return NULL;
   HEED_ASSERT(*slot < HEED_NODE_INPUTS && step->node->input[*slot] == value.id);
   return step->input[(*slot)++];
 }
 
-static inline const heed_shape *heed_cpu_shape(const heed_cpu_step *step, uint32_t id) { return &heed_graph_record(step->plan->graph, id)->shape; }
+static inline const heed_shape *heed_cpu_shape(const heed_cpu_step *step, uint32_t id) {
+  return &heed_graph_record(step->plan->graph, id)->shape;
+}
 
-static inline void *heed_cpu_worker_scratch(const heed_cpu_step *step, uint32_t worker) { return step->workers + worker * step->worker_stride; }
+static inline void *heed_cpu_worker_scratch(const heed_cpu_step *step, uint32_t worker) {
+  return step->workers + worker * step->worker_stride;
+}
 
-/* Elements of work in one task of an elementwise op: enough to be worth a task, small enough to share out. */
+/* Elements of work in one task of an elementwise op: enough to be worth a task, small enough to
+ * share out. */
 #define HEED_CPU_GRAIN 16384u
 
-/* Floats added to the stride of rows in scratch: rows a power of two apart fall into the same few sets of the cache. */
+/* Floats added to the stride of rows in scratch: rows a power of two apart fall into the same few
+ * sets of the cache. */
 #define HEED_CPU_ROW_PAD 16u
 
 /* a / b, rounded up. */

@@ -1,4 +1,5 @@
-/* Programs of the CPU backend: the arena, the constants as the kernels want them, scratch, and the steps with their addresses. */
+/* Programs of the CPU backend: the arena, the constants as the kernels want them, scratch, and the
+ * steps with their addresses. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,14 +22,19 @@ struct heed_program {
   heed_cpu_step *steps;
 };
 
-/* Scratch of a whole plan: nodes run one after another, so each part is the largest that any of them needs. */
+/* Scratch of a whole plan: nodes run one after another, so each part is the largest that any of
+ * them needs. */
 typedef struct scratch {
   uint64_t shared, worker, staging, total;
 } scratch;
 
-static bool is_constant(const heed_plan *plan, uint32_t id) { return heed_graph_record(plan->graph, id)->kind == HEED_VALUE_CONSTANT; }
+static bool is_constant(const heed_plan *plan, uint32_t id) {
+  return heed_graph_record(plan->graph, id)->kind == HEED_VALUE_CONSTANT;
+}
 
-static bool wants_panels(const heed_cpu_backend *cpu, const heed_node *node, uint32_t slot) { return cpu->level->ops[node->op]->panels >> slot & 1u; }
+static bool wants_panels(const heed_cpu_backend *cpu, const heed_node *node, uint32_t slot) {
+  return cpu->level->ops[node->op]->panels >> slot & 1u;
+}
 
 /* Rows and elements a row of a constant [N, ...] as a matrix. */
 static void matrix_size(const heed_plan *plan, uint32_t id, uint64_t *rows, uint64_t *depth) {
@@ -37,21 +43,27 @@ static void matrix_size(const heed_plan *plan, uint32_t id, uint64_t *rows, uint
   *depth = heed_shape_count(shape) / *rows;
 }
 
-static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id, bool panels) {
+static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
+                           bool panels) {
   if (!panels) return heed_plan_bytes(plan, id);
   uint64_t rows, depth;
   matrix_size(plan, id, &rows, &depth);
-  return heed_cpu_divide_up(rows, cpu->level->panel_columns) * cpu->level->panel_columns * depth * sizeof(float);
+  return heed_cpu_divide_up(rows, cpu->level->panel_columns) * cpu->level->panel_columns * depth *
+         sizeof(float);
 }
 
-typedef heed_status (*visit)(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id, bool panels, void *user, heed_error *error);
+typedef heed_status (*visit)(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
+                             bool panels, void *user, heed_error *error);
 
-/* Calls `to` for each constant of each node that runs; one that several nodes use comes several times. */
-static heed_status for_constants(const heed_cpu_backend *cpu, const heed_plan *plan, visit to, void *user, heed_error *error) {
+/* Calls `to` for each constant of each node that runs; one that several nodes use comes several
+ * times. */
+static heed_status for_constants(const heed_cpu_backend *cpu, const heed_plan *plan, visit to,
+                                 void *user, heed_error *error) {
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t slot = 0; slot < HEED_NODE_INPUTS && node->input[slot]; slot++)
-      if (is_constant(plan, node->input[slot])) HEED_TRY(to(cpu, plan, node->input[slot], wants_panels(cpu, node, slot), user, error));
+      if (is_constant(plan, node->input[slot]))
+        HEED_TRY(to(cpu, plan, node->input[slot], wants_panels(cpu, node, slot), user, error));
   }
   return HEED_OK;
 }
@@ -61,7 +73,8 @@ typedef struct list {
   size_t count;
 } list;
 
-static heed_status count_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id, bool panels, void *user, heed_error *error) {
+static heed_status count_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
+                             bool panels, void *user, heed_error *error) {
   (void)cpu, (void)plan, (void)id, (void)panels, (void)error;
   ((list *)user)->count++;
   return HEED_OK;
@@ -73,22 +86,26 @@ static kept *find_kept(kept *items, size_t count, uint32_t id, bool panels) {
   return NULL;
 }
 
-static heed_status add_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id, bool panels, void *user, heed_error *error) {
+static heed_status add_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
+                           bool panels, void *user, heed_error *error) {
   list *uses = user;
   (void)cpu, (void)plan, (void)error;
-  if (!find_kept(uses->items, uses->count, id, panels)) uses->items[uses->count++] = (kept){id, panels, NULL};
+  if (!find_kept(uses->items, uses->count, id, panels))
+    uses->items[uses->count++] = (kept){id, panels, NULL};
   return HEED_OK;
 }
 
 /* The constants to keep, each once; *items is the context's memory, or NULL when there are none. */
-static heed_status list_constants(const heed_cpu_backend *cpu, const heed_plan *plan, kept **items, size_t *count, heed_error *error) {
+static heed_status list_constants(const heed_cpu_backend *cpu, const heed_plan *plan, kept **items,
+                                  size_t *count, heed_error *error) {
   list uses = {NULL, 0};
   *items = NULL;
   *count = 0;
   HEED_TRY(for_constants(cpu, plan, count_use, &uses, error));
   if (uses.count == 0) return HEED_OK;
   *items = heed_alloc(plan->context, uses.count, sizeof **items);
-  if (!*items) return heed_fail_memory(error, "cpu backend: list of constants", uses.count * sizeof **items);
+  if (!*items)
+    return heed_fail_memory(error, "cpu backend: list of constants", uses.count * sizeof **items);
   uses = (list){*items, 0};
   HEED_TRY(for_constants(cpu, plan, add_use, &uses, error));
   *count = uses.count;
@@ -98,7 +115,8 @@ static heed_status list_constants(const heed_cpu_backend *cpu, const heed_plan *
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* Scratch while running, or for one panel's rows while packing: the same memory serves both. */
-static scratch measure_scratch(const heed_cpu_backend *cpu, const heed_plan *plan, const kept *constants, size_t count) {
+static scratch measure_scratch(const heed_cpu_backend *cpu, const heed_plan *plan,
+                               const kept *constants, size_t count) {
   scratch s = {0, 0, 0, 0};
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
@@ -111,15 +129,20 @@ static scratch measure_scratch(const heed_cpu_backend *cpu, const heed_plan *pla
     uint64_t rows, depth;
     if (!constants[i].panels) continue;
     matrix_size(plan, constants[i].id, &rows, &depth);
-    s.staging = larger(s.staging, (rows < cpu->level->panel_columns ? rows : cpu->level->panel_columns) * depth * sizeof(float));
+    s.staging =
+        larger(s.staging, (rows < cpu->level->panel_columns ? rows : cpu->level->panel_columns) *
+                              depth * sizeof(float));
   }
   uint64_t workers;
-  if (!heed_u64_mul(s.worker, heed_thread_pool_count(cpu->pool), &workers) || !heed_u64_add(s.shared, workers, &s.total)) s.total = UINT64_MAX;
+  if (!heed_u64_mul(s.worker, heed_thread_pool_count(cpu->pool), &workers) ||
+      !heed_u64_add(s.shared, workers, &s.total))
+    s.total = UINT64_MAX;
   s.total = larger(s.total, s.staging);
   return s;
 }
 
-heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error) {
+heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
+                             heed_error *error) {
   const heed_cpu_backend *cpu = (const heed_cpu_backend *)backend;
   kept *constants;
   size_t count;
@@ -127,7 +150,10 @@ heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_
   if (status == HEED_OK) {
     memory->weights = 0;
     for (size_t i = 0; i < count; i++)
-      if (!heed_u64_add(memory->weights, kept_bytes(cpu, plan, constants[i].id, constants[i].panels), &memory->weights)) memory->weights = UINT64_MAX;
+      if (!heed_u64_add(memory->weights,
+                        kept_bytes(cpu, plan, constants[i].id, constants[i].panels),
+                        &memory->weights))
+        memory->weights = UINT64_MAX;
     memory->workspace = measure_scratch(cpu, plan, constants, count).total;
   }
   heed_free(plan->context, constants);
@@ -135,11 +161,14 @@ heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_
 }
 
 /* A block of `bytes`, or OUT_OF_MEMORY; NULL for none. */
-static heed_status allocate(const heed_context *context, uint64_t bytes, const char *what, void *pointer, heed_error *error) {
+static heed_status allocate(const heed_context *context, uint64_t bytes, const char *what,
+                            void *pointer, heed_error *error) {
   void *block = NULL;
   if (bytes > 0 && bytes <= SIZE_MAX) block = heed_alloc_raw(context, (size_t)bytes, 1);
   memcpy(pointer, &block, sizeof block);
-  return block || bytes == 0 ? HEED_OK : heed_fail_memory(error, what, bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes);
+  return block || bytes == 0
+             ? HEED_OK
+             : heed_fail_memory(error, what, bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes);
 }
 
 /* Reads a matrix a panel's rows at a time, so that no second copy of it is ever held. */
@@ -148,15 +177,18 @@ static heed_status read_panels(heed_program *program, const kept *constant, heed
   uint64_t rows, depth;
   matrix_size(program->plan, constant->id, &rows, &depth);
   float *staging = (float *)(void *)program->workspace, *panel = constant->data;
-  for (uint64_t row = 0; row < rows; row += level->panel_columns, panel += level->panel_columns * depth) {
+  for (uint64_t row = 0; row < rows;
+       row += level->panel_columns, panel += level->panel_columns * depth) {
     const uint64_t count = rows - row < level->panel_columns ? rows - row : level->panel_columns;
-    HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth, count * depth, staging, error));
+    HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth,
+                                      count * depth, staging, error));
     level->pack_panel(staging, (size_t)depth, (uint32_t)count, panel);
   }
   return HEED_OK;
 }
 
-static heed_status read_constants(heed_program *program, const heed_hooks *hooks, heed_error *error) {
+static heed_status read_constants(heed_program *program, const heed_hooks *hooks,
+                                  heed_error *error) {
   const heed_plan *plan = program->plan;
   uint64_t done = 0;
   for (size_t i = 0; i < program->constant_count; i++) {
@@ -164,9 +196,13 @@ static heed_status read_constants(heed_program *program, const heed_hooks *hooks
     const uint64_t bytes = kept_bytes(program->backend, plan, constant->id, constant->panels);
     HEED_TRY(heed_ask_cancel(hooks, "reading weights", error));
     HEED_TRY(allocate(plan->context, bytes, "cpu backend: weights", &constant->data, error));
-    if (constant->panels) HEED_TRY(read_panels(program, constant, error));
-    else HEED_TRY(heed_graph_read_constant(plan->graph, constant->id, 0, heed_shape_count(&heed_graph_record(plan->graph, constant->id)->shape),
-                                           constant->data, error));
+    if (constant->panels)
+      HEED_TRY(read_panels(program, constant, error));
+    else
+      HEED_TRY(heed_graph_read_constant(
+          plan->graph, constant->id, 0,
+          heed_shape_count(&heed_graph_record(plan->graph, constant->id)->shape), constant->data,
+          error));
     done += bytes;
     heed_tell_progress(hooks, "read", done, plan->memory.weights);
   }
@@ -185,7 +221,9 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   for (uint32_t slot = 0; slot < HEED_NODE_INPUTS && step->node->input[slot]; slot++) {
     const uint32_t id = step->node->input[slot];
     if (is_constant(plan, id))
-      step->input[slot] = find_kept(program->constants, program->constant_count, id, wants_panels(program->backend, step->node, slot))->data;
+      step->input[slot] = find_kept(program->constants, program->constant_count, id,
+                                    wants_panels(program->backend, step->node, slot))
+                              ->data;
     else
       step->input[slot] = program->arena + heed_plan_offset(plan, id);
   }
@@ -197,21 +235,29 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
 
 static heed_status make(heed_program *program, const heed_hooks *hooks, heed_error *error) {
   const heed_plan *plan = program->plan;
-  HEED_TRY(list_constants(program->backend, plan, &program->constants, &program->constant_count, error));
-  const scratch s = measure_scratch(program->backend, plan, program->constants, program->constant_count);
-  HEED_TRY(allocate(plan->context, plan->memory.arena, "cpu backend: arena", &program->arena, error));
-  if (program->arena) memset(program->arena, 0, (size_t)plan->memory.arena); /* an input that was never written is zero */
+  HEED_TRY(
+      list_constants(program->backend, plan, &program->constants, &program->constant_count, error));
+  const scratch s =
+      measure_scratch(program->backend, plan, program->constants, program->constant_count);
+  HEED_TRY(
+      allocate(plan->context, plan->memory.arena, "cpu backend: arena", &program->arena, error));
+  /* an input that was never written is zero */
+  if (program->arena) memset(program->arena, 0, (size_t)plan->memory.arena);
   HEED_TRY(allocate(plan->context, s.total, "cpu backend: workspace", &program->workspace, error));
   if (plan->step_count) {
     program->steps = heed_alloc(plan->context, plan->step_count, sizeof *program->steps);
-    if (!program->steps) return heed_fail_memory(error, "cpu backend: steps", plan->step_count * sizeof *program->steps);
+    if (!program->steps)
+      return heed_fail_memory(error, "cpu backend: steps",
+                              plan->step_count * sizeof *program->steps);
   }
   HEED_TRY(read_constants(program, hooks, error));
   for (uint32_t i = 0; i < plan->step_count; i++) prepare_step(program, i, &s);
   return HEED_OK;
 }
 
-heed_status heed_cpu_program_create(heed_backend *backend, const heed_plan *plan, const heed_hooks *hooks, heed_program **program, heed_error *error) {
+heed_status heed_cpu_program_create(heed_backend *backend, const heed_plan *plan,
+                                    const heed_hooks *hooks, heed_program **program,
+                                    heed_error *error) {
   heed_program *made = heed_alloc(plan->context, 1, sizeof *made);
   *program = NULL;
   if (!made) return heed_fail_memory(error, "cpu backend: program", sizeof *made);
@@ -229,7 +275,8 @@ heed_status heed_cpu_program_create(heed_backend *backend, const heed_plan *plan
 void heed_cpu_program_destroy(heed_program *program) {
   if (!program) return;
   const heed_context *context = program->plan->context;
-  for (size_t i = 0; i < program->constant_count; i++) heed_free(context, program->constants[i].data);
+  for (size_t i = 0; i < program->constant_count; i++)
+    heed_free(context, program->constants[i].data);
   heed_free(context, program->constants);
   heed_free(context, program->steps);
   heed_free(context, program->workspace);
@@ -237,19 +284,23 @@ void heed_cpu_program_destroy(heed_program *program) {
   heed_free(context, program);
 }
 
-heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error) {
+heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *from, size_t bytes,
+                           heed_error *error) {
   (void)error;
   memcpy(program->arena + offset, from, bytes);
   return HEED_OK;
 }
 
-heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error) {
+heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size_t bytes,
+                          heed_error *error) {
   (void)error;
   memcpy(to, program->arena + offset, bytes);
   return HEED_OK;
 }
 
-const void *heed_cpu_view(const heed_program *program, uint64_t offset) { return program->arena + offset; }
+const void *heed_cpu_view(const heed_program *program, uint64_t offset) {
+  return program->arena + offset;
+}
 
 static void run_step(const heed_program *program, uint32_t step) {
   const heed_cpu_step *next = &program->steps[step];
@@ -259,11 +310,13 @@ static void run_step(const heed_program *program, uint32_t step) {
 heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error) {
   (void)error;
   const uint32_t stage = program->steps[*step].node->stage;
-  for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++) run_step(program, *step);
+  for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++)
+    run_step(program, *step);
   return HEED_OK;
 }
 
-heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error) {
+heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
+                             heed_error *error) {
   (void)error;
   for (uint32_t step = 0; step < program->plan->step_count; step++) {
     const double start = clock->microseconds(clock->user);

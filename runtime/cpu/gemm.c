@@ -1,5 +1,6 @@
-/* The matrix tile, written once for every number of rows, and what goes around it. Loop order after Goto & van de Geijn 2008,
- * "Anatomy of High-Performance Matrix Multiplication": a slice of a panel stays in the first cache, packed rows stream past it. */
+/* The matrix tile, written once for every number of rows, and what goes around it. Loop order after
+ * Goto & van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication": a slice of a panel
+ * stays in the first cache, packed rows stream past it. */
 #include "cpu/gemm.h"
 
 #include <string.h>
@@ -12,19 +13,22 @@
 #define PREFETCH(p) (void)(p)
 #endif
 
-/* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one long chain (pairwise summation,
- * Higham 1993): at K = 128 and outputs near 40 the error halves, for some 5 % of speed at K = 3072. Tiles of two rows are
- * called more often, so their slices are longer: half of K = 128 still. */
+/* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one
+ * long chain (pairwise summation, Higham 1993): at K = 128 and outputs near 40 the error halves,
+ * for some 5 % of speed at K = 3072. Tiles of two rows are called more often, so their slices are
+ * longer: half of K = 128 still. */
 #define DEPTH_SLICE (HEED_TILE_ROWS > 2 ? 64u : 120u)
 
-/* Rows of sums that are finished together: few enough for the first cache, enough that an activation's constants are fetched seldom. */
+/* Rows of sums that are finished together: few enough for the first cache, enough that an
+ * activation's constants are fetched seldom. */
 #define FINISH_ROWS 48u
 
 /* Floats of a cache line. */
 #define LINE 16u
 
-/* Rows 0 .. m - 1 as (row, group, place in the group): three rows share one pointer, since x + stride and x + 2 stride are
- * addresses of their own on x86, and thirteen pointers do not fit its registers. */
+/* Rows 0 .. m - 1 as (row, group, place in the group): three rows share one pointer, since x +
+ * stride and x + 2 stride are addresses of their own on x86, and thirteen pointers do not fit its
+ * registers. */
 #define ROWS_1(X) X(0, 0, 0)
 #define ROWS_2(X) ROWS_1(X) X(1, 0, 1)
 #define ROWS_3(X) ROWS_2(X) X(2, 0, 2)
@@ -43,70 +47,72 @@
 #define GROUPS_3(X) GROUPS_2(X) X(2)
 #define GROUPS_4(X) GROUPS_3(X) X(3)
 
-#define GROUP_START(g) const float *x##g = x + (g) * 3 * x_stride;
+#define GROUP_START(g) const float *x##g = x + (g)*3 * x_stride;
 #define GROUP_NEXT(g) x##g++;
 #define STORE_SUM(at, sum) f32_store(at, add ? f32_add(f32_load(at), sum) : sum);
 
 #if HEED_TILE_VECTORS == 2
 #define ROW_LOAD(i, g, r) f32xN low##i = f32_set1(0.0f), high##i = f32_set1(0.0f);
-#define ROW_STEP(i, g, r)                       \
-  {                                             \
-    const f32xN a = f32_set1(x##g[(r) * x_stride]); \
-    low##i = f32_fma(a, b_low, low##i);         \
-    high##i = f32_fma(a, b_high, high##i);      \
+#define ROW_STEP(i, g, r)                         \
+  {                                               \
+    const f32xN a = f32_set1(x##g[(r)*x_stride]); \
+    low##i = f32_fma(a, b_low, low##i);           \
+    high##i = f32_fma(a, b_high, high##i);        \
   }
-#define PACKED_STEP(i, g, r)                   \
-  {                                            \
-    const f32xN a = f32_set1(rows[i]);         \
-    low##i = f32_fma(a, b_low, low##i);        \
-    high##i = f32_fma(a, b_high, high##i);     \
+#define PACKED_STEP(i, g, r)               \
+  {                                        \
+    const f32xN a = f32_set1(rows[i]);     \
+    low##i = f32_fma(a, b_low, low##i);    \
+    high##i = f32_fma(a, b_high, high##i); \
   }
-#define ROW_STORE(i, g, r)                  \
-  STORE_SUM(out + (i) * out_stride, low##i) \
-  STORE_SUM(out + (i) * out_stride + HEED_SIMD_WIDTH, high##i)
-#define STRIDED_STEPS(m)                                                               \
-  const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);     \
+#define ROW_STORE(i, g, r)                \
+  STORE_SUM(out + (i)*out_stride, low##i) \
+  STORE_SUM(out + (i)*out_stride + HEED_SIMD_WIDTH, high##i)
+#define STRIDED_STEPS(m)                                                           \
+  const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH); \
   ROWS_##m(ROW_STEP)
-#define PACKED_STEPS(m)                                                                \
-  const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH);     \
+#define PACKED_STEPS(m)                                                            \
+  const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH); \
   ROWS_##m(PACKED_STEP)
 #else
-/* Six vectors, each multiplied into every row as soon as it is loaded: one register for it, one a row for x, all others for sums. */
+/* Six vectors, each multiplied into every row as soon as it is loaded: one register for it, one a
+ * row for x, all others for sums. */
 #define VECTORS(X, i) X(i, 0) X(i, 1) X(i, 2) X(i, 3) X(i, 4) X(i, 5)
 #define SUM(i, v) f32xN sum##i##_##v = f32_set1(0.0f);
 #define ROW_LOAD(i, g, r) VECTORS(SUM, i)
-#define ROW_TAKE(i, g, r) const f32xN a##i = f32_set1(x##g[(r) * x_stride]);
+#define ROW_TAKE(i, g, r) const f32xN a##i = f32_set1(x##g[(r)*x_stride]);
 #define PACKED_TAKE(i, g, r) const f32xN a##i = f32_set1(rows[i]);
 #define ADD_ROW(i, v) sum##i##_##v = f32_fma(a##i, b, sum##i##_##v);
 #define ADD_1(v) ADD_ROW(0, v)
 #define ADD_2(v) ADD_1(v) ADD_ROW(1, v)
-#define STEP(m, v)                                              \
-  {                                                             \
-    const f32xN b = f32_load(panel + (v) * HEED_SIMD_WIDTH);    \
-    ADD_##m(v)                                                  \
+#define STEP(m, v)                                         \
+  {                                                        \
+    const f32xN b = f32_load(panel + (v)*HEED_SIMD_WIDTH); \
+    ADD_##m(v)                                             \
   }
-#define STORE_VECTOR(i, v) STORE_SUM(out + (i) * out_stride + (v) * HEED_SIMD_WIDTH, sum##i##_##v)
+#define STORE_VECTOR(i, v) STORE_SUM(out + (i)*out_stride + (v)*HEED_SIMD_WIDTH, sum##i##_##v)
 #define ROW_STORE(i, g, r) VECTORS(STORE_VECTOR, i)
 #define STRIDED_STEPS(m) ROWS_##m(ROW_TAKE) VECTORS(STEP, m)
 #define PACKED_STEPS(m) ROWS_##m(PACKED_TAKE) VECTORS(STEP, m)
 #endif
 
-/* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums in a block of TILE_COLUMNS. The
- * loops are not unrolled: on x86 that gains nothing, and WASM engines spill. */
-#define DEFINE_TILE(m, groups)                                                                                                             \
-  static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,            \
-                                size_t out_stride, bool add) {                                                                             \
-    GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {                                              \
-      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                                                                  \
-    }                                                                                                                                      \
-    ROWS_##m(ROW_STORE)                                                                                                                    \
-  }                                                                                                                                        \
-  static NOINLINE void packed_##m(const float *rows, const float *panel, size_t k, float *out, bool add) {                                 \
-    const size_t out_stride = HEED_TILE_COLUMNS;                                                                                           \
-    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS) {                                                       \
-      PACKED_STEPS(m)                                                                                                                      \
-    }                                                                                                                                      \
-    ROWS_##m(ROW_STORE)                                                                                                                    \
+/* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums
+ * in a block of TILE_COLUMNS. The loops are not unrolled: on x86 that gains nothing, and WASM
+ * engines spill. */
+#define DEFINE_TILE(m, groups)                                                                 \
+  static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel,           \
+                                size_t panel_stride, size_t k, float *out, size_t out_stride,  \
+                                bool add) {                                                    \
+    GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {  \
+      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                      \
+    }                                                                                          \
+    ROWS_##m(ROW_STORE)                                                                        \
+  }                                                                                            \
+  static NOINLINE void packed_##m(const float *rows, const float *panel, size_t k, float *out, \
+                                  bool add) {                                                  \
+    const size_t out_stride = HEED_TILE_COLUMNS;                                               \
+    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS){            \
+        PACKED_STEPS(m)} ROWS_##m(ROW_STORE)                                                   \
   }
 
 DEFINE_TILE(1, 1)
@@ -131,29 +137,31 @@ DEFINE_TILE(12, 4)
 #endif
 
 typedef struct tile_functions {
-  void (*strided)(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride, bool add);
+  void (*strided)(const float *x, size_t x_stride, const float *panel, size_t panel_stride,
+                  size_t k, float *out, size_t out_stride, bool add);
   void (*packed)(const float *rows, const float *panel, size_t k, float *out, bool add);
 } tile_functions;
 
-#define TILE(m) {tile_##m, packed_##m}
+#define TILE(m) \
+  { tile_##m, packed_##m }
 static const tile_functions tiles[HEED_TILE_ROWS + 1] = {
-    {NULL, NULL}, TILE(1), TILE(2),
+    {NULL, NULL}, TILE(1),  TILE(2),
 #if HEED_TILE_ROWS >= 4
-    TILE(3), TILE(4),
+    TILE(3),      TILE(4),
 #endif
 #if HEED_TILE_ROWS >= 6
-    TILE(5), TILE(6),
+    TILE(5),      TILE(6),
 #endif
 #if HEED_TILE_ROWS >= 8
-    TILE(7), TILE(8),
+    TILE(7),      TILE(8),
 #endif
 #if HEED_TILE_ROWS >= 12
-    TILE(9), TILE(10), TILE(11), TILE(12),
+    TILE(9),      TILE(10), TILE(11), TILE(12),
 #endif
 };
 
-void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out, size_t out_stride,
-                   bool add) {
+void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *panel,
+                   size_t panel_stride, size_t k, float *out, size_t out_stride, bool add) {
   tiles[m].strided(x, x_stride, panel, panel_stride, k, out, out_stride, add);
 }
 
@@ -169,25 +177,31 @@ static void pack_block(const float *from, size_t depth, float *panel) {
 static void pack_vector(const float *from, size_t depth, uint32_t rows, float *panel) {
   size_t k = 0;
   if (rows == HEED_SIMD_WIDTH)
-    for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) pack_block(from + k, depth, panel + k * HEED_TILE_COLUMNS);
+    for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH)
+      pack_block(from + k, depth, panel + k * HEED_TILE_COLUMNS);
   for (; k < depth; k++)
-    for (uint32_t n = 0; n < HEED_SIMD_WIDTH; n++) panel[k * HEED_TILE_COLUMNS + n] = n < rows ? from[n * depth + k] : 0.0f;
+    for (uint32_t n = 0; n < HEED_SIMD_WIDTH; n++)
+      panel[k * HEED_TILE_COLUMNS + n] = n < rows ? from[n * depth + k] : 0.0f;
 }
 
 void heed_cpu_pack_panel(const float *from, size_t depth, uint32_t rows, float *panel) {
   for (uint32_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH) {
-    const uint32_t left = n < rows ? rows - n : 0, count = left < HEED_SIMD_WIDTH ? left : HEED_SIMD_WIDTH;
+    const uint32_t left = n < rows ? rows - n : 0,
+                   count = left < HEED_SIMD_WIDTH ? left : HEED_SIMD_WIDTH;
     pack_vector(from + (size_t)(rows - left) * depth, depth, count, panel + n);
   }
 }
 
 /* Depth of a slice: their number depends on the depth alone, and so does the order of the sum. */
-static size_t slice_depth(size_t depth) { return heed_cpu_parts(depth, heed_cpu_parts(depth, DEPTH_SLICE)); }
+static size_t slice_depth(size_t depth) {
+  return heed_cpu_parts(depth, heed_cpu_parts(depth, DEPTH_SLICE));
+}
 
 /* rows (at most a vector's) x one vector of depth, transposed through registers. */
 static void pack_corner(const float *x, size_t stride, uint32_t rows, float *to, size_t to_stride) {
   f32xN block[HEED_SIMD_WIDTH];
-  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) block[i] = i < rows ? f32_load(x + i * stride) : f32_set1(0.0f);
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++)
+    block[i] = i < rows ? f32_load(x + i * stride) : f32_set1(0.0f);
   f32_transpose(block);
   for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) f32_store_tail(to + i * to_stride, block[i], rows);
 }
@@ -197,14 +211,18 @@ static void pack_slice(const float *x, size_t stride, size_t rows, size_t depth,
   for (size_t row = 0; row < rows; row += HEED_SIMD_WIDTH) {
     const uint32_t count = rows - row < HEED_SIMD_WIDTH ? (uint32_t)(rows - row) : HEED_SIMD_WIDTH;
     size_t k = 0;
-    for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) pack_corner(x + row * stride + k, stride, count, to + k * rows + row, rows);
+    for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH)
+      pack_corner(x + row * stride + k, stride, count, to + k * rows + row, rows);
     for (; k < depth; k++)
       for (uint32_t i = 0; i < count; i++) to[k * rows + row + i] = x[(row + i) * stride + k];
   }
 }
 
-void heed_cpu_pack_tile(const float *x, size_t stride, size_t depth, size_t count, size_t tile, float *group) {
-  const size_t first = tile * HEED_TILE_ROWS, rows = count - first < HEED_TILE_ROWS ? count - first : HEED_TILE_ROWS, slice = slice_depth(depth);
+void heed_cpu_pack_tile(const float *x, size_t stride, size_t depth, size_t count, size_t tile,
+                        float *group) {
+  const size_t first = tile * HEED_TILE_ROWS,
+               rows = count - first < HEED_TILE_ROWS ? count - first : HEED_TILE_ROWS,
+               slice = slice_depth(depth);
   for (size_t from = 0; from < depth; from += slice) {
     const size_t here = depth - from < slice ? depth - from : slice;
     pack_slice(x + from, stride, rows, here, group + from * count + first * here);
@@ -214,13 +232,17 @@ void heed_cpu_pack_tile(const float *x, size_t stride, size_t depth, size_t coun
 /* tile [m, W] + bias[count columns]. */
 static void add_bias(float *tile, size_t m, const float *bias, uint32_t count) {
   for (uint32_t n = 0; n < count; n += HEED_SIMD_WIDTH) {
-    const f32xN add = count - n < HEED_SIMD_WIDTH ? f32_load_tail(bias + n, count - n) : f32_load(bias + n);
-    for (size_t i = 0; i < m; i++) f32_store(tile + i * HEED_TILE_COLUMNS + n, f32_add(f32_load(tile + i * HEED_TILE_COLUMNS + n), add));
+    const f32xN add =
+        count - n < HEED_SIMD_WIDTH ? f32_load_tail(bias + n, count - n) : f32_load(bias + n);
+    for (size_t i = 0; i < m; i++)
+      f32_store(tile + i * HEED_TILE_COLUMNS + n,
+                f32_add(f32_load(tile + i * HEED_TILE_COLUMNS + n), add));
   }
 }
 
 /* to[count] = from[count] + bias[count] + residual[count]; either may be NULL. */
-static void store_row(const float *from, const float *bias, const float *residual, float *to, size_t count) {
+static void store_row(const float *from, const float *bias, const float *residual, float *to,
+                      size_t count) {
   size_t n = 0;
   for (; n + HEED_SIMD_WIDTH <= count; n += HEED_SIMD_WIDTH) {
     f32xN a = f32_load(from + n);
@@ -236,13 +258,17 @@ static void store_row(const float *from, const float *bias, const float *residua
   f32_store_tail(to + n, a, rest);
 }
 
-/* Columns [column, column + count) of m rows of sums to their places in [parts, B, heads, tokens, head_depth]. */
-static void store_head_major(const heed_cpu_product *p, const float *sums, const float *bias, size_t row, size_t m, size_t column, size_t count) {
+/* Columns [column, column + count) of m rows of sums to their places in [parts, B, heads, tokens,
+ * head_depth]. */
+static void store_head_major(const heed_cpu_product *p, const float *sums, const float *bias,
+                             size_t row, size_t m, size_t column, size_t count) {
   const size_t batch = p->rows / p->tokens;
   for (size_t done = 0; done < count;) {
-    const size_t head = (column + done) / p->head_depth, d = (column + done) % p->head_depth; /* head counts through the parts */
+    /* head counts through the parts */
+    const size_t head = (column + done) / p->head_depth, d = (column + done) % p->head_depth;
     const size_t left = count - done, here = p->head_depth - d < left ? p->head_depth - d : left;
-    const size_t first = head / p->heads * batch * p->heads + head % p->heads; /* the plane of batch 0 */
+    /* the plane of batch 0 */
+    const size_t first = head / p->heads * batch * p->heads + head % p->heads;
     size_t b = row / p->tokens, t = row % p->tokens;
     for (size_t i = 0; i < m; i++) {
       store_row(sums + i * HEED_TILE_COLUMNS + done, bias ? bias + done : NULL, NULL,
@@ -258,8 +284,10 @@ static void store_head_major(const heed_cpu_product *p, const float *sums, const
 }
 
 /* Bias, activation, residual, and out of m rows of sums into y. */
-static void finish_rows(const heed_cpu_product *p, float *sums, size_t row, size_t m, size_t column) {
-  const size_t left = p->columns - column, count = left < HEED_TILE_COLUMNS ? left : HEED_TILE_COLUMNS;
+static void finish_rows(const heed_cpu_product *p, float *sums, size_t row, size_t m,
+                        size_t column) {
+  const size_t left = p->columns - column,
+               count = left < HEED_TILE_COLUMNS ? left : HEED_TILE_COLUMNS;
   const float *bias = p->bias ? p->bias + column : NULL;
   if (p->activation != HEED_ACTIVATION_NONE) {
     if (bias) add_bias(sums, m, bias, (uint32_t)count);
@@ -269,27 +297,35 @@ static void finish_rows(const heed_cpu_product *p, float *sums, size_t row, size
   if (p->heads) store_head_major(p, sums, bias, row, m, column, count);
   for (size_t i = 0; i < m && !p->heads; i++) {
     const size_t at = (row + i) * p->columns + column;
-    store_row(sums + i * HEED_TILE_COLUMNS, bias, p->residual ? p->residual + at : NULL, p->y + at, count);
+    store_row(sums + i * HEED_TILE_COLUMNS, bias, p->residual ? p->residual + at : NULL, p->y + at,
+              count);
   }
 }
 
-/* One slice of the sum over the depth, for all the rows: sums += rows times that part of the panel. The next part of the panel follows
- * in memory, or the next panel: each tile calls for its share of it, since the first tile to use it would wait for all of it. */
-static void add_slice(const float *rows, size_t count, const float *panel, size_t depth, bool add, float *sums) {
+/* One slice of the sum over the depth, for all the rows: sums += rows times that part of the panel.
+ * The next part of the panel follows in memory, or the next panel: each tile calls for its share of
+ * it, since the first tile to use it would wait for all of it. */
+static void add_slice(const float *rows, size_t count, const float *panel, size_t depth, bool add,
+                      float *sums) {
   const float *next = panel + depth * HEED_TILE_COLUMNS;
-  const size_t lines = heed_cpu_parts(depth * HEED_TILE_COLUMNS, LINE), share = heed_cpu_parts(lines, heed_cpu_parts(count, HEED_TILE_ROWS));
+  const size_t lines = heed_cpu_parts(depth * HEED_TILE_COLUMNS, LINE),
+               share = heed_cpu_parts(lines, heed_cpu_parts(count, HEED_TILE_ROWS));
   for (size_t i = 0, line = 0; i < count; i += HEED_TILE_ROWS) {
     const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
-    for (const size_t end = line + share; line < end && line < lines; line++) PREFETCH(next + line * LINE);
+    for (const size_t end = line + share; line < end && line < lines; line++)
+      PREFETCH(next + line * LINE);
     tiles[m].packed(rows + i * depth, panel, depth, sums + i * HEED_TILE_COLUMNS, add);
   }
 }
 
-void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_t first, size_t count, size_t panel, float *sums) {
+void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_t first,
+                            size_t count, size_t panel, float *sums) {
   const float *weights = p->panels + panel * p->depth * HEED_TILE_COLUMNS;
   const size_t slice = slice_depth(p->depth);
   for (size_t from = 0; from < p->depth; from += slice)
-    add_slice(group + from * count, count, weights + from * HEED_TILE_COLUMNS, p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
+    add_slice(group + from * count, count, weights + from * HEED_TILE_COLUMNS,
+              p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
   for (size_t i = 0; i < count; i += FINISH_ROWS)
-    finish_rows(p, sums + i * HEED_TILE_COLUMNS, first + i, count - i < FINISH_ROWS ? count - i : FINISH_ROWS, panel * HEED_TILE_COLUMNS);
+    finish_rows(p, sums + i * HEED_TILE_COLUMNS, first + i,
+                count - i < FINISH_ROWS ? count - i : FINISH_ROWS, panel * HEED_TILE_COLUMNS);
 }

@@ -1,39 +1,50 @@
-/* Matrix products over packed panels: the inner tile, packing, and the epilogue that finishes a tile.
+/* Matrix products over packed panels: the inner tile, packing, and the epilogue that finishes a
+ * tile.
  *
- * A matrix [N, K] (PyTorch's order: row n is output column n) is kept as panels [ceil(N / W)][K][W], W = HEED_TILE_COLUMNS, zeros
- * in the missing columns, so that a tile reads it straight down. The rows that are multiplied are packed too, by groups: slices of
- * the depth, in each the group's tiles [k][rows], the last tile with the rows that are left; a group takes rows * depth floats. */
+ * A matrix [N, K] (PyTorch's order: row n is output column n) is kept as panels [ceil(N /
+ * W)][K][W], W = HEED_TILE_COLUMNS, zeros in the missing columns, so that a tile reads it straight
+ * down. The rows that are multiplied are packed too, by groups: slices of the depth, in each the
+ * group's tiles [k][rows], the last tile with the rows that are left; a group takes rows * depth
+ * floats. */
 #ifndef HEED_CPU_GEMM_H
 #define HEED_CPU_GEMM_H
 
 #include "cpu/cpu_op.h"
 #include "cpu/simd/f32xN.h"
 
-/* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in floats. The sum over k runs in order, then out is added. */
-void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k, float *out,
-                                    size_t out_stride, bool add);
+/* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in
+ * floats. The sum over k runs in order, then out is added. */
+void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride, const float *panel,
+                                    size_t panel_stride, size_t k, float *out, size_t out_stride,
+                                    bool add);
 
-void HEED_CPU_SYMBOL(heed_cpu_pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
+void HEED_CPU_SYMBOL(heed_cpu_pack_panel)(const float *from, size_t depth, uint32_t rows,
+                                          float *panel);
 
-/* Packs rows [tile * HEED_TILE_ROWS, ...) of a group of `count` rows into the group; x points at the tile's first row. */
-void HEED_CPU_SYMBOL(heed_cpu_pack_tile)(const float *x, size_t stride, size_t depth, size_t count, size_t tile, float *group);
+/* Packs rows [tile * HEED_TILE_ROWS, ...) of a group of `count` rows into the group; x points at
+ * the tile's first row. */
+void HEED_CPU_SYMBOL(heed_cpu_pack_tile)(const float *x, size_t stride, size_t depth, size_t count,
+                                         size_t tile, float *group);
 
 /* x[count] = activation(x) in place (cpu/activation.c). */
-void HEED_CPU_SYMBOL(heed_cpu_activate)(heed_activation kind, const float *from, float *to, size_t count);
+void HEED_CPU_SYMBOL(heed_cpu_activate)(heed_activation kind, const float *from, float *to,
+                                        size_t count);
 
 /* A product y = activation(x weight^T + bias) + residual, as linear and patch embedding run it. */
 typedef struct heed_cpu_product {
-  size_t rows, depth, columns; /* x [rows, depth], given apart */
+  size_t rows, depth, columns;           /* x [rows, depth], given apart */
   const float *panels, *bias, *residual; /* bias [columns], residual [rows, columns]; or NULL */
   heed_activation activation;
   float *y;
-  /* y is [rows, columns] where heads is 0, else [parts, B, heads, tokens, head_depth] with rows = B tokens. */
+  /* y is [rows, columns] where heads is 0, else [parts, B, heads, tokens, head_depth] with rows = B
+   * tokens. */
   size_t heads, tokens, head_depth;
 } heed_cpu_product;
 
-/* Rows [first, first + count), packed as `group`, of the product's columns of panel `panel`. sums: count rounded up to whole tiles,
- * times HEED_TILE_COLUMNS floats of scratch. */
-void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, const float *group, size_t first, size_t count, size_t panel, float *sums);
+/* Rows [first, first + count), packed as `group`, of the product's columns of panel `panel`. sums:
+ * count rounded up to whole tiles, times HEED_TILE_COLUMNS floats of scratch. */
+void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, const float *group,
+                                             size_t first, size_t count, size_t panel, float *sums);
 
 #define heed_cpu_tile HEED_CPU_SYMBOL(heed_cpu_tile)
 #define heed_cpu_pack_panel HEED_CPU_SYMBOL(heed_cpu_pack_panel)

@@ -1,5 +1,5 @@
-/* layer_norm: y = gain (x - mean) / sqrt(variance + epsilon) + bias over rows of C (Ba et al. 2016): 1 mean 2 variance about that
- * mean, so that a large mean costs no digits 3 scale. */
+/* layer_norm: y = gain (x - mean) / sqrt(variance + epsilon) + bias over rows of C (Ba et al.
+ * 2016): 1 mean 2 variance about that mean, so that a large mean costs no digits 3 scale. */
 #include <math.h>
 
 #include "cpu/gemm.h"
@@ -11,10 +11,14 @@ typedef struct job {
   uint64_t rows;
 } job;
 
-/* x - mean, the mean in two parts: the first alone, as F32, is off by more than the spread may bear when the mean is large. */
-static inline f32xN centre(f32xN x, f32xN mean, f32xN rest) { return f32_sub(f32_sub(x, mean), rest); }
+/* x - mean, the mean in two parts: the first alone, as F32, is off by more than the spread may bear
+ * when the mean is large. */
+static inline f32xN centre(f32xN x, f32xN mean, f32xN rest) {
+  return f32_sub(f32_sub(x, mean), rest);
+}
 
-/* Sum over the row of x - mean - rest, or of its square. Four sums side by side hide the latency of the add. */
+/* Sum over the row of x - mean - rest, or of its square. Four sums side by side hide the latency of
+ * the add. */
 static float row_sum(const float *x, size_t width, float mean, float rest, bool squared) {
   const f32xN means = f32_set1(mean), rests = f32_set1(rest);
   f32xN sum[4] = {f32_set1(0.0f), f32_set1(0.0f), f32_set1(0.0f), f32_set1(0.0f)};
@@ -49,14 +53,20 @@ static void norm_row(const job *j, const float *x, float *y) {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
-  for (size_t row = (size_t)first; row < end; row++) norm_row(j, j->x + row * j->width, j->y + row * j->width);
+  const uint64_t first = task * j->rows_per_task,
+                 end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  for (size_t row = (size_t)first; row < end; row++)
+    norm_row(j, j->x + row * j->width, j->y + row * j->width);
 }
 
 static void run(const heed_cpu_step *step) {
   const heed_layer_norm_desc *desc = step->node->desc;
   const heed_shape *x = heed_cpu_shape(step, desc->x.id);
-  job j = {.x = step->input[0], .gain = step->input[1], .bias = step->input[2], .y = step->output[0], .epsilon = desc->epsilon};
+  job j = {.x = step->input[0],
+           .gain = step->input[1],
+           .bias = step->input[2],
+           .y = step->output[0],
+           .epsilon = desc->epsilon};
   j.width = heed_cpu_shape(step, desc->gain.id)->dim[0];
   j.rows = heed_shape_count(x) / j.width;
   j.rows_per_task = j.width < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.width : 1;

@@ -1,4 +1,5 @@
-/* The table of one level, expanded from the list of ops; compiled once per level like the kernels that it names. */
+/* The table of one level, expanded from the list of ops; compiled once per level like the kernels
+ * that it names. */
 #include "cpu/gemm.h"
 #include "cpu/simd/maths.h"
 

@@ -1,8 +1,10 @@
-/* linear: y [M, N] = activation(x [M, K] weight^T + bias) + residual; weight [N, K] is kept as panels. Some groups of rows at a time
- * are packed into the shared scratch; then a task is one group by some panels. */
+/* linear: y [M, N] = activation(x [M, K] weight^T + bias) + residual; weight [N, K] is kept as
+ * panels. Some groups of rows at a time are packed into the shared scratch; then a task is one
+ * group by some panels. */
 #include "cpu/gemm.h"
 
-/* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at least. */
+/* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at
+ * least. */
 #define GROUP_ROWS 256u
 #define GROUPS_AT_A_TIME 4u
 #define TASK_WORK 400000u
@@ -17,7 +19,8 @@ typedef struct job {
 } job;
 
 static size_t group_rows(size_t rows) {
-  const size_t tiles = heed_cpu_parts(rows, HEED_TILE_ROWS), groups = heed_cpu_parts(rows, GROUP_ROWS);
+  const size_t tiles = heed_cpu_parts(rows, HEED_TILE_ROWS),
+               groups = heed_cpu_parts(rows, GROUP_ROWS);
   return heed_cpu_parts(tiles, groups) * HEED_TILE_ROWS;
 }
 
@@ -27,21 +30,26 @@ static size_t rows_at_a_time(size_t rows) {
 }
 
 /* Rows of the group that begins at row `first`. */
-static size_t rows_in_group(const job *j, size_t first) { return j->end - first < j->group_rows ? j->end - first : j->group_rows; }
+static size_t rows_in_group(const job *j, size_t first) {
+  return j->end - first < j->group_rows ? j->end - first : j->group_rows;
+}
 
 static void pack_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const size_t row = j->first + (size_t)task * HEED_TILE_ROWS, first = row - (row - j->first) % j->group_rows, depth = j->product.depth;
-  heed_cpu_pack_tile(j->x + row * depth, depth, depth, rows_in_group(j, first), (row - first) / HEED_TILE_ROWS, j->packed + (first - j->first) * depth);
+  const size_t row = j->first + (size_t)task * HEED_TILE_ROWS,
+               first = row - (row - j->first) % j->group_rows, depth = j->product.depth;
+  heed_cpu_pack_tile(j->x + row * depth, depth, depth, rows_in_group(j, first),
+                     (row - first) / HEED_TILE_ROWS, j->packed + (first - j->first) * depth);
 }
 
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
-  const size_t first = j->first + (size_t)(task / j->tasks_per_group) * j->group_rows, panel = (size_t)(task % j->tasks_per_group) * j->panels_per_task;
+  const size_t first = j->first + (size_t)(task / j->tasks_per_group) * j->group_rows,
+               panel = (size_t)(task % j->tasks_per_group) * j->panels_per_task;
   for (size_t i = panel; i < panel + j->panels_per_task && i < j->panels; i++)
-    heed_cpu_product_panel(&j->product, j->packed + (first - j->first) * j->product.depth, first, rows_in_group(j, first), i,
-                           heed_cpu_worker_scratch(j->step, worker));
+    heed_cpu_product_panel(&j->product, j->packed + (first - j->first) * j->product.depth, first,
+                           rows_in_group(j, first), i, heed_cpu_worker_scratch(j->step, worker));
 }
 
 /* Groups of equal size, whole tiles each. */
@@ -49,7 +57,8 @@ static void split(job *j) {
   const size_t rows = j->product.rows;
   j->group_rows = group_rows(rows);
   j->panels = heed_cpu_parts(j->product.columns, HEED_TILE_COLUMNS);
-  const uint64_t work = (uint64_t)(rows < j->group_rows ? rows : j->group_rows) * j->product.depth * HEED_TILE_COLUMNS;
+  const uint64_t work = (uint64_t)(rows < j->group_rows ? rows : j->group_rows) * j->product.depth *
+                        HEED_TILE_COLUMNS;
   const uint64_t wanted = heed_cpu_divide_up(TASK_WORK, work);
   j->panels_per_task = wanted < j->panels ? (size_t)wanted : j->panels;
   j->tasks_per_group = heed_cpu_parts(j->panels, j->panels_per_task);
@@ -59,8 +68,12 @@ static void multiply(job *j) {
   const size_t rows = j->product.rows, at_a_time = rows_at_a_time(rows);
   for (j->first = 0; j->first < rows; j->first = j->end) {
     j->end = rows - j->first < at_a_time ? rows : j->first + at_a_time;
-    heed_thread_pool_run(j->step->pool, heed_cpu_parts(j->end - j->first, HEED_TILE_ROWS), pack_task, j);
-    heed_thread_pool_run(j->step->pool, (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group, run_task, j);
+    heed_thread_pool_run(j->step->pool, heed_cpu_parts(j->end - j->first, HEED_TILE_ROWS),
+                         pack_task, j);
+    heed_thread_pool_run(
+        j->step->pool,
+        (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group, run_task,
+        j);
   }
 }
 
@@ -75,7 +88,8 @@ static void run(const heed_cpu_step *step) {
   p->residual = heed_cpu_take(step, &slot, desc->residual);
   p->activation = desc->activation;
   p->y = step->output[0];
-  const heed_shape *x_shape = heed_cpu_shape(step, desc->x.id), *weight = heed_cpu_shape(step, desc->weight.id);
+  const heed_shape *x_shape = heed_cpu_shape(step, desc->x.id),
+                   *weight = heed_cpu_shape(step, desc->weight.id);
   p->depth = weight->dim[1];
   p->columns = weight->dim[0];
   p->rows = (size_t)(heed_shape_count(x_shape) / p->depth);
@@ -91,7 +105,8 @@ static void run(const heed_cpu_step *step) {
 static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
   const heed_linear_desc *desc = node->desc;
   const size_t depth = heed_graph_record(plan->graph, desc->weight.id)->shape.dim[1];
-  const size_t rows = (size_t)(heed_shape_count(&heed_graph_record(plan->graph, desc->x.id)->shape) / depth);
+  const size_t rows =
+      (size_t)(heed_shape_count(&heed_graph_record(plan->graph, desc->x.id)->shape) / depth);
   need->worker = (uint64_t)group_rows(rows) * HEED_TILE_COLUMNS * sizeof(float);
   need->shared = (uint64_t)rows_at_a_time(rows) * depth * sizeof(float);
 }

@@ -1,5 +1,6 @@
-/* patch_embedding: a convolution of kernel P and stride P, as a product of patches [B patches, Cin P P] and weight panels. A task
- * packs some patches into its scratch and multiplies them by every panel. */
+/* patch_embedding: a convolution of kernel P and stride P, as a product of patches [B patches, Cin
+ * P P] and weight panels. A task packs some patches into its scratch and multiplies them by every
+ * panel. */
 #include <string.h>
 
 #include "cpu/gemm.h"
@@ -15,7 +16,8 @@ typedef struct job {
 
 /* Row `row` of the patches' matrix: [Cin, P, P] of one patch. */
 static void lay_out(const job *j, size_t row, float *to) {
-  const size_t at = row % j->patches, top = at / j->across * j->patch, left = at % j->across * j->patch;
+  const size_t at = row % j->patches, top = at / j->across * j->patch,
+               left = at % j->across * j->patch;
   const float *image = j->image + row / j->patches * j->channels * j->height * j->width;
   for (size_t c = 0; c < j->channels; c++)
     for (size_t y = 0; y < j->patch; y++, to += j->patch)
@@ -25,21 +27,30 @@ static void lay_out(const job *j, size_t row, float *to) {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   const size_t depth = j->product.depth;
-  float *sums = heed_cpu_worker_scratch(j->step, worker), *group = sums + TASK_ROWS * HEED_TILE_COLUMNS, *rows = group + TASK_ROWS * depth;
+  float *sums = heed_cpu_worker_scratch(j->step, worker),
+        *group = sums + TASK_ROWS * HEED_TILE_COLUMNS, *rows = group + TASK_ROWS * depth;
   const heed_cpu_product *p = &j->product;
-  const size_t first = (size_t)task * TASK_ROWS, count = p->rows - first < TASK_ROWS ? p->rows - first : TASK_ROWS;
+  const size_t first = (size_t)task * TASK_ROWS,
+               count = p->rows - first < TASK_ROWS ? p->rows - first : TASK_ROWS;
   for (size_t tile = 0; tile * HEED_TILE_ROWS < count; tile++) {
-    for (size_t i = tile * HEED_TILE_ROWS; i < (tile + 1) * HEED_TILE_ROWS && i < count; i++) lay_out(j, first + i, rows + i % HEED_TILE_ROWS * depth);
+    for (size_t i = tile * HEED_TILE_ROWS; i < (tile + 1) * HEED_TILE_ROWS && i < count; i++)
+      lay_out(j, first + i, rows + i % HEED_TILE_ROWS * depth);
     heed_cpu_pack_tile(rows, depth, depth, count, tile, group);
   }
-  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++) heed_cpu_product_panel(p, group, first, count, panel, sums);
+  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++)
+    heed_cpu_product_panel(p, group, first, count, panel, sums);
 }
 
 static void run(const heed_cpu_step *step) {
   const heed_patch_embedding_desc *desc = step->node->desc;
-  const uint32_t *image = heed_cpu_shape(step, desc->image.id)->dim, *weight = heed_cpu_shape(step, desc->weight.id)->dim;
+  const uint32_t *image = heed_cpu_shape(step, desc->image.id)->dim,
+                 *weight = heed_cpu_shape(step, desc->weight.id)->dim;
   uint32_t slot = 0;
-  job j = {.step = step, .channels = image[1], .height = image[2], .width = image[3], .patch = weight[2]};
+  job j = {.step = step,
+           .channels = image[1],
+           .height = image[2],
+           .width = image[3],
+           .patch = weight[2]};
   j.across = j.width / j.patch;
   j.patches = j.height / j.patch * j.across;
   j.image = heed_cpu_take(step, &slot, desc->image);

@@ -1,5 +1,5 @@
-/* permute: y's elements in order, each from its place in x. Axes that stay neighbours are merged first; where the last of what is
- * left lies side by side in x, rows are copied whole. */
+/* permute: y's elements in order, each from its place in x. Axes that stay neighbours are merged
+ * first; where the last of what is left lies side by side in x, rows are copied whole. */
 #include <string.h>
 
 #include "cpu/gemm.h"
@@ -15,7 +15,8 @@ typedef struct job {
 
 static void copy_row(const job *j, size_t from, uint32_t *to) {
   const size_t stride = j->stride[j->axes - 1];
-  if (stride == 1) memcpy(to, j->x + from, j->row * sizeof *to);
+  if (stride == 1)
+    memcpy(to, j->x + from, j->row * sizeof *to);
   else
     for (size_t i = 0; i < j->row; i++) to[i] = j->x[from + i * stride];
 }
@@ -23,11 +24,13 @@ static void copy_row(const job *j, size_t from, uint32_t *to) {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  const uint64_t first = task * j->rows_per_task,
+                 end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
   for (uint64_t row = first; row < end; row++) {
     uint64_t index = row;
     size_t from = 0;
-    for (uint32_t i = j->axes - 1; i-- > 0; index /= j->size[i]) from += (size_t)(index % j->size[i]) * j->stride[i];
+    for (uint32_t i = j->axes - 1; i-- > 0; index /= j->size[i])
+      from += (size_t)(index % j->size[i]) * j->stride[i];
     copy_row(j, from, j->y + (size_t)row * j->row);
   }
 }

@@ -1,5 +1,5 @@
-/* The loop over time that lstm and gru share: of every token 1 gates [B, G H] = h weight_hh^T + bias_hh, panels of the weight side by
- * side on the workers 2 the cell, element by element. */
+/* The loop over time that lstm and gru share: of every token 1 gates [B, G H] = h weight_hh^T +
+ * bias_hh, panels of the weight side by side on the workers 2 the cell, element by element. */
 #ifndef HEED_CPU_RECURRENT_H
 #define HEED_CPU_RECURRENT_H
 
@@ -14,30 +14,35 @@
 
 typedef struct heed_cpu_recurrence {
   heed_recurrent_sizes s;
-  const float *x;  /* [B, T, G H]: what the input gives the gates */
-  float *y;        /* [B, T, H] */
-  float *h, *c;    /* [B, H]: the state */
-  float *gates;    /* [B, G H]: what h gives them */
+  const float *x;             /* [B, T, G H]: what the input gives the gates */
+  float *y;                   /* [B, T, H] */
+  float *h, *c;               /* [B, H]: the state */
+  float *gates;               /* [B, G H]: what h gives them */
   const float *panels, *bias; /* of weight_hh; bias_hh or NULL */
   const heed_cpu_step *step;
 } heed_cpu_recurrence;
 
-/* The cell for `count` (at most one vector) hidden elements: x and gates point at the first gate's, gates lie `hidden` apart. */
-typedef f32xN (*heed_cpu_cell)(const float *x, const float *gates, size_t hidden, f32xN h, f32xN *c, uint32_t count);
+/* The cell for `count` (at most one vector) hidden elements: x and gates point at the first gate's,
+ * gates lie `hidden` apart. */
+typedef f32xN (*heed_cpu_cell)(const float *x, const float *gates, size_t hidden, f32xN h, f32xN *c,
+                               uint32_t count);
 
 static inline void heed_recurrent_panel(uint64_t task, uint32_t worker, void *user) {
   const heed_cpu_recurrence *r = user;
-  const size_t hidden = r->s.hidden, width = hidden * r->s.gates, column = (size_t)task * HEED_TILE_COLUMNS, rows = r->s.batch;
+  const size_t hidden = r->s.hidden, width = hidden * r->s.gates,
+               column = (size_t)task * HEED_TILE_COLUMNS, rows = r->s.batch;
   float *tile = heed_cpu_worker_scratch(r->step, worker);
   for (size_t row = 0; row < rows; row += HEED_TILE_ROWS) {
     const size_t m = rows - row < HEED_TILE_ROWS ? rows - row : HEED_TILE_ROWS;
-    heed_cpu_tile((uint32_t)m, r->h + row * hidden, hidden, r->panels + column * hidden, HEED_TILE_COLUMNS, hidden, tile, HEED_TILE_COLUMNS, false);
+    heed_cpu_tile((uint32_t)m, r->h + row * hidden, hidden, r->panels + column * hidden,
+                  HEED_TILE_COLUMNS, hidden, tile, HEED_TILE_COLUMNS, false);
     for (size_t i = 0; i < m * HEED_TILE_COLUMNS; i += HEED_SIMD_WIDTH) {
       const size_t at = column + i % HEED_TILE_COLUMNS, left = at < width ? width - at : 0;
       const uint32_t count = left < HEED_SIMD_WIDTH ? (uint32_t)left : HEED_SIMD_WIDTH;
       if (!count) continue;
       const f32xN sum = f32_load(tile + i);
-      f32_store_tail(r->gates + (row + i / HEED_TILE_COLUMNS) * width + at, r->bias ? f32_add(sum, f32_load_tail(r->bias + at, count)) : sum, count);
+      f32_store_tail(r->gates + (row + i / HEED_TILE_COLUMNS) * width + at,
+                     r->bias ? f32_add(sum, f32_load_tail(r->bias + at, count)) : sum, count);
     }
   }
 }
@@ -51,7 +56,8 @@ static inline void heed_recurrent_gates(heed_cpu_recurrence *r) {
   for (uint64_t panel = 0; panel < panels; panel++) heed_recurrent_panel(panel, 0, r);
 }
 
-static inline void heed_recurrent_row(heed_cpu_recurrence *r, heed_cpu_cell cell, size_t b, size_t t) {
+static inline void heed_recurrent_row(heed_cpu_recurrence *r, heed_cpu_cell cell, size_t b,
+                                      size_t t) {
   const size_t hidden = r->s.hidden, width = hidden * r->s.gates;
   const float *x = r->x + (b * r->s.tokens + t) * width, *gates = r->gates + b * width;
   float *y = r->y + (b * r->s.tokens + t) * hidden, *h = r->h + b * hidden, *c = r->c + b * hidden;
@@ -65,16 +71,20 @@ static inline void heed_recurrent_row(heed_cpu_recurrence *r, heed_cpu_cell cell
   }
 }
 
-static inline f32xN heed_recurrent_gate(const float *x, const float *gates, size_t at, uint32_t count) {
+static inline f32xN heed_recurrent_gate(const float *x, const float *gates, size_t at,
+                                        uint32_t count) {
   return f32_add(f32_load_tail(x + at, count), f32_load_tail(gates + at, count));
 }
 
 static inline void heed_recurrent_start(float *state, const float *given, size_t count) {
-  if (given) memcpy(state, given, count * sizeof *state);
-  else memset(state, 0, count * sizeof *state);
+  if (given)
+    memcpy(state, given, count * sizeof *state);
+  else
+    memset(state, 0, count * sizeof *state);
 }
 
-static inline void heed_recurrent_measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+static inline void heed_recurrent_measure(const heed_plan *plan, const heed_node *node,
+                                          heed_cpu_need *need) {
   heed_recurrent_sizes s;
   heed_recurrent_get_sizes(plan->graph, node, &s);
   need->shared = (uint64_t)s.batch * s.hidden * (s.gates + 2) * sizeof(float);
@@ -96,7 +106,8 @@ static inline void heed_recurrent_run(const heed_cpu_step *step, heed_cpu_cell c
   heed_recurrent_start(r.c, heed_cpu_take(step, &slot, desc->c), count);
   for (size_t t = 0; t < r.s.tokens; t++) {
     heed_recurrent_gates(&r);
-    for (size_t b = 0; b < r.s.batch; b++) heed_recurrent_row(&r, cell, b, desc->reverse ? r.s.tokens - 1 - t : t);
+    for (size_t b = 0; b < r.s.batch; b++)
+      heed_recurrent_row(&r, cell, b, desc->reverse ? r.s.tokens - 1 - t : t);
   }
   if (step->output[1]) memcpy(step->output[1], r.h, count * sizeof(float));
   if (step->output[2]) memcpy(step->output[2], r.c, count * sizeof(float));

@@ -12,7 +12,8 @@ typedef struct job {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  memcpy(j->y + (size_t)task * j->run, j->x + (size_t)task * j->from_stride + j->from_first, j->run * sizeof *j->y);
+  memcpy(j->y + (size_t)task * j->run, j->x + (size_t)task * j->from_stride + j->from_first,
+         j->run * sizeof *j->y);
 }
 
 static void run(const heed_cpu_step *step) {

@@ -1,4 +1,5 @@
-/* softmax: over the last axis: 1 maximum 2 exp and sum 3 scale. A row with NaN, +Inf or only -Inf gives NaN. */
+/* softmax: over the last axis: 1 maximum 2 exp and sum 3 scale. A row with NaN, +Inf or only -Inf
+ * gives NaN. */
 #include "cpu/softmax_row.h"
 
 typedef struct job {
@@ -11,7 +12,8 @@ typedef struct job {
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const uint64_t first = task * j->rows_per_task, end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
+  const uint64_t first = task * j->rows_per_task,
+                 end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
   for (size_t row = (size_t)first; row < end; row++) {
     const float *x = j->x + row * j->width;
     float *y = j->y + row * j->width;

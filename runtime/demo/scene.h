@@ -1,8 +1,10 @@
-/* The demo's scenes: 224 x 224 RGB pictures of drawn shapes in which exactly one shape occurs twice; that shape is the class.
+/* The demo's scenes: 224 x 224 RGB pictures of drawn shapes in which exactly one shape occurs
+ * twice; that shape is the class.
  *
- * A scene is a list of objects and a seed for its backdrop. The same scene gives the same bytes on every platform: positions are integers,
- * and the drawing uses integers and the exactly rounded float operations + - * / sqrt alone (compile with -ffp-contract=off).
- * Nothing is allocated and nothing global is written; scene.c and scene_draw.c need no other file of the project. */
+ * A scene is a list of objects and a seed for its backdrop. The same scene gives the same bytes on
+ * every platform: positions are integers, and the drawing uses integers and the exactly rounded
+ * float operations + - * / sqrt alone (compile with -ffp-contract=off). Nothing is allocated and
+ * nothing global is written; scene.c and scene_draw.c need no other file of the project. */
 #ifndef HEED_DEMO_SCENE_H
 #define HEED_DEMO_SCENE_H
 
@@ -10,15 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEED_SCENE_SIDE 224u                             /* pixels */
-#define HEED_SCENE_PATCH 16u                             /* pixels */
-#define HEED_SCENE_GRID 14u                              /* patches */
+#define HEED_SCENE_SIDE 224u /* pixels */
+#define HEED_SCENE_PATCH 16u /* pixels */
+#define HEED_SCENE_GRID 14u  /* patches */
 #define HEED_SCENE_PATCHES (HEED_SCENE_GRID * HEED_SCENE_GRID)
-#define HEED_SCENE_BYTES ((size_t)HEED_SCENE_SIDE * HEED_SCENE_SIDE * 3) /* RGB, rows from the top */
+#define HEED_SCENE_BYTES \
+  ((size_t)HEED_SCENE_SIDE * HEED_SCENE_SIDE * 3) /* RGB, rows from the top */
 #define HEED_SCENE_SHAPES 10u
 #define HEED_SCENE_COLOURS 8u
 #define HEED_SCENE_MAX_OBJECTS 16u
-#define HEED_SCENE_UNIT 16 /* units a pixel, of positions and radii */
+#define HEED_SCENE_UNIT 16    /* units a pixel, of positions and radii */
 #define HEED_SCENE_TURN 4096u /* units of a full turn */
 #define HEED_SCENE_MIN_RADIUS (8 * HEED_SCENE_UNIT)
 #define HEED_SCENE_MAX_RADIUS (48 * HEED_SCENE_UNIT)
@@ -31,9 +34,9 @@ typedef struct heed_scene_object {
 } heed_scene_object;
 
 typedef struct heed_scene {
-  uint64_t seed;        /* of backdrop, light and noise */
-  uint32_t clutter;     /* 0..100: how busy the backdrop is */
-  uint32_t noise;       /* 0..32: image noise reaches this many levels either way */
+  uint64_t seed;    /* of backdrop, light and noise */
+  uint32_t clutter; /* 0..100: how busy the backdrop is */
+  uint32_t noise;   /* 0..32: image noise reaches this many levels either way */
   uint32_t object_count;
   heed_scene_object objects[HEED_SCENE_MAX_OBJECTS]; /* later ones lie on top */
 } heed_scene;
@@ -43,7 +46,8 @@ typedef struct heed_scene_level {
   uint32_t min_objects, max_objects;
   uint32_t min_radius, max_radius; /* pixels */
   uint32_t clutter, noise;         /* upper ends: each scene draws its own */
-  bool any_shapes;                 /* for training: shapes repeat at will, and no shape is the class */
+  /* for training: shapes repeat at will, and no shape is the class */
+  bool any_shapes;
 } heed_scene_level;
 
 /* The demo's own level: 5 to 8 objects of radius 21 to 34, smaller where they would not fit. */
@@ -52,13 +56,16 @@ extern const heed_scene_level heed_scene_full;
 extern const char *const heed_scene_shape_names[HEED_SCENE_SHAPES];
 extern const char *const heed_scene_colour_names[HEED_SCENE_COLOURS];
 
-/* The scene of a seed. level NULL = heed_scene_full; its numbers are clamped to what can be drawn. */
+/* The scene of a seed. level NULL = heed_scene_full; its numbers are clamped to what can be
+ * drawn. */
 void heed_scene_from_seed(uint64_t seed, const heed_scene_level *level, heed_scene *scene);
-/* The first two objects of one shape, when exactly one shape occurs more than once and it does so twice. */
+/* The first two objects of one shape, when exactly one shape occurs more than once and it does so
+ * twice. */
 bool heed_scene_twins(const heed_scene *scene, uint32_t twins[2]);
 
-/* rgb[HEED_SCENE_BYTES]; owner[HEED_SCENE_PATCHES] (nullable) gets, for every patch, the object that covers most of it, at least an eighth,
- * or HEED_SCENE_NO_OBJECT. Fields out of range are clamped. */
+/* rgb[HEED_SCENE_BYTES]; owner[HEED_SCENE_PATCHES] (nullable) gets, for every patch, the object
+ * that covers most of it, at least an eighth, or HEED_SCENE_NO_OBJECT. Fields out of range are
+ * clamped. */
 void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner);
 
 /* splitmix64: the one source of chance here. */

@@ -1,7 +1,9 @@
-/* Draws scenes: backdrop, clutter, objects with shadow and shading, image noise; and which patches each object covers.
+/* Draws scenes: backdrop, clutter, objects with shadow and shading, image noise; and which patches
+ * each object covers.
  *
- * Every shape is a signed distance (below 0 inside) in pixels, so that one number gives the antialiased edge, the rim and the soft shadow.
- * The formulas for distance to polygons and to the heart follow Inigo Quilez, "2D distance functions" (MIT licence). */
+ * Every shape is a signed distance (below 0 inside) in pixels, so that one number gives the
+ * antialiased edge, the rim and the soft shadow. The formulas for distance to polygons and to the
+ * heart follow Inigo Quilez, "2D distance functions" (MIT licence). */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +27,8 @@ typedef struct outline {
 
 /* Corners on or within the unit circle, y up. */
 static const outline triangle = {3, {{0.0f, 1.0f}, {-0.866f, -0.5f}, {0.866f, -0.5f}}};
-static const outline square = {4, {{-0.7071f, -0.7071f}, {0.7071f, -0.7071f}, {0.7071f, 0.7071f}, {-0.7071f, 0.7071f}}};
+static const outline square = {
+    4, {{-0.7071f, -0.7071f}, {0.7071f, -0.7071f}, {0.7071f, 0.7071f}, {-0.7071f, 0.7071f}}};
 static const outline star = {10,
                              {{0.0f, 1.0f},
                               {-0.2645f, 0.3641f},
@@ -50,34 +53,46 @@ static const outline cross = {12,
                                {0.96f, 0.28f},
                                {0.28f, 0.28f},
                                {0.28f, 0.96f}}};
-static const outline arrow = {7, {{0.0f, 1.0f}, {-0.85f, 0.08f}, {-0.3f, 0.08f}, {-0.3f, -0.95f}, {0.3f, -0.95f}, {0.3f, 0.08f}, {0.85f, 0.08f}}};
-static const outline hourglass = {6, {{-0.74f, 0.67f}, {-0.13f, 0.0f}, {-0.74f, -0.67f}, {0.74f, -0.67f}, {0.13f, 0.0f}, {0.74f, 0.67f}}};
+static const outline arrow = {7,
+                              {{0.0f, 1.0f},
+                               {-0.85f, 0.08f},
+                               {-0.3f, 0.08f},
+                               {-0.3f, -0.95f},
+                               {0.3f, -0.95f},
+                               {0.3f, 0.08f},
+                               {0.85f, 0.08f}}};
+static const outline hourglass = {6,
+                                  {{-0.74f, 0.67f},
+                                   {-0.13f, 0.0f},
+                                   {-0.74f, -0.67f},
+                                   {0.74f, -0.67f},
+                                   {0.13f, 0.0f},
+                                   {0.74f, 0.67f}}};
 
-static const uint8_t palette[HEED_SCENE_COLOURS][3] = {{222, 56, 54},  {242, 138, 40}, {244, 206, 58}, {86, 176, 72},
-                                                       {40, 176, 178}, {56, 108, 222}, {142, 80, 204}, {236, 112, 176}};
+static const uint8_t palette[HEED_SCENE_COLOURS][3] = {
+    {222, 56, 54},  {242, 138, 40}, {244, 206, 58}, {86, 176, 72},
+    {40, 176, 178}, {56, 108, 222}, {142, 80, 204}, {236, 112, 176}};
 
-static float minimum(float a, float b) {
-  return a < b ? a : b;
-}
+static float minimum(float a, float b) { return a < b ? a : b; }
 
-static float maximum(float a, float b) {
-  return a > b ? a : b;
-}
+static float maximum(float a, float b) { return a > b ? a : b; }
 
 static int32_t clamp(int32_t value, int32_t low, int32_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-static uint8_t level(int32_t value) {
-  return (uint8_t)clamp(value, 0, 255);
-}
+static uint8_t level(int32_t value) { return (uint8_t)clamp(value, 0, 255); }
 
-/* Cosine and sine of angle / HEED_SCENE_TURN turns, by polynomials on an eighth of a turn around the axes; error below 1e-6. */
+/* Cosine and sine of angle / HEED_SCENE_TURN turns, by polynomials on an eighth of a turn around
+ * the axes; error below 1e-6. */
 static point direction(uint32_t angle) {
   const uint32_t quarter = HEED_SCENE_TURN / 4, rest = (angle + quarter / 2) % HEED_SCENE_TURN;
-  const float t = ((float)(rest % quarter) - (float)(quarter / 2)) * (6.2831853f / (float)HEED_SCENE_TURN), s = t * t;
+  const float t = ((float)(rest % quarter) - (float)(quarter / 2)) *
+                  (6.2831853f / (float)HEED_SCENE_TURN),
+              s = t * t;
   const float sine = t * (1.0f + s * (-1.0f / 6.0f + s * (1.0f / 120.0f - s * (1.0f / 5040.0f))));
-  const float cosine = 1.0f + s * (-0.5f + s * (1.0f / 24.0f + s * (-1.0f / 720.0f + s * (1.0f / 40320.0f))));
+  const float cosine =
+      1.0f + s * (-0.5f + s * (1.0f / 24.0f + s * (-1.0f / 720.0f + s * (1.0f / 40320.0f))));
   switch (rest / quarter) {
     case 0: return (point){cosine, sine};
     case 1: return (point){-sine, cosine};
@@ -86,10 +101,12 @@ static point direction(uint32_t angle) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------ distances, a row at a time */
+/* ------------------------------------------------------------------- distances, a row at a time */
 
-/* Corners in pixels from the object's centre, y down. Loops run along the row so that compilers can vectorise them. */
-static void polygon_row(const outline *shape, const point *corner, float first_x, float y, uint32_t width, float *distance) {
+/* Corners in pixels from the object's centre, y down. Loops run along the row so that compilers can
+ * vectorise them. */
+static void polygon_row(const outline *shape, const point *corner, float first_x, float y,
+                        uint32_t width, float *distance) {
   float square_distance[TILE];
   int32_t inside[TILE];
   for (uint32_t i = 0; i < width; i++) {
@@ -107,9 +124,11 @@ static void polygon_row(const outline *shape, const point *corner, float first_x
       square_distance[i] = d < square_distance[i] ? d : square_distance[i];
     }
     if (rises)
-      for (uint32_t i = 0; i < width; i++) inside[i] ^= ex * wy > ey * (first_x + (float)(int32_t)i - a.x);
+      for (uint32_t i = 0; i < width; i++)
+        inside[i] ^= ex * wy > ey * (first_x + (float)(int32_t)i - a.x);
     if (falls)
-      for (uint32_t i = 0; i < width; i++) inside[i] ^= ex * wy < ey * (first_x + (float)(int32_t)i - a.x);
+      for (uint32_t i = 0; i < width; i++)
+        inside[i] ^= ex * wy < ey * (first_x + (float)(int32_t)i - a.x);
   }
   for (uint32_t i = 0; i < width; i++) {
     const float d = sqrtf(square_distance[i]);
@@ -154,7 +173,7 @@ static const outline *outline_of(uint32_t shape) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------------------ objects */
+/* -------------------------------------------------------------------------------------- objects */
 
 typedef struct tile {
   int32_t left, top; /* picture coordinates of its first pixel; may be outside */
@@ -179,13 +198,15 @@ static heed_scene_object clamped(const heed_scene_object *object) {
 }
 
 static void measure(const heed_scene_object *object, tile *out) {
-  const float unit = 1.0f / (float)HEED_SCENE_UNIT, radius = (float)object->radius * unit, per_radius = 1.0f / radius;
+  const float unit = 1.0f / (float)HEED_SCENE_UNIT, radius = (float)object->radius * unit,
+              per_radius = 1.0f / radius;
   const point turn = direction(object->angle);
   const outline *shape = outline_of(object->shape);
   point corner[MAX_CORNERS];
   for (uint32_t i = 0; shape && i < shape->count; i++) {
     const point c = shape->corner[i];
-    corner[i] = (point){radius * (c.x * turn.x - c.y * turn.y), -radius * (c.x * turn.y + c.y * turn.x)};
+    corner[i] =
+        (point){radius * (c.x * turn.x - c.y * turn.y), -radius * (c.x * turn.y + c.y * turn.x)};
   }
   const int32_t reach = (object->radius + HEED_SCENE_UNIT - 1) / HEED_SCENE_UNIT + MARGIN;
   out->left = object->x / HEED_SCENE_UNIT - reach;
@@ -193,14 +214,18 @@ static void measure(const heed_scene_object *object, tile *out) {
   out->side = (uint32_t)(2 * reach + 1);
   float row[TILE];
   for (uint32_t r = 0; r < out->side; r++) {
-    const float y = (float)(out->top + (int32_t)r) + 0.5f - (float)object->y * unit, first_x = (float)out->left + 0.5f - (float)object->x * unit;
-    if (shape) polygon_row(shape, corner, first_x, y, out->side, row);
+    const float y = (float)(out->top + (int32_t)r) + 0.5f - (float)object->y * unit,
+                first_x = (float)out->left + 0.5f - (float)object->x * unit;
+    if (shape)
+      polygon_row(shape, corner, first_x, y, out->side, row);
     else
       for (uint32_t i = 0; i < out->side; i++) {
         const float x = first_x + (float)(int32_t)i;
-        row[i] = radius * curve(object->shape, (x * turn.x - y * turn.y) * per_radius, (-x * turn.y - y * turn.x) * per_radius);
+        row[i] = radius * curve(object->shape, (x * turn.x - y * turn.y) * per_radius,
+                                (-x * turn.y - y * turn.x) * per_radius);
       }
-    for (uint32_t i = 0; i < out->side; i++) out->distance[r * TILE + i] = (int16_t)(row[i] * 64.0f);
+    for (uint32_t i = 0; i < out->side; i++)
+      out->distance[r * TILE + i] = (int16_t)(row[i] * 64.0f);
   }
 }
 
@@ -220,7 +245,8 @@ static void draw_shadow(const tile *at, uint8_t *rgb) {
 }
 
 static void draw_body(const canvas *to, const heed_scene_object *object, const tile *at) {
-  const int32_t slope_x = (int32_t)(to->light.x * 72.0f * 256.0f), slope_y = (int32_t)(-to->light.y * 72.0f * 256.0f);
+  const int32_t slope_x = (int32_t)(to->light.x * 72.0f * 256.0f),
+                slope_y = (int32_t)(-to->light.y * 72.0f * 256.0f);
   const uint8_t *colour = palette[object->colour];
   for (int32_t r = 0; r < (int32_t)at->side; r++) {
     const int32_t y = at->top + r;
@@ -233,7 +259,9 @@ static void draw_body(const canvas *to, const heed_scene_object *object, const t
       int32_t shade = 262 + (slope_x * dx + slope_y * dy) / (object->radius * 256); /* of 256 */
       if (distance > -128) shade -= (128 + distance) / 4; /* a darker rim, two pixels wide */
       uint8_t *pixel = to->rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
-      for (uint32_t k = 0; k < 3; k++) pixel[k] = (uint8_t)((pixel[k] * (256 - cover) + level((colour[k] * shade) >> 8) * cover) >> 8);
+      for (uint32_t k = 0; k < 3; k++)
+        pixel[k] =
+            (uint8_t)((pixel[k] * (256 - cover) + level((colour[k] * shade) >> 8) * cover) >> 8);
     }
   }
 }
@@ -245,12 +273,13 @@ static void count_patches(const tile *at, uint16_t *count) {
     for (int32_t c = 0; c < (int32_t)at->side; c++) {
       const int32_t x = at->left + c;
       if (x < 0 || x >= SIDE || at->distance[r * TILE + c] >= 0) continue;
-      count[(y / (int32_t)HEED_SCENE_PATCH) * (int32_t)HEED_SCENE_GRID + x / (int32_t)HEED_SCENE_PATCH]++;
+      count[(y / (int32_t)HEED_SCENE_PATCH) * (int32_t)HEED_SCENE_GRID +
+            x / (int32_t)HEED_SCENE_PATCH]++;
     }
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------------------------- backdrop */
+/* ------------------------------------------------------------------------------------- backdrop */
 
 static uint32_t below(uint64_t *state, uint32_t bound) {
   return (uint32_t)(((uint64_t)heed_scene_random(state) * bound) >> 32);
@@ -268,8 +297,10 @@ static void muted(uint64_t *state, bool dark, int32_t colour[3]) {
 static void smooth_noise(const int32_t *knots, int32_t y, int32_t row[HEED_SCENE_SIDE]) {
   const int32_t *upper = knots + (y / 32) * LATTICE, fy = y % 32;
   for (int32_t cell = 0; cell < SIDE / 32; cell++) {
-    const int32_t *k = upper + cell, left = k[0] * (32 - fy) + k[LATTICE] * fy, right = k[1] * (32 - fy) + k[LATTICE + 1] * fy;
-    for (int32_t fx = 0; fx < 32; fx++) row[cell * 32 + fx] = (left * (32 - fx) + right * fx) / 16384;
+    const int32_t *k = upper + cell, left = k[0] * (32 - fy) + k[LATTICE] * fy,
+                  right = k[1] * (32 - fy) + k[LATTICE + 1] * fy;
+    for (int32_t fx = 0; fx < 32; fx++)
+      row[cell * 32 + fx] = (left * (32 - fx) + right * fx) / 16384;
   }
 }
 
@@ -278,23 +309,30 @@ static void draw_backdrop(const heed_scene *scene, uint64_t *state, bool dark, u
   int32_t from[3], to[3], knots[LATTICE * LATTICE], rough[HEED_SCENE_SIDE];
   muted(state, dark, from);
   muted(state, dark, to);
-  const point along = direction(below(state, HEED_SCENE_TURN)), across = direction(below(state, HEED_SCENE_TURN));
-  const int32_t ax = (int32_t)(along.x * 181.0f), ay = (int32_t)(along.y * 181.0f); /* 65536 from corner to corner, at 45 degrees */
+  const point along = direction(below(state, HEED_SCENE_TURN)),
+              across = direction(below(state, HEED_SCENE_TURN));
+  /* 65536 from corner to corner, at 45 degrees */
+  const int32_t ax = (int32_t)(along.x * 181.0f), ay = (int32_t)(along.y * 181.0f);
   const int32_t sx = (int32_t)(across.x * 256.0f), sy = (int32_t)(across.y * 256.0f);
   const uint32_t kind = below(state, 3); /* 0: gradient, 1: with stripes, 2: with checks */
   /* Periods of 12 to 32 pixels; a product that wraps around is the phase. */
   const uint32_t frequency = UINT32_MAX / (3072 + below(state, 5120));
-  const int32_t strength = kind == 0 ? 0 : clutter * (int32_t)below(state, 15) / 100, amplitude = clutter * 16 * 18 / 100;
-  for (uint32_t i = 0; i < LATTICE * LATTICE; i++) knots[i] = (int32_t)below(state, (uint32_t)(2 * amplitude + 1)) - amplitude;
+  const int32_t strength = kind == 0 ? 0 : clutter * (int32_t)below(state, 15) / 100,
+                amplitude = clutter * 16 * 18 / 100;
+  for (uint32_t i = 0; i < LATTICE * LATTICE; i++)
+    knots[i] = (int32_t)below(state, (uint32_t)(2 * amplitude + 1)) - amplitude;
   for (int32_t y = 0; y < SIDE; y++) {
     smooth_noise(knots, y, rough);
     for (int32_t x = 0; x < SIDE; x++) {
-      const int32_t mix = clamp(128 + (((2 * x - SIDE) * ax + (2 * y - SIDE) * ay) >> 9), 0, 256); /* of 256 */
-      const uint32_t across_x = (uint32_t)(sx * x + sy * y) * frequency, across_y = (uint32_t)(sx * y - sy * x) * frequency;
+      /* of 256 */
+      const int32_t mix = clamp(128 + (((2 * x - SIDE) * ax + (2 * y - SIDE) * ay) >> 9), 0, 256);
+      const uint32_t across_x = (uint32_t)(sx * x + sy * y) * frequency,
+                     across_y = (uint32_t)(sx * y - sy * x) * frequency;
       const uint32_t flip = (across_x ^ (kind == 2 ? across_y : 0)) >> 31;
       const int32_t add = rough[x] + (flip ? strength : -strength);
       uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
-      for (uint32_t k = 0; k < 3; k++) pixel[k] = level(from[k] + (((to[k] - from[k]) * mix) >> 8) + add);
+      for (uint32_t k = 0; k < 3; k++)
+        pixel[k] = level(from[k] + (((to[k] - from[k]) * mix) >> 8) + add);
     }
   }
 }
@@ -302,13 +340,17 @@ static void draw_backdrop(const heed_scene *scene, uint64_t *state, bool dark, u
 /* One stroke or dot, no thicker than 5 pixels: nothing that could pass for an object. */
 static void draw_speck(uint64_t *state, bool dark, uint8_t *rgb) {
   const point turn = direction(below(state, HEED_SCENE_TURN));
-  const int32_t cx = (int32_t)below(state, HEED_SCENE_SIDE), cy = (int32_t)below(state, HEED_SCENE_SIDE);
+  const int32_t cx = (int32_t)below(state, HEED_SCENE_SIDE),
+                cy = (int32_t)below(state, HEED_SCENE_SIDE);
   const float half = (float)below(state, 12), thick = 1.0f + (float)below(state, 16) * 0.1f;
   const int32_t add = (dark ? 1 : -1) * (12 + (int32_t)below(state, 30));
   for (int32_t y = clamp(cy - 16, 0, SIDE); y < clamp(cy + 17, 0, SIDE); y++)
     for (int32_t x = clamp(cx - 16, 0, SIDE); x < clamp(cx + 17, 0, SIDE); x++) {
       const float dx = (float)(x - cx), dy = (float)(y - cy), along = dx * turn.x + dy * turn.y;
-      const float t = along < -half ? -half : along > half ? half : along, ex = dx - t * turn.x, ey = dy - t * turn.y;
+      const float t = along < -half  ? -half
+                      : along > half ? half
+                                     : along,
+                  ex = dx - t * turn.x, ey = dy - t * turn.y;
       const float cover = thick + 0.5f - sqrtf(ex * ex + ey * ey);
       if (cover <= 0.0f) continue;
       const int32_t change = (int32_t)((float)add * minimum(cover, 1.0f));
@@ -330,14 +372,18 @@ static void add_noise(const heed_scene *scene, uint64_t *state, uint8_t *rgb) {
 void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
   uint64_t state = scene->seed ^ UINT64_C(0x6865656420646d6f);
   const bool dark = below(&state, 2) == 1;
-  const uint32_t objects = scene->object_count < HEED_SCENE_MAX_OBJECTS ? scene->object_count : HEED_SCENE_MAX_OBJECTS;
+  const uint32_t objects =
+      scene->object_count < HEED_SCENE_MAX_OBJECTS ? scene->object_count : HEED_SCENE_MAX_OBJECTS;
   /* The light comes from the top left, within an eighth of a turn either way. */
-  const canvas to = {.rgb = rgb, .light = direction(HEED_SCENE_TURN / 4 + below(&state, HEED_SCENE_TURN / 4))};
+  const canvas to = {.rgb = rgb,
+                     .light = direction(HEED_SCENE_TURN / 4 + below(&state, HEED_SCENE_TURN / 4))};
   draw_backdrop(scene, &state, dark, rgb);
-  const uint32_t specks = (uint32_t)clamp((int32_t)scene->clutter, 0, 100) * (8 + below(&state, 25)) / 100;
+  const uint32_t specks =
+      (uint32_t)clamp((int32_t)scene->clutter, 0, 100) * (8 + below(&state, 25)) / 100;
   for (uint32_t i = 0; i < specks; i++) draw_speck(&state, dark, rgb);
   uint16_t count[HEED_SCENE_PATCHES], most[HEED_SCENE_PATCHES];
-  for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++) most[p] = HEED_SCENE_PATCH * HEED_SCENE_PATCH / 8;
+  for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++)
+    most[p] = HEED_SCENE_PATCH * HEED_SCENE_PATCH / 8;
   if (owner) memset(owner, HEED_SCENE_NO_OBJECT, HEED_SCENE_PATCHES);
   for (uint32_t i = 0; i < objects; i++) {
     const heed_scene_object object = clamped(&scene->objects[i]);

@@ -1,6 +1,7 @@
-/* What an op says about its work on the GPU, without any call of a GPU: which shader, which values it reads and writes, how many
- * workgroups. The lists a builder gathers are used three times: to check one node (supports), to add up bytes (measure), and to
- * make buffers, pipelines and command buffers (program). Errors stick: the first one is kept, later calls do nothing. */
+/* What an op says about its work on the GPU, without any call of a GPU: which shader, which values
+ * it reads and writes, how many workgroups. The lists a builder gathers are used three times: to
+ * check one node (supports), to add up bytes (measure), and to make buffers, pipelines and command
+ * buffers (program). Errors stick: the first one is kept, later calls do nothing. */
 #ifndef HEED_GPU_BUILDER_H
 #define HEED_GPU_BUILDER_H
 
@@ -18,9 +19,15 @@ typedef enum heed_vk_shader {
 #define HEED_VK_CONSTANTS 16 /* specialisation constants; number 0 is the workgroup's width */
 #define HEED_VK_PUSH_BYTES 128
 
-typedef enum heed_vk_place { HEED_VK_NOWHERE, HEED_VK_ARENA, HEED_VK_WEIGHTS, HEED_VK_SCRATCH } heed_vk_place;
+typedef enum heed_vk_place {
+  HEED_VK_NOWHERE,
+  HEED_VK_ARENA,
+  HEED_VK_WEIGHTS,
+  HEED_VK_SCRATCH
+} heed_vk_place;
 
-/* Bytes [offset, offset + bytes) of the arena, of a weight block or of the scratch that all nodes share. */
+/* Bytes [offset, offset + bytes) of the arena, of a weight block or of the scratch that all nodes
+ * share. */
 typedef struct heed_vk_range {
   heed_vk_place place;
   uint32_t block;
@@ -33,8 +40,9 @@ typedef struct heed_vk_range {
 
 typedef struct heed_vk_dispatch {
   heed_vk_shader shader;
-  heed_vk_tier tier;    /* that the kernel needs */
-  uint32_t tile[2];     /* part of the result that a workgroup makes, as heed_plan_kernel has it; 0: none to speak of */
+  heed_vk_tier tier; /* that the kernel needs */
+  /* part of the result that a workgroup makes, as heed_plan_kernel has it; 0: none to speak of */
+  uint32_t tile[2];
   uint32_t lanes;       /* the subgroup size it requires, all of each subgroup in use; 0: any */
   uint32_t step, stage; /* of the plan */
   uint32_t constants[HEED_VK_CONSTANTS], constant_count;
@@ -45,8 +53,9 @@ typedef struct heed_vk_dispatch {
   uint64_t flops; /* about; 0 in what a single node adds */
 } heed_vk_dispatch;
 
-/* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix [rows, depth] is kept in panels
- * of `panel` rows, from first_row on, each [depth][panel], zeros where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
+/* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix
+ * [rows, depth] is kept in panels of `panel` rows, from first_row on, each [depth][panel], zeros
+ * where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
 typedef struct heed_vk_weight {
   uint32_t value, panel, first_row, rows, depth;
   bool half;
@@ -54,7 +63,8 @@ typedef struct heed_vk_weight {
   heed_vk_range range;
 } heed_vk_weight;
 
-/* The piece that is built, of a node whose values are larger than a binding (gpu/split_large.h); size 0: all of it. */
+/* The piece that is built, of a node whose values are larger than a binding (gpu/split_large.h);
+ * size 0: all of it. */
 typedef struct heed_vk_piece {
   uint64_t size, first; /* leading axes together */
   uint32_t count, values;
@@ -80,40 +90,54 @@ typedef struct heed_vk_builder {
   heed_error error;
 } heed_vk_builder;
 
-void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan, const heed_vk_limits *limits);
+void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan,
+                           const heed_vk_limits *limits);
 void heed_vk_builder_end(heed_vk_builder *builder);
 
 /* ---- for ops ---- */
 
 heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence);
 
-/* Bind a value to a slot and return where it begins there, in elements of its dtype. A constant is kept dense. Value 0 leaves the
- * slot without meaning. */
-uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
-uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value);
+/* Bind a value to a slot and return where it begins there, in elements of its dtype. A constant is
+ * kept dense. Value 0 leaves the slot without meaning. */
+uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                      uint32_t value);
+uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                       uint32_t value);
 /* Rows [first, first + count) of a dense constant along its first axis. */
-uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint32_t first, uint32_t count);
+uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                           uint32_t value, uint32_t first, uint32_t count);
 /* Some elements alone, from `first` on. */
-uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, uint64_t first, uint64_t count);
-/* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in fp16 if so; `count` of them from `first`
- * on are bound. */
+uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                            uint32_t value, uint64_t first, uint64_t count);
+/* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in
+ * fp16 if so; `count` of them from `first` on are bound. */
 typedef struct heed_vk_panels {
   uint32_t rows, depth, panel;
   bool half;
   uint32_t first, count, first_row;
 } heed_vk_panels;
-void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint32_t value, const heed_vk_panels *panels);
-static inline uint64_t heed_vk_panel_bytes(uint32_t panel, uint32_t depth, bool half) { return (uint64_t)panel * depth * (half ? sizeof(uint16_t) : sizeof(float)); }
+void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                         uint32_t value, const heed_vk_panels *panels);
+static inline uint64_t heed_vk_panel_bytes(uint32_t panel, uint32_t depth, bool half) {
+  return (uint64_t)panel * depth * (half ? sizeof(uint16_t) : sizeof(float));
+}
 /* Bytes that live as long as the graph. */
-void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, const void *data, uint64_t bytes);
+void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                       const void *data, uint64_t bytes);
 
 /* Bytes [offset, offset + bytes) of the scratch: lost after the node. */
-void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot, uint64_t offset, uint64_t bytes, bool written);
-/* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot must be marked after it was bound. */
+void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                     uint64_t offset, uint64_t bytes, bool written);
+/* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot
+ * must be marked after it was bound. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);
-static inline uint64_t heed_vk_float_bytes(const heed_vk_range *range) { return range->half ? 2 * range->bytes : range->bytes; }
+static inline uint64_t heed_vk_float_bytes(const heed_vk_range *range) {
+  return range->half ? 2 * range->bytes : range->bytes;
+}
 void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot);
-/* As texels of one float each, at most HEED_VK_SINGLE_TEXELS, on every device: such a slot counts as no storage buffer. */
+/* As texels of one float each, at most HEED_VK_SINGLE_TEXELS, on every device: such a slot counts
+ * as no storage buffer. */
 #define HEED_VK_SINGLE_TEXELS 65536u
 void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot);
 
@@ -121,26 +145,32 @@ static inline void heed_vk_set_tile(heed_vk_dispatch *dispatch, uint32_t rows, u
   dispatch->tile[0] = rows;
   dispatch->tile[1] = columns;
 }
-/* Ends a dispatch, of the floor unless its tier was set: specialisation constants (the first is the workgroup's width), push constants, groups. */
-void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants, uint32_t constant_count, const void *push,
-                 size_t push_bytes, uint32_t x, uint32_t y, uint32_t z);
-#define HEED_VK_DISPATCH(builder, dispatch, push, x, y, z, ...)                                                                            \
-  heed_vk_append(builder, dispatch, (const uint32_t[]){__VA_ARGS__}, (uint32_t)(sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t)), push, \
-              sizeof *(push), x, y, z)
+/* Ends a dispatch, of the floor unless its tier was set: specialisation constants (the first is the
+ * workgroup's width), push constants, groups. */
+void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants,
+                    uint32_t constant_count, const void *push, size_t push_bytes, uint32_t x,
+                    uint32_t y, uint32_t z);
+#define HEED_VK_DISPATCH(builder, dispatch, push, x, y, z, ...)                        \
+  heed_vk_append(builder, dispatch, (const uint32_t[]){__VA_ARGS__},                   \
+                 (uint32_t)(sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t)), push, \
+                 sizeof *(push), x, y, z)
 
 /* Workgroups for `items` items, `per_group` each, over x and y. */
-void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group, uint32_t groups[2]);
+void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group,
+                    uint32_t groups[2]);
 /* Width of a workgroup for element-wise work. */
 uint32_t heed_vk_width(const heed_vk_builder *builder);
-/* How rows are spread: a workgroup's width, the invocations that share a row (1 on a CPU, whose barriers are slow), and whether they do
- * so by subgroup operations (shaders/include/row.glsl). */
+/* How rows are spread: a workgroup's width, the invocations that share a row (1 on a CPU, whose
+ * barriers are slow), and whether they do so by subgroup operations (shaders/include/row.glsl). */
 typedef struct heed_vk_rows {
   uint32_t width, lanes;
   bool subgroups;
 } heed_vk_rows;
 heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, uint32_t length);
-/* The variant by subgroup operations: in full subgroups of one size, where the device lets kernels require that. */
-void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch, heed_vk_shader shader);
+/* The variant by subgroup operations: in full subgroups of one size, where the device lets kernels
+ * require that. */
+void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch,
+                          heed_vk_shader shader);
 
 static inline uint32_t heed_vk_divide(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, uint32_t value) {
@@ -151,10 +181,12 @@ static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, ui
 /* Elements of a value; a value whose elements do not fit 32 bits fails on its range first. */
 uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value);
 
-/* Leading axes of a value along which a node can be split: whatever else has them is split alike. */
+/* Leading axes of a value along which a node can be split: whatever else has them is split
+ * alike. */
 typedef struct heed_vk_split_axes {
   uint32_t value, count; /* the first `count` axes of the value */
-  uint32_t parts; /* not 0: output 0 is so many of them one after the other, and is bound by the op itself */
+  /* not 0: output 0 is so many of them one after the other, and is bound by the op itself */
+  uint32_t parts;
 } heed_vk_split_axes;
 /* Axis 0 of output 0; all but the last of its axes; all of them. */
 heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node);
@@ -167,8 +199,10 @@ bool heed_vk_unsplit_weights(const heed_vk_builder *builder, const heed_node *no
 typedef struct heed_vk_op {
   const char *name;
   void (*build)(heed_vk_builder *builder, const heed_node *node);
-  heed_vk_split_axes (*split_axes)(const heed_vk_builder *builder, const heed_node *node);          /* what it can be split along */
-  bool (*is_unsplit)(const heed_vk_builder *builder, const heed_node *node, uint32_t value); /* a value that only seems to have those axes; NULL: none does */
+  /* what it can be split along */
+  heed_vk_split_axes (*split_axes)(const heed_vk_builder *builder, const heed_node *node);
+  /* a value that only seems to have those axes; NULL: none does */
+  bool (*is_unsplit)(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
 } heed_vk_op;
 
 #define HEED_OP(name) extern const heed_vk_op heed_vk_##name;

@@ -10,7 +10,8 @@ static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
 #undef HEED_OP
 };
 
-heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node, heed_error *error) {
+heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node,
+                                 heed_error *error) {
   builder->op = ops[node->op]->name;
   builder->stage = node->stage;
   heed_vk_split_build(builder, ops[node->op], node);
@@ -24,7 +25,8 @@ heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error) {
     const size_t first = builder->dispatch_count;
     HEED_TRY(heed_vk_builder_node(builder, node, error));
     const uint64_t flops = heed_ops[node->op]->flops(builder->plan->graph, node);
-    for (size_t i = first; i < builder->dispatch_count; i++) builder->dispatches[i].flops = flops / (builder->dispatch_count - first);
+    for (size_t i = first; i < builder->dispatch_count; i++)
+      builder->dispatches[i].flops = flops / (builder->dispatch_count - first);
   }
   return HEED_OK;
 }

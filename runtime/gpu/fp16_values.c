@@ -14,7 +14,8 @@ static bool writes(const heed_graph *graph, const heed_node *node, uint32_t root
     const heed_linear_desc *desc = node->desc;
     return !desc->residual.id && last_of(graph, root) % 4 == 0;
   }
-  return node->op == HEED_OP_KIND_attention && last_of(graph, ((const heed_attention_desc *)node->desc)->value.id) % 4 == 0;
+  return node->op == HEED_OP_KIND_attention &&
+         last_of(graph, ((const heed_attention_desc *)node->desc)->value.id) % 4 == 0;
 }
 
 /* Whether this input of the node, a view of the value or all of it, is one that is read as fp16. */
@@ -24,7 +25,8 @@ static bool reads(const heed_graph *graph, const heed_node *node, uint32_t input
   if (record->kind == HEED_VALUE_VIEW && record->offset % 4 != 0) return false;
   if (node->op == HEED_OP_KIND_linear) {
     const heed_linear_desc *desc = node->desc;
-    return desc->x.id == input && desc->bias.id != input && desc->residual.id != input && last_of(graph, desc->weight.id) % 4 == 0;
+    return desc->x.id == input && desc->bias.id != input && desc->residual.id != input &&
+           last_of(graph, desc->weight.id) % 4 == 0;
   }
   if (node->op != HEED_OP_KIND_attention) return false;
   const heed_attention_desc *desc = node->desc;
@@ -39,12 +41,15 @@ bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32
   if (!limits->half_values || !value) return false;
   const uint32_t root = heed_graph_root(graph, value);
   const heed_value_record *record = heed_graph_record(graph, root);
-  if (record->kind != HEED_VALUE_RESULT || record->dtype != HEED_F32 || plan->placement[root].kept) return false;
+  if (record->kind != HEED_VALUE_RESULT || record->dtype != HEED_F32 || plan->placement[root].kept)
+    return false;
   if (!writes(graph, &graph->nodes[record->node], root)) return false;
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
-      if (node->input[i] && heed_graph_root(graph, node->input[i]) == root && !reads(graph, node, node->input[i])) return false;
+      if (node->input[i] && heed_graph_root(graph, node->input[i]) == root &&
+          !reads(graph, node, node->input[i]))
+        return false;
   }
   return true;
 }

@@ -9,14 +9,19 @@ static const char *const names[HEED_SHADER_COUNT] = {
 #undef HEED_SHADER
 };
 
-uint32_t heed_vk_list_kernels(const heed_vk_builder *builder, heed_plan_kernel *kernels, uint32_t room) {
+uint32_t heed_vk_list_kernels(const heed_vk_builder *builder, heed_plan_kernel *kernels,
+                              uint32_t room) {
   uint32_t count = 0;
   for (size_t i = 0; i < builder->dispatch_count; i++) {
     const heed_vk_dispatch *dispatch = &builder->dispatches[i];
     const char *name = names[dispatch->shader];
-    const heed_plan_kernel kernel = {.name = name, .tier = heed_vk_tier_name(dispatch->tier), .tile = {dispatch->tile[0], dispatch->tile[1]}};
+    const heed_plan_kernel kernel = {.name = name,
+                                     .tier = heed_vk_tier_name(dispatch->tier),
+                                     .tile = {dispatch->tile[0], dispatch->tile[1]}};
     uint32_t k = 0;
-    while (k < count && (kernels[k].name != name || memcmp(kernels[k].tile, kernel.tile, sizeof kernel.tile) != 0)) k++;
+    while (k < count && (kernels[k].name != name ||
+                         memcmp(kernels[k].tile, kernel.tile, sizeof kernel.tile) != 0))
+      k++;
     if (k == room) continue;
     if (k == count) kernels[count++] = kernel;
     kernels[k].dispatches++;

@@ -1,10 +1,13 @@
-/* What is told of a kernel: its name, the tier that it needs, the part of the result that a workgroup makes. */
+/* What is told of a kernel: its name, the tier that it needs, the part of the result that a
+ * workgroup makes. */
 #ifndef HEED_GPU_KERNEL_NAMES_H
 #define HEED_GPU_KERNEL_NAMES_H
 
 #include "gpu/builder.h"
 
-/* The kernels of the builder's dispatches, each once, in the order in which they first run; at most `room`. Returns how many. */
-uint32_t heed_vk_list_kernels(const heed_vk_builder *builder, heed_plan_kernel *kernels, uint32_t room);
+/* The kernels of the builder's dispatches, each once, in the order in which they first run; at most
+ * `room`. Returns how many. */
+uint32_t heed_vk_list_kernels(const heed_vk_builder *builder, heed_plan_kernel *kernels,
+                              uint32_t room);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "gpu/tier.h"
 
-/* Shape of a product of cooperative matrices, M x K by K x N, and the size of the subgroup that makes it; rows 0: the device has none. */
+/* Shape of a product of cooperative matrices, M x K by K x N, and the size of the subgroup that
+ * makes it; rows 0: the device has none. */
 typedef struct heed_vk_matrix {
   uint32_t rows, columns, depth, lanes;
 } heed_vk_matrix;
@@ -15,7 +16,8 @@ typedef struct heed_vk_matrix {
 /* Products and attentions whose fastest tile was measured (heed_vulkan_tune). */
 #define HEED_VK_MOST_TUNED 64
 typedef struct heed_vk_shape_key {
-  uint32_t rows, columns, depth;                 /* of a product; queries, keys and depth of an attention */
+  /* of a product; queries, keys and depth of an attention */
+  uint32_t rows, columns, depth;
   uint32_t slices, heads, key_heads, value_depth; /* B H, H, Hk, Dv of an attention, else 0 */
   uint32_t half;
 } heed_vk_shape_key;
@@ -35,25 +37,31 @@ typedef struct heed_vk_matrix2 {
 
 /* What the device allows, and what kernels are chosen by. */
 typedef struct heed_vk_limits {
-  bool cpu;               /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in registers */
-  bool software;          /* a software device, whatever it plays */
-  heed_vk_tier tier;  /* of the kernels to be chosen; never AUTO */
-  uint32_t vendor;        /* PCI number, or Khronos's */
-  uint32_t lanes;         /* subgroup size */
+  /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in
+   * registers */
+  bool cpu;
+  bool software;           /* a software device, whatever it plays */
+  heed_vk_tier tier;       /* of the kernels to be chosen; never AUTO */
+  uint32_t vendor;         /* PCI number, or Khronos's */
+  uint32_t lanes;          /* subgroup size */
   uint32_t required_lanes; /* the same, where kernels may require it; else 0 */
-  uint32_t invocations;   /* of a workgroup */
-  uint32_t shared;        /* bytes of a workgroup's shared memory */
-  uint32_t groups;        /* along one axis of the grid */
-  uint32_t fill;          /* workgroups of 128 invocations that keep all of the device busy; 0: never split work for their sake */
-  uint32_t bindings;      /* storage buffers a stage */
-  uint64_t range;         /* bytes of one binding */
-  uint64_t alignment;     /* of a binding's offset */
+  uint32_t invocations;    /* of a workgroup */
+  uint32_t shared;         /* bytes of a workgroup's shared memory */
+  uint32_t groups;         /* along one axis of the grid */
+  /* workgroups of 128 invocations that keep all of the device busy; 0: never split work for their
+   * sake */
+  uint32_t fill;
+  uint32_t bindings;          /* storage buffers a stage */
+  uint64_t range;             /* bytes of one binding */
+  uint64_t alignment;         /* of a binding's offset */
   const heed_vk_tiles *tiles; /* NULL: none was measured */
-  uint32_t choice;        /* candidate for every product and attention while it is measured; 0: as the tables say */
-  bool half;              /* weights of products are kept in fp16 */
-  bool half_values;       /* values between products and attention are kept in fp16 (gpu/fp16_values.h) */
-  uint64_t texels;        /* of four elements in one binding; 0: read storage buffers instead */
-  heed_vk_matrix matrix;  /* what products of fp16 are made with */
+  /* candidate for every product and attention while it is measured; 0: as the tables say */
+  uint32_t choice;
+  bool half; /* weights of products are kept in fp16 */
+  /* values between products and attention are kept in fp16 (gpu/fp16_values.h) */
+  bool half_values;
+  uint64_t texels;         /* of four elements in one binding; 0: read storage buffers instead */
+  heed_vk_matrix matrix;   /* what products of fp16 are made with */
   heed_vk_matrix2 matrix2; /* those of linear, where it is there */
 } heed_vk_limits;
 

@@ -7,7 +7,9 @@
 #include "base/status.h"
 #include "base/tensor.h"
 
-static uint64_t panel_floats(const heed_vk_weight *weight) { return (uint64_t)weight->panel * weight->depth * sizeof(float); } /* while it is packed */
+static uint64_t panel_floats(const heed_vk_weight *weight) {
+  return (uint64_t)weight->panel * weight->depth * sizeof(float);
+} /* while it is packed */
 
 uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
   uint64_t half = HEED_VK_PACK_BYTES / 2;
@@ -16,7 +18,8 @@ uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
   return 2 * half;
 }
 
-/* rows x depth, row-major -> [depth][panel], zeros from `rows` to `panel`. By blocks of 8 rows, so that writes stay in the cache. */
+/* rows x depth, row-major -> [depth][panel], zeros from `rows` to `panel`. By blocks of 8 rows, so
+ * that writes stay in the cache. */
 static void transpose(const float *from, float *to, uint32_t rows, uint32_t panel, uint32_t depth) {
   if (rows < panel) memset(to, 0, (size_t)panel * depth * sizeof *to);
   for (uint32_t r0 = 0; r0 < rows; r0 += 8) {
@@ -26,22 +29,27 @@ static void transpose(const float *from, float *to, uint32_t rows, uint32_t pane
   }
 }
 
-/* Floats -> halves in their place. A finite weight that fp16 does not hold would make wrong numbers. */
-static heed_status to_half(const heed_vk_builder *builder, const heed_vk_weight *weight, float *from, heed_error *error) {
+/* Floats -> halves in their place. A finite weight that fp16 does not hold would make wrong
+ * numbers. */
+static heed_status to_half(const heed_vk_builder *builder, const heed_vk_weight *weight,
+                           float *from, heed_error *error) {
   uint16_t *to = (uint16_t *)(void *)from;
   for (uint64_t i = 0; i < (uint64_t)weight->panel * weight->depth; i++) {
     const float value = from[i];
     if (fabsf(value) >= 65520.0f && !isinf(value)) {
       const char *name = heed_graph_record(builder->plan->graph, weight->value)->name;
-      return heed_fail(error, HEED_UNSUPPORTED, "vulkan: a weight of %s does not fit fp16 (found %g, expected within 65504); take f32", name ? name : "a product",
-                       (double)value);
+      return heed_fail(
+          error, HEED_UNSUPPORTED,
+          "vulkan: a weight of %s does not fit fp16 (found %g, expected within 65504); take f32",
+          name ? name : "a product", (double)value);
     }
     to[i] = heed_f32_to_f16(value);
   }
   return HEED_OK;
 }
 
-heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight, uint32_t rows, const float *from, float *to, heed_error *error) {
+heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
+                               uint32_t rows, const float *from, float *to, heed_error *error) {
   transpose(from, to, rows, weight->panel, weight->depth);
   return weight->half ? to_half(builder, weight, to, error) : HEED_OK;
 }

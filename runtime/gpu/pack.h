@@ -7,11 +7,13 @@
 /* Bytes of host memory used while packing; never less than one panel takes. */
 #define HEED_VK_PACK_BYTES ((uint64_t)2 << 20)
 
-/* Host memory that packing takes for a plan: half for rows as the graph has them, half for what is packed. */
+/* Host memory that packing takes for a plan: half for rows as the graph has them, half for what is
+ * packed. */
 uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder);
-/* from [rows, weight->depth] -> to [weight->depth][weight->panel] as F32, or as fp16 in the first half of `to`; zeros past `rows`.
- * Statuses: UNSUPPORTED (a finite weight that fp16 does not hold). */
-heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight, uint32_t rows, const float *from, float *to,
-                               heed_error *error);
+/* from [rows, weight->depth] -> to [weight->depth][weight->panel] as F32, or as fp16 in the first
+ * half of `to`; zeros past `rows`. Statuses: UNSUPPORTED (a finite weight that fp16 does not
+ * hold). */
+heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
+                               uint32_t rows, const float *from, float *to, heed_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* The self-check without its device: runs the graph of self_check_graph.c on a backend and on the CPU, and compares every result. */
+/* The self-check without its device: runs the graph of self_check_graph.c on a backend and on the
+ * CPU, and compares every result. */
 #include "gpu/self_check.h"
 
 #include <math.h>
@@ -14,12 +15,16 @@
 #define TOLERANCE 1e-4
 #define TOLERANCE_HALF 2e-3 /* with weights in fp16 */
 
-static const heed_value_record *record_of(const heed_vk_check_graph *check, uint32_t id) { return heed_graph_record(check->graph, id); }
+static const heed_value_record *record_of(const heed_vk_check_graph *check, uint32_t id) {
+  return heed_graph_record(check->graph, id);
+}
 
-static heed_status read_result(const heed_vk_check_graph *check, heed_session *session, uint32_t id, float *to, heed_error *error) {
+static heed_status read_result(const heed_vk_check_graph *check, heed_session *session, uint32_t id,
+                               float *to, heed_error *error) {
   const heed_value_record *value = record_of(check, id);
   const uint64_t count = heed_shape_count(&value->shape);
-  if (value->dtype != HEED_U8) return heed_session_read(session, (heed_value){id}, 0, count, to, error);
+  if (value->dtype != HEED_U8)
+    return heed_session_read(session, (heed_value){id}, 0, count, to, error);
   unsigned char *bytes = heed_alloc(check->context, (size_t)count, 1);
   if (!bytes) return heed_fail_memory(error, "self-check", (size_t)count);
   const heed_status status = heed_session_read(session, (heed_value){id}, 0, count, bytes, error);
@@ -28,23 +33,28 @@ static heed_status read_result(const heed_vk_check_graph *check, heed_session *s
   return status;
 }
 
-static heed_status write_numbers(const heed_vk_check_graph *check, heed_session *session, heed_value input, heed_error *error) {
-  return heed_session_write(session, input, check->numbers, (size_t)heed_shape_count(&record_of(check, input.id)->shape) * sizeof(float),
-                            error);
+static heed_status write_numbers(const heed_vk_check_graph *check, heed_session *session,
+                                 heed_value input, heed_error *error) {
+  return heed_session_write(
+      session, input, check->numbers,
+      (size_t)heed_shape_count(&record_of(check, input.id)->shape) * sizeof(float), error);
 }
 
-static heed_status run_session(const heed_vk_check_graph *check, heed_session *session, float *to, heed_error *error) {
+static heed_status run_session(const heed_vk_check_graph *check, heed_session *session, float *to,
+                               heed_error *error) {
   static const int32_t ids[] = {1, 2, 3, 6, 5, 4, 0, 0, 0, 6, 6, 1, 3, 2, 0, 0, 0, 0};
   HEED_TRY(write_numbers(check, session, check->image, error));
   HEED_TRY(write_numbers(check, session, check->tokens, error));
   HEED_TRY(heed_session_write(session, check->ids, ids, sizeof ids, error));
   HEED_TRY(heed_session_run(session, NULL, error));
-  for (uint32_t id = 0; (id = heed_vk_check_next(check, id)); to += heed_shape_count(&record_of(check, id)->shape))
+  for (uint32_t id = 0; (id = heed_vk_check_next(check, id));
+       to += heed_shape_count(&record_of(check, id)->shape))
     HEED_TRY(read_result(check, session, id, to, error));
   return HEED_OK;
 }
 
-heed_status heed_vk_check_run(const heed_vk_check_graph *check, heed_backend *backend, float *to, uint32_t *steps, heed_error *error) {
+heed_status heed_vk_check_run(const heed_vk_check_graph *check, heed_backend *backend, float *to,
+                              uint32_t *steps, heed_error *error) {
   heed_plan *plan = NULL;
   heed_session *session = NULL;
   heed_status status = heed_plan_create(check->graph, backend, NULL, &plan, error);
@@ -67,8 +77,8 @@ static double difference(float a, float b) {
   return isnan(d) ? (double)INFINITY : d;
 }
 
-void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found, const float *expected, double tolerance,
-                           heed_vk_check_record *record) {
+void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found,
+                           const float *expected, double tolerance, heed_vk_check_record *record) {
   record->max_error = -1.0;
   for (uint32_t id = 0; (id = heed_vk_check_next(check, id));)
     for (uint64_t k = heed_shape_count(&record_of(check, id)->shape); k > 0; k--) {
@@ -95,15 +105,18 @@ uint64_t heed_vk_check_hash(const heed_vk_check_graph *check) {
   return hash;
 }
 
-heed_status heed_vk_check_backend(const heed_vk_check_graph *check, heed_backend *backend, bool half, heed_vk_check_record *record, heed_error *error) {
+heed_status heed_vk_check_backend(const heed_vk_check_graph *check, heed_backend *backend,
+                                  bool half, heed_vk_check_record *record, heed_error *error) {
   const size_t count = heed_vk_check_count(check);
   float *found = heed_alloc(check->context, count, 2 * sizeof *found);
   if (!found) return heed_fail_memory(error, "self-check", 2 * count * sizeof *found);
   heed_backend *cpu = NULL;
   heed_status status = heed_cpu_backend_create(check->context, NULL, &cpu, error);
-  if (status == HEED_OK) status = heed_vk_check_run(check, cpu, found + count, &record->kernels, error);
+  if (status == HEED_OK)
+    status = heed_vk_check_run(check, cpu, found + count, &record->kernels, error);
   if (status == HEED_OK) status = heed_vk_check_run(check, backend, found, &record->kernels, error);
-  if (status == HEED_OK) heed_vk_check_compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record);
+  if (status == HEED_OK)
+    heed_vk_check_compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record);
   heed_backend_destroy(cpu);
   heed_free(check->context, found);
   return status;

@@ -1,14 +1,26 @@
-/* The self-check's graph: one case for each op of the list, and one layer of a ViT with two heads on a 20 x 12 picture, where each
- * kernel waits for the one before. The cases have odd sizes, where kernels have tails. */
+/* The self-check's graph: one case for each op of the list, and one layer of a ViT with two heads
+ * on a 20 x 12 picture, where each kernel waits for the one before. The cases have odd sizes, where
+ * kernels have tails. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "graph/graph.h"
 #include "gpu/self_check.h"
+#include "graph/graph.h"
 
 #define NUMBERS 16384
 
-enum { BATCH = 2, CHANNELS = 3, HEIGHT = 12, WIDTH = 20, PATCH = 4, TOKENS = 16, WIDE = 24, HEADS = 2, HEAD_SIZE = 12, MLP = 37 };
+enum {
+  BATCH = 2,
+  CHANNELS = 3,
+  HEIGHT = 12,
+  WIDTH = 20,
+  PATCH = 4,
+  TOKENS = 16,
+  WIDE = 24,
+  HEADS = 2,
+  HEAD_SIZE = 12,
+  MLP = 37
+};
 /* Of the cases; LONG tokens are more than one chunk of linear attention. */
 enum { LENGTH = 9, ODD = 37, ODD_HEAD = 7, HIDDEN = 13, LONG = 67, ROWS = 7, CLASSES = 5 };
 
@@ -18,7 +30,8 @@ typedef heed_vk_check_graph checker;
 static heed_value constant(checker *c, heed_shape shape) {
   const size_t count = (size_t)heed_shape_count(&shape);
   if (c->used + count > NUMBERS) c->used = 0;
-  const heed_constant_desc desc = {.struct_size = sizeof desc, .dtype = HEED_F32, .shape = shape, .data = c->numbers + c->used};
+  const heed_constant_desc desc = {
+      .struct_size = sizeof desc, .dtype = HEED_F32, .shape = shape, .data = c->numbers + c->used};
   c->used += count;
   return heed_define_constant(c->graph, &desc);
 }
@@ -28,8 +41,8 @@ static heed_value keep(checker *c, heed_value value) {
   return value;
 }
 
-static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t columns, heed_activation activation, heed_value residual,
-                         uint32_t heads) {
+static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t columns,
+                         heed_activation activation, heed_value residual, uint32_t heads) {
   const heed_linear_desc desc = {.struct_size = sizeof desc,
                                  .x = x,
                                  .weight = constant(c, HEED_SHAPE(columns, depth)),
@@ -42,7 +55,8 @@ static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t colu
 }
 
 static heed_value norm(checker *c, heed_value x, uint32_t width) {
-  const heed_layer_norm_desc desc = {sizeof desc, x, constant(c, HEED_SHAPE(width)), constant(c, HEED_SHAPE(width)), 1e-6f};
+  const heed_layer_norm_desc desc = {sizeof desc, x, constant(c, HEED_SHAPE(width)),
+                                     constant(c, HEED_SHAPE(width)), 1e-6f};
   return keep(c, heed_define_layer_norm(c->graph, &desc));
 }
 
@@ -74,21 +88,25 @@ static void check_add(checker *c) {
 
 static void check_attention(checker *c) {
   attend(c, c->image, HEED_SHAPE(BATCH, HEADS, LENGTH, ODD_HEAD),
-         (heed_attention_desc){.norm = HEED_NORM_SPARSEMAX, .causal = HEED_CAUSAL_TOP_LEFT, .softcap = 3.0f});
+         (heed_attention_desc){
+             .norm = HEED_NORM_SPARSEMAX, .causal = HEED_CAUSAL_TOP_LEFT, .softcap = 3.0f});
 }
 
 static void check_attention_mask(checker *c) {
-  const heed_attention_mask_desc desc = {.struct_size = sizeof desc, .query_ids = c->ids, .key_ids = c->ids, .causal = true};
+  const heed_attention_mask_desc desc = {
+      .struct_size = sizeof desc, .query_ids = c->ids, .key_ids = c->ids, .causal = true};
   keep(c, heed_define_attention_mask(c->graph, &desc));
 }
 
 static void check_concat(checker *c) {
-  const heed_concat_desc desc = {sizeof desc, {constant(c, HEED_SHAPE(1, 1, ODD)), c->tokens}, 2, 1};
+  const heed_concat_desc desc = {
+      sizeof desc, {constant(c, HEED_SHAPE(1, 1, ODD)), c->tokens}, 2, 1};
   keep(c, heed_define_concat(c->graph, &desc));
 }
 
 static void check_embedding(checker *c) {
-  const heed_embedding_desc desc = {.struct_size = sizeof desc, .ids = c->ids, .table = constant(c, HEED_SHAPE(ROWS, ODD))};
+  const heed_embedding_desc desc = {
+      .struct_size = sizeof desc, .ids = c->ids, .table = constant(c, HEED_SHAPE(ROWS, ODD))};
   keep(c, heed_define_embedding(c->graph, &desc));
 }
 
@@ -114,13 +132,15 @@ static void check_layer_norm(checker *c) { norm(c, c->tokens, ODD); }
 
 /* Few rows and columns, as a classifier has them. */
 static void check_linear(checker *c) {
-  linear(c, constant(c, HEED_SHAPE(BATCH, ODD)), ODD, CLASSES, HEED_ACTIVATION_NONE, (heed_value){0}, 0);
+  linear(c, constant(c, HEED_SHAPE(BATCH, ODD)), ODD, CLASSES, HEED_ACTIVATION_NONE,
+         (heed_value){0}, 0);
 }
 
 /* Over all tokens and causal, in chunks; then token by token. */
 static void check_linear_attention(checker *c) {
   const heed_shape shape = HEED_SHAPE(1, HEADS, LONG, ODD_HEAD);
-  heed_linear_attention_desc desc = {sizeof desc, constant(c, shape), constant(c, shape), constant(c, shape), false, false};
+  heed_linear_attention_desc desc = {
+      sizeof desc, constant(c, shape), constant(c, shape), constant(c, shape), false, false};
   keep(c, heed_define_linear_attention(c->graph, &desc));
   desc.causal = true;
   keep(c, heed_define_linear_attention(c->graph, &desc));
@@ -143,7 +163,8 @@ static void check_multiply(checker *c) {
 }
 
 static void check_patch_embedding(checker *c) {
-  const heed_patch_embedding_desc desc = {sizeof desc, c->image, constant(c, HEED_SHAPE(WIDE, CHANNELS, PATCH, PATCH)),
+  const heed_patch_embedding_desc desc = {sizeof desc, c->image,
+                                          constant(c, HEED_SHAPE(WIDE, CHANNELS, PATCH, PATCH)),
                                           constant(c, HEED_SHAPE(WIDE))};
   c->patches = keep(c, heed_define_patch_embedding(c->graph, &desc));
 }
@@ -173,7 +194,8 @@ static void (*const cases[HEED_OP_KIND_COUNT])(checker *c) = {
 /* ---- the layer */
 
 static heed_value embed(checker *c) {
-  const heed_concat_desc tokens = {sizeof tokens, {constant(c, HEED_SHAPE(1, 1, WIDE)), c->patches}, 2, 1};
+  const heed_concat_desc tokens = {
+      sizeof tokens, {constant(c, HEED_SHAPE(1, 1, WIDE)), c->patches}, 2, 1};
   const heed_add_desc positions = {sizeof positions, keep(c, heed_define_concat(c->graph, &tokens)),
                                    constant(c, HEED_SHAPE(1, TOKENS, WIDE))};
   return keep(c, heed_define_add(c->graph, &positions));
@@ -181,8 +203,10 @@ static heed_value embed(checker *c) {
 
 static void define_layer(checker *c) {
   const heed_value none = {0}, x = embed(c);
-  const heed_value qkv = linear(c, norm(c, x, WIDE), WIDE, 3 * WIDE, HEED_ACTIVATION_NONE, none, HEADS);
-  const heed_value attended = attend(c, qkv, HEED_SHAPE(BATCH, HEADS, TOKENS, HEAD_SIZE), (heed_attention_desc){.norm = HEED_NORM_SOFTMAX});
+  const heed_value qkv =
+      linear(c, norm(c, x, WIDE), WIDE, 3 * WIDE, HEED_ACTIVATION_NONE, none, HEADS);
+  const heed_value attended = attend(c, qkv, HEED_SHAPE(BATCH, HEADS, TOKENS, HEAD_SIZE),
+                                     (heed_attention_desc){.norm = HEED_NORM_SOFTMAX});
   const heed_value y = linear(c, attended, WIDE, WIDE, HEED_ACTIVATION_NONE, x, 0);
   const heed_value hidden = linear(c, norm(c, y, WIDE), WIDE, MLP, HEED_ACTIVATION_GELU, none, 0);
   linear(c, hidden, MLP, WIDE, HEED_ACTIVATION_NONE, y, 0);
@@ -201,14 +225,18 @@ static void fill(float *numbers, size_t count) {
   }
 }
 
-heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_graph *check, heed_error *error) {
+heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_graph *check,
+                                       heed_error *error) {
   *check = (heed_vk_check_graph){.context = context};
   check->numbers = heed_alloc(context, NUMBERS, sizeof *check->numbers);
-  if (!check->numbers) return heed_fail_memory(error, "self-check", NUMBERS * sizeof *check->numbers);
+  if (!check->numbers)
+    return heed_fail_memory(error, "self-check", NUMBERS * sizeof *check->numbers);
   fill(check->numbers, NUMBERS);
   HEED_TRY(heed_graph_create(context, &check->graph, error));
-  check->image = heed_define_input(check->graph, "image", HEED_F32, &HEED_SHAPE(BATCH, CHANNELS, HEIGHT, WIDTH));
-  check->tokens = heed_define_input(check->graph, "tokens", HEED_F32, &HEED_SHAPE(BATCH, LENGTH, ODD));
+  check->image = heed_define_input(check->graph, "image", HEED_F32,
+                                   &HEED_SHAPE(BATCH, CHANNELS, HEIGHT, WIDTH));
+  check->tokens =
+      heed_define_input(check->graph, "tokens", HEED_F32, &HEED_SHAPE(BATCH, LENGTH, ODD));
   check->ids = heed_define_input(check->graph, "ids", HEED_I32, &HEED_SHAPE(BATCH, LENGTH));
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++) cases[op](check);
   define_layer(check);
@@ -226,7 +254,9 @@ uint32_t heed_vk_check_next(const heed_vk_check_graph *check, uint32_t id) {
   return 0;
 }
 
-static size_t floats_of(const checker *c, uint32_t id) { return (size_t)heed_shape_count(&heed_graph_record(c->graph, id)->shape); }
+static size_t floats_of(const checker *c, uint32_t id) {
+  return (size_t)heed_shape_count(&heed_graph_record(c->graph, id)->shape);
+}
 
 size_t heed_vk_check_count(const heed_vk_check_graph *check) {
   size_t count = 0;

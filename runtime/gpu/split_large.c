@@ -1,5 +1,5 @@
-/* Values larger than a binding: which of a node's have its leading axes, and the piece of each. Pieces differ by one row at most, so that all take the same tile
- * and a weight is kept once. */
+/* Values larger than a binding: which of a node's have its leading axes, and the piece of each.
+ * Pieces differ by one row at most, so that all take the same tile and a weight is kept once. */
 #include "gpu/split_large.h"
 
 #include <string.h>
@@ -23,15 +23,19 @@ static uint64_t leading(const heed_shape *shape, uint32_t axes) {
 /* Whether the value has the leading axes, and so is split; any other is the same for all pieces. */
 static bool is_split(const split_job *job, uint32_t value) {
   const heed_graph *graph = job->builder->plan->graph;
-  const heed_value_record *record = heed_graph_record(graph, value), *shared = heed_graph_record(graph, job->axes.value);
+  const heed_value_record *record = heed_graph_record(graph, value),
+                          *shared = heed_graph_record(graph, job->axes.value);
   if (record->shape.rank < job->axes.count) return false;
-  if (memcmp(record->shape.dim, shared->shape.dim, job->axes.count * sizeof *record->shape.dim) != 0) return false;
+  if (memcmp(record->shape.dim, shared->shape.dim, job->axes.count * sizeof *record->shape.dim) !=
+      0)
+    return false;
   return !job->op->is_unsplit || !job->op->is_unsplit(job->builder, job->node, value);
 }
 
 /* Rows of a piece, so that this many of the value fit a binding. */
 static uint64_t fit(const split_job *job, uint32_t value, uint32_t parts) {
-  const uint64_t row = heed_plan_bytes(job->builder->plan, value) / parts / job->size, rows = row ? heed_vk_split_room(job->builder->limits) / row : job->size;
+  const uint64_t row = heed_plan_bytes(job->builder->plan, value) / parts / job->size,
+                 rows = row ? heed_vk_split_room(job->builder->limits) / row : job->size;
   return rows < 1 ? 1 : rows < job->size ? rows : job->size;
 }
 
@@ -40,7 +44,9 @@ static uint64_t rows_once(const split_job *job) {
   for (uint32_t i = 0; i < HEED_NODE_INPUTS + HEED_NODE_OUTPUTS; i++) {
     const bool output = i >= HEED_NODE_INPUTS;
     const uint32_t value = output ? job->node->output[i - HEED_NODE_INPUTS] : job->node->input[i];
-    if (!value || (output && !heed_plan_wants(job->builder->plan, value) && value != job->node->output[0])) continue;
+    if (!value ||
+        (output && !heed_plan_wants(job->builder->plan, value) && value != job->node->output[0]))
+      continue;
     const uint32_t parts = value == job->node->output[0] ? job->axes.parts : 0;
     if (!parts && !is_split(job, value)) continue;
     const uint64_t rows = fit(job, value, parts ? parts : 1);
@@ -54,35 +60,43 @@ static void take_piece(const split_job *job, uint64_t first, uint32_t count) {
   heed_vk_piece *piece = &job->builder->piece;
   *piece = (heed_vk_piece){.size = job->size, .first = first, .count = count};
   for (uint32_t i = 0; i < HEED_NODE_INPUTS + HEED_NODE_OUTPUTS; i++) {
-    const uint32_t value = i < HEED_NODE_INPUTS ? job->node->input[i] : job->node->output[i - HEED_NODE_INPUTS];
+    const uint32_t value =
+        i < HEED_NODE_INPUTS ? job->node->input[i] : job->node->output[i - HEED_NODE_INPUTS];
     if (!value || !is_split(job, value)) continue;
     const heed_shape *whole = &heed_graph_record(job->builder->plan->graph, value)->shape;
     heed_shape *shape = &piece->shape[piece->values];
     piece->value[piece->values++] = value;
     *shape = HEED_SHAPE(count);
-    for (uint32_t axis = job->axes.count; axis < whole->rank; axis++) shape->dim[shape->rank++] = whole->dim[axis];
+    for (uint32_t axis = job->axes.count; axis < whole->rank; axis++)
+      shape->dim[shape->rank++] = whole->dim[axis];
   }
 }
 
 void heed_vk_split_build(heed_vk_builder *builder, const heed_vk_op *op, const heed_node *node) {
   split_job job = {builder, op, node, {0, 0, 0}, 1};
   if (op->split_axes) job.axes = op->split_axes(builder, node);
-  if (job.axes.count) job.size = leading(&heed_graph_record(builder->plan->graph, job.axes.value)->shape, job.axes.count);
-  const uint64_t once = job.axes.count ? rows_once(&job) : job.size, pieces = job.size / once + (job.size % once != 0);
+  if (job.axes.count)
+    job.size =
+        leading(&heed_graph_record(builder->plan->graph, job.axes.value)->shape, job.axes.count);
+  const uint64_t once = job.axes.count ? rows_once(&job) : job.size,
+                 pieces = job.size / once + (job.size % once != 0);
   if (pieces == 1) {
     op->build(builder, node);
     return;
   }
   for (uint64_t i = 0; i < pieces && builder->status == HEED_OK; i++) {
-    const uint64_t longer = job.size % pieces, first = job.size / pieces * i + (i < longer ? i : longer);
+    const uint64_t longer = job.size % pieces,
+                   first = job.size / pieces * i + (i < longer ? i : longer);
     take_piece(&job, first, (uint32_t)(job.size / pieces + (i < longer)));
     op->build(builder, node);
   }
   builder->piece = (heed_vk_piece){0};
 }
 
-bool heed_vk_unsplit_weights(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
-  return value != node->input[0] && heed_graph_record(builder->plan->graph, value)->kind == HEED_VALUE_CONSTANT;
+bool heed_vk_unsplit_weights(const heed_vk_builder *builder, const heed_node *node,
+                             uint32_t value) {
+  return value != node->input[0] &&
+         heed_graph_record(builder->plan->graph, value)->kind == HEED_VALUE_CONSTANT;
 }
 
 heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node) {
@@ -96,5 +110,6 @@ heed_vk_split_axes heed_vk_split_rows(const heed_vk_builder *builder, const heed
 }
 
 heed_vk_split_axes heed_vk_split_elements(const heed_vk_builder *builder, const heed_node *node) {
-  return (heed_vk_split_axes){node->output[0], heed_graph_record(builder->plan->graph, node->output[0])->shape.rank, 0};
+  return (heed_vk_split_axes){
+      node->output[0], heed_graph_record(builder->plan->graph, node->output[0])->shape.rank, 0};
 }

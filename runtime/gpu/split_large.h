@@ -1,13 +1,17 @@
-/* Values larger than one binding may be: their node is built once for each of some pieces along leading axes, as if a piece were all
- * there is. Inside a piece heed_vk_shape, heed_vk_read and heed_vk_write speak of the piece. */
+/* Values larger than one binding may be: their node is built once for each of some pieces along
+ * leading axes, as if a piece were all there is. Inside a piece heed_vk_shape, heed_vk_read and
+ * heed_vk_write speak of the piece. */
 #ifndef HEED_GPU_SPLIT_LARGE_H
 #define HEED_GPU_SPLIT_LARGE_H
 
 #include "gpu/builder.h"
 
-/* Builds the node whole where everything fits a binding or the op has nothing to split along, in pieces otherwise. */
+/* Builds the node whole where everything fits a binding or the op has nothing to split along, in
+ * pieces otherwise. */
 void heed_vk_split_build(heed_vk_builder *builder, const heed_vk_op *op, const heed_node *node);
 /* Bytes of a value that can be bound, wherever it begins. */
-static inline uint64_t heed_vk_split_room(const heed_vk_limits *limits) { return limits->range > limits->alignment ? limits->range - limits->alignment : 0; }
+static inline uint64_t heed_vk_split_room(const heed_vk_limits *limits) {
+  return limits->range > limits->alignment ? limits->range - limits->alignment : 0;
+}
 
 #endif

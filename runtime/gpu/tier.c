@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 const char *heed_vk_tier_name(heed_vk_tier tier) {
-  static const char *const names[] = {"auto", "floor", "subgroup", "half", "cooperative", "cooperative2"};
+  static const char *const names[] = {"auto", "floor",       "subgroup",
+                                      "half", "cooperative", "cooperative2"};
   return (unsigned)tier < sizeof names / sizeof *names ? names[tier] : NULL;
 }

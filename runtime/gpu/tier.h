@@ -1,9 +1,11 @@
-/* Tiers of kernels: sets that need the same features of a device. Each tier has all kernels of those below it. */
+/* Tiers of kernels: sets that need the same features of a device. Each tier has all kernels of
+ * those below it. */
 #ifndef HEED_GPU_TIER_H
 #define HEED_GPU_TIER_H
 
-/* The least that heed needs; row sums by subgroups; 16-bit storage; cooperative matrices of a subgroup, then of a workgroup.
- * A host's public header numbers its tiers in the same way. AUTO: the device's own. */
+/* The least that heed needs; row sums by subgroups; 16-bit storage; cooperative matrices of a
+ * subgroup, then of a workgroup. A host's public header numbers its tiers in the same way. AUTO:
+ * the device's own. */
 typedef enum heed_vk_tier {
   HEED_VK_TIER_AUTO = 0,
   HEED_VK_TIER_FLOOR = 1,

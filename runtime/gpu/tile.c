@@ -1,12 +1,14 @@
-/* The choice of register tile. The panel's width depends on the columns alone, so a weight is packed once whatever the rows. */
+/* The choice of register tile. The panel's width depends on the columns alone, so a weight is
+ * packed once whatever the rows. */
 #include "gpu/tile.h"
 
 #include <string.h>
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
 
-/* vec4 of columns an invocation on a software device: wide tiles fetch less (on lavapipe 2, 3, 4 reach 12.4, 14.8, 16.8 GFLOP/s a core), but a
- * panel that the columns do not fill is work for nothing. */
+/* vec4 of columns an invocation on a software device: wide tiles fetch less (on lavapipe 2, 3, 4
+ * reach 12.4, 14.8, 16.8 GFLOP/s a core), but a panel that the columns do not fill is work for
+ * nothing. */
 static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
   static const double speed[] = {0.0, 8.2, 12.4, 14.8, 16.8};
   uint32_t best = 1;
@@ -24,12 +26,16 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
 #define PAD 16 /* bytes that rows in shared memory are longer, as in tile_matrix.glsl */
 
 static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
-  const uint64_t rows = (uint64_t)tile->groups * tile->rows * m->rows, columns = (uint64_t)tile->lanes * tile->columns * m->columns;
-  return rows * (tile->step * 2 + PAD) + tile->step * (columns * 2 + PAD) + (uint64_t)tile->lanes * tile->groups * m->rows * m->columns * sizeof(float);
+  const uint64_t rows = (uint64_t)tile->groups * tile->rows * m->rows,
+                 columns = (uint64_t)tile->lanes * tile->columns * m->columns;
+  return rows * (tile->step * 2 + PAD) + tile->step * (columns * 2 + PAD) +
+         (uint64_t)tile->lanes * tile->groups * m->rows * m->columns * sizeof(float);
 }
 
-/* Subgroups down and across, and the rows and columns that each makes; matrices no larger than its part. */
-static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t down, uint32_t across, uint32_t rows, uint32_t columns) {
+/* Subgroups down and across, and the rows and columns that each makes; matrices no larger than its
+ * part. */
+static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t down,
+                         uint32_t across, uint32_t rows, uint32_t columns) {
   const heed_vk_matrix *m = &limits->matrix;
   tile->groups = down;
   tile->lanes = across;
@@ -42,45 +48,63 @@ static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint3
 typedef struct matrix_shape {
   uint32_t down, across, rows, columns, step;
 } matrix_shape;
-static const matrix_shape matrix_candidates[] = {{4, 2, 32, 64, 32}, {2, 2, 64, 64, 32}, {2, 4, 32, 32, 32}, {2, 2, 32, 32, 32}, {2, 2, 32, 32, 64}, {1, 4, 32, 32, 32}, {1, 4, 16, 16, 64}};
+static const matrix_shape matrix_candidates[] = {
+    {4, 2, 32, 64, 32}, {2, 2, 64, 64, 32}, {2, 4, 32, 32, 32}, {2, 2, 32, 32, 32},
+    {2, 2, 32, 32, 64}, {1, 4, 32, 32, 32}, {1, 4, 16, 16, 64}};
 static const matrix_shape software_candidates[] = {{1, 2, 8, 8, 16}, {2, 1, 8, 8, 16}};
 
 static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
   const uint32_t count = limits->software ? COUNT(software_candidates) : COUNT(matrix_candidates);
   if (!tile->choice || tile->choice > count) return false;
-  const matrix_shape *shape = &(limits->software ? software_candidates : matrix_candidates)[tile->choice - 1];
+  const matrix_shape *shape =
+      &(limits->software ? software_candidates : matrix_candidates)[tile->choice - 1];
   tile->step = shape->step;
-  return shape->step % limits->matrix.depth == 0 && try_matrices(limits, tile, shape->down, shape->across, shape->rows, shape->columns);
+  return shape->step % limits->matrix.depth == 0 &&
+         try_matrices(limits, tile, shape->down, shape->across, shape->rows, shape->columns);
 }
 
-/* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows; sums of 64 registers a lane at most. */
-static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows, uint32_t columns) {
+/* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows;
+ * sums of 64 registers a lane at most. */
+static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows,
+                            uint32_t columns) {
   if (try_candidate(limits, tile)) return true;
   tile->step = 32;
-  if (limits->software) { /* whose compiler takes a second for each matrix: the smallest that still has more than one of all */
+  /* whose compiler takes a second for each matrix: the smallest that still has more than one of
+   * all */
+  if (limits->software) {
     tile->step = limits->matrix.depth;
-    return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * limits->matrix.rows : 1, 1);
+    return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * limits->matrix.rows : 1,
+                        1);
   }
   const bool wide = limits->matrix.lanes > 32;
   const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
-  if (rows <= 32) return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) || try_matrices(limits, tile, 1, 2, 16, 16);
-  if (many && (wide ? try_matrices(limits, tile, 2, 2, 64, 64) : try_matrices(limits, tile, 4, 2, 32, 64))) return true;
+  if (rows <= 32)
+    return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) ||
+           try_matrices(limits, tile, 1, 2, 16, 16);
+  if (many &&
+      (wide ? try_matrices(limits, tile, 2, 2, 64, 64) : try_matrices(limits, tile, 4, 2, 32, 64)))
+    return true;
   return try_matrices(limits, tile, 2, 2, 32, 32) || try_matrices(limits, tile, 1, 2, 32, 32);
 }
 
-/* Register tiles of GPUs without matrices, by vendor: rows and vec4 of columns an invocation. Sums, four vec4 of the weight a column and
- * one of x have to stay in registers with enough groups beside each other to hide the loads. Reasoned, not measured: heed was not on these yet. */
+/* Register tiles of GPUs without matrices, by vendor: rows and vec4 of columns an invocation. Sums,
+ * four vec4 of the weight a column and one of x have to stay in registers with enough groups beside
+ * each other to hide the loads. Reasoned, not measured: heed was not on these yet. */
 typedef struct gpu_shape {
   uint32_t vendor, rows, columns, lanes;
 } gpu_shape;
 
 static const gpu_shape *find_shape(uint32_t vendor) {
   static const gpu_shape shapes[] = {
-      {0x10DE, 8, 2, 16}, /* NVIDIA: 64 sums of 255 registers; 16 lanes read 256 bytes of a panel's row, two whole lines */
-      {0x1002, 8, 2, 16}, /* AMD: 64 sums of 256 registers a lane of wave32 or wave64; lines of 128 bytes */
-      {0x8086, 4, 1, 16}, /* Intel: 128 registers of 32 bytes a thread are 64 numbers a lane at SIMD16, 32 at SIMD32 */
+      {0x10DE, 8, 2, 16}, /* NVIDIA: 64 sums of 255 registers; 16 lanes read 256 bytes of a panel's
+                             row, two whole lines */
+      {0x1002, 8, 2,
+       16}, /* AMD: 64 sums of 256 registers a lane of wave32 or wave64; lines of 128 bytes */
+      {0x8086, 4, 1, 16}, /* Intel: 128 registers of 32 bytes a thread are 64 numbers a lane at
+                             SIMD16, 32 at SIMD32 */
       {0x106B, 8, 1, 16}, /* Apple by MoltenVK: occupancy falls past about 100 numbers a lane */
-      {0x13B5, 4, 1, 8},  /* ARM Mali: 64 registers a lane, 32 for full occupancy; subgroups of 4 to 16 */
+      {0x13B5, 4, 1,
+       8}, /* ARM Mali: 64 registers a lane, 32 for full occupancy; subgroups of 4 to 16 */
       {0x5143, 4, 1, 16}, /* Qualcomm Adreno: few full registers a lane */
       {0x1010, 4, 1, 16}, /* Imagination likewise */
       {0, 8, 1, 16},      /* others: 32 sums */
@@ -91,25 +115,32 @@ static const gpu_shape *find_shape(uint32_t vendor) {
 }
 
 /* What tuning tries on a GPU. */
-static const gpu_shape candidates[] = {{0, 8, 2, 16}, {0, 8, 1, 16}, {0, 4, 2, 16}, {0, 4, 1, 16}, {0, 4, 1, 8}, {0, 8, 1, 32}};
+static const gpu_shape candidates[] = {{0, 8, 2, 16}, {0, 8, 1, 16}, {0, 4, 2, 16},
+                                       {0, 4, 1, 16}, {0, 4, 1, 8},  {0, 8, 1, 32}};
 #define MOST_COLUMNS 4 /* what it tries on a software device: 1 to so many vec4 of columns */
 
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits) {
-  if (limits->half && (limits->matrix2.wide || limits->matrix2.narrow)) return 2; /* a side of 128, of 64 */
-  if (limits->half && limits->matrix.rows) return limits->software ? COUNT(software_candidates) : COUNT(matrix_candidates);
+  /* a side of 128, of 64 */
+  if (limits->half && (limits->matrix2.wide || limits->matrix2.narrow)) return 2;
+  if (limits->half && limits->matrix.rows)
+    return limits->software ? COUNT(software_candidates) : COUNT(matrix_candidates);
   return limits->cpu ? MOST_COLUMNS : COUNT(candidates);
 }
 
 uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_key *key) {
   for (uint32_t i = 0; limits->tiles && !limits->choice && i < limits->tiles->count; i++)
-    if (memcmp(&limits->tiles->shape[i].key, key, sizeof *key) == 0) return limits->tiles->shape[i].choice;
+    if (memcmp(&limits->tiles->shape[i].key, key, sizeof *key) == 0)
+      return limits->tiles->shape[i].choice;
   return limits->choice;
 }
 
-heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector) {
+heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
+                                 uint32_t depth, uint64_t x_bytes, bool vector) {
   const heed_vk_limits *limits = builder->limits;
-  const heed_vk_shape_key key = {.rows = rows, .columns = columns, .depth = depth, .half = limits->half};
-  heed_vk_tile tile = {.groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
+  const heed_vk_shape_key key = {
+      .rows = rows, .columns = columns, .depth = depth, .half = limits->half};
+  heed_vk_tile tile = {
+      .groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
   if (limits->half && limits->matrix.rows && choose_matrices(limits, &tile, rows, columns)) {
     tile.matrix = true;
     tile.panel = tile.lanes * tile.columns * limits->matrix.columns;
@@ -132,38 +163,53 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
   tile.panel = tile.lanes * tile.columns * 4;
   tile.x = heed_vk_divide(rows, tile.rows * tile.groups);
   tile.y = heed_vk_divide(columns, tile.panel);
-  tile.texels = vector && heed_vk_can_texel(builder, x_bytes) && heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
+  tile.texels = vector && heed_vk_can_texel(builder, x_bytes) &&
+                heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
   return tile;
 }
 
 #define LEAST_SLICE 16 /* values of k for a group: less and the joining costs more */
 
-void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth, heed_vk_tile *tile) {
-  if (tile->matrix || tile->groups == 1 || (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < tile->groups * LEAST_SLICE) return;
+void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
+                        heed_vk_tile *tile) {
+  if (tile->matrix || tile->groups == 1 ||
+      (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < tile->groups * LEAST_SLICE)
+    return;
   tile->sliced = true;
   tile->x = heed_vk_divide(rows, tile->rows);
 }
 
-bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, heed_vk_tile *tile) {
+bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
+                         heed_vk_tile *tile) {
   const heed_vk_matrix2 *m = &builder->limits->matrix2;
   const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
   const bool wants = tile->choice == 1 || (tile->choice != 2 && many);
   const bool wide = m->wide && m->wide <= builder->limits->invocations && (wants || !m->narrow);
-  if (!tile->half || (!wide && (!m->narrow || m->narrow > builder->limits->invocations))) return false;
-  *tile = (heed_vk_tile){.groups = 1, .slices = 1, .half = true, .matrix = true, .side = wide ? 128 : 64, .lanes = wide ? m->wide : m->narrow, .step = 64};
+  if (!tile->half || (!wide && (!m->narrow || m->narrow > builder->limits->invocations)))
+    return false;
+  *tile = (heed_vk_tile){.groups = 1,
+                         .slices = 1,
+                         .half = true,
+                         .matrix = true,
+                         .side = wide ? 128 : 64,
+                         .lanes = wide ? m->wide : m->narrow,
+                         .step = 64};
   tile->panel = tile->side;
   tile->x = heed_vk_divide(rows, tile->side);
   tile->y = heed_vk_divide(columns, tile->side);
   return true;
 }
 
-void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
-                         size_t push_bytes) {
+void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
+                         const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6],
+                         const void *push, size_t push_bytes) {
   const heed_vk_matrix *m = &builder->limits->matrix;
-  uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes, tile->groups};
+  uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes,
+                      tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
   all[11] = tile->sliced;
-  dispatch->tier = tile->half && !tile->texels ? HEED_VK_TIER_HALF : HEED_VK_TIER_FLOOR; /* a view unpacks texels */
+  /* a view unpacks texels */
+  dispatch->tier = tile->half && !tile->texels ? HEED_VK_TIER_HALF : HEED_VK_TIER_FLOOR;
   heed_vk_set_tile(dispatch, tile->rows * (tile->sliced ? 1 : tile->groups), tile->panel);
   if (tile->side) {
     dispatch->tier = HEED_VK_TIER_COOPERATIVE_2;
@@ -176,16 +222,19 @@ void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, c
     dispatch->tier = HEED_VK_TIER_COOPERATIVE;
     heed_vk_set_tile(dispatch, tile->rows * tile->groups * m->rows, tile->panel);
     all[0] *= m->lanes;
-    memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step}, 5 * sizeof *all);
+    memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step},
+           5 * sizeof *all);
     dispatch->lanes = m->lanes;
   }
-  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 12, push, push_bytes, tile->x, y, tile->slices);
+  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 12, push, push_bytes, tile->x, y,
+                 tile->slices);
 }
 
-/* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them where there is no such number, and then
- * they are refused by their size. */
+/* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them
+ * where there is no such number, and then they are refused by their size. */
 static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels *panels) {
-  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half), all = heed_vk_divide(panels->rows, panels->panel);
+  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half),
+                 all = heed_vk_divide(panels->rows, panels->panel);
   const uint64_t most = builder->limits->range / one;
   if (most >= all) return (uint32_t)all;
   for (uint64_t some = most; some > 0; some--)
@@ -193,8 +242,10 @@ static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels
   return (uint32_t)all;
 }
 
-void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
-                           const uint32_t constants[6], const void *push, size_t push_bytes, uint32_t *first_panel) {
+void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch,
+                           const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
+                           const uint32_t constants[6], const void *push, size_t push_bytes,
+                           uint32_t *first_panel) {
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile->y && builder->status == HEED_OK; panels.first += panels.count) {
     heed_vk_dispatch piece = *dispatch;

@@ -1,40 +1,54 @@
-/* The choice of register tile for a matrix product (shaders/include/tile.glsl), or of cooperative matrices
- * (shaders/include/tile_matrix.glsl). */
+/* The choice of register tile for a matrix product (shaders/include/tile.glsl), or of cooperative
+ * matrices (shaders/include/tile_matrix.glsl). */
 #ifndef HEED_GPU_TILE_H
 #define HEED_GPU_TILE_H
 
 #include "gpu/builder.h"
 
 typedef struct heed_vk_tile {
-  uint32_t rows, columns, lanes, groups; /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
-  bool half;                             /* the weight is in fp16 */
-  bool texels;                           /* x and the weight are to be read as texels */
-  uint32_t panel;                        /* columns a workgroup: lanes * columns * 4 */
-  uint32_t step;                         /* of k in shared memory at a time, with matrices */
-  uint32_t x, y;                         /* workgroups over rows and panels */
-  uint32_t slices;                       /* of the depth, workgroups each; 1 unless the op splits it */
-  uint32_t choice;                       /* of the candidates; 0: by the tables */
-  bool sliced;                           /* groups are slices of the depth, not row tiles */
-  uint32_t side;                         /* not 0: by a workgroup-wide product of side x side, of `lanes` invocations */
-  bool matrix;                           /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the workgroup */
+  /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
+  uint32_t rows, columns, lanes, groups;
+  bool half;      /* the weight is in fp16 */
+  bool texels;    /* x and the weight are to be read as texels */
+  uint32_t panel; /* columns a workgroup: lanes * columns * 4 */
+  uint32_t step;  /* of k in shared memory at a time, with matrices */
+  uint32_t x, y;  /* workgroups over rows and panels */
+  /* of the depth, workgroups each; 1 unless the op splits it */
+  uint32_t slices;
+  uint32_t choice; /* of the candidates; 0: by the tables */
+  bool sliced;     /* groups are slices of the depth, not row tiles */
+  /* not 0: by a workgroup-wide product of side x side, of `lanes` invocations */
+  uint32_t side;
+  /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the
+   * workgroup */
+  bool matrix;
 } heed_vk_tile;
 
 /* The candidate that was measured as the fastest, or is to be measured; 0: as the tables say. */
 uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_key *key);
-/* How many tiles there are for a product to choose from, numbered from 1. One that a device has no room for is the tables'. */
+/* How many tiles there are for a product to choose from, numbered from 1. One that a device has no
+ * room for is the tables'. */
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
 /* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
-heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, uint32_t depth, uint64_t x_bytes, bool vector);
+heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
+                                 uint32_t depth, uint64_t x_bytes, bool vector);
 /* The tile of a workgroup-wide product instead, where the device has one. */
-bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns, heed_vk_tile *tile);
-/* Where row tiles of groups are too few for the device: the groups of a workgroup share the depth instead. */
-void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth, heed_vk_tile *tile);
-/* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to 10), then the matrix's. */
-void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6], const void *push,
-                         size_t push_bytes);
-/* The same for all panels of the weight in slot 1, as many dispatches as its bytes take bindings; *first_panel, of the push constants, says
- * which each begins with. */
-void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch, const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
-                           const uint32_t constants[6], const void *push, size_t push_bytes, uint32_t *first_panel);
+bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
+                         heed_vk_tile *tile);
+/* Where row tiles of groups are too few for the device: the groups of a workgroup share the depth
+ * instead. */
+void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
+                        heed_vk_tile *tile);
+/* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to
+ * 10), then the matrix's. */
+void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
+                         const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6],
+                         const void *push, size_t push_bytes);
+/* The same for all panels of the weight in slot 1, as many dispatches as its bytes take bindings;
+ * *first_panel, of the push constants, says which each begins with. */
+void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch,
+                           const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
+                           const uint32_t constants[6], const void *push, size_t push_bytes,
+                           uint32_t *first_panel);
 
 #endif

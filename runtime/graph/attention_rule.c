@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Strides of a dense [B|1, H|1, Tq|1, Tk|1] tensor over the whole [B, H, Tq, Tk]: 0 along axes of 1. */
+/* Strides of a dense [B|1, H|1, Tq|1, Tk|1] tensor over the whole [B, H, Tq, Tk]: 0 along axes of
+ * 1. */
 static void broadcast_strides(const heed_graph *graph, heed_value value, uint32_t strides[4]) {
   memset(strides, 0, 4 * sizeof *strides);
   if (!value.id) return;
@@ -17,21 +18,33 @@ static void broadcast_strides(const heed_graph *graph, heed_value value, uint32_
   }
 }
 
-void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc *desc, heed_attention_sizes *sizes) {
+void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc *desc,
+                              heed_attention_sizes *sizes) {
   const uint32_t *q = heed_graph_record(graph, desc->query.id)->shape.dim;
   const uint32_t *v = heed_graph_record(graph, desc->value.id)->shape.dim;
-  *sizes = (heed_attention_sizes){.batch = q[0], .heads = q[1], .key_heads = v[1], .queries = q[2], .keys = v[2], .depth = q[3], .value_depth = v[3]};
+  *sizes = (heed_attention_sizes){.batch = q[0],
+                                  .heads = q[1],
+                                  .key_heads = v[1],
+                                  .queries = q[2],
+                                  .keys = v[2],
+                                  .depth = q[3],
+                                  .value_depth = v[3]};
   sizes->rows = desc->row_count ? desc->row_count : q[2];
   broadcast_strides(graph, desc->mask, sizes->mask_stride);
   broadcast_strides(graph, desc->bias, sizes->bias_stride);
 }
 
-void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys, uint32_t i, uint32_t *first, uint32_t *end) {
-  const int64_t at = (int64_t)i + (desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)keys - (int64_t)queries : 0);
+void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
+                              uint32_t i, uint32_t *first, uint32_t *end) {
+  const int64_t at =
+      (int64_t)i +
+      (desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)keys - (int64_t)queries : 0);
   int64_t low = 0, high = keys;
   if (desc->causal != HEED_CAUSAL_NONE && at + 1 < high) high = at + 1;
-  if (desc->window && desc->window_left >= 0 && at - desc->window_left > low) low = at - desc->window_left;
-  if (desc->window && desc->window_right >= 0 && at + desc->window_right + 1 < high) high = at + desc->window_right + 1;
+  if (desc->window && desc->window_left >= 0 && at - desc->window_left > low)
+    low = at - desc->window_left;
+  if (desc->window && desc->window_right >= 0 && at + desc->window_right + 1 < high)
+    high = at + desc->window_right + 1;
   if (high < 0) high = 0;
   if (low > high) low = high;
   *first = (uint32_t)low;
@@ -43,9 +56,10 @@ static int descending(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-/* Sparsemax (Martins & Astudillo 2016, algorithm 1): the Euclidean projection of the logits onto the simplex. Logits relative to the
- * largest, beside which 1 would be lost where all are large. */
-static void sparsemax_row(const float *logits, double largest, uint32_t n, float *sorted, float *weights) {
+/* Sparsemax (Martins & Astudillo 2016, algorithm 1): the Euclidean projection of the logits onto
+ * the simplex. Logits relative to the largest, beside which 1 would be lost where all are large. */
+static void sparsemax_row(const float *logits, double largest, uint32_t n, float *sorted,
+                          float *weights) {
   memcpy(sorted, logits, n * sizeof *sorted);
   qsort(sorted, n, sizeof *sorted, descending);
   double sum = 0.0, tau = 0.0;
@@ -61,7 +75,8 @@ static void sparsemax_row(const float *logits, double largest, uint32_t n, float
   }
 }
 
-void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n, float *sorted, float *weights) {
+void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n,
+                             float *sorted, float *weights) {
   float largest = -INFINITY;
   bool broken = false;
   for (uint32_t j = 0; j < n; j++) {
@@ -69,7 +84,9 @@ void heed_attention_norm_row(const heed_attention_desc *desc, const float *logit
     if (logits[j] > largest) largest = logits[j];
   }
   if (broken || largest == -INFINITY) {
-    const float fill = broken || desc->empty_row == HEED_EMPTY_ROW_NAN ? NAN : desc->empty_row == HEED_EMPTY_ROW_MEAN ? 1.0f / (float)n : 0.0f;
+    const float fill = broken || desc->empty_row == HEED_EMPTY_ROW_NAN ? NAN
+                       : desc->empty_row == HEED_EMPTY_ROW_MEAN        ? 1.0f / (float)n
+                                                                       : 0.0f;
     for (uint32_t j = 0; j < n; j++) weights[j] = fill;
     return;
   }

@@ -1,4 +1,5 @@
-/* What the attention op means, in one place: sizes, which keys a query may see by position, which row of the weights a query has. */
+/* What the attention op means, in one place: sizes, which keys a query may see by position, which
+ * row of the weights a query has. */
 #ifndef HEED_GRAPH_ATTENTION_RULE_H
 #define HEED_GRAPH_ATTENTION_RULE_H
 
@@ -6,19 +7,25 @@
 
 typedef struct heed_attention_sizes {
   uint32_t batch, heads, key_heads, queries, keys, depth, value_depth; /* B H Hk Tq Tk D Dv */
-  uint32_t rows;                                                       /* of the weights: Tq or row_count */
+  /* of the weights: Tq or row_count */
+  uint32_t rows;
   /* strides in elements over batch, head, query and key of mask and bias; 0 where broadcast */
   uint32_t mask_stride[4], bias_stride[4];
 } heed_attention_sizes;
 
 /* Sizes of a node that was inferred. */
-void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc *desc, heed_attention_sizes *sizes);
+void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc *desc,
+                              heed_attention_sizes *sizes);
 
-/* Keys [*first, *end) that causal rule and window leave to query i; *first == *end when none. Masks come on top. */
-void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys, uint32_t i, uint32_t *first, uint32_t *end);
+/* Keys [*first, *end) that causal rule and window leave to query i; *first == *end when none. Masks
+ * come on top. */
+void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
+                              uint32_t i, uint32_t *first, uint32_t *end);
 
-/* The norm of one row: logits[n] (masked ones -Inf) -> weights[n]. sorted: n floats of scratch, used by sparsemax. A row with nothing
- * allowed follows desc->empty_row. Plain and in double: the reference for rows on demand. */
-void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n, float *sorted, float *weights);
+/* The norm of one row: logits[n] (masked ones -Inf) -> weights[n]. sorted: n floats of scratch,
+ * used by sparsemax. A row with nothing allowed follows desc->empty_row. Plain and in double: the
+ * reference for rows on demand. */
+void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n,
+                             float *sorted, float *weights);
 
 #endif

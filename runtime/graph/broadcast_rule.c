@@ -7,14 +7,16 @@
 #include "base/tensor.h"
 #include "graph/op_check.h"
 
-heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *copy,
+                                 heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_add_desc *desc = copy;
   const char *op = heed_ops[node->op]->name;
   char what[2][24];
   (void)count;
   for (int i = 0; i < 2; i++) snprintf(what[i], sizeof what[i], "%s: %c", op, "ab"[i]);
   const heed_value_record *a = heed_op_take(graph, node, desc->a, HEED_F32, what[0], error);
-  const heed_value_record *b = a ? heed_op_take(graph, node, desc->b, HEED_F32, what[1], error) : NULL;
+  const heed_value_record *b =
+      a ? heed_op_take(graph, node, desc->b, HEED_F32, what[1], error) : NULL;
   if (!b) return HEED_INVALID_ARGUMENT;
   bool fits = b->shape.rank <= a->shape.rank;
   for (uint32_t i = 0; fits && i < b->shape.rank; i++) {
@@ -23,10 +25,13 @@ heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void 
   }
   char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
   if (!fits)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: b cannot be broadcast to a (found %s, expected axes of 1 or those of %s)", op,
-                     heed_shape_text(&b->shape, found), heed_shape_text(&a->shape, into));
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: b cannot be broadcast to a (found %s, expected axes of 1 or those of %s)",
+                     op, heed_shape_text(&b->shape, found), heed_shape_text(&a->shape, into));
   results[0] = (heed_op_result){HEED_F32, a->shape};
   return HEED_OK;
 }
 
-uint64_t heed_broadcast_flops(const heed_graph *graph, const heed_node *node) { return heed_op_count(graph, ((const heed_add_desc *)node->desc)->a); }
+uint64_t heed_broadcast_flops(const heed_graph *graph, const heed_node *node) {
+  return heed_op_count(graph, ((const heed_add_desc *)node->desc)->a);
+}

@@ -5,7 +5,8 @@
 #include "graph/graph.h"
 
 /* The shape rule; inputs in the order a, b. */
-heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *desc, heed_op_result *results, uint32_t *count, heed_error *error);
+heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *desc,
+                                 heed_op_result *results, uint32_t *count, heed_error *error);
 uint64_t heed_broadcast_flops(const heed_graph *graph, const heed_node *node);
 
 #endif

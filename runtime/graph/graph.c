@@ -1,4 +1,5 @@
-/* The graph: values and nodes, defined in the order in which they can run. The first error sticks. */
+/* The graph: values and nodes, defined in the order in which they can run. The first error
+ * sticks. */
 #include "graph/graph.h"
 
 #include <string.h>
@@ -10,7 +11,10 @@
 #include "base/tensor.h"
 
 heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error) {
-  if (!context || !graph) return heed_fail(error, HEED_INVALID_ARGUMENT, "graph: no context or no place for the result (found NULL, expected pointers)");
+  if (!context || !graph)
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "graph: no context or no place for the result (found NULL, expected pointers)");
   *graph = heed_alloc(context, 1, sizeof **graph);
   if (!*graph) return heed_fail_memory(error, "graph", sizeof **graph);
   (*graph)->context = context;
@@ -43,7 +47,8 @@ heed_value heed_graph_fail(heed_graph *graph, const heed_error *error) {
 }
 
 void *heed_graph_keep(heed_graph *graph, const void *data, size_t size) {
-  const bool room = heed_grow(graph->context, &graph->blocks, &graph->block_capacity, graph->block_count + 1, sizeof *graph->blocks);
+  const bool room = heed_grow(graph->context, &graph->blocks, &graph->block_capacity,
+                              graph->block_count + 1, sizeof *graph->blocks);
   void *copy = room ? heed_alloc(graph->context, size, 1) : NULL;
   if (!copy) {
     heed_error error;
@@ -56,7 +61,8 @@ void *heed_graph_keep(heed_graph *graph, const void *data, size_t size) {
   return copy;
 }
 
-bool heed_graph_read_desc(heed_graph *graph, void *full, size_t size, const void *desc, const char *where) {
+bool heed_graph_read_desc(heed_graph *graph, void *full, size_t size, const void *desc,
+                          const char *where) {
   heed_error error;
   if (heed_desc_read(full, size, desc, where, &error) == HEED_OK) return true;
   heed_graph_fail(graph, &error);
@@ -68,9 +74,12 @@ const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id)
   return &graph->values[id - 1];
 }
 
-const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value value, const char *what, heed_error *error) {
+const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value value,
+                                         const char *what, heed_error *error) {
   if (value.id == 0 || value.id > graph->value_count) {
-    heed_fail(error, HEED_INVALID_ARGUMENT, "%s: no such value in this graph (found id %u, expected 1 to %zu)", what, value.id, graph->value_count);
+    heed_fail(error, HEED_INVALID_ARGUMENT,
+              "%s: no such value in this graph (found id %u, expected 1 to %zu)", what, value.id,
+              graph->value_count);
     return NULL;
   }
   return heed_graph_record(graph, value.id);
@@ -81,7 +90,8 @@ uint32_t heed_graph_root(const heed_graph *graph, uint32_t id) {
   return record->kind == HEED_VALUE_VIEW ? record->base : id;
 }
 
-heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first, uint64_t count, void *to, heed_error *error) {
+heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first,
+                                     uint64_t count, void *to, heed_error *error) {
   const heed_value_record *record = heed_graph_record(graph, id);
   if (!record->data) return record->read(record->read_user, first, count, to, error);
   const size_t size = heed_dtype_size(record->dtype);
@@ -94,12 +104,17 @@ static uint32_t append_value(heed_graph *graph, const heed_value_record *record,
   heed_error error;
   size_t bytes;
   char text[HEED_SHAPE_TEXT_SIZE];
-  if (record->shape.rank > HEED_MAX_RANK || !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 || heed_dtype_size(record->dtype) == 0) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: a tensor of this shape cannot be (found %s, expected at least one element and less than 2^63 bytes)", what,
-              heed_shape_text(&record->shape, text));
+  if (record->shape.rank > HEED_MAX_RANK ||
+      !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 ||
+      heed_dtype_size(record->dtype) == 0) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "%s: a tensor of this shape cannot be (found %s, expected at least one element and "
+              "less than 2^63 bytes)",
+              what, heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error).id;
   }
-  if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values)) {
+  if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1,
+                 sizeof *graph->values)) {
     heed_fail_memory(&error, what, sizeof *graph->values);
     return heed_graph_fail(graph, &error).id;
   }
@@ -113,7 +128,8 @@ void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
   const heed_value same = heed_graph_find(graph, name);
   if (same.id == value.id) return;
   if (same.id) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "graph: the name is taken (found \"%s\" twice, expected unique names)", name);
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "graph: the name is taken (found \"%s\" twice, expected unique names)", name);
     heed_graph_fail(graph, &error);
     return;
   }
@@ -138,23 +154,32 @@ void heed_graph_stage(heed_graph *graph, uint32_t stage) {
 
 heed_value heed_graph_find(const heed_graph *graph, const char *name) {
   for (size_t i = 0; i < graph->value_count; i++)
-    if (graph->values[i].name && strcmp(graph->values[i].name, name) == 0) return (heed_value){(uint32_t)i + 1};
+    if (graph->values[i].name && strcmp(graph->values[i].name, name) == 0)
+      return (heed_value){(uint32_t)i + 1};
   return (heed_value){0};
 }
 
 uint32_t heed_graph_value_count(const heed_graph *graph) { return (uint32_t)graph->value_count; }
 
-heed_status heed_graph_value_info(const heed_graph *graph, heed_value value, heed_value_info *info) {
+heed_status heed_graph_value_info(const heed_graph *graph, heed_value value,
+                                  heed_value_info *info) {
   const heed_value_record *record = heed_graph_need(graph, value, "value info", NULL);
   if (!record) return HEED_INVALID_ARGUMENT;
-  *info = (heed_value_info){record->name ? record->name : "", record->dtype, record->shape, record->kind == HEED_VALUE_INPUT,
-                            record->kind == HEED_VALUE_CONSTANT, record->output};
+  *info = (heed_value_info){record->name ? record->name : "",
+                            record->dtype,
+                            record->shape,
+                            record->kind == HEED_VALUE_INPUT,
+                            record->kind == HEED_VALUE_CONSTANT,
+                            record->output};
   return HEED_OK;
 }
 
-heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype, const heed_shape *shape) {
+heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,
+                             const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};
-  const heed_value value = {append_value(graph, &(heed_value_record){.kind = HEED_VALUE_INPUT, .dtype = dtype, .shape = *shape}, name)};
+  const heed_value value = {append_value(
+      graph, &(heed_value_record){.kind = HEED_VALUE_INPUT, .dtype = dtype, .shape = *shape},
+      name)};
   heed_graph_name(graph, value, name);
   return graph->status == HEED_OK ? value : (heed_value){0};
 }
@@ -167,15 +192,20 @@ heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *des
   const char *what = desc->name ? desc->name : "constant";
   heed_error error;
   if ((!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, and data or read)", what,
-              heed_dtype_name(desc->dtype));
+    heed_fail(
+        &error, HEED_INVALID_ARGUMENT,
+        "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, and data or read)",
+        what, heed_dtype_name(desc->dtype));
     return heed_graph_fail(graph, &error);
   }
-  const heed_value value = {append_value(
-      graph,
-      &(heed_value_record){
-          .kind = HEED_VALUE_CONSTANT, .dtype = desc->dtype, .shape = desc->shape, .data = desc->data, .read = desc->read, .read_user = desc->read_user},
-      what)};
+  const heed_value value = {append_value(graph,
+                                         &(heed_value_record){.kind = HEED_VALUE_CONSTANT,
+                                                              .dtype = desc->dtype,
+                                                              .shape = desc->shape,
+                                                              .data = desc->data,
+                                                              .read = desc->read,
+                                                              .read_user = desc->read_user},
+                                         what)};
   if (desc->name) heed_graph_name(graph, value, desc->name);
   return graph->status == HEED_OK ? value : (heed_value){0};
 }
@@ -185,11 +215,13 @@ typedef struct transposed {
   uint32_t matrix, rows, columns; /* of the matrix that is turned */
 } transposed;
 
-static heed_status read_transposed(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
+static heed_status read_transposed(void *user, uint64_t first, uint64_t count, void *to,
+                                   heed_error *error) {
   const transposed *t = user;
   for (uint64_t i = first; i < first + count; i++) {
     const uint64_t from = i % t->rows * t->columns + i / t->rows;
-    const heed_status status = heed_graph_read_constant(t->graph, t->matrix, from, 1, (float *)to + (i - first), error);
+    const heed_status status =
+        heed_graph_read_constant(t->graph, t->matrix, from, 1, (float *)to + (i - first), error);
     if (status != HEED_OK) return status;
   }
   return HEED_OK;
@@ -201,52 +233,74 @@ heed_value heed_graph_transpose(heed_graph *graph, heed_value matrix, const char
   const heed_value_record *record = heed_graph_need(graph, matrix, what, &error);
   if (!record) return heed_graph_fail(graph, &error);
   if (record->kind != HEED_VALUE_CONSTANT || record->dtype != HEED_F32 || record->shape.rank != 2) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "%s: not a matrix (found %u axes of %s, expected a constant F32 of 2 axes)", what, record->shape.rank,
-              heed_dtype_name(record->dtype));
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "%s: not a matrix (found %u axes of %s, expected a constant F32 of 2 axes)", what,
+              record->shape.rank, heed_dtype_name(record->dtype));
     return heed_graph_fail(graph, &error);
   }
   const transposed turned = {graph, matrix.id, record->shape.dim[0], record->shape.dim[1]};
   void *kept = heed_graph_keep(graph, &turned, sizeof turned);
-  const heed_constant_desc desc = {sizeof desc, NULL, HEED_F32, HEED_SHAPE(turned.columns, turned.rows), NULL, read_transposed, kept};
+  const heed_constant_desc desc = {
+      sizeof desc,     NULL, HEED_F32, HEED_SHAPE(turned.columns, turned.rows), NULL,
+      read_transposed, kept};
   return kept ? heed_define_constant(graph, &desc) : (heed_value){0};
 }
 
-heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape) {
+heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
+                            const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};
   heed_error error;
   const heed_value_record *of = heed_graph_need(graph, base, "view: base", &error);
   if (!of) return heed_graph_fail(graph, &error);
-  const uint64_t start = of->kind == HEED_VALUE_VIEW ? of->offset : 0, size = heed_shape_count(&of->shape);
+  const uint64_t start = of->kind == HEED_VALUE_VIEW ? of->offset : 0,
+                 size = heed_shape_count(&of->shape);
   uint64_t count;
-  if (!heed_shape_count_checked(shape, &count) || count > size || offset > size - count || of->kind == HEED_VALUE_CONSTANT) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "view: it does not lie in its base (found elements %llu to %llu, expected within %llu of a computed value)",
-              (unsigned long long)offset, (unsigned long long)(offset + count), (unsigned long long)size);
+  if (!heed_shape_count_checked(shape, &count) || count > size || offset > size - count ||
+      of->kind == HEED_VALUE_CONSTANT) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "view: it does not lie in its base (found elements %llu to %llu, expected within "
+              "%llu of a computed value)",
+              (unsigned long long)offset, (unsigned long long)(offset + count),
+              (unsigned long long)size);
     return heed_graph_fail(graph, &error);
   }
-  const heed_value_record view = {.kind = HEED_VALUE_VIEW, .dtype = of->dtype, .shape = *shape, .base = heed_graph_root(graph, base.id), .offset = start + offset};
+  const heed_value_record view = {.kind = HEED_VALUE_VIEW,
+                                  .dtype = of->dtype,
+                                  .shape = *shape,
+                                  .base = heed_graph_root(graph, base.id),
+                                  .offset = start + offset};
   return (heed_value){append_value(graph, &view, "view")};
 }
 
-heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void *desc, const heed_node **made) {
+heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void *desc,
+                               const heed_node **made) {
   if (made) *made = NULL;
   if (graph->status != HEED_OK) return (heed_value){0};
   const heed_op *op = heed_ops[kind];
   heed_error error = {HEED_OK, ""};
   void *copy = heed_graph_keep(graph, NULL, op->desc_size);
-  if (!copy || !heed_graph_read_desc(graph, copy, op->desc_size, desc, op->name)) return (heed_value){0};
-  if (!heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes)) {
+  if (!copy || !heed_graph_read_desc(graph, copy, op->desc_size, desc, op->name))
+    return (heed_value){0};
+  if (!heed_grow(graph->context, &graph->nodes, &graph->node_capacity, graph->node_count + 1,
+                 sizeof *graph->nodes)) {
     heed_fail_memory(&error, op->name, sizeof *graph->nodes);
     return heed_graph_fail(graph, &error);
   }
   heed_node node = {.op = kind, .stage = graph->stage, .desc = copy};
   heed_op_result results[HEED_NODE_OUTPUTS] = {{HEED_F32, {0}}};
   uint32_t count = 1;
-  if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK) return heed_graph_fail(graph, &error);
+  if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK)
+    return heed_graph_fail(graph, &error);
   uint32_t mask;
-  if (heed_graph_inherit_mask(graph, &node, &results[0].shape, &mask, &error) != HEED_OK) return heed_graph_fail(graph, &error);
+  if (heed_graph_inherit_mask(graph, &node, &results[0].shape, &mask, &error) != HEED_OK)
+    return heed_graph_fail(graph, &error);
   for (uint32_t i = 0; i < count; i++) {
-    node.output[i] = append_value(
-        graph, &(heed_value_record){.kind = HEED_VALUE_RESULT, .dtype = results[i].dtype, .shape = results[i].shape, .node = (uint32_t)graph->node_count}, op->name);
+    node.output[i] = append_value(graph,
+                                  &(heed_value_record){.kind = HEED_VALUE_RESULT,
+                                                       .dtype = results[i].dtype,
+                                                       .shape = results[i].shape,
+                                                       .node = (uint32_t)graph->node_count},
+                                  op->name);
     if (!node.output[i]) return (heed_value){0};
   }
   graph->values[node.output[0] - 1].mask = mask;

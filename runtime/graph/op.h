@@ -1,4 +1,5 @@
-/* What an op is to the graph: its shape rule and its cost. One struct an op, in graph/ops/<op>.c. */
+/* What an op is to the graph: its shape rule and its cost. One struct an op, in
+ * graph/ops/<op>.c. */
 #ifndef HEED_GRAPH_OP_H
 #define HEED_GRAPH_OP_H
 
@@ -31,13 +32,15 @@ typedef struct heed_op_result {
 typedef struct heed_op {
   const char *name;
   size_t desc_size;
-  /* Checks node->desc (inputs exist, attributes, shapes), fills defaults in it, lists the inputs in node->input and the results.
-   * Returns the number of results through `count`. */
-  heed_status (*infer)(const heed_graph *graph, heed_node *node, void *desc, heed_op_result results[HEED_NODE_OUTPUTS], uint32_t *count,
+  /* Checks node->desc (inputs exist, attributes, shapes), fills defaults in it, lists the inputs in
+   * node->input and the results. Returns the number of results through `count`. */
+  heed_status (*infer)(const heed_graph *graph, heed_node *node, void *desc,
+                       heed_op_result results[HEED_NODE_OUTPUTS], uint32_t *count,
                        heed_error *error);
   /* Floating-point operations of one run; a multiply and an add are 2. */
   uint64_t (*flops)(const heed_graph *graph, const heed_node *node);
-  /* Token t of the first result comes from token t of the inputs [B, T, C], so that a mask of the tokens is carried on. */
+  /* Token t of the first result comes from token t of the inputs [B, T, C], so that a mask of the
+   * tokens is carried on. */
   bool keeps_tokens;
 } heed_op;
 

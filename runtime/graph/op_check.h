@@ -4,15 +4,20 @@
 
 #include "graph/graph.h"
 
-/* A value of this dtype, computed or constant, listed as the node's next input. what: "linear: x". */
-const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, heed_value value, heed_dtype dtype, const char *what, heed_error *error);
+/* A value of this dtype, computed or constant, listed as the node's next input. what: "linear:
+ * x". */
+const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, heed_value value,
+                                      heed_dtype dtype, const char *what, heed_error *error);
 /* The same, and it must be a constant. */
-const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node, heed_value value, heed_dtype dtype, const char *what,
+const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node,
+                                               heed_value value, heed_dtype dtype, const char *what,
                                                heed_error *error);
 /* INVALID_ARGUMENT unless the record has exactly this shape. */
-heed_status heed_op_want_shape(const heed_value_record *record, const heed_shape *shape, const char *what, heed_error *error);
+heed_status heed_op_want_shape(const heed_value_record *record, const heed_shape *shape,
+                               const char *what, heed_error *error);
 /* INVALID_ARGUMENT unless the rank lies in [least, most]. */
-heed_status heed_op_want_rank(const heed_value_record *record, uint32_t least, uint32_t most, const char *what, heed_error *error);
+heed_status heed_op_want_rank(const heed_value_record *record, uint32_t least, uint32_t most,
+                              const char *what, heed_error *error);
 
 /* Elements of a value, and of its last axis. */
 uint64_t heed_op_count(const heed_graph *graph, heed_value value);

@@ -1,4 +1,5 @@
-/* The same elements under another shape or order without a kernel: reshape, and constants that are a part of another constant. */
+/* The same elements under another shape or order without a kernel: reshape, and constants that are
+ * a part of another constant. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,14 +13,17 @@ heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape
   const heed_value_record *record = heed_graph_need(graph, x, "reshape: x", &error);
   if (!record) return heed_graph_fail(graph, &error);
   uint64_t count;
-  if (shape->rank > HEED_MAX_RANK || !heed_shape_count_checked(shape, &count) || count != heed_shape_count(&record->shape)) {
+  if (shape->rank > HEED_MAX_RANK || !heed_shape_count_checked(shape, &count) ||
+      count != heed_shape_count(&record->shape)) {
     char found[HEED_SHAPE_TEXT_SIZE], expected[HEED_SHAPE_TEXT_SIZE];
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "reshape: another number of elements (found %s, expected as many as %s)", heed_shape_text(shape, found),
-              heed_shape_text(&record->shape, expected));
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "reshape: another number of elements (found %s, expected as many as %s)",
+              heed_shape_text(shape, found), heed_shape_text(&record->shape, expected));
     return heed_graph_fail(graph, &error);
   }
   if (record->kind != HEED_VALUE_CONSTANT) return heed_define_view(graph, x, 0, shape);
-  const heed_constant_desc desc = {sizeof desc, NULL, record->dtype, *shape, record->data, record->read, record->read_user};
+  const heed_constant_desc desc = {sizeof desc,  NULL,         record->dtype,    *shape,
+                                   record->data, record->read, record->read_user};
   return heed_define_constant(graph, &desc);
 }
 
@@ -32,13 +36,15 @@ typedef struct strided {
 } strided;
 
 /* Elements are read in runs along the last axis where they lie side by side, else one by one. */
-static heed_status read_strided(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
+static heed_status read_strided(void *user, uint64_t first, uint64_t count, void *to,
+                                heed_error *error) {
   const strided *s = user;
   const uint32_t last = s->shape.rank - 1;
   unsigned char *at = to;
   while (count > 0) {
     uint64_t index = first, from = s->offset;
-    for (uint32_t i = s->shape.rank; i-- > 0; index /= s->shape.dim[i]) from += index % s->shape.dim[i] * s->strides[i];
+    for (uint32_t i = s->shape.rank; i-- > 0; index /= s->shape.dim[i])
+      from += index % s->shape.dim[i] * s->strides[i];
     uint64_t run = s->strides[last] == 1 ? s->shape.dim[last] - first % s->shape.dim[last] : 1;
     if (run > count) run = count;
     HEED_TRY(heed_graph_read_constant(s->graph, s->base, from, run, at, error));
@@ -53,20 +59,31 @@ static heed_status read_strided(void *user, uint64_t first, uint64_t count, void
 static bool lies_inside(const strided *s, uint64_t count) {
   uint64_t end = s->offset, span;
   for (uint32_t i = 0; i < s->shape.rank; i++)
-    if (s->shape.dim[i] == 0 || !heed_u64_mul(s->shape.dim[i] - 1, s->strides[i], &span) || !heed_u64_add(end, span, &end)) return false;
+    if (s->shape.dim[i] == 0 || !heed_u64_mul(s->shape.dim[i] - 1, s->strides[i], &span) ||
+        !heed_u64_add(end, span, &end))
+      return false;
   return end < count;
 }
 
-heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape, const uint64_t *strides) {
+heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint64_t offset,
+                                       const heed_shape *shape, const uint64_t *strides) {
   if (graph->status != HEED_OK) return (heed_value){0};
   heed_error error;
   const heed_value_record *record = heed_graph_need(graph, base, "constant", &error);
   if (!record) return heed_graph_fail(graph, &error);
-  strided s = {.graph = graph, .base = base.id, .offset = offset, .shape = *shape, .size = heed_dtype_size(record->dtype)};
-  if (shape->rank >= 1 && shape->rank <= HEED_MAX_RANK) memcpy(s.strides, strides, shape->rank * sizeof *strides);
-  if (shape->rank < 1 || shape->rank > HEED_MAX_RANK || record->kind != HEED_VALUE_CONSTANT || !lies_inside(&s, heed_shape_count(&record->shape))) {
+  strided s = {.graph = graph,
+               .base = base.id,
+               .offset = offset,
+               .shape = *shape,
+               .size = heed_dtype_size(record->dtype)};
+  if (shape->rank >= 1 && shape->rank <= HEED_MAX_RANK)
+    memcpy(s.strides, strides, shape->rank * sizeof *strides);
+  if (shape->rank < 1 || shape->rank > HEED_MAX_RANK || record->kind != HEED_VALUE_CONSTANT ||
+      !lies_inside(&s, heed_shape_count(&record->shape))) {
     char text[HEED_SHAPE_TEXT_SIZE];
-    heed_fail(&error, HEED_INVALID_ARGUMENT, "constant: a part does not lie in it (found %s, expected a part of a constant)", heed_shape_text(&record->shape, text));
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "constant: a part does not lie in it (found %s, expected a part of a constant)",
+              heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error);
   }
   const heed_dtype dtype = record->dtype;

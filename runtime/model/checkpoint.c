@@ -1,5 +1,6 @@
-/* The weights of a model as one table. A sharded model's index is {"metadata": ..., "weight_map": {tensor: file}}; every tensor must be
- * in the file that the map names. Shards may hold tensors that the map leaves out. */
+/* The weights of a model as one table. A sharded model's index is {"metadata": ..., "weight_map":
+ * {tensor: file}}; every tensor must be in the file that the map names. Shards may hold tensors
+ * that the map leaves out. */
 #include "model/checkpoint.h"
 
 #include <string.h>
@@ -27,18 +28,21 @@ struct heed_checkpoint {
   uint32_t *by_name;
 };
 
-/* --------------------------------------------------------------------------------------------------------------------- files */
+/* ---------------------------------------------------------------------------------------- files */
 
 static bool is_weight_name(const char *name) {
   const size_t length = strlen(name), suffix = strlen(SUFFIX);
   return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
 }
 
-static heed_status add_file(heed_checkpoint *checkpoint, const heed_model_file *file, heed_error *error) {
+static heed_status add_file(heed_checkpoint *checkpoint, const heed_model_file *file,
+                            heed_error *error) {
   const size_t at = checkpoint->file_count;
-  if (!heed_grow(checkpoint->context, &checkpoint->files, &checkpoint->file_capacity, at + 1, sizeof *checkpoint->files))
+  if (!heed_grow(checkpoint->context, &checkpoint->files, &checkpoint->file_capacity, at + 1,
+                 sizeof *checkpoint->files))
     return heed_fail_memory(error, file->name, (at + 1) * sizeof *checkpoint->files);
-  HEED_TRY(heed_safetensors_open(checkpoint->context, &file->source, file->name, &checkpoint->files[at], error));
+  HEED_TRY(heed_safetensors_open(checkpoint->context, &file->source, file->name,
+                                 &checkpoint->files[at], error));
   checkpoint->file_count++;
   return HEED_OK;
 }
@@ -50,52 +54,67 @@ static const heed_safetensors *opened(const heed_checkpoint *checkpoint, const c
 }
 
 /* One entry of the weight map: its shard is opened when it is the first to name it. */
-static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_json *json,
-                              heed_json_value entry, heed_error *error) {
+static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file *files,
+                              uint32_t file_count, const heed_json *json, heed_json_value entry,
+                              heed_error *error) {
   const char *shard, *name = heed_json_key(json, entry, NULL);
   size_t length;
   if (!heed_json_string(json, entry, &shard, &length))
-    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": tensor %.*s has no file (found %s, expected a string)", HEED_CUT(name),
-                     heed_json_kind_name(heed_json_kind_of(json, entry)));
+    return heed_fail(error, HEED_INVALID_FILE,
+                     INDEX_FILE ": tensor %.*s has no file (found %s, expected a string)",
+                     HEED_CUT(name), heed_json_kind_name(heed_json_kind_of(json, entry)));
   if (strlen(shard) != length || strpbrk(shard, "/\\") || !is_weight_name(shard))
-    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": tensor %.*s is not in a plain file (found %.*s, expected NAME" SUFFIX ")",
+    return heed_fail(error, HEED_INVALID_FILE,
+                     INDEX_FILE
+                     ": tensor %.*s is not in a plain file (found %.*s, expected NAME" SUFFIX ")",
                      HEED_CUT(name), HEED_CUT(shard));
   const heed_safetensors *file = opened(checkpoint, shard);
   if (!file) {
     const heed_model_file *given = heed_find_file(files, file_count, shard);
     if (!given)
-      return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": the file %.*s is missing (expected it beside the index)", HEED_CUT(shard));
+      return heed_fail(error, HEED_INVALID_FILE,
+                       INDEX_FILE ": the file %.*s is missing (expected it beside the index)",
+                       HEED_CUT(shard));
     HEED_TRY(add_file(checkpoint, given, error));
     file = checkpoint->files[checkpoint->file_count - 1];
   }
   if (heed_safetensors_find(file, name)) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected it there by " INDEX_FILE ")", shard, HEED_CUT(name));
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s is missing (expected it there by " INDEX_FILE ")", shard,
+                   HEED_CUT(name));
 }
 
-static heed_status open_map(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_json *json,
-                            heed_error *error) {
+static heed_status open_map(heed_checkpoint *checkpoint, const heed_model_file *files,
+                            uint32_t file_count, const heed_json *json, heed_error *error) {
   const heed_json_value map = heed_json_get(json, heed_json_root(json), "weight_map");
   if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT || heed_json_count(json, map) == 0)
-    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": it has no weight_map (found %s, expected an object with the tensors' files)",
-                     heed_json_kind_name(heed_json_kind_of(json, map)));
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        INDEX_FILE ": it has no weight_map (found %s, expected an object with the tensors' files)",
+        heed_json_kind_name(heed_json_kind_of(json, map)));
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v))
     HEED_TRY(map_tensor(checkpoint, files, file_count, json, v, error));
   return HEED_OK;
 }
 
-static heed_status open_shards(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, const heed_model_file *index,
+static heed_status open_shards(heed_checkpoint *checkpoint, const heed_model_file *files,
+                               uint32_t file_count, const heed_model_file *index,
                                heed_error *error) {
   char *text;
   heed_json *json;
-  HEED_TRY(heed_source_text(checkpoint->context, &index->source, index->name, MAX_INDEX_BYTES, &text, error));
-  HEED_TRY(heed_json_take(checkpoint->context, text, (size_t)index->source.size, index->name, &json, error));
+  HEED_TRY(heed_source_text(checkpoint->context, &index->source, index->name, MAX_INDEX_BYTES,
+                            &text, error));
+  HEED_TRY(heed_json_take(checkpoint->context, text, (size_t)index->source.size, index->name, &json,
+                          error));
   const heed_status status = open_map(checkpoint, files, file_count, json, error);
   heed_json_destroy(json);
   return status;
 }
 
-static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file *files, uint32_t file_count, heed_error *error) {
-  const heed_model_file *single = heed_find_file(files, file_count, SINGLE_FILE), *index = heed_find_file(files, file_count, INDEX_FILE);
+static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file *files,
+                              uint32_t file_count, heed_error *error) {
+  const heed_model_file *single = heed_find_file(files, file_count, SINGLE_FILE),
+                        *index = heed_find_file(files, file_count, INDEX_FILE);
   if (single) return add_file(checkpoint, single, error);
   if (index) return open_shards(checkpoint, files, file_count, index, error);
   uint32_t found = 0;
@@ -106,12 +125,16 @@ static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file
     }
   if (found == 1) return add_file(checkpoint, single, error);
   if (found)
-    return heed_fail(error, HEED_INVALID_FILE, INDEX_FILE ": it is missing (found %u files of weights, expected one or an index)", found);
-  return heed_fail(error, HEED_INVALID_FILE, SINGLE_FILE ": it is missing (found %u other files, expected weights as safetensors)",
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        INDEX_FILE ": it is missing (found %u files of weights, expected one or an index)", found);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   SINGLE_FILE
+                   ": it is missing (found %u other files, expected weights as safetensors)",
                    file_count);
 }
 
-/* --------------------------------------------------------------------------------------------------------------------- table */
+/* ---------------------------------------------------------------------------------------- table */
 
 static bool name_less(const void *user, uint32_t a, uint32_t b) {
   const heed_checkpoint_tensor *tensors = user;
@@ -121,10 +144,12 @@ static bool name_less(const void *user, uint32_t a, uint32_t b) {
 
 static heed_status check_unique(const heed_checkpoint *checkpoint, heed_error *error) {
   for (uint32_t i = 1; i < checkpoint->count; i++) {
-    const heed_checkpoint_tensor *a = &checkpoint->tensors[checkpoint->by_name[i - 1]], *b = &checkpoint->tensors[checkpoint->by_name[i]];
+    const heed_checkpoint_tensor *a = &checkpoint->tensors[checkpoint->by_name[i - 1]],
+                                 *b = &checkpoint->tensors[checkpoint->by_name[i]];
     if (strcmp(a->info->name, b->info->name) == 0)
-      return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is in another file too (found it in %s)", heed_safetensors_name(b->file),
-                       HEED_CUT(b->info->name), heed_safetensors_name(a->file));
+      return heed_fail(
+          error, HEED_INVALID_FILE, "%s: tensor %.*s is in another file too (found it in %s)",
+          heed_safetensors_name(b->file), HEED_CUT(b->info->name), heed_safetensors_name(a->file));
   }
   return HEED_OK;
 }
@@ -132,24 +157,32 @@ static heed_status check_unique(const heed_checkpoint *checkpoint, heed_error *e
 static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
   uint64_t total = 0;
   uint32_t at = 0;
-  for (uint32_t f = 0; f < checkpoint->file_count; f++) total += heed_safetensors_count(checkpoint->files[f]);
-  if (total > UINT32_MAX / 2) return heed_fail(error, HEED_UNSUPPORTED, "%s: too many tensors", heed_checkpoint_name(checkpoint));
+  for (uint32_t f = 0; f < checkpoint->file_count; f++)
+    total += heed_safetensors_count(checkpoint->files[f]);
+  if (total > UINT32_MAX / 2)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: too many tensors",
+                     heed_checkpoint_name(checkpoint));
   checkpoint->count = (uint32_t)total;
-  checkpoint->tensors = heed_alloc(checkpoint->context, total ? (size_t)total : 1, sizeof *checkpoint->tensors);
-  checkpoint->by_name = heed_alloc(checkpoint->context, total ? (size_t)total : 1, sizeof *checkpoint->by_name);
+  checkpoint->tensors =
+      heed_alloc(checkpoint->context, total ? (size_t)total : 1, sizeof *checkpoint->tensors);
+  checkpoint->by_name =
+      heed_alloc(checkpoint->context, total ? (size_t)total : 1, sizeof *checkpoint->by_name);
   if (!checkpoint->tensors || !checkpoint->by_name)
-    return heed_fail_memory(error, heed_checkpoint_name(checkpoint), (size_t)total * sizeof *checkpoint->tensors);
+    return heed_fail_memory(error, heed_checkpoint_name(checkpoint),
+                            (size_t)total * sizeof *checkpoint->tensors);
   for (uint32_t f = 0; f < checkpoint->file_count; f++)
     for (uint32_t i = 0; i < heed_safetensors_count(checkpoint->files[f]); i++, at++) {
-      checkpoint->tensors[at] = (heed_checkpoint_tensor){heed_safetensors_get(checkpoint->files[f], i), checkpoint->files[f], false, NULL, 0};
+      checkpoint->tensors[at] = (heed_checkpoint_tensor){
+          heed_safetensors_get(checkpoint->files[f], i), checkpoint->files[f], false, NULL, 0};
       checkpoint->by_name[at] = at;
     }
   heed_sort(checkpoint->by_name, checkpoint->count, name_less, checkpoint->tensors);
   return check_unique(checkpoint, error);
 }
 
-heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files, uint32_t file_count,
-                                 heed_checkpoint **checkpoint, heed_error *error) {
+heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files,
+                                 uint32_t file_count, heed_checkpoint **checkpoint,
+                                 heed_error *error) {
   *checkpoint = NULL;
   heed_checkpoint *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, SINGLE_FILE, sizeof *made);
@@ -166,20 +199,24 @@ heed_status heed_checkpoint_open(const heed_context *context, const heed_model_f
 void heed_checkpoint_destroy(heed_checkpoint *checkpoint) {
   if (!checkpoint) return;
   const heed_context *context = checkpoint->context;
-  for (uint32_t i = 0; i < checkpoint->file_count; i++) heed_safetensors_destroy(checkpoint->files[i]);
+  for (uint32_t i = 0; i < checkpoint->file_count; i++)
+    heed_safetensors_destroy(checkpoint->files[i]);
   heed_free(context, checkpoint->files);
   heed_free(context, checkpoint->tensors);
   heed_free(context, checkpoint->by_name);
   heed_free(context, checkpoint);
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- access */
+/* --------------------------------------------------------------------------------------- access */
 
 const char *heed_checkpoint_name(const heed_checkpoint *checkpoint) {
   return checkpoint->file_count ? heed_safetensors_name(checkpoint->files[0]) : SINGLE_FILE;
 }
 uint32_t heed_checkpoint_count(const heed_checkpoint *checkpoint) { return checkpoint->count; }
-const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpoint, uint32_t index) { return &checkpoint->tensors[index]; }
+const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpoint,
+                                                  uint32_t index) {
+  return &checkpoint->tensors[index];
+}
 
 heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, const char *name) {
   uint32_t low = 0, high = checkpoint->count;
@@ -196,38 +233,46 @@ heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, 
   return NULL;
 }
 
-heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape *expected, heed_error *error) {
+heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape *expected,
+                                heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE], wanted[HEED_SHAPE_TEXT_SIZE];
   const heed_safetensors_tensor *info = tensor->info;
   const char *file = heed_safetensors_name(tensor->file);
   if (info->unsupported)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s is not supported (found %s: %s, expected F32, F16 or BF16 with at most 6 axes)", file,
-                     HEED_CUT(info->name), info->dtype_name, info->unsupported);
+                     "%s: tensor %.*s is not supported (found %s: %s, expected F32, F16 or BF16 "
+                     "with at most 6 axes)",
+                     file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
   if (info->dtype != HEED_F32 && info->dtype != HEED_F16 && info->dtype != HEED_BF16)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)", file,
-                     HEED_CUT(info->name), info->dtype_name);
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)",
+                     file, HEED_CUT(info->name), info->dtype_name);
   if (!heed_shape_equal(&info->shape, expected))
-    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s has the wrong shape (found %s, expected %s)", file, HEED_CUT(info->name),
-                     heed_shape_text(&info->shape, found), heed_shape_text(expected, wanted));
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: tensor %.*s has the wrong shape (found %s, expected %s)", file,
+                     HEED_CUT(info->name), heed_shape_text(&info->shape, found),
+                     heed_shape_text(expected, wanted));
   tensor->used = true;
   return HEED_OK;
 }
 
-heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name, const heed_shape *expected, heed_checkpoint_tensor **tensor,
+heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
+                                 const heed_shape *expected, heed_checkpoint_tensor **tensor,
                                  heed_error *error) {
   char wanted[HEED_SHAPE_TEXT_SIZE];
   heed_checkpoint_tensor *found = heed_checkpoint_find(checkpoint, name);
   *tensor = NULL;
   if (!found)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected shape %s)", heed_checkpoint_name(checkpoint),
-                     HEED_CUT(name), heed_shape_text(expected, wanted));
+    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected shape %s)",
+                     heed_checkpoint_name(checkpoint), HEED_CUT(name),
+                     heed_shape_text(expected, wanted));
   HEED_TRY(heed_checkpoint_use(found, expected, error));
   *tensor = found;
   return HEED_OK;
 }
 
-heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first, uint64_t count, float *to, heed_error *error) {
+heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                 uint64_t count, float *to, heed_error *error) {
   return heed_safetensors_read(tensor->file, tensor->info, first, count, to, error);
 }
 
@@ -245,7 +290,16 @@ void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_to
   }
 }
 
-void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index, heed_tensor_info *info) {
+void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index,
+                              heed_tensor_info *info) {
   const heed_checkpoint_tensor *tensor = heed_checkpoint_get(checkpoint, index);
-  *info = (heed_tensor_info){tensor->info->name, tensor->info->dtype_name, tensor->info->unsupported, tensor->info->dtype, tensor->info->shape, tensor->info->bytes, tensor->used, tensor->role, tensor->layer};
+  *info = (heed_tensor_info){tensor->info->name,
+                             tensor->info->dtype_name,
+                             tensor->info->unsupported,
+                             tensor->info->dtype,
+                             tensor->info->shape,
+                             tensor->info->bytes,
+                             tensor->used,
+                             tensor->role,
+                             tensor->layer};
 }

@@ -1,4 +1,5 @@
-/* The weights of a model as one table of tensors, whether they lie in one safetensors file or in the shards of an index. */
+/* The weights of a model as one table of tensors, whether they lie in one safetensors file or in
+ * the shards of an index. */
 #ifndef HEED_MODEL_CHECKPOINT_H
 #define HEED_MODEL_CHECKPOINT_H
 
@@ -7,35 +8,43 @@
 typedef struct heed_checkpoint_tensor {
   const heed_safetensors_tensor *info;
   const heed_safetensors *file;
-  bool used;        /* something asked for it with heed_checkpoint_need */
-  const char *role; /* what it is for (heed_role_pattern), or NULL; a fused tensor has the first of its parts */
+  bool used; /* something asked for it with heed_checkpoint_need */
+  /* what it is for (heed_role_pattern), or NULL; a fused tensor has the first of its parts */
+  const char *role;
   uint32_t layer;
 } heed_checkpoint_tensor;
 
 typedef struct heed_checkpoint heed_checkpoint;
 
-/* Opens, of `files`: model.safetensors; or the shards that model.safetensors.index.json names; or the only *.safetensors. Owns the
- * parsed headers, borrows what the sources point to. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files, uint32_t file_count,
-                                 heed_checkpoint **checkpoint, heed_error *error);
+/* Opens, of `files`: model.safetensors; or the shards that model.safetensors.index.json names; or
+ * the only *.safetensors. Owns the parsed headers, borrows what the sources point to. Statuses:
+ * INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files,
+                                 uint32_t file_count, heed_checkpoint **checkpoint,
+                                 heed_error *error);
 void heed_checkpoint_destroy(heed_checkpoint *checkpoint);
 
 /* The file that sentences about the whole name. */
 const char *heed_checkpoint_name(const heed_checkpoint *checkpoint);
 /* Tensors in the order of the files. */
 uint32_t heed_checkpoint_count(const heed_checkpoint *checkpoint);
-const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpoint, uint32_t index);
+const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpoint,
+                                                  uint32_t index);
 /* The tensor of this name, or NULL. */
 heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, const char *name);
 
-/* Marks the tensor as used when its elements are floats and its shape is the expected one. Statuses: INVALID_FILE, UNSUPPORTED. */
-heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape *expected, heed_error *error);
+/* Marks the tensor as used when its elements are floats and its shape is the expected one.
+ * Statuses: INVALID_FILE, UNSUPPORTED. */
+heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape *expected,
+                                heed_error *error);
 /* The tensor of this name, used; INVALID_FILE when it is missing. */
-heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name, const heed_shape *expected, heed_checkpoint_tensor **tensor,
+heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
+                                 const heed_shape *expected, heed_checkpoint_tensor **tensor,
                                  heed_error *error);
 
 /* Elements [first, first + count) as float. */
-heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first, uint64_t count, float *to, heed_error *error);
+heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                 uint64_t count, float *to, heed_error *error);
 
 typedef struct heed_checkpoint_totals {
   uint64_t elements, bytes; /* of the used tensors */
@@ -43,6 +52,7 @@ typedef struct heed_checkpoint_totals {
 } heed_checkpoint_totals;
 void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_totals *totals);
 /* What the public functions tell of a tensor. */
-void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index, heed_tensor_info *info);
+void heed_checkpoint_describe(const heed_checkpoint *checkpoint, uint32_t index,
+                              heed_tensor_info *info);
 
 #endif

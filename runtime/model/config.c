@@ -1,4 +1,5 @@
-/* config.json. Keys and defaults: transformers' ViTConfig, DeiTConfig, Dinov2Config; timm's models on the Hub (hf_hub: save_config). */
+/* config.json. Keys and defaults: transformers' ViTConfig, DeiTConfig, Dinov2Config; timm's models
+ * on the Hub (hf_hub: save_config). */
 #include "model/config.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@
 #define MAX_FILE_BYTES (64u << 20)
 #define MAX_LABELS HEED_CONFIG_MAX
 
-/* --------------------------------------------------------------------------------------------------------------- activations */
+/* ---------------------------------------------------------------------------------- activations */
 
 static heed_status read_activation(const heed_fields *fields, heed_activation *activation) {
   static const struct {
@@ -43,11 +44,12 @@ static heed_status read_activation(const heed_fields *fields, heed_activation *a
       return HEED_OK;
     }
   return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: hidden_act is not supported (found %.*s, expected gelu, gelu_new, quick_gelu, relu, silu ...)", fields->where,
-                   HEED_CUT(name));
+                   "%s: hidden_act is not supported (found %.*s, expected gelu, gelu_new, "
+                   "quick_gelu, relu, silu ...)",
+                   fields->where, HEED_CUT(name));
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- labels */
+/* --------------------------------------------------------------------------------------- labels */
 
 /* A class number as a key: digits only. */
 static bool class_number(const char *text, uint32_t *number) {
@@ -70,39 +72,48 @@ static heed_status make_labels(heed_config *config, uint32_t count, heed_error *
 }
 
 /* {"0": "tench", "1": "goldfish", ...} in any order. */
-static heed_status read_id2label(heed_config *config, const heed_fields *fields, heed_json_value map) {
+static heed_status read_id2label(heed_config *config, const heed_fields *fields,
+                                 heed_json_value map) {
   const heed_json *json = fields->json;
   const char *text;
   uint32_t number = 0, count = 0;
-  if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT) return heed_field_fail(fields, "id2label", map, "an object");
+  if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT)
+    return heed_field_fail(fields, "id2label", map, "an object");
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v)) {
     if (!class_number(heed_json_key(json, v, NULL), &number))
-      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: a key of id2label is not a class number (found %.*s, expected 0 to 1048575)",
-                       fields->where, HEED_CUT(heed_json_key(json, v, NULL)));
+      return heed_fail(
+          fields->error, HEED_INVALID_FILE,
+          "%s: a key of id2label is not a class number (found %.*s, expected 0 to 1048575)",
+          fields->where, HEED_CUT(heed_json_key(json, v, NULL)));
     if (number >= count) count = number + 1;
   }
   HEED_TRY(make_labels(config, count, fields->error));
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v)) {
     class_number(heed_json_key(json, v, NULL), &number);
-    if (!heed_json_string(json, v, &text, NULL)) return heed_field_fail(fields, "id2label", v, "a string");
+    if (!heed_json_string(json, v, &text, NULL))
+      return heed_field_fail(fields, "id2label", v, "a string");
     config->labels[number] = text;
   }
   return HEED_OK;
 }
 
-static heed_status read_label_list(heed_config *config, const heed_fields *fields, heed_json_value list) {
+static heed_status read_label_list(heed_config *config, const heed_fields *fields,
+                                   heed_json_value list) {
   const heed_json *json = fields->json;
-  if (heed_json_kind_of(json, list) != HEED_JSON_ARRAY) return heed_field_fail(fields, "label_names", list, "an array");
+  if (heed_json_kind_of(json, list) != HEED_JSON_ARRAY)
+    return heed_field_fail(fields, "label_names", list, "an array");
   HEED_TRY(make_labels(config, heed_json_count(json, list), fields->error));
   uint32_t index = 0;
   for (heed_json_value v = heed_json_first(json, list); v; v = heed_json_next(json, list, v))
-    if (!heed_json_string(json, v, &config->labels[index++], NULL)) return heed_field_fail(fields, "label_names", v, "a string");
+    if (!heed_json_string(json, v, &config->labels[index++], NULL))
+      return heed_field_fail(fields, "label_names", v, "a string");
   return HEED_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- said numbers */
+/* --------------------------------------------------------------------------------- said numbers */
 
-static heed_status said_size(const heed_fields *fields, const char *key, uint32_t least, heed_said *to) {
+static heed_status said_size(const heed_fields *fields, const char *key, uint32_t least,
+                             heed_said *to) {
   if (heed_field(fields, key)) to->key = key;
   return heed_field_size(fields, key, least, &to->value);
 }
@@ -120,14 +131,16 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
   return HEED_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- Hugging Face */
+/* --------------------------------------------------------------------------------- Hugging Face */
 
 static heed_status check_model_type(heed_config *config, const heed_fields *fields) {
-  static const char *const known[] = {"", "vit", "deit", "vit_msn", "dinov2", "dinov2_with_registers"};
+  static const char *const known[] = {"",        "vit",    "deit",
+                                      "vit_msn", "dinov2", "dinov2_with_registers"};
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i], config->model_type) == 0) return HEED_OK;
-  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)",
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)",
                    fields->where, HEED_CUT(config->model_type));
 }
 
@@ -135,14 +148,17 @@ static heed_status check_needed(const heed_config *config, const heed_fields *fi
   const struct {
     const char *key;
     heed_said said;
-  } needed[] = {{"hidden_size", config->width},           {"num_hidden_layers", config->layers}, {"num_attention_heads", config->heads},
-                {"intermediate_size", config->mlp_width}, {"image_size", config->image_size},    {"patch_size", config->patch}};
+  } needed[] = {{"hidden_size", config->width},         {"num_hidden_layers", config->layers},
+                {"num_attention_heads", config->heads}, {"intermediate_size", config->mlp_width},
+                {"image_size", config->image_size},     {"patch_size", config->patch}};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
     if (!needed[i].said.key)
-      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: the key %s is missing (found none, expected a whole number)", fields->where,
-                       needed[i].key);
+      return heed_fail(fields->error, HEED_INVALID_FILE,
+                       "%s: the key %s is missing (found none, expected a whole number)",
+                       fields->where, needed[i].key);
   if (config->width.value % config->heads.value)
-    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
+    return heed_fail(fields->error, HEED_INVALID_FILE,
+                     "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
                      fields->where, config->width.value, config->heads.value);
   return HEED_OK;
 }
@@ -153,13 +169,15 @@ static heed_status read_mlp_width(heed_config *config, const heed_fields *fields
   HEED_TRY(said_size(fields, "intermediate_size", 1, &config->mlp_width));
   HEED_TRY(said_bool(fields, "use_swiglu_ffn", &config->gated_mlp));
   if (config->gated_mlp.value)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)",
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)",
                      fields->where);
   if (config->mlp_width.key) return HEED_OK;
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   uint64_t width;
   if (!heed_u64_mul(ratio, config->width.value, &width) || width > HEED_CONFIG_MAX)
-    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)", fields->where, ratio);
+    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)",
+                     fields->where, ratio);
   if (width) config->mlp_width = (heed_said){(uint32_t)width, "hidden_size times mlp_ratio"};
   return HEED_OK;
 }
@@ -185,7 +203,9 @@ static void set_class_defaults(heed_config *config) {
   config->qkv_bias = (heed_said){true, "qkv_bias (by default)"};
   if (dinov2) config->gated_mlp = (heed_said){false, "use_swiglu_ffn (by default)"};
   if (*config->model_type)
-    config->registers = (heed_said){strcmp(config->model_type, "dinov2_with_registers") == 0 ? 4 : 0, "num_register_tokens (by default)"};
+    config->registers =
+        (heed_said){strcmp(config->model_type, "dinov2_with_registers") == 0 ? 4 : 0,
+                    "num_register_tokens (by default)"};
 }
 
 static heed_status read_hugging_face(heed_config *config, const heed_fields *fields) {
@@ -195,15 +215,18 @@ static heed_status read_hugging_face(heed_config *config, const heed_fields *fie
   HEED_TRY(check_needed(config, fields));
   HEED_TRY(read_activation(fields, &config->activation));
   HEED_TRY(heed_field_float(fields, "layer_norm_eps", &config->epsilon));
-  if (config->epsilon < 0.0f) return heed_field_fail(fields, "layer_norm_eps", heed_field(fields, "layer_norm_eps"), "no negative number");
+  if (config->epsilon < 0.0f)
+    return heed_field_fail(fields, "layer_norm_eps", heed_field(fields, "layer_norm_eps"),
+                           "no negative number");
   const heed_json_value labels = heed_field(fields, "id2label");
   if (!labels) return HEED_OK;
   HEED_TRY(read_id2label(config, fields, labels));
-  if (!config->classes.key && config->label_count) config->classes = (heed_said){config->label_count, "id2label"};
+  if (!config->classes.key && config->label_count)
+    config->classes = (heed_said){config->label_count, "id2label"};
   return HEED_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------- timm */
+/* ----------------------------------------------------------------------------------------- timm */
 
 /* [channels, height, width] */
 static heed_status read_input_size(heed_config *config, const heed_fields *fields) {
@@ -212,15 +235,18 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
   uint64_t size[3] = {0, 0, 0};
   uint32_t count = 0;
   if (!list) return HEED_OK;
-  for (heed_json_value v = heed_json_first(json, list); v && count < 3; v = heed_json_next(json, list, v))
+  for (heed_json_value v = heed_json_first(json, list); v && count < 3;
+       v = heed_json_next(json, list, v))
     if (!heed_json_u64(json, v, &size[count]) || size[count] == 0 || size[count] > HEED_CONFIG_MAX)
       break;
     else
       count++;
-  if (count != 3 || heed_json_count(json, list) != 3) return heed_field_fail(fields, "input_size", list, "three whole numbers");
+  if (count != 3 || heed_json_count(json, list) != 3)
+    return heed_field_fail(fields, "input_size", list, "three whole numbers");
   if (size[1] != size[2])
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: input_size is not supported (found %u x %u, expected a square)", fields->where,
-                     (unsigned)size[1], (unsigned)size[2]);
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: input_size is not supported (found %u x %u, expected a square)",
+                     fields->where, (unsigned)size[1], (unsigned)size[2]);
   config->channels = (heed_said){(uint32_t)size[0], "input_size"};
   config->image_size = (heed_said){(uint32_t)size[1], "input_size"};
   return HEED_OK;
@@ -238,7 +264,8 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(said_size(&args, "reg_tokens", 0, &config->registers));
   HEED_TRY(said_bool(&args, "qkv_bias", &config->qkv_bias));
   const heed_json_value ratio = heed_field(&args, "mlp_ratio");
-  if (ratio && (!heed_json_double(fields->json, ratio, &config->mlp_ratio) || !(config->mlp_ratio > 0.0 && config->mlp_ratio < 1000.0)))
+  if (ratio && (!heed_json_double(fields->json, ratio, &config->mlp_ratio) ||
+                !(config->mlp_ratio > 0.0 && config->mlp_ratio < 1000.0)))
     return heed_field_fail(&args, "mlp_ratio", ratio, "a number above 0");
   return said_size(&args, "num_heads", 1, &config->heads);
 }
@@ -246,14 +273,16 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
 static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   const char *pool = "token";
   const heed_json_value pretrained = heed_field(fields, "pretrained_cfg");
-  const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where, fields->error};
+  const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
+                           fields->error};
   config->timm = true;
   config->epsilon = 1e-6f;
   HEED_TRY(heed_field_string(fields, "architecture", &config->model_type));
   if (strstr(config->model_type, "quickgelu")) config->activation = HEED_ACTIVATION_GELU_QUICK;
   HEED_TRY(heed_field_string(fields, "global_pool", &pool));
   if (*pool && strcmp(pool, "token") != 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: global_pool is not supported (found %.*s, expected token)", fields->where,
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: global_pool is not supported (found %.*s, expected token)", fields->where,
                      HEED_CUT(pool));
   HEED_TRY(said_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
@@ -263,30 +292,35 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   return labels ? read_label_list(config, fields, labels) : HEED_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------------------- files */
+/* ---------------------------------------------------------------------------------------- files */
 
-heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file, heed_json **json, heed_error *error) {
+heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file,
+                                  heed_json **json, heed_error *error) {
   char *text;
   HEED_TRY(heed_source_text(context, &file->source, file->name, MAX_FILE_BYTES, &text, error));
   HEED_TRY(heed_json_take(context, text, (size_t)file->source.size, file->name, json, error));
   const heed_json_kind kind = heed_json_kind_of(*json, heed_json_root(*json));
   if (kind == HEED_JSON_OBJECT) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE, "%s: it is not an object (found %s)", file->name, heed_json_kind_name(kind));
+  return heed_fail(error, HEED_INVALID_FILE, "%s: it is not an object (found %s)", file->name,
+                   heed_json_kind_name(kind));
 }
 
-static heed_status read_files(heed_config *config, const heed_model_file *files, uint32_t file_count, heed_error *error) {
+static heed_status read_files(heed_config *config, const heed_model_file *files,
+                              uint32_t file_count, heed_error *error) {
   const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE);
   const heed_model_file *preprocessor = heed_find_file(files, file_count, PREPROCESSOR_FILE);
-  if (preprocessor) HEED_TRY(heed_config_read_json(config->context, preprocessor, &config->preprocessor, error));
+  if (preprocessor)
+    HEED_TRY(heed_config_read_json(config->context, preprocessor, &config->preprocessor, error));
   if (!file) return HEED_OK;
   HEED_TRY(heed_config_read_json(config->context, file, &config->json, error));
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
-  return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg") ? read_timm(config, &fields)
-                                                                                      : read_hugging_face(config, &fields);
+  return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg")
+             ? read_timm(config, &fields)
+             : read_hugging_face(config, &fields);
 }
 
-heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config,
-                             heed_error *error) {
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files,
+                             uint32_t file_count, heed_config **config, heed_error *error) {
   *config = NULL;
   heed_config *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);

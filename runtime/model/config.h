@@ -1,4 +1,5 @@
-/* config.json and preprocessor_config.json, of Hugging Face transformers and of timm, as structs. */
+/* config.json and preprocessor_config.json, of Hugging Face transformers and of timm, as
+ * structs. */
 #ifndef HEED_MODEL_CONFIG_H
 #define HEED_MODEL_CONFIG_H
 
@@ -6,7 +7,8 @@
 #include "base/json.h"
 #include "model/rules.h"
 
-/* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and the value is 0. */
+/* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and
+ * the value is 0. */
 typedef struct heed_said {
   uint32_t value;
   const char *key;
@@ -28,20 +30,25 @@ typedef struct heed_config {
   uint32_t label_count;
 } heed_config;
 
-/* Reads both files where they are among `files`. A Hugging Face config must say every size that shapes the model; a timm one says few.
- * Statuses: INVALID_FILE, UNSUPPORTED (other model types, activations, windows that are not square), IO, OUT_OF_MEMORY. */
-heed_status heed_config_open(const heed_context *context, const heed_model_file *files, uint32_t file_count, heed_config **config,
-                             heed_error *error);
+/* Reads both files where they are among `files`. A Hugging Face config must say every size that
+ * shapes the model; a timm one says few. Statuses: INVALID_FILE, UNSUPPORTED (other model types,
+ * activations, windows that are not square), IO, OUT_OF_MEMORY. */
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files,
+                             uint32_t file_count, heed_config **config, heed_error *error);
 void heed_config_destroy(heed_config *config);
 
-/* A JSON file whose root must be an object; *json is to be destroyed also after a failure. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
-heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file, heed_json **json, heed_error *error);
+/* A JSON file whose root must be an object; *json is to be destroyed also after a failure.
+ * Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file,
+                                  heed_json **json, heed_error *error);
 
 /* The label of a class, or NULL. Valid as long as the config. */
 const char *heed_config_label(const heed_config *config, uint32_t index);
 
-/* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family for this image size. */
-heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess,
+/* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family
+ * for this image size. */
+heed_status heed_config_preprocess(const heed_config *config, heed_family family,
+                                   uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error);
 
 #endif

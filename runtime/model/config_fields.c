@@ -10,29 +10,38 @@ heed_json_value heed_field(const heed_fields *fields, const char *key) {
   return heed_json_kind_of(fields->json, value) == HEED_JSON_NULL ? 0 : value;
 }
 
-heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found, const char *expected) {
-  return heed_fail(fields->error, HEED_INVALID_FILE, "%s: %s is not valid (found %s at byte %zu, expected %s)", fields->where, key,
-                   heed_json_kind_name(heed_json_kind_of(fields->json, found)), heed_json_offset(fields->json, found), expected);
+heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found,
+                            const char *expected) {
+  return heed_fail(fields->error, HEED_INVALID_FILE,
+                   "%s: %s is not valid (found %s at byte %zu, expected %s)", fields->where, key,
+                   heed_json_kind_name(heed_json_kind_of(fields->json, found)),
+                   heed_json_offset(fields->json, found), expected);
 }
 
-static bool is_size(const heed_fields *fields, heed_json_value value, uint32_t least, uint32_t *to) {
+static bool is_size(const heed_fields *fields, heed_json_value value, uint32_t least,
+                    uint32_t *to) {
   uint64_t number;
-  if (!heed_json_u64(fields->json, value, &number) || number < least || number > HEED_CONFIG_MAX) return false;
+  if (!heed_json_u64(fields->json, value, &number) || number < least || number > HEED_CONFIG_MAX)
+    return false;
   *to = (uint32_t)number;
   return true;
 }
 
-heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least, uint32_t *to) {
+heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least,
+                            uint32_t *to) {
   const heed_json_value value = heed_field(fields, key);
   if (!value || is_size(fields, value, least, to)) return HEED_OK;
-  return heed_field_fail(fields, key, value, least ? "a whole number from 1 to 1048576" : "a whole number from 0 to 1048576");
+  return heed_field_fail(
+      fields, key, value,
+      least ? "a whole number from 1 to 1048576" : "a whole number from 0 to 1048576");
 }
 
 heed_status heed_field_float(const heed_fields *fields, const char *key, float *to) {
   const heed_json_value value = heed_field(fields, key);
   double number;
   if (!value) return HEED_OK;
-  if (!heed_json_double(fields->json, value, &number) || !isfinite((float)number)) return heed_field_fail(fields, key, value, "a number");
+  if (!heed_json_double(fields->json, value, &number) || !isfinite((float)number))
+    return heed_field_fail(fields, key, value, "a number");
   *to = (float)number;
   return HEED_OK;
 }
@@ -51,14 +60,18 @@ heed_status heed_field_string(const heed_fields *fields, const char *key, const 
 
 heed_status heed_field_square(const heed_fields *fields, const char *key, uint32_t *to) {
   const heed_json_value value = heed_field(fields, key);
-  if (heed_json_kind_of(fields->json, value) != HEED_JSON_ARRAY) return heed_field_size(fields, key, 1, to);
-  const heed_json_value first = heed_json_first(fields->json, value), second = first ? heed_json_next(fields->json, value, first) : 0;
+  if (heed_json_kind_of(fields->json, value) != HEED_JSON_ARRAY)
+    return heed_field_size(fields, key, 1, to);
+  const heed_json_value first = heed_json_first(fields->json, value),
+                        second = first ? heed_json_next(fields->json, value, first) : 0;
   uint32_t height, width;
-  if (heed_json_count(fields->json, value) != 2 || !is_size(fields, first, 1, &height) || !is_size(fields, second, 1, &width))
+  if (heed_json_count(fields->json, value) != 2 || !is_size(fields, first, 1, &height) ||
+      !is_size(fields, second, 1, &width))
     return heed_field_fail(fields, key, value, "a whole number or two of them");
   if (height != width)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: %s is not supported (found %u x %u, expected a square)", fields->where, key,
-                     height, width);
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: %s is not supported (found %u x %u, expected a square)", fields->where,
+                     key, height, width);
   *to = height;
   return HEED_OK;
 }

@@ -17,10 +17,12 @@ typedef struct heed_fields {
 /* The member, or 0 when absent or null. */
 heed_json_value heed_field(const heed_fields *fields, const char *key);
 /* INVALID_FILE: "where: key is not valid (found ..., expected ...)". */
-heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found, const char *expected);
+heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found,
+                            const char *expected);
 
 /* Each leaves *to as it is when the member is absent. */
-heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least, uint32_t *to);
+heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least,
+                            uint32_t *to);
 heed_status heed_field_float(const heed_fields *fields, const char *key, float *to);
 heed_status heed_field_bool(const heed_fields *fields, const char *key, bool *to);
 heed_status heed_field_string(const heed_fields *fields, const char *key, const char **to);

@@ -1,5 +1,6 @@
-/* The sizes of a ViT: what the tensors' shapes say, with which config.json must agree where it says anything. Disagreement among tensors
- * shows later, when each role is resolved with the shape that these sizes give. */
+/* The sizes of a ViT: what the tensors' shapes say, with which config.json must agree where it says
+ * anything. Disagreement among tensors shows later, when each role is resolved with the shape that
+ * these sizes give. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -8,16 +9,19 @@
 #include "model/config_fields.h"
 #include "model/role.h"
 
-/* ------------------------------------------------------------------------------------------------------------- contradictions */
+/* ------------------------------------------------------------------------------- contradictions */
 
 /* The config says one thing, the file another; state: what of the tensor tells it. */
-static heed_status contradict(const char *key, const char *found, const char *expected, const char *tensor, const char *state,
-                              heed_error *error) {
-  return heed_fail(error, HEED_INVALID_FILE, "config.json: %s does not fit the weights (found %s, expected %s: tensor %.*s is %s)", key,
-                   found, expected, HEED_CUT(tensor), state);
+static heed_status contradict(const char *key, const char *found, const char *expected,
+                              const char *tensor, const char *state, heed_error *error) {
+  return heed_fail(
+      error, HEED_INVALID_FILE,
+      "config.json: %s does not fit the weights (found %s, expected %s: tensor %.*s is %s)", key,
+      found, expected, HEED_CUT(tensor), state);
 }
 
-static heed_status contradict_number(const heed_said *said, uint32_t seen, const char *tensor, const char *state, heed_error *error) {
+static heed_status contradict_number(const heed_said *said, uint32_t seen, const char *tensor,
+                                     const char *state, heed_error *error) {
   char found[12], expected[12];
   snprintf(found, sizeof found, "%u", said->value);
   snprintf(expected, sizeof expected, "%u", seen);
@@ -25,16 +29,18 @@ static heed_status contradict_number(const heed_said *said, uint32_t seen, const
 }
 
 /* Takes a size from a tensor's shape when the config says no other. */
-static heed_status agree(const heed_said *said, const heed_checkpoint_tensor *tensor, uint32_t axis, uint32_t *size, heed_error *error) {
+static heed_status agree(const heed_said *said, const heed_checkpoint_tensor *tensor, uint32_t axis,
+                         uint32_t *size, heed_error *error) {
   char text[HEED_SHAPE_TEXT_SIZE];
   *size = tensor->info->shape.dim[axis];
   if (!said->key || said->value == *size) return HEED_OK;
-  return contradict_number(said, *size, tensor->info->name, heed_shape_text(&tensor->info->shape, text), error);
+  return contradict_number(said, *size, tensor->info->name,
+                           heed_shape_text(&tensor->info->shape, text), error);
 }
 
 /* The same by whether the file has a tensor for the role in that layer. */
-static heed_status agree_on_presence(const heed_roles *roles, const heed_said *said, uint32_t seen, heed_role role, uint32_t layer,
-                                     heed_error *error) {
+static heed_status agree_on_presence(const heed_roles *roles, const heed_said *said, uint32_t seen,
+                                     heed_role role, uint32_t layer, heed_error *error) {
   char name[HEED_NAME_SIZE]; /* empty: the style has none */
   if (!said->key || said->value == seen) return HEED_OK;
   heed_roles_name(roles, role, layer, name);
@@ -42,78 +48,97 @@ static heed_status agree_on_presence(const heed_roles *roles, const heed_said *s
                            heed_roles_have(roles, role, layer) ? "there" : "not there", error);
 }
 
-static heed_status agree_on_flag(const heed_said *said, bool seen, const char *tensor, heed_error *error) {
+static heed_status agree_on_flag(const heed_said *said, bool seen, const char *tensor,
+                                 heed_error *error) {
   if (!said->key || (said->value != 0) == seen) return HEED_OK;
-  return contradict(said->key, seen ? "false" : "true", seen ? "true" : "false", tensor, seen ? "there" : "not there", error);
+  return contradict(said->key, seen ? "false" : "true", seen ? "true" : "false", tensor,
+                    seen ? "there" : "not there", error);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------- sizes */
+/* ---------------------------------------------------------------------------------------- sizes */
 
 /* The tensor that the file has for a role, of that rank; NULL when it has none. */
-static heed_status stored(const heed_roles *roles, heed_role role, uint32_t rank, heed_checkpoint_tensor **tensor, heed_error *error) {
+static heed_status stored(const heed_roles *roles, heed_role role, uint32_t rank,
+                          heed_checkpoint_tensor **tensor, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE];
   HEED_TRY(heed_roles_find(roles, role, 0, tensor, error));
   if (!*tensor) return HEED_OK;
   const heed_safetensors_tensor *info = (*tensor)->info;
   const char *file = heed_safetensors_name((*tensor)->file);
   if (info->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)", file, HEED_CUT(info->name),
-                     info->dtype_name, info->unsupported);
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)",
+                     file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
   bool sound = info->shape.rank == rank;
-  for (uint32_t i = 0; sound && i < rank; i++) sound = info->shape.dim[i] > 0 && info->shape.dim[i] <= HEED_CONFIG_MAX;
+  for (uint32_t i = 0; sound && i < rank; i++)
+    sound = info->shape.dim[i] > 0 && info->shape.dim[i] <= HEED_CONFIG_MAX;
   if (sound) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)", file,
-                   HEED_CUT(info->name), heed_shape_text(&info->shape, found), rank, HEED_CONFIG_MAX);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)",
+                   file, HEED_CUT(info->name), heed_shape_text(&info->shape, found), rank,
+                   HEED_CONFIG_MAX);
 }
 
-static heed_status layer_count(const heed_roles *roles, const heed_config *config, uint32_t *layers, heed_error *error) {
+static heed_status layer_count(const heed_roles *roles, const heed_config *config, uint32_t *layers,
+                               heed_error *error) {
   *layers = 0;
-  while (*layers < HEED_CONFIG_MAX && heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, *layers)) ++*layers;
+  while (*layers < HEED_CONFIG_MAX && heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, *layers))
+    ++*layers;
   /* The first layer that the config has and the file has not, or the other way round. */
   const uint32_t differing = config->layers.value < *layers ? config->layers.value : *layers;
-  return agree_on_presence(roles, &config->layers, *layers, HEED_ROLE_NORM1_WEIGHT, differing, error);
+  return agree_on_presence(roles, &config->layers, *layers, HEED_ROLE_NORM1_WEIGHT, differing,
+                           error);
 }
 
-static heed_status head_count(const heed_roles *roles, const heed_said *said, heed_vit_dimensions *d, heed_error *error) {
+static heed_status head_count(const heed_roles *roles, const heed_said *said,
+                              heed_vit_dimensions *d, heed_error *error) {
   d->heads = said->key ? said->value : d->width / 64;
   if (said->key && d->width % said->value)
-    return heed_fail(error, HEED_INVALID_FILE, "config.json: %s does not divide the width (found %u, expected a divisor of %u)", said->key,
-                     said->value, d->width);
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "config.json: %s does not divide the width (found %u, expected a divisor of %u)", said->key,
+        said->value, d->width);
   if (said->key || d->width % 64 == 0) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: the number of heads is not known (found width %u, expected a multiple of 64 or a config.json that says it)",
+                   "%s: the number of heads is not known (found width %u, expected a multiple of "
+                   "64 or a config.json that says it)",
                    heed_checkpoint_name(roles->checkpoint), d->width);
 }
 
 /* A gated MLP has other names: Hugging Face's and the original's. */
-static heed_status check_gate(const heed_roles *roles, const heed_config *config, heed_error *error) {
-  static const char *const gated[] = {"encoder.layer.0.mlp.weights_in.weight", "blocks.0.mlp.w12.weight"};
+static heed_status check_gate(const heed_roles *roles, const heed_config *config,
+                              heed_error *error) {
+  static const char *const gated[] = {"encoder.layer.0.mlp.weights_in.weight",
+                                      "blocks.0.mlp.w12.weight"};
   for (size_t i = 0; i < sizeof gated / sizeof *gated; i++) {
     const heed_checkpoint_tensor *tensor = heed_roles_named(roles, gated[i]);
     if (!tensor) continue;
     HEED_TRY(agree_on_flag(&config->gated_mlp, true, tensor->info->name, error));
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: a gated MLP is not supported (found tensor %.*s)", heed_safetensors_name(tensor->file),
-                     HEED_CUT(tensor->info->name));
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: a gated MLP is not supported (found tensor %.*s)",
+                     heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name));
   }
   return HEED_OK;
 }
 
-static heed_status check_biases(const heed_roles *roles, const heed_config *config, heed_error *error) {
+static heed_status check_biases(const heed_roles *roles, const heed_config *config,
+                                heed_error *error) {
   char name[HEED_NAME_SIZE];
   heed_role role = HEED_ROLE_QUERY_BIAS;
-  while (role < HEED_ROLE_VALUE_BIAS && !heed_roles_have(roles, role, 0)) role = (heed_role)(role + 2);
+  while (role < HEED_ROLE_VALUE_BIAS && !heed_roles_have(roles, role, 0))
+    role = (heed_role)(role + 2);
   const bool biases = heed_roles_need(roles, role);
   heed_roles_name(roles, biases ? role : HEED_ROLE_QUERY_BIAS, 0, name);
   return agree_on_flag(&config->qkv_bias, biases, name, error);
 }
 
-static heed_status body_sizes(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *d, heed_error *error) {
+static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
   heed_checkpoint_tensor *patch, *fc1;
   HEED_TRY(stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
   const heed_shape *shape = &patch->info->shape;
   if (shape->dim[2] != shape->dim[3])
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)", heed_safetensors_name(patch->file),
-                     shape->dim[2], shape->dim[3]);
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)",
+                     heed_safetensors_name(patch->file), shape->dim[2], shape->dim[3]);
   HEED_TRY(agree(&config->width, patch, 0, &d->width, error));
   HEED_TRY(agree(&config->channels, patch, 1, &d->channels, error));
   HEED_TRY(agree(&config->patch, patch, 2, &d->patch, error));
@@ -122,11 +147,14 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   HEED_TRY(check_gate(roles, config, error));
   HEED_TRY(check_biases(roles, config, error));
   HEED_TRY(stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
-  const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio), "embed_dim times mlp_ratio"};
-  return agree(config->mlp_ratio > 0.0 ? &multiple : &config->mlp_width, fc1, 0, &d->mlp_width, error);
+  const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
+                              "embed_dim times mlp_ratio"};
+  return agree(config->mlp_ratio > 0.0 ? &multiple : &config->mlp_width, fc1, 0, &d->mlp_width,
+               error);
 }
 
-static heed_status head_sizes(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *d, heed_error *error) {
+static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
   heed_checkpoint_tensor *registers, *classifier;
   HEED_TRY(stored(roles, HEED_ROLE_REGISTER_TOKENS, 3, &registers, error));
   HEED_TRY(stored(roles, HEED_ROLE_CLASSIFIER_WEIGHT, 2, &classifier, error));
@@ -146,18 +174,23 @@ static uint32_t whole_root(uint32_t square) {
   return root;
 }
 
-/* How many rows of positions may be for prefix tokens. timm with no_embed_class has none, which its models with registers are, so that this
- * is tried first where no config tells a grid of 2 x 2 with 5 rows more from one of 3 x 3. */
-static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_dimensions *d, uint32_t prefixes[3]) {
+/* How many rows of positions may be for prefix tokens. timm with no_embed_class has none, which its
+ * models with registers are, so that this is tried first where no config tells a grid of 2 x 2 with
+ * 5 rows more from one of 3 x 3. */
+static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_dimensions *d,
+                                  uint32_t prefixes[3]) {
   const bool none_first = d->registers > 0;
-  prefixes[0] = tokens == HEED_POSITION_TOKENS_CLS ? 1 : tokens == HEED_POSITION_TOKENS_ANY && none_first ? 0 : d->prefix_tokens;
+  prefixes[0] = tokens == HEED_POSITION_TOKENS_CLS                 ? 1
+                : tokens == HEED_POSITION_TOKENS_ANY && none_first ? 0
+                                                                   : d->prefix_tokens;
   prefixes[1] = none_first ? d->prefix_tokens : 1;
   prefixes[2] = none_first ? 1 : 0;
   return tokens == HEED_POSITION_TOKENS_ANY ? 3 : 1;
 }
 
 /* The grid is square. */
-static heed_status position_sizes(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *d, heed_error *error) {
+static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *d, heed_error *error) {
   uint32_t prefixes[3];
   const uint32_t prefix_count = possible_prefixes(roles->rules->position_tokens, d, prefixes);
   const heed_said *image = &config->image_size;
@@ -166,8 +199,9 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   HEED_TRY(stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
   if (image->key && (grid == 0 || grid * grid > HEED_CONFIG_MAX))
     return heed_fail(error, HEED_INVALID_FILE,
-                     "config.json: image and patch do not fit each other (found %s %u and %u, expected 1 to %u patches)", image->key,
-                     image->value, d->patch, HEED_CONFIG_MAX);
+                     "config.json: image and patch do not fit each other (found %s %u and %u, "
+                     "expected 1 to %u patches)",
+                     image->key, image->value, d->patch, HEED_CONFIG_MAX);
   d->position_rows = positions->info->shape.dim[1];
   for (uint32_t i = 0; i < prefix_count; i++) {
     if (d->position_rows <= prefixes[i]) continue;
@@ -180,16 +214,21 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   }
   if (!image->key)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: the position embeddings are not those of a square image (found %u rows, expected %u and a square)",
+                     "%s: the position embeddings are not those of a square image (found %u rows, "
+                     "expected %u and a square)",
                      heed_safetensors_name(positions->file), d->position_rows, prefixes[0]);
-  return heed_fail(
-      error, HEED_INVALID_FILE,
-      "config.json: %s does not fit the weights (found %u, which makes %u rows of positions, expected %u: tensor %.*s has them)",
-      image->key, image->value, (uint32_t)(grid * grid) + prefixes[0], d->position_rows, HEED_CUT(positions->info->name));
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "config.json: %s does not fit the weights (found %u, which makes %u rows of "
+                   "positions, expected %u: tensor %.*s has them)",
+                   image->key, image->value, (uint32_t)(grid * grid) + prefixes[0],
+                   d->position_rows, HEED_CUT(positions->info->name));
 }
 
-heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config, heed_vit_dimensions *dimensions, heed_error *error) {
-  *dimensions = (heed_vit_dimensions){.activation = config->activation, .epsilon = config->json ? config->epsilon : roles->rules->epsilon};
+heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *dimensions, heed_error *error) {
+  *dimensions =
+      (heed_vit_dimensions){.activation = config->activation,
+                            .epsilon = config->json ? config->epsilon : roles->rules->epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   return position_sizes(roles, config, dimensions, error);

@@ -1,4 +1,5 @@
-/* Opening a model: config, checkpoint, every tensor found by its role and its shape checked; no weights are read. */
+/* Opening a model: config, checkpoint, every tensor found by its role and its shape checked; no
+ * weights are read. */
 #include "model/model.h"
 
 #include <stdio.h>
@@ -10,9 +11,12 @@
 #include "model/source.h"
 
 /* Weight and bias of a linear map; the bias is optional where its role is. */
-static heed_status pair(heed_model *model, heed_role weight, uint32_t layer, heed_shape weight_shape, heed_shape bias_shape, heed_role_ref refs[2], heed_error *error) {
+static heed_status pair(heed_model *model, heed_role weight, uint32_t layer,
+                        heed_shape weight_shape, heed_shape bias_shape, heed_role_ref refs[2],
+                        heed_error *error) {
   HEED_TRY(heed_checkpoint_role(&model->roles, weight, layer, &weight_shape, &refs[0], error));
-  return heed_checkpoint_role(&model->roles, (heed_role)(weight + 1), layer, &bias_shape, &refs[1], error);
+  return heed_checkpoint_role(&model->roles, (heed_role)(weight + 1), layer, &bias_shape, &refs[1],
+                              error);
 }
 
 static heed_status resolve_layer(heed_model *model, uint32_t i, heed_error *error) {
@@ -24,26 +28,41 @@ static heed_status resolve_layer(heed_model *model, uint32_t i, heed_error *erro
   layer->qkv[0].count = layer->qkv[1].count = 3;
   for (int part = 0; part < 3; part++) {
     heed_role_ref refs[2];
-    HEED_TRY(pair(model, (heed_role)(HEED_ROLE_QUERY_WEIGHT + 2 * part), i, square, vector, refs, error));
+    HEED_TRY(pair(model, (heed_role)(HEED_ROLE_QUERY_WEIGHT + 2 * part), i, square, vector, refs,
+                  error));
     layer->qkv[0].part[part] = refs[0];
     layer->qkv[1].part[part] = refs[1];
   }
-  HEED_TRY(pair(model, HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, i, square, vector, layer->attention_output, error));
-  HEED_TRY(pair(model, HEED_ROLE_FC1_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp), layer->fc1, error));
+  HEED_TRY(pair(model, HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, i, square, vector,
+                layer->attention_output, error));
+  HEED_TRY(pair(model, HEED_ROLE_FC1_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp), layer->fc1,
+                error));
   HEED_TRY(pair(model, HEED_ROLE_FC2_WEIGHT, i, HEED_SHAPE(width, mlp), vector, layer->fc2, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE1, i, &vector, &layer->scale1, error));
-  return heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE2, i, &vector, &layer->scale2, error);
+  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE1, i, &vector, &layer->scale1,
+                                error));
+  return heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE2, i, &vector, &layer->scale2,
+                              error);
 }
 
 static heed_status resolve_embeddings(heed_model *model, heed_error *error) {
   const heed_vit_dimensions *dims = &model->dims;
-  const heed_shape token = HEED_SHAPE(1, 1, dims->width), positions = HEED_SHAPE(1, dims->position_rows, dims->width);
+  const heed_shape token = HEED_SHAPE(1, 1, dims->width),
+                   positions = HEED_SHAPE(1, dims->position_rows, dims->width);
   const heed_shape registers = HEED_SHAPE(1, dims->registers ? dims->registers : 1, dims->width);
-  if (dims->prefix_tokens > dims->registers) HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_CLS_TOKEN, 0, &token, &model->cls, error));
-  if (dims->distillation) HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_DISTILLATION_TOKEN, 0, &token, &model->distillation, error));
-  if (dims->registers) HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_REGISTER_TOKENS, 0, &registers, &model->registers, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_POSITION_EMBEDDINGS, 0, &positions, &model->positions, error));
-  return pair(model, HEED_ROLE_PATCH_WEIGHT, 0, HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch), HEED_SHAPE(dims->width), model->patch, error);
+  if (dims->prefix_tokens > dims->registers)
+    HEED_TRY(
+        heed_checkpoint_role(&model->roles, HEED_ROLE_CLS_TOKEN, 0, &token, &model->cls, error));
+  if (dims->distillation)
+    HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_DISTILLATION_TOKEN, 0, &token,
+                                  &model->distillation, error));
+  if (dims->registers)
+    HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_REGISTER_TOKENS, 0, &registers,
+                                  &model->registers, error));
+  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_POSITION_EMBEDDINGS, 0, &positions,
+                                &model->positions, error));
+  return pair(model, HEED_ROLE_PATCH_WEIGHT, 0,
+              HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch),
+              HEED_SHAPE(dims->width), model->patch, error);
 }
 
 static heed_status resolve_heads(heed_model *model, heed_error *error) {
@@ -52,15 +71,22 @@ static heed_status resolve_heads(heed_model *model, heed_error *error) {
   HEED_TRY(pair(model, HEED_ROLE_FINAL_NORM_WEIGHT, 0, vector, vector, model->final_norm, error));
   if (dims->classes) {
     if (model->roles.rules->pools_patches)
-      return heed_fail(error, HEED_UNSUPPORTED, "%s: DINOv2's classifier is not supported, its base model is (found a classifier of %u classes)",
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: DINOv2's classifier is not supported, its base model is (found a "
+                       "classifier of %u classes)",
                        heed_checkpoint_name(model->checkpoint), dims->classes);
-    const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width), bias = HEED_SHAPE(dims->classes);
-    HEED_TRY(pair(model, HEED_ROLE_CLASSIFIER_WEIGHT, 0, classifier, bias, model->classifier, error));
-    if (dims->distillation && heed_roles_need(&model->roles, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT))
-      HEED_TRY(pair(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, 0, classifier, bias, model->distillation_classifier, error));
+    const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width),
+                     bias = HEED_SHAPE(dims->classes);
+    HEED_TRY(
+        pair(model, HEED_ROLE_CLASSIFIER_WEIGHT, 0, classifier, bias, model->classifier, error));
+    if (dims->distillation &&
+        heed_roles_need(&model->roles, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT))
+      HEED_TRY(pair(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, 0, classifier, bias,
+                    model->distillation_classifier, error));
   }
   if (heed_roles_need(&model->roles, HEED_ROLE_POOLER_WEIGHT))
-    HEED_TRY(pair(model, HEED_ROLE_POOLER_WEIGHT, 0, HEED_SHAPE(dims->width, dims->width), vector, model->pooler, error));
+    HEED_TRY(pair(model, HEED_ROLE_POOLER_WEIGHT, 0, HEED_SHAPE(dims->width, dims->width), vector,
+                  model->pooler, error));
   return heed_roles_check_unused(&model->roles, error);
 }
 
@@ -68,8 +94,10 @@ static heed_status name_classes(heed_model *model, heed_error *error) {
   const uint32_t classes = model->dims.classes;
   if (!classes) return HEED_OK;
   model->class_names = heed_alloc(model->context, classes, sizeof *model->class_names);
-  if (!model->class_names) return heed_fail_memory(error, "model: class names", classes * sizeof *model->class_names);
-  for (uint32_t i = 0; i < classes; i++) snprintf(model->class_names[i], sizeof model->class_names[i], "class %u", i);
+  if (!model->class_names)
+    return heed_fail_memory(error, "model: class names", classes * sizeof *model->class_names);
+  for (uint32_t i = 0; i < classes; i++)
+    snprintf(model->class_names[i], sizeof model->class_names[i], "class %u", i);
   return HEED_OK;
 }
 
@@ -99,24 +127,30 @@ static void fill_info(heed_model *model) {
 
 static heed_status open_files(heed_model *model, const heed_model_desc *desc, heed_error *error) {
   HEED_TRY(heed_config_open(model->context, desc->files, desc->file_count, &model->config, error));
-  HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint, error));
+  HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint,
+                                error));
   HEED_TRY(heed_roles_detect(model->checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
   if (!model->config->heads.key)
-    heed_log(model->context, HEED_LOG_WARNING, "%s: the number of heads is a guess, width %u / 64 = %u, as no config.json says it", heed_checkpoint_name(model->checkpoint),
-             model->dims.width, model->dims.heads);
+    heed_log(model->context, HEED_LOG_WARNING,
+             "%s: the number of heads is a guess, width %u / 64 = %u, as no config.json says it",
+             heed_checkpoint_name(model->checkpoint), model->dims.width, model->dims.heads);
   model->layers = heed_alloc(model->context, model->dims.layers, sizeof *model->layers);
-  if (!model->layers) return heed_fail_memory(error, "model: layers", model->dims.layers * sizeof *model->layers);
+  if (!model->layers)
+    return heed_fail_memory(error, "model: layers", model->dims.layers * sizeof *model->layers);
   HEED_TRY(resolve_embeddings(model, error));
   for (uint32_t i = 0; i < model->dims.layers; i++) HEED_TRY(resolve_layer(model, i, error));
   HEED_TRY(resolve_heads(model, error));
   HEED_TRY(name_classes(model, error));
   fill_info(model);
-  return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size, &model->preprocess, error);
+  return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
+                                &model->preprocess, error);
 }
 
-heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model, heed_error *error) {
-  if (!context || !desc || !model) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
+heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model,
+                            heed_error *error) {
+  if (!context || !desc || !model)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
   *model = NULL;
   heed_model_desc full;
   HEED_TRY(heed_model_desc_read(&full, desc, error));
@@ -142,7 +176,9 @@ void heed_model_destroy(heed_model *model) {
 }
 
 void heed_model_get_info(const heed_model *model, heed_model_info *info) { *info = model->info; }
-void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) { *preprocess = model->preprocess; }
+void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
+  *preprocess = model->preprocess;
+}
 
 const char *heed_model_label(const heed_model *model, uint32_t index) {
   const char *label = heed_config_label(model->config, index);
@@ -150,12 +186,17 @@ const char *heed_model_label(const heed_model *model, uint32_t index) {
   return index < model->dims.classes ? model->class_names[index] : "no such class";
 }
 
-uint32_t heed_model_tensor_count(const heed_model *model) { return heed_checkpoint_count(model->checkpoint); }
+uint32_t heed_model_tensor_count(const heed_model *model) {
+  return heed_checkpoint_count(model->checkpoint);
+}
 
-void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) { heed_checkpoint_describe(model->checkpoint, index, info); }
+void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) {
+  heed_checkpoint_describe(model->checkpoint, index, info);
+}
 
 const char *heed_model_absent(const heed_model *model, uint32_t index) {
   for (int role = 0; role < HEED_ROLE_COUNT; role++)
-    if (!heed_roles_have(&model->roles, (heed_role)role, 0) && index-- == 0) return heed_role_pattern((heed_role)role);
+    if (!heed_roles_have(&model->roles, (heed_role)role, 0) && index-- == 0)
+      return heed_role_pattern((heed_role)role);
   return NULL;
 }

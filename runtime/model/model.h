@@ -1,4 +1,5 @@
-/* A model that was opened: its config, its tensors by role, and what the graph builder needs to know. */
+/* A model that was opened: its config, its tensors by role, and what the graph builder needs to
+ * know. */
 #ifndef HEED_MODEL_MODEL_H
 #define HEED_MODEL_MODEL_H
 
@@ -24,7 +25,8 @@ struct heed_model {
   heed_layer_refs *layers; /* [dims.layers] */
   heed_preprocess preprocess;
   heed_model_info info;
-  char (*class_names)[24]; /* "class N", for classes that the config does not name; [classes] or NULL */
+  char (*class_names)[24]; /* "class N", for classes that the config does not name; [classes] or
+                              NULL */
 };
 
 #endif

@@ -14,8 +14,10 @@ static double cubic(double x, double a) {
   return 0.0;
 }
 
-/* Adds the weights with which output `at` of `to` takes from inputs 0 .. from-1; weights [from] come in zeroed. */
-static void clamped_weights(uint32_t from, uint32_t to, double offset, uint32_t at, double *weights) {
+/* Adds the weights with which output `at` of `to` takes from inputs 0 .. from-1; weights [from]
+ * come in zeroed. */
+static void clamped_weights(uint32_t from, uint32_t to, double offset, uint32_t at,
+                            double *weights) {
   const double centre = (at + 0.5) * from / (to + offset) - 0.5, base = floor(centre);
   for (int tap = -1; tap <= 2; tap++) {
     double index = base + tap;
@@ -26,15 +28,16 @@ static void clamped_weights(uint32_t from, uint32_t to, double offset, uint32_t 
 }
 
 static void antialiased_weights(uint32_t from, uint32_t to, uint32_t at, double *weights) {
-  const double scale = (double)from / to, stretch = scale > 1.0 ? scale : 1.0, centre = (at + 0.5) * scale;
+  const double scale = (double)from / to, stretch = scale > 1.0 ? scale : 1.0,
+               centre = (at + 0.5) * scale;
   double sum = 0.0;
   for (uint32_t i = 0; i < from; i++) sum += weights[i] = cubic((i + 0.5 - centre) / stretch, -0.5);
   for (uint32_t i = 0; i < from; i++) weights[i] /= sum;
 }
 
 /* Resizes the middle axis of [outer, from, inner] to `to`. */
-static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to, const heed_position_rule *rule,
-                        double *weights, float *out) {
+static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to,
+                        const heed_position_rule *rule, double *weights, float *out) {
   for (uint32_t t = 0; t < to; t++) {
     for (uint32_t i = 0; i < from; i++) weights[i] = 0.0;
     if (rule->antialias)
@@ -51,10 +54,13 @@ static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t i
   }
 }
 
-heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side, uint32_t depth, uint32_t rows,
-                                  uint32_t columns, const heed_position_rule *rule, float *resized, heed_error *error) {
+heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side,
+                                  uint32_t depth, uint32_t rows, uint32_t columns,
+                                  const heed_position_rule *rule, float *resized,
+                                  heed_error *error) {
   size_t count;
-  if (!heed_size_mul(side, columns, &count) || !heed_size_mul(count, depth, &count)) return heed_fail_memory(error, "positions", SIZE_MAX);
+  if (!heed_size_mul(side, columns, &count) || !heed_size_mul(count, depth, &count))
+    return heed_fail_memory(error, "positions", SIZE_MAX);
   float *between = heed_alloc_raw(context, count, sizeof *between);
   double *weights = heed_alloc(context, side, sizeof *weights);
   const bool have = between && weights;

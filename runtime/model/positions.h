@@ -6,14 +6,20 @@
 
 /* How a family does it; rules.c says which family does which. */
 typedef struct heed_position_rule {
-  bool antialias;   /* Pillow's filter, a = -0.5, widened when shrinking, renormalised at the edges; else 4 taps, a = -0.75, clamped */
-  double offset;    /* without antialias: the scale is (size + offset) / side, as where PyTorch is given a scale in place of a size */
+  /* Pillow's filter, a = -0.5, widened when shrinking, renormalised at the edges; else 4 taps, a =
+   * -0.75, clamped */
+  bool antialias;
+  /* without antialias: the scale is (size + offset) / side, as where PyTorch is given a scale in
+   * place of a size */
+  double offset;
   const char *text; /* in words */
 } heed_position_rule;
 
-/* Bicubic resize of a grid [side, side, depth] to [rows, columns, depth], half-pixel centres (align_corners false), as PyTorch's
- * interpolate does it. Statuses: OUT_OF_MEMORY. */
-heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side, uint32_t depth, uint32_t rows,
-                                  uint32_t columns, const heed_position_rule *rule, float *resized, heed_error *error);
+/* Bicubic resize of a grid [side, side, depth] to [rows, columns, depth], half-pixel centres
+ * (align_corners false), as PyTorch's interpolate does it. Statuses: OUT_OF_MEMORY. */
+heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side,
+                                  uint32_t depth, uint32_t rows, uint32_t columns,
+                                  const heed_position_rule *rule, float *resized,
+                                  heed_error *error);
 
 #endif

@@ -1,7 +1,8 @@
 /* preprocessor_config.json and timm's pretrained_cfg as a heed_preprocess.
  *
- * Defaults: the classes *ImageProcessor of transformers; timm's data/config.py (resolve_data_config) and data/transforms_factory.py:
- * the short side is resized to floor(input / crop_pct), then the centre is cropped. */
+ * Defaults: the classes *ImageProcessor of transformers; timm's data/config.py
+ * (resolve_data_config) and data/transforms_factory.py: the short side is resized to floor(input /
+ * crop_pct), then the centre is cropped. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,8 @@
 #define STD_CLIP \
   { 0.26862954f, 0.26130258f, 0.27577711f }
 
-/* What a class of processors does where the file is silent. Sizes are for models of 224 pixels and scale with the model, unless fixed. */
+/* What a class of processors does where the file is silent. Sizes are for models of 224 pixels and
+ * scale with the model, unless fixed. */
 typedef struct processor {
   const char *name; /* without "ImageProcessor" or "FeatureExtractor" */
   bool short_side;  /* a size that is one number means the short side */
@@ -56,8 +58,10 @@ static uint32_t scaled(const processor *class, uint32_t size, uint32_t image_siz
 }
 
 static void set_defaults(const processor *class, uint32_t image_size, heed_preprocess *to) {
-  const uint32_t resize = scaled(class, class->resize, image_size), crop = scaled(class, class->crop, image_size);
-  *to = (heed_preprocess){.resize = class->short_side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_SQUASH, .resample = class->resample};
+  const uint32_t resize = scaled(class, class->resize, image_size),
+                 crop = scaled(class, class->crop, image_size);
+  *to = (heed_preprocess){.resize = class->short_side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_SQUASH,
+                          .resample = class->resample};
   if (class->short_side)
     to->short_side = resize;
   else
@@ -68,10 +72,11 @@ static void set_defaults(const processor *class, uint32_t image_size, heed_prepr
   memcpy(to->std, class->std, sizeof to->std);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- shared by both */
+/* ------------------------------------------------------------------------------- shared by both */
 
 /* Three numbers, a list of one, or a number: *to is left alone when absent. */
-static heed_status read_triple(const heed_fields *fields, const char *key, bool positive, float to[3]) {
+static heed_status read_triple(const heed_fields *fields, const char *key, bool positive,
+                               float to[3]) {
   const heed_json_value value = heed_field(fields, key);
   const bool list = heed_json_kind_of(fields->json, value) == HEED_JSON_ARRAY;
   const uint32_t count = list ? heed_json_count(fields->json, value) : 1;
@@ -79,9 +84,10 @@ static heed_status read_triple(const heed_fields *fields, const char *key, bool 
   heed_json_value element = list ? heed_json_first(fields->json, value) : value;
   for (uint32_t i = 0; i < count; i++) {
     double number;
-    if ((count != 1 && count != 3) || !heed_json_double(fields->json, element, &number) || !isfinite((float)number) ||
-        (positive && !((float)number > 0.0f)))
-      return heed_field_fail(fields, key, value, positive ? "three numbers above 0" : "three numbers");
+    if ((count != 1 && count != 3) || !heed_json_double(fields->json, element, &number) ||
+        !isfinite((float)number) || (positive && !((float)number > 0.0f)))
+      return heed_field_fail(fields, key, value,
+                             positive ? "three numbers above 0" : "three numbers");
     to[i] = (float)number;
     if (count == 1)
       to[1] = to[2] = to[0];
@@ -92,7 +98,8 @@ static heed_status read_triple(const heed_fields *fields, const char *key, bool 
 }
 
 static heed_status read_resample(const heed_fields *fields, const char *key, uint32_t *to) {
-  static const char *const names[] = {"nearest", "lanczos", "bilinear", "bicubic", "box", "hamming"};
+  static const char *const names[] = {"nearest", "lanczos", "bilinear",
+                                      "bicubic", "box",     "hamming"};
   const heed_json_value value = heed_field(fields, key);
   const char *text = NULL;
   uint64_t number = 6;
@@ -108,11 +115,12 @@ static heed_status read_resample(const heed_fields *fields, const char *key, uin
   return HEED_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- preprocessor_config.json */
+/* --------------------------------------------------------------------- preprocessor_config.json */
 
 static const char processor_expected[] = "the processor of ViT, DeiT, Beit, Bit, CLIP or Siglip";
 
-static heed_status find_processor(const heed_fields *fields, heed_family family, const processor **class) {
+static heed_status find_processor(const heed_fields *fields, heed_family family,
+                                  const processor **class) {
   const char *type = NULL;
   *class = family_processor(family);
   HEED_TRY(heed_field_string(fields, "feature_extractor_type", &type));
@@ -121,34 +129,44 @@ static heed_status find_processor(const heed_fields *fields, heed_family family,
   for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
     const size_t length = strlen(processors[i].name);
     if (strncmp(type, processors[i].name, length) != 0) continue;
-    if (strncmp(type + length, "ImageProcessor", 14) != 0 && strncmp(type + length, "FeatureExtractor", 16) != 0) continue;
+    if (strncmp(type + length, "ImageProcessor", 14) != 0 &&
+        strncmp(type + length, "FeatureExtractor", 16) != 0)
+      continue;
     *class = &processors[i];
     return HEED_OK;
   }
-  return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: the kind of processor is not supported (found %.*s, expected %s)", fields->where,
-                   HEED_CUT(type), processor_expected);
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: the kind of processor is not supported (found %.*s, expected %s)",
+                   fields->where, HEED_CUT(type), processor_expected);
 }
 
 /* [height, width] as old files have it. */
-static bool read_pair(const heed_fields *fields, heed_json_value value, uint32_t *height, uint32_t *width) {
+static bool read_pair(const heed_fields *fields, heed_json_value value, uint32_t *height,
+                      uint32_t *width) {
   uint64_t first = 0, second = 0;
   const heed_json_value at = heed_json_first(fields->json, value);
-  if (heed_json_count(fields->json, value) != 2 || !heed_json_u64(fields->json, at, &first)) return false;
+  if (heed_json_count(fields->json, value) != 2 || !heed_json_u64(fields->json, at, &first))
+    return false;
   if (!heed_json_u64(fields->json, heed_json_next(fields->json, value, at), &second)) return false;
-  if (first == 0 || second == 0 || first > HEED_CONFIG_MAX || second > HEED_CONFIG_MAX) return false;
+  if (first == 0 || second == 0 || first > HEED_CONFIG_MAX || second > HEED_CONFIG_MAX)
+    return false;
   *height = (uint32_t)first;
   *width = (uint32_t)second;
   return true;
 }
 
-/* A size in any of its spellings: a number (*one), a pair, {"height", "width"} or {"shortest_edge"} (*one). */
-static heed_status read_size(const heed_fields *fields, const char *key, uint32_t *height, uint32_t *width, uint32_t *one, bool *shortest) {
+/* A size in any of its spellings: a number (*one), a pair, {"height", "width"} or {"shortest_edge"}
+ * (*one). */
+static heed_status read_size(const heed_fields *fields, const char *key, uint32_t *height,
+                             uint32_t *width, uint32_t *one, bool *shortest) {
   static const char expected[] = "a number, a height and a width, or a shortest_edge";
   const heed_json_value value = heed_field(fields, key);
   const heed_json_kind kind = heed_json_kind_of(fields->json, value);
   *height = *width = *one = 0;
   *shortest = false;
-  if (kind == HEED_JSON_ARRAY) return read_pair(fields, value, height, width) ? HEED_OK : heed_field_fail(fields, key, value, expected);
+  if (kind == HEED_JSON_ARRAY)
+    return read_pair(fields, value, height, width) ? HEED_OK
+                                                   : heed_field_fail(fields, key, value, expected);
   if (kind != HEED_JSON_OBJECT) return heed_field_size(fields, key, 1, one);
   const heed_fields parts = {fields->json, value, fields->where, fields->error};
   HEED_TRY(heed_field_size(&parts, "height", 1, height));
@@ -156,13 +174,15 @@ static heed_status read_size(const heed_fields *fields, const char *key, uint32_
   HEED_TRY(heed_field_size(&parts, "shortest_edge", 1, one));
   *shortest = *one != 0;
   if (heed_field(&parts, "longest_edge"))
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: %s with a longest_edge is not supported (expected %s)", fields->where, key,
-                     expected);
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: %s with a longest_edge is not supported (expected %s)", fields->where,
+                     key, expected);
   if ((*height && *width && !*one) || (!*height && !*width && *one)) return HEED_OK;
   return heed_field_fail(fields, key, value, expected);
 }
 
-static heed_status read_resize(const heed_fields *fields, const processor *class, heed_preprocess *to) {
+static heed_status read_resize(const heed_fields *fields, const processor *class,
+                               heed_preprocess *to) {
   uint32_t height, width, one;
   bool shortest, wanted = true;
   HEED_TRY(heed_field_bool(fields, "do_resize", &wanted));
@@ -215,7 +235,8 @@ static heed_status read_values(const heed_fields *fields, heed_preprocess *to) {
   return HEED_OK;
 }
 
-static heed_status read_preprocessor(const heed_fields *fields, heed_family family, uint32_t image_size, heed_preprocess *to) {
+static heed_status read_preprocessor(const heed_fields *fields, heed_family family,
+                                     uint32_t image_size, heed_preprocess *to) {
   const processor *class;
   HEED_TRY(find_processor(fields, family, &class));
   set_defaults(class, image_size, to);
@@ -224,10 +245,11 @@ static heed_status read_preprocessor(const heed_fields *fields, heed_family fami
   return read_values(fields, to);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------- timm */
+/* ----------------------------------------------------------------------------------------- timm */
 
 /* fields over nothing (value 0) give timm's defaults of a ViT. */
-static heed_status read_pretrained(const heed_fields *fields, uint32_t image_size, heed_preprocess *to) {
+static heed_status read_pretrained(const heed_fields *fields, uint32_t image_size,
+                                   heed_preprocess *to) {
   const char *mode = "center";
   double crop = 0.9;
   const heed_json_value pct = heed_field(fields, "crop_pct");
@@ -236,7 +258,8 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   HEED_TRY(heed_field_string(fields, "crop_mode", &mode));
   const bool squash = strcmp(mode, "squash") == 0;
   if (!squash && strcmp(mode, "center") != 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED, "%s: crop_mode is not supported (found %.*s, expected center or squash)",
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: crop_mode is not supported (found %.*s, expected center or squash)",
                      fields->where, HEED_CUT(mode));
   const uint32_t resize = (uint32_t)floor(image_size / crop);
   set_defaults(family_processor(HEED_FAMILY_TIMM), image_size, to);
@@ -250,10 +273,12 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   return read_triple(fields, "std", true, to->std);
 }
 
-heed_status heed_config_preprocess(const heed_config *config, heed_family family, uint32_t image_size, heed_preprocess *preprocess,
+heed_status heed_config_preprocess(const heed_config *config, heed_family family,
+                                   uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error) {
   if (config->preprocessor) {
-    const heed_fields fields = {config->preprocessor, heed_json_root(config->preprocessor), PREPROCESSOR_FILE, error};
+    const heed_fields fields = {config->preprocessor, heed_json_root(config->preprocessor),
+                                PREPROCESSOR_FILE, error};
     return read_preprocessor(&fields, family, image_size, preprocess);
   }
   if (config->timm) {

@@ -1,8 +1,9 @@
 /* One safetensors file: its table of tensors, its metadata, reading ranges, and writing a file.
  *
- * Layout (huggingface/safetensors, README): u64 N little endian, N bytes of JSON, then data; offsets count from the data's start.
- * The reader refuses what the reference refuses (overlap, hole, trailing bytes, overflow, unknown dtypes ...), and also what the
- * format forbids though the reference lets it pass: keys that occur twice. It reads nothing but the header until asked. */
+ * Layout (huggingface/safetensors, README): u64 N little endian, N bytes of JSON, then data;
+ * offsets count from the data's start. The reader refuses what the reference refuses (overlap,
+ * hole, trailing bytes, overflow, unknown dtypes ...), and also what the format forbids though the
+ * reference lets it pass: keys that occur twice. It reads nothing but the header until asked. */
 #ifndef HEED_MODEL_SAFETENSORS_H
 #define HEED_MODEL_SAFETENSORS_H
 
@@ -23,10 +24,10 @@ typedef struct heed_safetensors_tensor {
 
 typedef struct heed_safetensors heed_safetensors;
 
-/* Reads and checks the header. Copies `name` (of the file, for sentences); borrows what source points to. Statuses: INVALID_FILE,
- * UNSUPPORTED, IO, OUT_OF_MEMORY. */
-heed_status heed_safetensors_open(const heed_context *context, const heed_source *source, const char *name, heed_safetensors **file,
-                                  heed_error *error);
+/* Reads and checks the header. Copies `name` (of the file, for sentences); borrows what source
+ * points to. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+heed_status heed_safetensors_open(const heed_context *context, const heed_source *source,
+                                  const char *name, heed_safetensors **file, heed_error *error);
 void heed_safetensors_destroy(heed_safetensors *file);
 
 const char *heed_safetensors_name(const heed_safetensors *file);
@@ -34,14 +35,17 @@ const char *heed_safetensors_name(const heed_safetensors *file);
 uint32_t heed_safetensors_count(const heed_safetensors *file);
 const heed_safetensors_tensor *heed_safetensors_get(const heed_safetensors *file, uint32_t index);
 /* The tensor of this name, or NULL. */
-const heed_safetensors_tensor *heed_safetensors_find(const heed_safetensors *file, const char *name);
+const heed_safetensors_tensor *heed_safetensors_find(const heed_safetensors *file,
+                                                     const char *name);
 /* The metadata entry of this key, or NULL. */
 const char *heed_safetensors_metadata(const heed_safetensors *file, const char *key);
 
-/* Reads elements [first, first + count): F32, F16 and BF16 as float, U8 and I32 as they are. Allocates nothing; may be called from
- * several threads when the source may. Statuses: INVALID_ARGUMENT, UNSUPPORTED, IO. */
-heed_status heed_safetensors_read(const heed_safetensors *file, const heed_safetensors_tensor *tensor, uint64_t first, uint64_t count,
-                                  void *to, heed_error *error);
+/* Reads elements [first, first + count): F32, F16 and BF16 as float, U8 and I32 as they are.
+ * Allocates nothing; may be called from several threads when the source may. Statuses:
+ * INVALID_ARGUMENT, UNSUPPORTED, IO. */
+heed_status heed_safetensors_read(const heed_safetensors *file,
+                                  const heed_safetensors_tensor *tensor, uint64_t first,
+                                  uint64_t count, void *to, heed_error *error);
 
 typedef struct heed_safetensors_item {
   const char *name;
@@ -55,12 +59,15 @@ typedef struct heed_safetensors_pair {
 } heed_safetensors_pair;
 
 /* Takes the next bytes of the file. */
-typedef heed_status (*heed_safetensors_sink)(void *user, const void *bytes, size_t count, heed_error *error);
+typedef heed_status (*heed_safetensors_sink)(void *user, const void *bytes, size_t count,
+                                             heed_error *error);
 
-/* Writes a whole file, tensors ordered as the reference writer does it: widest dtype first, then by name; metadata as given.
- * Statuses: INVALID_ARGUMENT (names twice, not UTF-8), OUT_OF_MEMORY, what the sink returns. */
-heed_status heed_safetensors_write(const heed_context *context, const heed_safetensors_item *items, uint32_t count,
-                                   const heed_safetensors_pair *metadata, uint32_t metadata_count, heed_safetensors_sink sink, void *user,
+/* Writes a whole file, tensors ordered as the reference writer does it: widest dtype first, then by
+ * name; metadata as given. Statuses: INVALID_ARGUMENT (names twice, not UTF-8), OUT_OF_MEMORY, what
+ * the sink returns. */
+heed_status heed_safetensors_write(const heed_context *context, const heed_safetensors_item *items,
+                                   uint32_t count, const heed_safetensors_pair *metadata,
+                                   uint32_t metadata_count, heed_safetensors_sink sink, void *user,
                                    heed_error *error);
 
 #endif

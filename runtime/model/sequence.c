@@ -1,5 +1,5 @@
-/* Encoder-decoder models: opening, which builds the whole once to find every tensor and check its shape; and what the builders share:
- * weights by name, embeddings, the source, the output map. */
+/* Encoder-decoder models: opening, which builds the whole once to find every tensor and check its
+ * shape; and what the builders share: weights by name, embeddings, the source, the output map. */
 #include "model/sequence.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 #define NAME_SIZE 128
 
-/* ----------------------------------------------------------------------------------------------------------------- weights */
+/* -------------------------------------------------------------------------------------- weights */
 
 /* A constant behind the graph: a tensor times a factor. */
 typedef struct scaled_tensor {
@@ -24,7 +24,8 @@ typedef struct scaled_tensor {
   float factor;
 } scaled_tensor;
 
-static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void *to, heed_error *error) {
+static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void *to,
+                               heed_error *error) {
   const scaled_tensor *scaled = user;
   float *out = to;
   HEED_TRY(heed_checkpoint_read(scaled->tensor, first, count, out, error));
@@ -33,28 +34,33 @@ static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void 
   return HEED_OK;
 }
 
-static heed_value define(heed_sequence_builder *b, const char *name, heed_shape shape, float factor) {
+static heed_value define(heed_sequence_builder *b, const char *name, heed_shape shape,
+                         float factor) {
   if (heed_graph_status(b->graph, NULL) != HEED_OK) return (heed_value){0};
   heed_checkpoint_tensor *tensor = heed_checkpoint_find(b->model->checkpoint, name);
   heed_error error;
   /* Only opening, which belongs to one thread, finds a tensor that is not marked as used yet. */
-  if ((!tensor || !tensor->used) && heed_checkpoint_need(b->model->checkpoint, name, &shape, &tensor, &error) != HEED_OK) return heed_graph_fail(b->graph, &error);
+  if ((!tensor || !tensor->used) &&
+      heed_checkpoint_need(b->model->checkpoint, name, &shape, &tensor, &error) != HEED_OK)
+    return heed_graph_fail(b->graph, &error);
   const scaled_tensor scaled = {tensor, factor};
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);
-  const heed_constant_desc desc = {sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
+  const heed_constant_desc desc = {
+      sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
   return kept ? heed_define_constant(b->graph, &desc) : (heed_value){0};
 }
 
 /* The text of format and its arguments in `name`. */
-#define FORMAT(name, format)                      \
-  do {                                            \
-    va_list arguments_;                           \
-    va_start(arguments_, format);                 \
+#define FORMAT(name, format)                          \
+  do {                                                \
+    va_list arguments_;                               \
+    va_start(arguments_, format);                     \
     vsnprintf(name, sizeof name, format, arguments_); \
-    va_end(arguments_);                           \
+    va_end(arguments_);                               \
   } while (0)
 
-heed_value heed_sequence_weight(heed_sequence_builder *b, heed_shape shape, const char *format, ...) {
+heed_value heed_sequence_weight(heed_sequence_builder *b, heed_shape shape, const char *format,
+                                ...) {
   char name[NAME_SIZE];
   FORMAT(name, format);
   return define(b, name, shape, 1.0f);
@@ -66,26 +72,30 @@ bool heed_sequence_has(const heed_sequence *model, const char *format, ...) {
   return heed_checkpoint_find(model->checkpoint, name) != NULL;
 }
 
-heed_affine heed_sequence_affine(heed_sequence_builder *b, heed_shape weight, const char *format, ...) {
+heed_affine heed_sequence_affine(heed_sequence_builder *b, heed_shape weight, const char *format,
+                                 ...) {
   char stem[NAME_SIZE], name[NAME_SIZE + 8];
   FORMAT(stem, format);
   heed_affine made = {{0}, {0}};
   snprintf(name, sizeof name, "%s.weight", stem);
   made.weight = define(b, name, weight, 1.0f);
   snprintf(name, sizeof name, "%s.bias", stem);
-  if (heed_checkpoint_find(b->model->checkpoint, name)) made.bias = define(b, name, HEED_SHAPE(weight.dim[0]), 1.0f);
+  if (heed_checkpoint_find(b->model->checkpoint, name))
+    made.bias = define(b, name, HEED_SHAPE(weight.dim[0]), 1.0f);
   return made;
 }
 
-heed_value heed_sequence_rows(heed_sequence_builder *b, heed_value weight, uint32_t first, uint32_t rows) {
+heed_value heed_sequence_rows(heed_sequence_builder *b, heed_value weight, uint32_t first,
+                              uint32_t rows) {
   heed_value_info info;
   if (heed_graph_value_info(b->graph, weight, &info) != HEED_OK) return (heed_value){0};
-  const uint64_t width = info.shape.rank == 2 ? info.shape.dim[1] : 1, strides[HEED_MAX_RANK] = {width, 1};
+  const uint64_t width = info.shape.rank == 2 ? info.shape.dim[1] : 1,
+                 strides[HEED_MAX_RANK] = {width, 1};
   info.shape.dim[0] = rows;
   return heed_graph_strided_constant(b->graph, weight, first * width, &info.shape, strides);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- shared parts */
+/* --------------------------------------------------------------------------------- shared parts */
 
 void heed_sequence_name(heed_sequence_builder *b, heed_value value, const char *format, ...) {
   char name[NAME_SIZE];
@@ -100,58 +110,80 @@ void heed_sequence_output(heed_sequence_builder *b, heed_value value, const char
   heed_graph_output(b->graph, value);
 }
 
-heed_value heed_sequence_input(heed_sequence_builder *b, heed_dtype dtype, heed_shape shape, const char *format, ...) {
+heed_value heed_sequence_input(heed_sequence_builder *b, heed_dtype dtype, heed_shape shape,
+                               const char *format, ...) {
   char name[NAME_SIZE];
   FORMAT(name, format);
   return heed_define_input(b->graph, name, dtype, &shape);
 }
 
-heed_value heed_sequence_linear(heed_sequence_builder *b, heed_value x, heed_affine with, heed_activation activation, heed_value residual) {
-  const heed_linear_desc desc = {
-      .struct_size = sizeof desc, .x = x, .weight = with.weight, .bias = with.bias, .activation = activation, .residual = residual};
+heed_value heed_sequence_linear(heed_sequence_builder *b, heed_value x, heed_affine with,
+                                heed_activation activation, heed_value residual) {
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = x,
+                                 .weight = with.weight,
+                                 .bias = with.bias,
+                                 .activation = activation,
+                                 .residual = residual};
   return heed_define_linear(b->graph, &desc);
 }
 
-heed_value heed_sequence_embed(heed_sequence_builder *b, heed_value tokens, const char *name, uint32_t vocabulary, uint32_t width) {
+heed_value heed_sequence_embed(heed_sequence_builder *b, heed_value tokens, const char *name,
+                               uint32_t vocabulary, uint32_t width) {
   const float factor = b->model->config.scale_embedding ? sqrtf((float)width) : 1.0f;
-  const heed_embedding_desc desc = {.struct_size = sizeof desc, .ids = tokens, .table = define(b, name, HEED_SHAPE(vocabulary, width), factor)};
+  const heed_embedding_desc desc = {
+      .struct_size = sizeof desc,
+      .ids = tokens,
+      .table = define(b, name, HEED_SHAPE(vocabulary, width), factor)};
   return heed_define_embedding(b->graph, &desc);
 }
 
 void heed_sequence_logits(heed_sequence_builder *b, heed_value x, uint32_t width) {
   const heed_shape shape = HEED_SHAPE(b->model->config.target_vocabulary, width);
   heed_affine with = {{0}, {0}};
-  if (b->model->config.tied) with.weight = define(b, "target_embedding.weight", shape, 1.0f);
-  else with = heed_sequence_affine(b, shape, "output");
-  heed_sequence_output(b, heed_sequence_linear(b, x, with, HEED_ACTIVATION_NONE, (heed_value){0}), "logits");
+  if (b->model->config.tied)
+    with.weight = define(b, "target_embedding.weight", shape, 1.0f);
+  else
+    with = heed_sequence_affine(b, shape, "output");
+  heed_sequence_output(b, heed_sequence_linear(b, x, with, HEED_ACTIVATION_NONE, (heed_value){0}),
+                       "logits");
 }
 
 heed_value heed_sequence_source(heed_sequence_builder *b) {
   const uint32_t features = b->model->config.features;
-  if (features) return heed_sequence_input(b, HEED_F32, HEED_SHAPE(b->batch, b->source_length, features), "source_features");
+  if (features)
+    return heed_sequence_input(b, HEED_F32, HEED_SHAPE(b->batch, b->source_length, features),
+                               "source_features");
   return heed_sequence_input(b, HEED_I32, HEED_SHAPE(b->batch, b->source_length), "source_tokens");
 }
 
 heed_value heed_sequence_source_padding(heed_sequence_builder *b, heed_value source) {
   if (b->model->config.features) return (heed_value){0};
-  const heed_attention_mask_desc desc = {.struct_size = sizeof desc, .key_ids = source, .padding_id = b->model->config.padding};
+  const heed_attention_mask_desc desc = {
+      .struct_size = sizeof desc, .key_ids = source, .padding_id = b->model->config.padding};
   return heed_define_attention_mask(b->graph, &desc);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- building */
+/* ------------------------------------------------------------------------------------- building */
 
-static heed_status check_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_error *error) {
+static heed_status check_build(const heed_sequence *model, const heed_sequence_build_desc *desc,
+                               heed_error *error) {
   if ((unsigned)desc->part > HEED_SEQUENCE_STEP)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: no such part (found %d, expected 0 to %d)", (int)desc->part, HEED_SEQUENCE_STEP);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: no such part (found %d, expected 0 to %d)", (int)desc->part,
+                     HEED_SEQUENCE_STEP);
   const uint32_t most = model->config.max_length;
   if (desc->source_length < 1 || desc->source_length > most || desc->target_length > most)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: a length is off (found source %u and target %u, expected 1 to %u)", desc->source_length,
-                     desc->target_length, most);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: a length is off (found source %u and target %u, expected 1 to %u)",
+                     desc->source_length, desc->target_length, most);
   return HEED_OK;
 }
 
-heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_graph **graph, heed_error *error) {
-  if (!model || !desc || !graph) return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
+heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc,
+                                heed_graph **graph, heed_error *error) {
+  if (!model || !desc || !graph)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
   *graph = NULL;
   heed_sequence_build_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "build", error));
@@ -159,28 +191,37 @@ heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_
   HEED_TRY(check_build(model, desc, error));
   heed_graph *made;
   HEED_TRY(heed_graph_create(model->context, &made, error));
-  heed_sequence_builder b = {model, made, desc->batch ? desc->batch : 1, desc->source_length, desc->target_length ? desc->target_length : model->config.max_length};
-  if (model->config.kind != HEED_SEQUENCE_TRANSFORMER) heed_seq2seq_build(&b, desc->part);
-  else if (desc->part == HEED_SEQUENCE_STEP) heed_transformer_build_step(&b);
-  else heed_transformer_build(&b, desc->part);
+  heed_sequence_builder b = {model, made, desc->batch ? desc->batch : 1, desc->source_length,
+                             desc->target_length ? desc->target_length : model->config.max_length};
+  if (model->config.kind != HEED_SEQUENCE_TRANSFORMER)
+    heed_seq2seq_build(&b, desc->part);
+  else if (desc->part == HEED_SEQUENCE_STEP)
+    heed_transformer_build_step(&b);
+  else
+    heed_transformer_build(&b, desc->part);
   const heed_status status = heed_graph_status(made, error);
-  if (status == HEED_OK) *graph = made;
-  else heed_graph_destroy(made);
+  if (status == HEED_OK)
+    *graph = made;
+  else
+    heed_graph_destroy(made);
   return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------- opening */
 
-static heed_status open_json(const heed_context *context, const heed_model_desc *desc, heed_json **json, heed_error *error) {
+static heed_status open_json(const heed_context *context, const heed_model_desc *desc,
+                             heed_json **json, heed_error *error) {
   *json = NULL;
   const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
   return file ? heed_config_read_json(context, file, json, error) : HEED_OK;
 }
 
-heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is, heed_error *error) {
+heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is,
+                             heed_error *error) {
   heed_json *json;
   heed_sequence_kind kind;
-  if (!context || !desc || !is) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
+  if (!context || !desc || !is)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
   heed_model_desc full;
   HEED_TRY(heed_model_desc_read(&full, desc, error));
   const heed_status status = open_json(context, &full, &json, error);
@@ -189,11 +230,15 @@ heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc,
   return status;
 }
 
-static heed_status read_config(heed_sequence *model, const heed_model_desc *desc, heed_error *error) {
+static heed_status read_config(heed_sequence *model, const heed_model_desc *desc,
+                               heed_error *error) {
   heed_json *json;
   heed_status status = open_json(model->context, desc, &json, error);
-  if (status == HEED_OK && !json) status = heed_fail(error, HEED_INVALID_FILE, "config.json: it is missing (expected it beside the weights)");
-  if (status == HEED_OK) status = heed_sequence_read_config(json, "config.json", &model->config, error);
+  if (status == HEED_OK && !json)
+    status = heed_fail(error, HEED_INVALID_FILE,
+                       "config.json: it is missing (expected it beside the weights)");
+  if (status == HEED_OK)
+    status = heed_sequence_read_config(json, "config.json", &model->config, error);
   heed_json_destroy(json);
   return status;
 }
@@ -222,11 +267,14 @@ static void fill_info(heed_sequence *model) {
                                      .tensors_unused = totals.unused};
 }
 
-static heed_status open_model(heed_sequence *model, const heed_model_desc *desc, heed_error *error) {
+static heed_status open_model(heed_sequence *model, const heed_model_desc *desc,
+                              heed_error *error) {
   HEED_TRY(read_config(model, desc, error));
-  HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint, error));
+  HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint,
+                                error));
   model->prefix = "";
-  if (heed_sequence_has(model, "transformer.encoder.layers.0.linear1.weight")) model->prefix = "transformer.";
+  if (heed_sequence_has(model, "transformer.encoder.layers.0.linear1.weight"))
+    model->prefix = "transformer.";
   const heed_sequence_build_desc whole = {sizeof whole, HEED_SEQUENCE_WHOLE, 1, 1, 1};
   heed_graph *graph;
   HEED_TRY(heed_sequence_build(model, &whole, &graph, error));
@@ -235,8 +283,10 @@ static heed_status open_model(heed_sequence *model, const heed_model_desc *desc,
   return HEED_OK;
 }
 
-heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc, heed_sequence **model, heed_error *error) {
-  if (!context || !desc || !model) return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
+heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc,
+                               heed_sequence **model, heed_error *error) {
+  if (!context || !desc || !model)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
   *model = NULL;
   heed_model_desc full;
   HEED_TRY(heed_model_desc_read(&full, desc, error));
@@ -244,8 +294,10 @@ heed_status heed_sequence_open(heed_context *context, const heed_model_desc *des
   if (!made) return heed_fail_memory(error, "model", sizeof *made);
   made->context = context;
   const heed_status status = open_model(made, &full, error);
-  if (status == HEED_OK) *model = made;
-  else heed_sequence_destroy(made);
+  if (status == HEED_OK)
+    *model = made;
+  else
+    heed_sequence_destroy(made);
   return status;
 }
 
@@ -255,6 +307,12 @@ void heed_sequence_destroy(heed_sequence *model) {
   heed_free(model->context, model);
 }
 
-void heed_sequence_get_info(const heed_sequence *model, heed_sequence_info *info) { *info = model->info; }
-uint32_t heed_sequence_tensor_count(const heed_sequence *model) { return heed_checkpoint_count(model->checkpoint); }
-void heed_sequence_tensor(const heed_sequence *model, uint32_t index, heed_tensor_info *info) { heed_checkpoint_describe(model->checkpoint, index, info); }
+void heed_sequence_get_info(const heed_sequence *model, heed_sequence_info *info) {
+  *info = model->info;
+}
+uint32_t heed_sequence_tensor_count(const heed_sequence *model) {
+  return heed_checkpoint_count(model->checkpoint);
+}
+void heed_sequence_tensor(const heed_sequence *model, uint32_t index, heed_tensor_info *info) {
+  heed_checkpoint_describe(model->checkpoint, index, info);
+}

@@ -1,10 +1,12 @@
-/* Places values in one arena: largest first, each at the lowest offset where it meets no value alive at the same time (greedy by
- * size, Pisarchyk & Lee 2020, "Efficient Memory Management for Deep Neural Net Inference", 5.3). */
+/* Places values in one arena: largest first, each at the lowest offset where it meets no value
+ * alive at the same time (greedy by size, Pisarchyk & Lee 2020, "Efficient Memory Management for
+ * Deep Neural Net Inference", 5.3). */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "plan/plan.h"
 
-/* Sorts ids by size, largest first, then by id: insertion into a heap would be faster, but a graph has some hundred values. */
+/* Sorts ids by size, largest first, then by id: insertion into a heap would be faster, but a graph
+ * has some hundred values. */
 static void sort_by_size(const heed_plan *plan, uint32_t *ids, uint32_t count) {
   for (uint32_t gap = count / 2; gap > 0; gap /= 2)
     for (uint32_t i = gap; i < count; i++) {
@@ -20,10 +22,14 @@ static void sort_by_size(const heed_plan *plan, uint32_t *ids, uint32_t count) {
     }
 }
 
-static bool meet(const heed_placement *a, const heed_placement *b) { return a->first <= b->last && b->first <= a->last; }
+static bool meet(const heed_placement *a, const heed_placement *b) {
+  return a->first <= b->last && b->first <= a->last;
+}
 
-/* The lowest aligned offset at which `place` meets none of the values already placed, which are sorted by offset. */
-static uint64_t lowest_fit(const heed_plan *plan, const heed_placement *place, const uint32_t *placed, uint32_t count) {
+/* The lowest aligned offset at which `place` meets none of the values already placed, which are
+ * sorted by offset. */
+static uint64_t lowest_fit(const heed_plan *plan, const heed_placement *place,
+                           const uint32_t *placed, uint32_t count) {
   uint64_t offset = 0;
   for (uint32_t i = 0; i < count; i++) {
     const heed_placement *other = &plan->placement[placed[i]];
@@ -37,7 +43,8 @@ static uint64_t lowest_fit(const heed_plan *plan, const heed_placement *place, c
 
 static void insert_by_offset(const heed_plan *plan, uint32_t *placed, uint32_t count, uint32_t id) {
   uint32_t at = count;
-  for (; at > 0 && plan->placement[placed[at - 1]].offset > plan->placement[id].offset; at--) placed[at] = placed[at - 1];
+  for (; at > 0 && plan->placement[placed[at - 1]].offset > plan->placement[id].offset; at--)
+    placed[at] = placed[at - 1];
   placed[at] = id;
 }
 
@@ -50,8 +57,12 @@ heed_status heed_plan_place(heed_plan *plan, heed_error *error) {
   for (uint32_t id = 1; id <= plan->value_count; id++)
     if (plan->placement[id].live && plan->placement[id].bytes) {
       ids[count++] = id;
-      if (!heed_u64_add(total, heed_align_up(plan->placement[id].bytes, HEED_ARENA_ALIGNMENT), &total) || total > UINT64_MAX / 2)
-        status = heed_fail(error, HEED_OUT_OF_MEMORY, "plan: the values together are larger than 2^63 bytes (found %u values)", count);
+      if (!heed_u64_add(total, heed_align_up(plan->placement[id].bytes, HEED_ARENA_ALIGNMENT),
+                        &total) ||
+          total > UINT64_MAX / 2)
+        status = heed_fail(error, HEED_OUT_OF_MEMORY,
+                           "plan: the values together are larger than 2^63 bytes (found %u values)",
+                           count);
     }
   if (status == HEED_OK) {
     sort_by_size(plan, ids, count);

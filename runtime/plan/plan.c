@@ -1,4 +1,5 @@
-/* The plan: the nodes that the outputs and taps need, in the order of their definition, and what memory that takes. */
+/* The plan: the nodes that the outputs and taps need, in the order of their definition, and what
+ * memory that takes. */
 #include "plan/plan.h"
 
 #include <string.h>
@@ -11,14 +12,17 @@
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
 
-bool heed_plan_wants(const heed_plan *plan, uint32_t value) { return value && plan->placement[value].live; }
+bool heed_plan_wants(const heed_plan *plan, uint32_t value) {
+  return value && plan->placement[value].live;
+}
 
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value) {
   const heed_value_record *record = heed_graph_record(plan->graph, value);
   const heed_placement *place = &plan->placement[heed_graph_root(plan->graph, value)];
   HEED_ASSERT(place->live && place->offset + place->bytes <= plan->memory.arena);
   if (record->kind != HEED_VALUE_VIEW) return place->offset;
-  HEED_ASSERT(record->offset * heed_dtype_size(record->dtype) + heed_plan_bytes(plan, value) <= place->bytes);
+  HEED_ASSERT(record->offset * heed_dtype_size(record->dtype) + heed_plan_bytes(plan, value) <=
+              place->bytes);
   return place->offset + record->offset * heed_dtype_size(record->dtype);
 }
 
@@ -28,7 +32,9 @@ uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value) {
   return heed_shape_count(&record->shape) * heed_dtype_size(record->dtype);
 }
 
-const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step) { return &plan->graph->nodes[plan->order[step]]; }
+const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step) {
+  return &plan->graph->nodes[plan->order[step]];
+}
 
 /* Marks a value, and what owns its memory, as live. */
 static void mark_live(heed_plan *plan, uint32_t id) {
@@ -43,14 +49,16 @@ static void keep(heed_plan *plan, uint32_t id, bool tapped) {
   root->kept = true;
 }
 
-/* Backwards from what is kept: a node runs when one of its results is live, and then its inputs are. */
+/* Backwards from what is kept: a node runs when one of its results is live, and then its inputs
+ * are. */
 static void choose_nodes(heed_plan *plan) {
   const heed_graph *graph = plan->graph;
   uint32_t found = 0;
   for (size_t n = graph->node_count; n-- > 0;) {
     const heed_node *node = &graph->nodes[n];
     bool runs = false;
-    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++) runs = runs || (node->output[i] && plan->placement[node->output[i]].live);
+    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)
+      runs = runs || (node->output[i] && plan->placement[node->output[i]].live);
     if (!runs) continue;
     plan->order[found++] = (uint32_t)n;
     /* The first result is what the kernel is for: it is always computed. */
@@ -71,7 +79,8 @@ static void set_lifetimes(heed_plan *plan) {
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)
-      if (node->output[i]) plan->placement[node->output[i]].first = plan->placement[node->output[i]].last = step;
+      if (node->output[i])
+        plan->placement[node->output[i]].first = plan->placement[node->output[i]].last = step;
     for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
       if (node->input[i]) plan->placement[heed_graph_root(graph, node->input[i])].last = step;
   }
@@ -83,7 +92,9 @@ static void set_lifetimes(heed_plan *plan) {
       place->first = 0;
     }
     if (place->kept) place->last = plan->step_count;
-    place->bytes = record->kind == HEED_VALUE_CONSTANT || record->kind == HEED_VALUE_VIEW ? 0 : heed_plan_bytes(plan, id);
+    place->bytes = record->kind == HEED_VALUE_CONSTANT || record->kind == HEED_VALUE_VIEW
+                       ? 0
+                       : heed_plan_bytes(plan, id);
     if (place->tapped) plan->memory.taps += place->bytes;
   }
 }
@@ -96,38 +107,51 @@ static heed_status mark_wanted(heed_plan *plan, const heed_plan_desc *desc, heed
       any = true;
     }
   for (uint32_t i = 0; i < desc->tap_count; i++) {
-    const heed_value_record *record = heed_graph_need(plan->graph, desc->taps[i], "plan: tap", error);
+    const heed_value_record *record =
+        heed_graph_need(plan->graph, desc->taps[i], "plan: tap", error);
     if (!record) return HEED_INVALID_ARGUMENT;
-    if (record->kind == HEED_VALUE_CONSTANT) return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: a constant cannot be tapped (found \"%s\")", record->name ? record->name : "");
+    if (record->kind == HEED_VALUE_CONSTANT)
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "plan: a constant cannot be tapped (found \"%s\")",
+                       record->name ? record->name : "");
     keep(plan, desc->taps[i].id, true);
     any = true;
   }
   if (any) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: nothing to compute (found no output and no tap, expected at least one)");
+  return heed_fail(error, HEED_INVALID_ARGUMENT,
+                   "plan: nothing to compute (found no output and no tap, expected at least one)");
 }
 
 static heed_status make(heed_plan *plan, const heed_plan_desc *desc, heed_error *error) {
   const heed_graph *graph = plan->graph;
-  plan->placement = heed_alloc(plan->context, (size_t)plan->value_count + 1, sizeof *plan->placement);
+  plan->placement =
+      heed_alloc(plan->context, (size_t)plan->value_count + 1, sizeof *plan->placement);
   plan->order = heed_alloc(plan->context, graph->node_count + 1, sizeof *plan->order);
-  if (!plan->placement || !plan->order) return heed_fail_memory(error, "plan", graph->value_count * sizeof *plan->placement);
+  if (!plan->placement || !plan->order)
+    return heed_fail_memory(error, "plan", graph->value_count * sizeof *plan->placement);
   HEED_TRY(mark_wanted(plan, desc, error));
   choose_nodes(plan);
   set_lifetimes(plan);
   HEED_TRY(heed_plan_place(plan, error));
   const heed_backend_vtable *backend = plan->backend->vtable;
-  for (uint32_t step = 0; step < plan->step_count; step++) HEED_TRY(backend->supports(plan->backend, plan, heed_plan_node(plan, step), error));
+  for (uint32_t step = 0; step < plan->step_count; step++)
+    HEED_TRY(backend->supports(plan->backend, plan, heed_plan_node(plan, step), error));
   return backend->measure(plan->backend, plan, &plan->memory, error);
 }
 
-heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error) {
-  if (!graph || !backend || !plan) return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: graph, backend or place for the result missing (found NULL)");
+heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc,
+                             heed_plan **plan, heed_error *error) {
+  if (!graph || !backend || !plan)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "plan: graph, backend or place for the result missing (found NULL)");
   *plan = NULL;
   heed_plan_desc full = HEED_PLAN_DESC_INIT;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "plan", error));
   desc = &full;
   if ((unsigned)desc->attention > HEED_ATTENTION_MODE_STREAMED)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "plan: no such attention mode (found %d, expected 0 to %d)", (int)desc->attention, HEED_ATTENTION_MODE_STREAMED);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "plan: no such attention mode (found %d, expected 0 to %d)",
+                     (int)desc->attention, HEED_ATTENTION_MODE_STREAMED);
   HEED_TRY(heed_graph_status(graph, error));
   heed_plan *made = heed_alloc(graph->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "plan", sizeof *made);
@@ -157,13 +181,17 @@ uint32_t heed_plan_step_count(const heed_plan *plan) { return plan->step_count; 
 
 heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node) {
   const heed_backend_vtable *backend = plan->backend->vtable;
-  return backend->attention_mode ? backend->attention_mode(plan->backend, plan, node) : HEED_ATTENTION_MODE_AUTO;
+  return backend->attention_mode ? backend->attention_mode(plan->backend, plan, node)
+                                 : HEED_ATTENTION_MODE_AUTO;
 }
 
 static const char *mode_name(const heed_plan *plan, const heed_node *node) {
   const heed_attention_mode mode = heed_plan_attention_mode(plan, node);
-  if (mode != HEED_ATTENTION_MODE_STREAMED) return mode == HEED_ATTENTION_MODE_RESIDENT ? "resident" : "";
-  return heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]) ? "streamed with weights" : "streamed";
+  if (mode != HEED_ATTENTION_MODE_STREAMED)
+    return mode == HEED_ATTENTION_MODE_RESIDENT ? "resident" : "";
+  return heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2])
+             ? "streamed with weights"
+             : "streamed";
 }
 
 void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step) {
@@ -187,5 +215,6 @@ void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *
   for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
     if (node->input[i]) step->bytes += heed_plan_bytes(plan, node->input[i]);
   for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)
-    if (heed_plan_wants(plan, node->output[i])) step->bytes += heed_plan_bytes(plan, node->output[i]);
+    if (heed_plan_wants(plan, node->output[i]))
+      step->bytes += heed_plan_bytes(plan, node->output[i]);
 }

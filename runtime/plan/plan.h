@@ -4,14 +4,15 @@
 
 #include "graph/graph.h"
 
-/* Every value of the arena starts at a multiple of this: the largest alignment a storage buffer may ask for in Vulkan, and a cache
- * line's multiple. */
+/* Every value of the arena starts at a multiple of this: the largest alignment a storage buffer may
+ * ask for in Vulkan, and a cache line's multiple. */
 #define HEED_ARENA_ALIGNMENT 256
 
 /* Where a value lies. Constants are not placed: the backend keeps them as it likes. */
 typedef struct heed_placement {
-  bool live;       /* computed or written, with a place in the arena; for a constant: used by a node that runs */
-  bool kept;       /* output, tap or input: its place is its own to the end */
+  /* computed or written, with a place in the arena; for a constant: used by a node that runs */
+  bool live;
+  bool kept; /* output, tap or input: its place is its own to the end */
   bool tapped;
   uint32_t first, last; /* positions in `order` between which the place is held */
   uint64_t offset, bytes;
@@ -23,13 +24,15 @@ struct heed_plan {
   heed_backend *backend;
   uint32_t *order; /* [step_count] indices of the nodes that run */
   uint32_t step_count;
-  heed_placement *placement; /* [value_count + 1] by value id; entry 0 unused; a view has its own offset inside its base */
+  /* [value_count + 1] by value id; entry 0 unused; a view has its own offset inside its base */
+  heed_placement *placement;
   uint32_t value_count;
   heed_attention_mode attention; /* asked for */
   heed_memory memory;
 };
 
-/* Whether the value is computed by this plan (an attention's weights are only when somebody wants them). */
+/* Whether the value is computed by this plan (an attention's weights are only when somebody wants
+ * them). */
 bool heed_plan_wants(const heed_plan *plan, uint32_t value);
 /* Byte offset of a value in the arena (views resolved); the value must be live and no constant. */
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value);
@@ -40,7 +43,8 @@ heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_n
 /* The node of a step. */
 const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step);
 
-/* plan/lifetime.c: gives every live value an offset so that no two whose lifetimes meet overlap; sets memory.arena. */
+/* plan/lifetime.c: gives every live value an offset so that no two whose lifetimes meet overlap;
+ * sets memory.arena. */
 heed_status heed_plan_place(heed_plan *plan, heed_error *error);
 
 #endif

@@ -1,8 +1,10 @@
-/* Attention maps: head mean, rollout, entropy, mean distance, mass mask. Matrices are row = query, column = key.
+/* Attention maps: head mean, rollout, entropy, mean distance, mass mask. Matrices are row = query,
+ * column = key.
  *
- * Weights come as float; every sum is taken in double, in index order, so that the numbers are the same everywhere.
- * Sources: rollout: Abnar & Zuidema 2020, section 3; mean attention distance: Dosovitskiy et al. 2021, appendix D.7; mass mask: Caron et
- * al. 2021, the published visualisation script. */
+ * Weights come as float; every sum is taken in double, in index order, so that the numbers are the
+ * same everywhere. Sources: rollout: Abnar & Zuidema 2020, section 3; mean attention distance:
+ * Dosovitskiy et al. 2021, appendix D.7; mass mask: Caron et al. 2021, the published visualisation
+ * script. */
 #include <math.h>
 #include <string.h>
 
@@ -28,10 +30,11 @@ static double fuse(const float *weights, uint32_t heads, size_t step, heed_fusio
 void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens, float *mean) {
   const size_t count = (size_t)tokens * tokens;
   if (heads == 0) return;
-  for (size_t i = 0; i < count; i++) mean[i] = (float)fuse(attention + i, heads, count, HEED_FUSION_MEAN);
+  for (size_t i = 0; i < count; i++)
+    mean[i] = (float)fuse(attention + i, heads, count, HEED_FUSION_MEAN);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rollout */
+/* -------------------------------------------------------------------------------------- rollout */
 
 typedef struct rollout_work {
   double *row;     /* [N] one row of a layer's matrix */
@@ -42,7 +45,8 @@ typedef struct rollout_work {
 
 /* Smaller weights first, a NaN last, then smaller indices. */
 static bool weighs_less(const void *user, uint32_t a, uint32_t b) {
-  const double *row = user, x = isnan(row[a]) ? (double)INFINITY : row[a], y = isnan(row[b]) ? (double)INFINITY : row[b];
+  const double *row = user, x = isnan(row[a]) ? (double)INFINITY : row[a],
+               y = isnan(row[b]) ? (double)INFINITY : row[b];
   return x < y || (x == y && a < b);
 }
 
@@ -54,9 +58,10 @@ static void discard_smallest(const heed_rollout_desc *desc, double *row, uint32_
   for (uint32_t i = 0; i < count; i++) row[order[i]] = 0.0;
 }
 
-/* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, rows with weights discarded, and rows with
- * nothing allowed, do not add up to 1 of themselves. */
-static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint32_t i, double residual, const rollout_work *work) {
+/* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, rows
+ * with weights discarded, and rows with nothing allowed, do not add up to 1 of themselves. */
+static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint32_t i,
+                        double residual, const rollout_work *work) {
   const size_t n = desc->tokens;
   double sum = 0.0, *row = work->row;
   for (size_t j = 0; j < n; j++) row[j] = fuse(layer + i * n + j, desc->heads, n * n, desc->fusion);
@@ -65,11 +70,13 @@ static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint3
     row[j] = (1.0 - residual) * row[j] + (i == j ? residual : 0.0);
     sum += row[j];
   }
-  for (size_t j = 0; j < n; j++) row[j] /= sum; /* sum >= residual > 0 for weights that are not negative */
+  /* sum >= residual > 0 for weights that are not negative */
+  for (size_t j = 0; j < n; j++) row[j] /= sum;
 }
 
 /* next = matrix of the layer x product. */
-static void rollout_layer(const heed_rollout_desc *desc, const float *layer, double residual, rollout_work *work) {
+static void rollout_layer(const heed_rollout_desc *desc, const float *layer, double residual,
+                          rollout_work *work) {
   const size_t n = desc->tokens;
   for (uint32_t i = 0; i < desc->tokens; i++) {
     double *to = work->next + i * n;
@@ -89,24 +96,30 @@ static void rollout_layer(const heed_rollout_desc *desc, const float *layer, dou
 static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *error) {
   if (desc->layers == 0 || desc->heads == 0 || desc->tokens == 0)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at least 1 of each)", desc->layers,
-                     desc->heads, desc->tokens);
+                     "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at "
+                     "least 1 of each)",
+                     desc->layers, desc->heads, desc->tokens);
   if (desc->first_layer >= desc->layers || desc->layer_count > desc->layers - desc->first_layer)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: layers are off (found %u from %u, expected within %u)", desc->layer_count,
-                     desc->first_layer, desc->layers);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: layers are off (found %u from %u, expected within %u)",
+                     desc->layer_count, desc->first_layer, desc->layers);
   if (!(desc->residual >= 0.0f && desc->residual <= 1.0f))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: the share of the identity is off (found %g, expected 0 to 1)",
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: the share of the identity is off (found %g, expected 0 to 1)",
                      (double)desc->residual);
   if (!(desc->discard >= 0.0f && desc->discard < 1.0f))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: the share to discard is off (found %g, expected 0 to less than 1)",
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: the share to discard is off (found %g, expected 0 to less than 1)",
                      (double)desc->discard);
-  if (desc->fusion != HEED_FUSION_MEAN && desc->fusion != HEED_FUSION_MIN && desc->fusion != HEED_FUSION_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "rollout: fusion is not known (found %d, expected 0 to 2)", (int)desc->fusion);
+  if (desc->fusion != HEED_FUSION_MEAN && desc->fusion != HEED_FUSION_MIN &&
+      desc->fusion != HEED_FUSION_MAX)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: fusion is not known (found %d, expected 0 to 2)", (int)desc->fusion);
   return HEED_OK;
 }
 
-heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout,
-                             heed_error *error) {
+heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc,
+                             const float *attention, float *rollout, heed_error *error) {
   heed_rollout_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
   desc = &full;
@@ -116,14 +129,16 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
   if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, desc->heads, &per_layer) ||
       !heed_size_mul(square, 2 * sizeof(double), &memory))
     return heed_fail_memory(error, "rollout", SIZE_MAX);
-  rollout_work work = {heed_alloc_raw(context, n, sizeof(double)), heed_alloc_raw(context, n, sizeof(uint32_t)), heed_alloc(context, square, sizeof(double)),
-                       heed_alloc_raw(context, square, sizeof(double))};
+  rollout_work work = {
+      heed_alloc_raw(context, n, sizeof(double)), heed_alloc_raw(context, n, sizeof(uint32_t)),
+      heed_alloc(context, square, sizeof(double)), heed_alloc_raw(context, square, sizeof(double))};
   const bool made = work.row && work.order && work.product && work.next;
   if (made) {
     const double residual = desc->residual == 0.0f ? 0.5 : (double)desc->residual;
     const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
     for (size_t i = 0; i < n; i++) work.product[i * n + i] = 1.0;
-    for (uint32_t layer = desc->first_layer; layer < end; layer++) rollout_layer(desc, attention + layer * per_layer, residual, &work);
+    for (uint32_t layer = desc->first_layer; layer < end; layer++)
+      rollout_layer(desc, attention + layer * per_layer, residual, &work);
     for (size_t i = 0; i < square; i++) rollout[i] = (float)work.product[i];
   }
   heed_free(context, work.row);
@@ -133,7 +148,7 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
   return made ? HEED_OK : heed_fail_memory(error, "rollout", memory);
 }
 
-/* ---------------------------------------------------------------------------------------------------- numbers of a row */
+/* ----------------------------------------------------------------------------- numbers of a row */
 
 double heed_map_entropy(const float *row, uint32_t n) {
   double sum = 0.0;
@@ -144,14 +159,16 @@ double heed_map_entropy(const float *row, uint32_t n) {
   return sum;
 }
 
-double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, bool renormalise) {
+double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns,
+                         double patch, bool renormalise) {
   const size_t patches = (size_t)rows * columns, tokens = prefix + patches;
   double total = 0.0;
   for (size_t q = 0; q < patches; q++) {
     const float *row = attention + (prefix + q) * tokens + prefix;
     double moment = 0.0, mass = 0.0;
     for (size_t k = 0; k < patches; k++) {
-      const double down = (double)(k / columns) - (double)(q / columns), across = (double)(k % columns) - (double)(q % columns);
+      const double down = (double)(k / columns) - (double)(q / columns),
+                   across = (double)(k % columns) - (double)(q % columns);
       moment += (double)row[k] * sqrt(down * down + across * across);
       mass += (double)row[k];
     }
@@ -163,10 +180,12 @@ double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows,
   return patches ? total / (double)patches * patch : 0.0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ mass mask */
+/* ------------------------------------------------------------------------------------ mass mask */
 
 /* NaN and negative count as 0. */
-static double mass_of(const float *weights, uint32_t index) { return weights[index] > 0.0f ? (double)weights[index] : 0.0; }
+static double mass_of(const float *weights, uint32_t index) {
+  return weights[index] > 0.0f ? (double)weights[index] : 0.0;
+}
 
 /* Larger weights first, then smaller indices: a total order, so any sort gives the same. */
 static bool comes_before(const void *user, uint32_t a, uint32_t b) {
@@ -175,7 +194,8 @@ static bool comes_before(const void *user, uint32_t a, uint32_t b) {
   return mass_a > mass_b || (mass_a == mass_b && a < b);
 }
 
-uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask, uint32_t *order) {
+uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
+                            uint32_t *order) {
   double total = 0.0, held = 0.0;
   uint32_t count = 0;
   for (uint32_t i = 0; i < n; i++) order[i] = i;

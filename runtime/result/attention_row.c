@@ -1,5 +1,5 @@
-/* Rows of an attention's weights on demand, from kept query and key, so that the op need not have stored any: 1 score 2 softcap, bias
- * 3 mask 4 norm. */
+/* Rows of an attention's weights on demand, from kept query and key, so that the op need not have
+ * stored any: 1 score 2 softcap, bias 3 mask 4 norm. */
 #include <math.h>
 #include <string.h>
 
@@ -22,22 +22,28 @@ typedef struct row_job {
 /* What all rows of a head share: its keys. */
 static heed_status read_head(row_job *job, heed_error *error) {
   const heed_attention_sizes *s = &job->sizes;
-  const uint64_t k_head = (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
-  HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth, (uint64_t)s->keys * s->depth, job->k, error));
-  return job->desc->va.id ? heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error) : HEED_OK;
+  const uint64_t k_head =
+      (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
+  HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth,
+                             (uint64_t)s->keys * s->depth, job->k, error));
+  return job->desc->va.id
+             ? heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error)
+             : HEED_OK;
 }
 
 /* Scores of all keys in double, then capped. */
 static heed_status scores(row_job *job, heed_error *error) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t q_row = ((uint64_t)job->batch * s->heads + job->head) * s->queries + job->query;
-  HEED_TRY(heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
+  HEED_TRY(
+      heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
   const double cap = (double)job->desc->softcap;
   for (uint32_t j = 0; j < s->keys; j++) {
     const float *k = job->k + (size_t)j * s->depth;
     double sum = 0.0;
     for (uint32_t d = 0; d < s->depth; d++)
-      sum += job->desc->va.id ? (double)job->va[d] * tanh((double)job->q[d] + (double)k[d]) : (double)job->q[d] * (double)k[d];
+      sum += job->desc->va.id ? (double)job->va[d] * tanh((double)job->q[d] + (double)k[d])
+                              : (double)job->q[d] * (double)k[d];
     sum *= (double)job->desc->scale;
     job->logits[j] = (float)(cap > 0.0 ? cap * tanh(sum / cap) : sum);
   }
@@ -47,7 +53,8 @@ static heed_status scores(row_job *job, heed_error *error) {
 static heed_status add_bias(row_job *job, heed_error *error) {
   if (!job->desc->bias.id) return HEED_OK;
   const uint32_t *stride = job->sizes.bias_stride;
-  const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] + (uint64_t)job->query * stride[2];
+  const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] +
+                      (uint64_t)job->query * stride[2];
   const uint32_t count = stride[3] ? job->sizes.keys : 1;
   HEED_TRY(heed_session_read(job->session, job->desc->bias, at, count, job->bias, error));
   for (uint32_t j = 0; j < job->sizes.keys; j++) {
@@ -58,7 +65,8 @@ static heed_status add_bias(row_job *job, heed_error *error) {
 }
 
 /* Entries that a U8 row of `value` does not allow become -Inf. */
-static heed_status apply_mask(row_job *job, heed_value value, uint64_t at, uint64_t count, heed_error *error) {
+static heed_status apply_mask(row_job *job, heed_value value, uint64_t at, uint64_t count,
+                              heed_error *error) {
   if (!value.id) return HEED_OK;
   HEED_TRY(heed_session_read(job->session, value, at, count, job->mask, error));
   for (uint32_t j = 0; j < job->sizes.keys; j++)
@@ -73,10 +81,12 @@ static heed_status masks(row_job *job, heed_error *error) {
   for (uint32_t j = 0; j < s->keys; j++)
     if (j < first || j >= end) job->logits[j] = -INFINITY;
   const uint32_t *stride = s->mask_stride;
-  const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] + (uint64_t)job->query * stride[2];
+  const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] +
+                      (uint64_t)job->query * stride[2];
   HEED_TRY(apply_mask(job, job->desc->mask, at, stride[3] ? s->keys : 1, error));
   HEED_TRY(apply_mask(job, job->desc->key_padding, (uint64_t)job->batch * s->keys, s->keys, error));
-  return apply_mask(job, job->desc->query_padding, (uint64_t)job->batch * s->queries + job->query, 1, error);
+  return apply_mask(job, job->desc->query_padding, (uint64_t)job->batch * s->queries + job->query,
+                    1, error);
 }
 
 static heed_status compute(row_job *job, float *to, float *logits, heed_error *error) {
@@ -92,15 +102,20 @@ static heed_status compute(row_job *job, float *to, float *logits, heed_error *e
 static heed_status find_attention(row_job *job, heed_value weights, heed_error *error) {
   const heed_value_record *record = heed_graph_need(job->graph, weights, "attention row", error);
   if (!record) return HEED_INVALID_ARGUMENT;
-  const heed_node *node = record->kind == HEED_VALUE_RESULT ? &job->graph->nodes[record->node] : NULL;
+  const heed_node *node =
+      record->kind == HEED_VALUE_RESULT ? &job->graph->nodes[record->node] : NULL;
   if (!node || node->op != HEED_OP_KIND_attention || node->output[1] != weights.id)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention row: the value is not the weights of an attention (found \"%s\")", record->name ? record->name : "");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention row: the value is not the weights of an attention (found \"%s\")",
+                     record->name ? record->name : "");
   job->desc = node->desc;
   heed_attention_get_sizes(job->graph, job->desc, &job->sizes);
   const heed_attention_sizes *s = &job->sizes;
   if (job->batch >= s->batch || job->head >= s->heads || job->query >= s->queries)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention row: out of range (found batch %u, head %u, query %u, expected under %u, %u, %u)", job->batch,
-                     job->head, job->query, s->batch, s->heads, s->queries);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention row: out of range (found batch %u, head %u, query %u, expected "
+                     "under %u, %u, %u)",
+                     job->batch, job->head, job->query, s->batch, s->heads, s->queries);
   return HEED_OK;
 }
 
@@ -109,7 +124,8 @@ static heed_status begin(row_job *job, heed_value weights, heed_error *error) {
   HEED_TRY(find_attention(job, weights, error));
   const size_t keys = job->sizes.keys, depth = job->sizes.depth;
   size_t floats;
-  if (!heed_size_mul(keys, depth + 5, &floats) || !heed_size_add(floats, 2 * depth, &floats)) return heed_fail_memory(error, "attention row", SIZE_MAX);
+  if (!heed_size_mul(keys, depth + 5, &floats) || !heed_size_add(floats, 2 * depth, &floats))
+    return heed_fail_memory(error, "attention row", SIZE_MAX);
   job->q = heed_alloc_raw(job->graph->context, floats, sizeof *job->q);
   if (!job->q) return heed_fail_memory(error, "attention row", floats * sizeof *job->q);
   job->va = job->q + depth;
@@ -122,9 +138,14 @@ static heed_status begin(row_job *job, heed_value weights, heed_error *error) {
   return HEED_OK;
 }
 
-heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query, float *to, float *logits,
+heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch,
+                                       uint32_t head, uint32_t query, float *to, float *logits,
                                        heed_error *error) {
-  row_job job = {.session = session, .graph = heed_session_graph(session), .batch = batch, .head = head, .query = query};
+  row_job job = {.session = session,
+                 .graph = heed_session_graph(session),
+                 .batch = batch,
+                 .head = head,
+                 .query = query};
   HEED_TRY(begin(&job, weights, error));
   heed_status status = read_head(&job, error);
   if (status == HEED_OK) status = compute(&job, to, logits, error);
@@ -133,8 +154,10 @@ heed_status heed_session_attention_row(heed_session *session, heed_value weights
 }
 
 /* Adds share times the head's rows to `to`. */
-static heed_status add_head(row_job *job, const heed_attention_map_desc *desc, float share, float *to, heed_error *error) {
-  const uint32_t keys = job->sizes.keys, rows = desc->row_count ? desc->row_count : job->sizes.queries;
+static heed_status add_head(row_job *job, const heed_attention_map_desc *desc, float share,
+                            float *to, heed_error *error) {
+  const uint32_t keys = job->sizes.keys,
+                 rows = desc->row_count ? desc->row_count : job->sizes.queries;
   HEED_TRY(read_head(job, error));
   for (uint32_t r = 0; r < rows; r++) {
     job->query = desc->row_count ? desc->rows[r] : r;
@@ -144,16 +167,25 @@ static heed_status add_head(row_job *job, const heed_attention_map_desc *desc, f
   return HEED_OK;
 }
 
-heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error) {
-  if (!session || !desc || !to) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention map: session, desc or place for the result missing (found NULL)");
+heed_status heed_session_attention_map(heed_session *session, heed_value weights,
+                                       const heed_attention_map_desc *desc, float *to,
+                                       heed_error *error) {
+  if (!session || !desc || !to)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention map: session, desc or place for the result missing (found NULL)");
   heed_attention_map_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "attention map", error));
   desc = &full;
-  row_job job = {.session = session, .graph = heed_session_graph(session), .batch = desc->batch, .head = desc->head_mean ? 0 : desc->head};
+  row_job job = {.session = session,
+                 .graph = heed_session_graph(session),
+                 .batch = desc->batch,
+                 .head = desc->head_mean ? 0 : desc->head};
   for (uint32_t r = 0; r < desc->row_count; r++)
-    if (!desc->rows || desc->rows[r] > job.query) job.query = desc->rows ? desc->rows[r] : UINT32_MAX;
+    if (!desc->rows || desc->rows[r] > job.query)
+      job.query = desc->rows ? desc->rows[r] : UINT32_MAX;
   HEED_TRY(begin(&job, weights, error));
-  const uint32_t heads = desc->head_mean ? job.sizes.heads : 1, rows = desc->row_count ? desc->row_count : job.sizes.queries;
+  const uint32_t heads = desc->head_mean ? job.sizes.heads : 1,
+                 rows = desc->row_count ? desc->row_count : job.sizes.queries;
   memset(to, 0, (size_t)rows * job.sizes.keys * sizeof *to);
   heed_status status = HEED_OK;
   for (uint32_t h = 0; h < heads && status == HEED_OK; h++) {

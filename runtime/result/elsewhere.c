@@ -1,5 +1,5 @@
-/* Words for a picture whose patches show next to nothing. See heed.h; web/plot/caption.js has the same for the pages, and
- * tests/vectors/scale/cases.json holds both to one table. */
+/* Words for a picture whose patches show next to nothing. See heed.h; web/plot/caption.js has the
+ * same for the pages, and tests/vectors/scale/cases.json holds both to one table. */
 #include <string.h>
 
 #include "heed/heed.h"
@@ -14,16 +14,20 @@ typedef struct holders {
 } holders;
 
 static uint32_t count_of(const holders *h) { return h->prefix + (h->token >= h->prefix); }
-static double weight_of(const holders *h, uint32_t i) { return (double)h->row[i < h->prefix ? i : h->token]; }
+static double weight_of(const holders *h, uint32_t i) {
+  return (double)h->row[i < h->prefix ? i : h->token];
+}
 
-/* Of those after holder `last`, larger weights first, then smaller indices, the next; count_of when there is none. last = count_of begins.
+/* Of those after holder `last`, larger weights first, then smaller indices, the next; count_of when
+ * there is none. last = count_of begins.
  */
 static uint32_t next_of(const holders *h, uint32_t last) {
   const uint32_t count = count_of(h);
   uint32_t best = count;
   for (uint32_t i = 0; i < count; i++) {
     const double weight = weight_of(h, i);
-    const bool after = last == count || weight < weight_of(h, last) || (weight == weight_of(h, last) && i > last);
+    const bool after =
+        last == count || weight < weight_of(h, last) || (weight == weight_of(h, last) && i > last);
     if (after && (best == count || weight > weight_of(h, best))) best = i;
   }
   return best;
@@ -45,8 +49,8 @@ static void add_name(char *text, const holders *h, uint32_t i) {
     strcat(strcat(text, "register "), heed_text_number(i, 0, digits));
 }
 
-const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix, uint32_t token, heed_row_kind kind,
-                               char text[HEED_MAP_ELSEWHERE_SIZE]) {
+const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix, uint32_t token,
+                               heed_row_kind kind, char text[HEED_MAP_ELSEWHERE_SIZE]) {
   const holders h = {row, prefix, token};
   const char *to = kind == HEED_ROW_ATTENTION ? "on " : "from ";
   double total = 0.0, held = 0.0;
@@ -55,7 +59,8 @@ const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix, ui
   for (uint32_t i = 0; i < count_of(&h); i++) held += weight_of(&h, i);
   if (total == 0.0) return strcat(strcat(strcpy(text, "no weight "), to), "any token");
   if (kind == HEED_ROW_COLUMN || !(total - held < TENTH * total)) return text;
-  for (uint32_t i = next_of(&h, count_of(&h)); i < count_of(&h) && weight_of(&h, i) >= TENTH * total; i = next_of(&h, i)) {
+  for (uint32_t i = next_of(&h, count_of(&h));
+       i < count_of(&h) && weight_of(&h, i) >= TENTH * total; i = next_of(&h, i)) {
     add_share(text, weight_of(&h, i) / total, to);
     add_name(text, &h, i);
   }

@@ -8,15 +8,17 @@
 #define LOG_LOW (-2) /* where LOG begins, as a power of ten of times uniform */
 #define OUTLIER 16.0 /* below this part of the end a map has next to no colours */
 
-/* ------------------------------------------------------------------------------------------------------------------ ends */
+/* ----------------------------------------------------------------------------------------- ends */
 
 heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest) {
   const double least = (tokens < FLOOR ? tokens : FLOOR) / tokens; /* no weight is above 1 */
   const bool above = isfinite(largest) && largest > least;
-  return (heed_scale){kind == HEED_SCALE_AUTO ? HEED_SCALE_UNIFORM : kind, tokens, above ? largest : least};
+  return (heed_scale){kind == HEED_SCALE_AUTO ? HEED_SCALE_UNIFORM : kind, tokens,
+                      above ? largest : least};
 }
 
-heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest, size_t count) {
+heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
+                              size_t count) {
   double most = 0.0;
   size_t reaching = 0, low = 0;
   for (size_t i = 0; i < count; i++)
@@ -27,31 +29,37 @@ heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const doubl
     reaching++;
     low += largest[i] < scale.end / OUTLIER;
   }
-  return kind == HEED_SCALE_AUTO && 2 * low > reaching ? heed_scale_of(HEED_SCALE_LOG, tokens, most) : scale;
+  return kind == HEED_SCALE_AUTO && 2 * low > reaching ? heed_scale_of(HEED_SCALE_LOG, tokens, most)
+                                                       : scale;
 }
 
 double heed_scale_place(const heed_scale *scale, double weight, double own) {
   if (isnan(weight)) return weight;
   if (scale->kind == HEED_SCALE_OWN) return own > 0.0 ? weight / own : 0.0;
   if (scale->kind != HEED_SCALE_LOG) return weight / scale->end;
-  return fmax(0.0, (log10(fmax(weight * scale->tokens, 1e-12)) - LOG_LOW) / (log10(scale->end * scale->tokens) - LOG_LOW));
+  return fmax(0.0, (log10(fmax(weight * scale->tokens, 1e-12)) - LOG_LOW) /
+                       (log10(scale->end * scale->tokens) - LOG_LOW));
 }
 
 double heed_scale_top(const heed_scale *scale) {
-  return scale->kind == HEED_SCALE_OWN ? 1.0 : scale->end * (scale->kind == HEED_SCALE_SHARE ? 100.0 : scale->tokens);
+  return scale->kind == HEED_SCALE_OWN
+             ? 1.0
+             : scale->end * (scale->kind == HEED_SCALE_SHARE ? 100.0 : scale->tokens);
 }
 
 const char *heed_scale_unit(const heed_scale *scale) {
-  static const char *const units[] = {"x uniform", "x uniform", "% of the row", "x uniform, log", "of its largest"};
+  static const char *const units[] = {"x uniform", "x uniform", "% of the row", "x uniform, log",
+                                      "of its largest"};
   return units[scale->kind];
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- ticks */
+/* ---------------------------------------------------------------------------------------- ticks */
 
 /* Three digits that count, without zeros at their end. */
 static void write_tick(heed_scale_tick *tick, double at, double value, const char *unit) {
   uint32_t decimals = 0;
-  for (double scaled = value; value > 0.0 && scaled < 100.0 && decimals < 9; scaled *= 10.0) decimals++;
+  for (double scaled = value; value > 0.0 && scaled < 100.0 && decimals < 9; scaled *= 10.0)
+    decimals++;
   tick->at = at;
   heed_text_number(value, decimals, tick->text);
   char *end = tick->text + strlen(tick->text);
@@ -60,7 +68,8 @@ static void write_tick(heed_scale_tick *tick, double at, double value, const cha
   strcpy(end, unit);
 }
 
-/* The first of 1, 2, 2.5, 5 and 10 times a power of ten that is at least a quarter of `top`, but for rounding. */
+/* The first of 1, 2, 2.5, 5 and 10 times a power of ten that is at least a quarter of `top`, but
+ * for rounding. */
 static double step_to(double top) {
   static const double factors[] = {1.0, 2.0, 2.5, 5.0, 10.0};
   const double least = top / 4.0;
@@ -76,7 +85,8 @@ static uint32_t linear_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED
   const char *unit = scale->kind == HEED_SCALE_SHARE ? " %" : "";
   const double top = heed_scale_top(scale), step = step_to(top);
   uint32_t count = 0;
-  for (; count * step < top && count < HEED_SCALE_TICKS - 1; count++) write_tick(&ticks[count], count * step / top, count * step, unit);
+  for (; count * step < top && count < HEED_SCALE_TICKS - 1; count++)
+    write_tick(&ticks[count], count * step / top, count * step, unit);
   write_tick(&ticks[count], 1.0, top, unit);
   return count + 1;
 }
@@ -93,16 +103,21 @@ static uint32_t log_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED_SC
   return count + 1;
 }
 
-static double room_of(const heed_scale_tick *tick, double label) { return label > 0.0 ? label : (double)strlen(tick->text) + 1.0; }
+static double room_of(const heed_scale_tick *tick, double label) {
+  return label > 0.0 ? label : (double)strlen(tick->text) + 1.0;
+}
 
-uint32_t heed_scale_ticks(const heed_scale *scale, double length, double label, heed_scale_tick ticks[HEED_SCALE_TICKS]) {
-  const uint32_t count = scale->kind == HEED_SCALE_LOG ? log_ticks(scale, ticks) : linear_ticks(scale, ticks);
+uint32_t heed_scale_ticks(const heed_scale *scale, double length, double label,
+                          heed_scale_tick ticks[HEED_SCALE_TICKS]) {
+  const uint32_t count =
+      scale->kind == HEED_SCALE_LOG ? log_ticks(scale, ticks) : linear_ticks(scale, ticks);
   const heed_scale_tick end = ticks[count - 1];
   const double last = length - room_of(&end, label);
   double taken = 0.0;
   uint32_t kept = 0;
   for (uint32_t i = 0; i + 1 < count; i++) {
-    const double room = room_of(&ticks[i], label), start = i == 0 ? 0.0 : ticks[i].at * length - room / 2.0;
+    const double room = room_of(&ticks[i], label),
+                 start = i == 0 ? 0.0 : ticks[i].at * length - room / 2.0;
     if (!(start >= taken && start + room <= last)) continue;
     taken = start + room;
     ticks[kept++] = ticks[i];

@@ -1,6 +1,7 @@
-/* How weights become colours: where the bar of a figure ends, a weight's place on it, and the numbers below it. No scale of weights but
- * OWN ends below four times uniform: what has next to nothing has the colour of nothing. web/plot/scale.js and grid_scale.js have the same
- * for the pages; tests/vectors/scale/cases.json holds both to one table. */
+/* How weights become colours: where the bar of a figure ends, a weight's place on it, and the
+ * numbers below it. No scale of weights but OWN ends below four times uniform: what has next to
+ * nothing has the colour of nothing. web/plot/scale.js and grid_scale.js have the same for the
+ * pages; tests/vectors/scale/cases.json holds both to one table. */
 #ifndef HEED_RESULT_SCALE_H
 #define HEED_RESULT_SCALE_H
 
@@ -15,11 +16,14 @@ typedef struct heed_scale {
 
 /* largest: the largest weight that is drawn; what is not finite counts as 0. AUTO is UNIFORM. */
 heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest);
-/* The scale of many maps, whose largest weights these are. AUTO is LOG where of the maps that reach 1 x uniform more than half stay below a
- * sixteenth of the end: one head would have the bar to itself. */
-heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest, size_t count);
+/* The scale of many maps, whose largest weights these are. AUTO is LOG where of the maps that reach
+ * 1 x uniform more than half stay below a sixteenth of the end: one head would have the bar to
+ * itself. */
+heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
+                              size_t count);
 
-/* Along the bar from 0 to 1, more beyond its end; NaN stays NaN. own: the largest weight of the map, which only OWN looks at. */
+/* Along the bar from 0 to 1, more beyond its end; NaN stays NaN. own: the largest weight of the
+ * map, which only OWN looks at. */
 double heed_scale_place(const heed_scale *scale, double weight, double own);
 /* The end in the unit of the bar's numbers. */
 double heed_scale_top(const heed_scale *scale);
@@ -31,8 +35,10 @@ typedef struct heed_scale_tick {
   double at; /* 0 to 1 */
   char text[HEED_TEXT_NUMBER_SIZE + 2];
 } heed_scale_tick;
-/* Round numbers and the end, those whose labels do not meet on a bar of `length` characters; the end always stands. label: the room that a
- * label takes, 0 = its characters and a gap. Returns how many. */
-uint32_t heed_scale_ticks(const heed_scale *scale, double length, double label, heed_scale_tick ticks[HEED_SCALE_TICKS]);
+/* Round numbers and the end, those whose labels do not meet on a bar of `length` characters; the
+ * end always stands. label: the room that a label takes, 0 = its characters and a gap. Returns how
+ * many. */
+uint32_t heed_scale_ticks(const heed_scale *scale, double length, double label,
+                          heed_scale_tick ticks[HEED_SCALE_TICKS]);
 
 #endif

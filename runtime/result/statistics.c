@@ -5,7 +5,8 @@
 
 #define TOP 5
 
-/* The TOP largest weights of a row together, added from the largest down; a NaN stays the first, so that the sum is one. */
+/* The TOP largest weights of a row together, added from the largest down; a NaN stays the first, so
+ * that the sum is one. */
 static double top_mass(const float *row, uint32_t n) {
   double top[TOP] = {0}, sum = 0.0;
   for (uint32_t i = 0; i < n; i++) {
@@ -19,10 +20,12 @@ static double top_mass(const float *row, uint32_t n) {
   return sum;
 }
 
-void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, heed_map_statistics *statistics) {
+void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows,
+                             uint32_t columns, double patch, heed_map_statistics *statistics) {
   const uint32_t patches = rows * columns, tokens = prefix + patches;
-  *statistics = (heed_map_statistics){.distance = heed_map_distance(attention, prefix, rows, columns, patch, false),
-                                      .distance_renormalised = heed_map_distance(attention, prefix, rows, columns, patch, true)};
+  *statistics = (heed_map_statistics){
+      .distance = heed_map_distance(attention, prefix, rows, columns, patch, false),
+      .distance_renormalised = heed_map_distance(attention, prefix, rows, columns, patch, true)};
   if (prefix) statistics->entropy_cls = heed_map_entropy(attention, tokens);
   for (uint32_t q = prefix; q < tokens; q++) {
     const float *row = attention + (size_t)q * tokens;

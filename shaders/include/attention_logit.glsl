@@ -1,6 +1,7 @@
-// From the product of a query and a key to its logit: scale, softcap, bias; -Inf where the pair is not allowed, the bias -Inf or past the
-// last key.
-// The includer has FLAGS, batch and head, params, and the buffers mask, key_padding, query_padding (by words) and bias.
+// From the product of a query and a key to its logit: scale, softcap, bias; -Inf where the pair is
+// not allowed, the bias -Inf or past the last key.
+// The includer has FLAGS, batch and head, params, and the buffers mask, key_padding, query_padding
+// (by words) and bias.
 #ifndef HEED_ATTENTION_LOGIT_GLSL
 #define HEED_ATTENTION_LOGIT_GLSL
 
@@ -21,7 +22,9 @@ bool allowed(uint row, uint j) {
     may = may && byte_of(key_padding[at >> 2], at) != 0;
   }
   if (has(HEED_ATTENTION_MASK)) {
-    const uint at = params.mask_origin + batch * params.mask_stride[0] + head * params.mask_stride[1] + row * params.mask_stride[2] + at_key * params.mask_stride[3];
+    const uint at = params.mask_origin + batch * params.mask_stride[0] +
+                    head * params.mask_stride[1] + row * params.mask_stride[2] +
+                    at_key * params.mask_stride[3];
     may = may && byte_of(mask[at >> 2], at) != 0;
   }
   return may;
@@ -30,11 +33,13 @@ bool allowed(uint row, uint j) {
 // Logit of a query and a key from their product.
 float finish(float product, uint row, uint j) {
   float v = product * params.scale;
-  if (has(HEED_ATTENTION_SOFTCAP)) v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
+  if (has(HEED_ATTENTION_SOFTCAP))
+    v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
   bool may = allowed(row, j);
   if (has(HEED_ATTENTION_BIAS)) {
-    const float add = bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] + row * params.bias_stride[2] +
-                           min(j, params.keys - 1) * params.bias_stride[3]];
+    const float add =
+        bias[params.bias_origin + batch * params.bias_stride[0] + head * params.bias_stride[1] +
+             row * params.bias_stride[2] + min(j, params.keys - 1) * params.bias_stride[3]];
     v += add;
     may = may && !heed_is_minus_infinity(add);
   }

@@ -1,12 +1,14 @@
-// Which keys position allows a query (graph/attention_rule.h). The includer has FLAGS and params with queries, keys, offset and the
-// sides of the window, which are kept under queries + keys, so that these sums stay in range.
+// Which keys position allows a query (graph/attention_rule.h). The includer has FLAGS and params
+// with queries, keys, offset and the sides of the window, which are kept under queries + keys, so
+// that these sums stay in range.
 #ifndef HEED_ATTENTION_RANGE_GLSL
 #define HEED_ATTENTION_RANGE_GLSL
 
 #include "params/attention_flags.h"
 
 bool has(uint flag) { return (FLAGS & flag) != 0; }
-const bool POSITION = (FLAGS & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
+const bool POSITION =
+    (FLAGS & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
 
 float minus_infinity() { return uintBitsToFloat(0xFF800000u); }
 float not_a_number() { return uintBitsToFloat(0x7FC00000u); }

@@ -1,5 +1,6 @@
-// What every shader has: the workgroup's width as specialisation constant 0, and a flat index over the grid. Long one-dimensional
-// work is spread over x and y, since a device need not take more than 65535 groups along one axis.
+// What every shader has: the workgroup's width as specialisation constant 0, and a flat index over
+// the grid. Long one-dimensional work is spread over x and y, since a device need not take more
+// than 65535 groups along one axis.
 #ifndef HEED_BASE_GLSL
 #define HEED_BASE_GLSL
 

@@ -1,10 +1,12 @@
-// Elementary functions with a known error everywhere: GLSL leaves the precision of exp and tanh to the driver.
-// heed_exp: Cephes expf, below 2 ulp; heed_tanh: Cephes tanhf; heed_erf: Abramowitz & Stegun 7.1.26, absolute error 1.5e-7.
+// Elementary functions with a known error everywhere: GLSL leaves the precision of exp and tanh to
+// the driver. heed_exp: Cephes expf, below 2 ulp; heed_tanh: Cephes tanhf; heed_erf: Abramowitz &
+// Stegun 7.1.26, absolute error 1.5e-7.
 #ifndef HEED_MATH_GLSL
 #define HEED_MATH_GLSL
 
-// -FLT_MAX: where a running maximum of logits starts, as no logit but -Inf lies under it. -Inf relative to it or to more is -Inf, so that
-// exp of it is 0. A sum of exponentials with any other logit is 1 or more, so that a sum of 0 says that all of them were -Inf.
+// -FLT_MAX: where a running maximum of logits starts, as no logit but -Inf lies under it. -Inf
+// relative to it or to more is -Inf, so that exp of it is 0. A sum of exponentials with any other
+// logit is 1 or more, so that a sum of 0 says that all of them were -Inf.
 const float HEED_LOWEST = -3.40282347e+38;
 
 // Results under 2^-126 are 0. NaN is the caller's business: a clamp may swallow it.
@@ -34,7 +36,8 @@ vec4 heed_tanh(vec4 x) {
   p = p * z - 3.33332819422e-1;
   const vec4 small = p * z * x + x;
   const vec4 large = sign(x) * (1.0 - 2.0 / (heed_exp(2.0 * abs(x)) + 1.0));
-  return mix(small, large, greaterThanEqual(abs(x), vec4(0.625))); // NaN is neither: it goes through the polynomial
+  // NaN is neither: it goes through the polynomial
+  return mix(small, large, greaterThanEqual(abs(x), vec4(0.625)));
 }
 float heed_tanh(float x) { return heed_tanh(vec4(x)).x; }
 
@@ -62,12 +65,16 @@ vec4 heed_finite(vec4 v) {
 // Numbers as in heed_activation. Kinds whose formula would lose a NaN take it from x.
 vec4 heed_activate(uint kind, vec4 x) {
   vec4 y = x;
-  // x times something that vanishes: -Inf would give NaN, and under -100 the product is 0 in 24 bits
+  // x times something that vanishes: -Inf would give NaN, and under -100 the product is 0 in 24
+  // bits
   const vec4 above = max(x, vec4(-100.0));
   switch (kind) {
     case 1: y = max(x, vec4(0.0)); break;
     case 2: y = 0.5 * above * (1.0 + heed_erf(above * 0.70710678118)); break;
-    case 3: y = 0.5 * above * (1.0 + heed_tanh(0.79788456080 * (above + 0.044715 * above * above * above))); break;
+    case 3:
+      y = 0.5 * above *
+          (1.0 + heed_tanh(0.79788456080 * (above + 0.044715 * above * above * above)));
+      break;
     case 4: y = above / (1.0 + heed_exp(-1.702 * above)); break;
     case 5: y = heed_tanh(x); break;
     case 6: y = 1.0 / (1.0 + heed_exp(-x)); break;

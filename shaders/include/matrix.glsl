@@ -1,5 +1,6 @@
-// What the modules with cooperative matrices (HEED_MATRIX) ask of GLSL; stands before everything else. Their products are of fp16
-// factors, summed in fp32, in shapes M x N x K that the device names and specialisation constants carry.
+// What the modules with cooperative matrices (HEED_MATRIX) ask of GLSL; stands before everything
+// else. Their products are of fp16 factors, summed in fp32, in shapes M x N x K that the device
+// names and specialisation constants carry.
 #ifndef HEED_MATRIX_GLSL
 #define HEED_MATRIX_GLSL
 
@@ -16,6 +17,8 @@
 #define HEED_FACTOR_B(K, N) coopmat<float16_t, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
 
 // What lanes of a subgroup wrote to shared memory is there for all of it.
-#define HEED_SUBGROUP_MEETS() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
+#define HEED_SUBGROUP_MEETS()                                                   \
+  controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, \
+                 gl_SemanticsAcquireRelease)
 
 #endif

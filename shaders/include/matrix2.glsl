@@ -1,4 +1,5 @@
-// What the modules with VK_NV_cooperative_matrix2 (HEED_MATRIX2) ask of GLSL; they are SPIR-V for Vulkan 1.3.
+// What the modules with VK_NV_cooperative_matrix2 (HEED_MATRIX2) ask of GLSL; they are SPIR-V for
+// Vulkan 1.3.
 #ifndef HEED_MATRIX2_GLSL
 #define HEED_MATRIX2_GLSL
 

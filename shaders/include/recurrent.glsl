@@ -1,6 +1,7 @@
-// One token of a recurrence, one hidden element of one batch row an invocation; GATES and params.recurrent.h stand before it.
-// Bindings: 0 what the input gives the gates [B, T, G H], 1 weight_hh in panels of PANEL rows, 2 bias_hh, 3 h before, 4 c before, 5 y,
-// 6 c after, 7 h after the last token.
+// One token of a recurrence, one hidden element of one batch row an invocation; GATES and
+// params.recurrent.h stand before it. Bindings: 0 what the input gives the gates [B, T, G H], 1
+// weight_hh in panels of PANEL rows, 2 bias_hh, 3 h before, 4 c before, 5 y, 6 c after, 7 h after
+// the last token.
 #ifndef HEED_RECURRENT_GLSL
 #define HEED_RECURRENT_GLSL
 
@@ -27,14 +28,16 @@ vec4 sigmoid(vec4 v) {
 }
 float hyperbolic(float v) { return heed_is_nan(v) ? v : heed_tanh(v); }
 
-// What h gives the gates of hidden element j, bias included; with three gates the last is given twice.
+// What h gives the gates of hidden element j, bias included; with three gates the last is given
+// twice.
 vec4 hidden_gates(uint batch, uint j) {
   const uvec4 row = min(uvec4(0, 1, 2, 3), uvec4(GATES - 1)) * params.hidden + j;
   uvec4 at = row / PANEL * params.hidden * PANEL + row % PANEL;
   vec4 gates = vec4(0.0);
   if (has(HEED_RECURRENT_H)) {
     const uint h = params.h_origin + batch * params.h_stride;
-    for (uint k = 0; k < params.hidden; k++, at += PANEL) gates += h_before[h + k] * vec4(weight[at.x], weight[at.y], weight[at.z], weight[at.w]);
+    for (uint k = 0; k < params.hidden; k++, at += PANEL)
+      gates += h_before[h + k] * vec4(weight[at.x], weight[at.y], weight[at.z], weight[at.w]);
   }
   if (has(HEED_RECURRENT_BIAS)) {
     const uvec4 from = row + params.bias_origin;
@@ -44,7 +47,9 @@ vec4 hidden_gates(uint batch, uint j) {
 }
 
 vec4 input_gates(uint batch, uint j) {
-  const uvec4 from = min(uvec4(0, 1, 2, 3), uvec4(GATES - 1)) * params.hidden + j + params.x_origin + (batch * params.tokens + params.token) * GATES * params.hidden;
+  const uvec4 from = min(uvec4(0, 1, 2, 3), uvec4(GATES - 1)) * params.hidden + j +
+                     params.x_origin +
+                     (batch * params.tokens + params.token) * GATES * params.hidden;
   return vec4(x[from.x], x[from.y], x[from.z], x[from.w]);
 }
 

@@ -1,6 +1,7 @@
-// Sums and maxima over the LANES invocations that share a row. Lanes of a row are neighbours; with one lane nothing is shared.
-// With HEED_SUBGROUP by shuffles, through shared memory only between the subgroups of a row; subgroups of any size. The order is fixed
-// by LANES and the subgroup's size, so a device gives the same bits every time.
+// Sums and maxima over the LANES invocations that share a row. Lanes of a row are neighbours; with
+// one lane nothing is shared. With HEED_SUBGROUP by shuffles, through shared memory only between
+// the subgroups of a row; subgroups of any size. The order is fixed by LANES and the subgroup's
+// size, so a device gives the same bits every time.
 #ifndef HEED_ROW_GLSL
 #define HEED_ROW_GLSL
 
@@ -9,9 +10,13 @@ layout(constant_id = 1) const uint LANES = 1; // a power of two that divides the
 shared float heed_partial[gl_WorkGroupSize.x];
 
 #ifdef HEED_SUBGROUP
-// A driver may leave subgroups partly empty; then their lanes are not those of the workgroup in order.
+// A driver may leave subgroups partly empty; then their lanes are not those of the workgroup in
+// order.
 bool heed_full() { return gl_NumSubgroups * gl_SubgroupSize == gl_WorkGroupSize.x; }
-uint heed_index() { return heed_full() ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID : gl_LocalInvocationID.x; }
+uint heed_index() {
+  return heed_full() ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID
+                     : gl_LocalInvocationID.x;
+}
 #else
 uint heed_index() { return gl_LocalInvocationID.x; }
 #endif
@@ -26,7 +31,8 @@ float heed_row_tree(float x, bool sums) {
   heed_partial[at] = x;
   barrier();
   for (uint half_width = LANES / 2; half_width > 0; half_width /= 2) {
-    if (lane < half_width) heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
+    if (lane < half_width)
+      heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
     barrier();
   }
   const float all = heed_partial[at - lane];
@@ -38,7 +44,8 @@ float heed_row_tree(float x, bool sums) {
 float heed_row_all(float x, bool sums) {
   if (LANES == 1) return x;
   if (!heed_full()) return heed_row_tree(x, sums);
-  for (uint step = 1; step < min(LANES, gl_SubgroupSize); step *= 2) x = heed_join(x, subgroupShuffleXor(x, step), sums);
+  for (uint step = 1; step < min(LANES, gl_SubgroupSize); step *= 2)
+    x = heed_join(x, subgroupShuffleXor(x, step), sums);
   if (LANES <= gl_SubgroupSize) return x;
   if (gl_SubgroupInvocationID == 0) heed_partial[gl_SubgroupID] = x;
   barrier();

@@ -1,9 +1,12 @@
-// The register tile of linear and patch_embedding: y = activation(x W^T + bias), ROWS rows by COLUMNS vec4 of columns an
-// invocation, LANES invocations side by side along the columns. No shared memory and no barrier.
-// W comes in panels of LANES * COLUMNS * 4 columns: panel [K][columns], zeros past N; a workgroup reads one panel straight through.
-// The includer declares params (rows, columns, depth, bias_origin, first_panel) and
+// The register tile of linear and patch_embedding: y = activation(x W^T + bias), ROWS rows by
+// COLUMNS vec4 of columns an invocation, LANES invocations side by side along the columns. No
+// shared memory and no barrier.
+// W comes in panels of LANES * COLUMNS * 4 columns: panel [K][columns], zeros past N; a workgroup
+// reads one panel straight through. The includer declares params (rows, columns, depth,
+// bias_origin, first_panel) and
 //   uint tile_base(uint row)    where row `row` of x begins, in elements of x
-//   void tile_start()           sets tile_at, the element of a row at the first k: 0 unless the includer defines TILE_FIRST and TILE_END
+//   void tile_start()           sets tile_at, the element of a row at the first k: 0 unless the
+//                               includer defines TILE_FIRST and TILE_END
 //   void tile_next(uint step)   moves tile_at on by `step` values of k
 //   void tile_store(uint row, uint column, vec4 v)   v beyond the last column is to be left out
 //   void tile_store_one(uint row, uint column, float v)   with HEED_MATRIX2: one inside
@@ -16,15 +19,17 @@
 layout(constant_id = 1) const uint ROWS = 8;
 layout(constant_id = 2) const uint COLUMNS = 1;
 layout(constant_id = 3) const uint LANES = 16;
-layout(constant_id = 4) const uint GROUPS = 1;    // row tiles a workgroup, or slices of its depth; its width is LANES * GROUPS
-layout(constant_id = 5) const uint VECTOR = 1;    // x can be read as vec4 along k; 2: and is fp16
-layout(constant_id = 6) const uint KIND = 0;      // activation
+// row tiles a workgroup, or slices of its depth; its width is LANES * GROUPS
+layout(constant_id = 4) const uint GROUPS = 1;
+layout(constant_id = 5) const uint VECTOR = 1; // x can be read as vec4 along k; 2: and is fp16
+layout(constant_id = 6) const uint KIND = 0;   // activation
 layout(constant_id = 7) const uint HAS_BIAS = 0;
-layout(constant_id = 8) const uint VECTOR_OUT = 0; // y and residual can be reached as vec4; 2: y is fp16
+// y and residual can be reached as vec4; 2: y is fp16
+layout(constant_id = 8) const uint VECTOR_OUT = 0;
 
 #ifdef HEED_TEXEL
-// Software devices fetch texels of four elements several times faster than they read storage buffers. The weight's are fp32 or fp16, as
-// its view says.
+// Software devices fetch texels of four elements several times faster than they read storage
+// buffers. The weight's are fp32 or fp16, as its view says.
 layout(binding = 0) uniform samplerBuffer x_texels;
 layout(binding = 1) uniform samplerBuffer w_texels;
 #define HEED_X4(i) texelFetch(x_texels, int(i))
@@ -51,7 +56,8 @@ layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
 #define TILE_FIRST 0
 #define TILE_END params.depth
 #endif
-#ifdef TILE_SLICES // the includer's word for GROUPS being slices of the depth, which it knows how to begin inside of
+#ifdef TILE_SLICES // the includer's word for GROUPS being slices of the depth, which it knows how
+                   // to begin inside of
 shared vec4 tile_part[gl_WorkGroupSize.x];
 #endif
 
@@ -67,7 +73,8 @@ void tile_store_one(uint row, uint column, float v);
 
 vec4 tile_bias(uint column) {
   vec4 v;
-  for (uint c = 0; c < 4; c++) v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
+  for (uint c = 0; c < 4; c++)
+    v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
   return v;
 }
 
@@ -78,8 +85,8 @@ vec4 tile_bias(uint column) {
 #else
 const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
 
-// Workgroup x is the tile of rows, y the panel. One function with its own arrays, and rows addressed from a table: other forms of the
-// same loops took lavapipe's compiler ten times as long.
+// Workgroup x is the tile of rows, y the panel. One function with its own arrays, and rows
+// addressed from a table: other forms of the same loops took lavapipe's compiler ten times as long.
 void tile_run() {
   const uint lane = GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES;
   const uint group = GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES;
@@ -106,7 +113,8 @@ void tile_run() {
       const uint at = tile_at >> 2;
       for (uint i = 0; i < ROWS; i++) {
         const vec4 v = HEED_X4(base[i] + at);
-        for (uint j = 0; j < COLUMNS; j++) sum[i][j] += v.x * w[0][j] + v.y * w[1][j] + v.z * w[2][j] + v.w * w[3][j];
+        for (uint j = 0; j < COLUMNS; j++)
+          sum[i][j] += v.x * w[0][j] + v.y * w[1][j] + v.z * w[2][j] + v.w * w[3][j];
       }
       tile_next(4);
     }
@@ -137,10 +145,12 @@ void tile_run() {
   }
 #endif
   for (uint j = 0; j < COLUMNS; j++) {
-    const uint column = ((params.first_panel + gl_WorkGroupID.y) * TILE_PANEL + lane + j * LANES) * 4;
+    const uint column =
+        ((params.first_panel + gl_WorkGroupID.y) * TILE_PANEL + lane + j * LANES) * 4;
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
     for (uint i = 0; i < ROWS; i++)
-      if (row0 + i < params.rows && column < params.columns) tile_store(row0 + i, column, heed_activate(KIND, sum[i][j] + b));
+      if (row0 + i < params.rows && column < params.columns)
+        tile_store(row0 + i, column, heed_activate(KIND, sum[i][j] + b));
   }
 }
 #endif

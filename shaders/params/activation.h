@@ -2,6 +2,6 @@
 #include "params/types.h"
 
 HEED_PARAMS_BEGIN(heed_activation_params)
-  u32 count; /* elements */
-  u32 x_origin, y_origin;
+u32 count; /* elements */
+u32 x_origin, y_origin;
 HEED_PARAMS_END(heed_activation_params)

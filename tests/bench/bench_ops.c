@@ -1,7 +1,10 @@
-/* GFLOP/s of linear and attention on the CPU, per level and number of threads, through the public API. Not a test.
- * bench_ops [LEVEL|all] [THREADS|0 = 1 and 2] [SECONDS a figure] [A B C]: of all shapes, or of those of three numbers; median and best of repeated runs; a multiply and an add are 2.
- * One thread is timed by its processor time, so that another process on the machine disturbs it less (in WebAssembly there is only the
- * clock). Each level begins with its ceiling, multiply-adds on registers alone. */
+/* GFLOP/s of linear and attention on the CPU, per level and number of threads, through the public
+ * API. Not a test. bench_ops [LEVEL|all] [THREADS|0 = 1 and 2] [SECONDS a figure] [A B C]: of all
+ * shapes, or of those of three numbers; median and best of repeated runs; a multiply and an add are
+ * 2.
+ * One thread is timed by its processor time, so that another process on the machine disturbs it
+ * less (in WebAssembly there is only the clock). Each level begins with its ceiling, multiply-adds
+ * on registers alone. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "ceiling.h"
 #include "base/tensor.h"
+#include "ceiling.h"
 #include "heed/heed.h"
 
 typedef struct shape {
@@ -20,10 +23,18 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {"linear", 197, 192, 768, 0},   {"linear", 197, 384, 1536, 0},  {"linear", 197, 768, 2304, 0},
-    {"linear", 197, 768, 3072, 0},  {"linear", 197, 768, 3072, HEED_ACTIVATION_GELU},
-    {"linear", 197, 3072, 768, 0},  {"linear", 197, 768, 768, 0},   {"linear", 1024, 1024, 1024, 0}, {"linear", 1, 768, 1000, 0},
-    {"attention", 3, 197, 64, 0},   {"attention", 12, 197, 64, 0},  {"attention", 12, 1024, 64, 0},
+    {"linear", 197, 192, 768, 0},
+    {"linear", 197, 384, 1536, 0},
+    {"linear", 197, 768, 2304, 0},
+    {"linear", 197, 768, 3072, 0},
+    {"linear", 197, 768, 3072, HEED_ACTIVATION_GELU},
+    {"linear", 197, 3072, 768, 0},
+    {"linear", 197, 768, 768, 0},
+    {"linear", 1024, 1024, 1024, 0},
+    {"linear", 1, 768, 1000, 0},
+    {"attention", 3, 197, 64, 0},
+    {"attention", 12, 197, 64, 0},
+    {"attention", 12, 1024, 64, 0},
 };
 
 #if defined(__EMSCRIPTEN__)
@@ -45,12 +56,16 @@ static void check(heed_status status, const heed_error *error) {
   exit(1);
 }
 
-static heed_value input(heed_graph *graph, const char *name, heed_shape size) { return heed_define_input(graph, name, HEED_F32, &size); }
+static heed_value input(heed_graph *graph, const char *name, heed_shape size) {
+  return heed_define_input(graph, name, HEED_F32, &size);
+}
 
 static heed_value define(heed_graph *graph, const shape *s, const float *weights) {
   if (strcmp(s->op, "linear") == 0) {
-    const heed_constant_desc weight = {sizeof weight, NULL, HEED_F32, HEED_SHAPE(s->c, s->b), weights, NULL, NULL};
-    const heed_constant_desc bias = {sizeof bias, NULL, HEED_F32, HEED_SHAPE(s->c), weights, NULL, NULL};
+    const heed_constant_desc weight = {sizeof weight, NULL, HEED_F32, HEED_SHAPE(s->c, s->b),
+                                       weights,       NULL, NULL};
+    const heed_constant_desc bias = {sizeof bias, NULL, HEED_F32, HEED_SHAPE(s->c),
+                                     weights,     NULL, NULL};
     heed_linear_desc desc = {.struct_size = sizeof desc, .activation = s->activation};
     desc.x = input(graph, "x", HEED_SHAPE(s->a, s->b));
     desc.weight = heed_define_constant(graph, &weight);
@@ -80,7 +95,9 @@ static int ascending(const void *a, const void *b) {
 /* Not the scalar level, whose products a compiler may vectorise. */
 static const bench_ceiling_level *const ceilings[] = {
 #if defined(HEED_CPU_HAS_SSE2)
-    &bench_ceiling_level_sse2, &bench_ceiling_level_avx2, &bench_ceiling_level_avx512,
+    &bench_ceiling_level_sse2,
+    &bench_ceiling_level_avx2,
+    &bench_ceiling_level_avx512,
 #elif defined(HEED_CPU_HAS_NEON)
     &bench_ceiling_level_neon,
 #elif defined(HEED_CPU_HAS_RELAXED)
@@ -103,11 +120,13 @@ static void measure_ceiling(const char *level, double seconds) {
       const double time = now() - begin;
       best = time < best ? time : best;
     }
-    printf("%-24s ceiling, registers only: %.1f GFLOP/s (sum %g)\n", level, (double)rounds * ceilings[i]->operations / best * 1e-9, (double)sum);
+    printf("%-24s ceiling, registers only: %.1f GFLOP/s (sum %g)\n", level,
+           (double)rounds * ceilings[i]->operations / best * 1e-9, (double)sum);
   }
 }
 
-static void measure(heed_context *context, heed_backend *backend, const shape *s, const float *numbers, double seconds) {
+static void measure(heed_context *context, heed_backend *backend, const shape *s,
+                    const float *numbers, double seconds) {
   heed_error error;
   heed_graph *graph;
   heed_plan *plan;
@@ -119,22 +138,28 @@ static void measure(heed_context *context, heed_backend *backend, const shape *s
   for (uint32_t i = 1; i <= heed_graph_value_count(graph); i++) {
     heed_value_info info;
     if (heed_graph_value_info(graph, (heed_value){i}, &info) == HEED_OK && info.is_input)
-      check(heed_session_write(session, (heed_value){i}, numbers, (size_t)heed_shape_count(&info.shape) * sizeof(float), &error), &error);
+      check(heed_session_write(session, (heed_value){i}, numbers,
+                               (size_t)heed_shape_count(&info.shape) * sizeof(float), &error),
+            &error);
   }
   heed_plan_step step;
   heed_plan_step_info(plan, 0, &step);
   double times[2000];
   size_t count = 0;
-  size_t warm = 0; /* an engine of WebAssembly compiles better once it has seen the code run for a while */
-  for (const double start = now(); warm < 3 || now() - start < seconds; warm++) check(heed_session_run(session, NULL, &error), &error);
-  for (const double start = now(); count < 2000 && (count < 5 || now() - start < seconds); count++) {
+  /* an engine of WebAssembly compiles better once it has seen the code run for a while */
+  size_t warm = 0;
+  for (const double start = now(); warm < 3 || now() - start < seconds; warm++)
+    check(heed_session_run(session, NULL, &error), &error);
+  for (const double start = now(); count < 2000 && (count < 5 || now() - start < seconds);
+       count++) {
     const double begin = now();
     check(heed_session_run(session, NULL, &error), &error);
     times[count] = now() - begin;
   }
   qsort(times, count, sizeof *times, ascending);
-  printf("%-24s %-9s %4u %4u %4u%s  median %8.3f ms %7.1f GFLOP/s   best %8.3f ms %7.1f GFLOP/s\n", heed_backend_device(backend), s->op, s->a, s->b, s->c,
-         s->activation ? " gelu" : "     ", times[count / 2] * 1e3, (double)step.flops / times[count / 2] * 1e-9, times[0] * 1e3,
+  printf("%-24s %-9s %4u %4u %4u%s  median %8.3f ms %7.1f GFLOP/s   best %8.3f ms %7.1f GFLOP/s\n",
+         heed_backend_device(backend), s->op, s->a, s->b, s->c, s->activation ? " gelu" : "     ",
+         times[count / 2] * 1e3, (double)step.flops / times[count / 2] * 1e-9, times[0] * 1e3,
          (double)step.flops / times[0] * 1e-9);
   fflush(stdout);
   heed_session_destroy(session);
@@ -167,7 +192,8 @@ int main(int argc, char **argv) {
       check(heed_cpu_backend_create(context, &desc, &backend, &error), &error);
       if (desc.threads == 1) measure_ceiling(heed_cpu_level(l), seconds);
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        if (is_wanted(&shapes[s], argc - 4, argv + 4)) measure(context, backend, &shapes[s], numbers, seconds);
+        if (is_wanted(&shapes[s], argc - 4, argv + 4))
+          measure(context, backend, &shapes[s], numbers, seconds);
       heed_backend_destroy(backend);
     }
   }

@@ -11,8 +11,8 @@ typedef struct bench_ceiling_level {
 } bench_ceiling_level;
 
 /* One for each level that was built. */
-#define BENCH_CEILING_DECLARE(level)                                                    \
-  extern const bench_ceiling_level bench_ceiling_level_##level;                         \
+#define BENCH_CEILING_DECLARE(level)                            \
+  extern const bench_ceiling_level bench_ceiling_level_##level; \
   float bench_ceiling_##level(uint32_t rounds, float start, float factor, float addend);
 BENCH_CEILING_DECLARE(scalar)
 BENCH_CEILING_DECLARE(sse2)

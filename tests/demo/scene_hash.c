@@ -1,5 +1,5 @@
-/* Prints a hash over the pictures and patches of seeds 1 to 100: every compiler, level of optimisation and platform must print the same.
- * Built with scene.c and scene_draw.c alone. */
+/* Prints a hash over the pictures and patches of seeds 1 to 100: every compiler, level of
+ * optimisation and platform must print the same. Built with scene.c and scene_draw.c alone. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,7 +20,8 @@ int main(void) {
     heed_scene scene;
     heed_scene_from_seed(seed, NULL, &scene);
     heed_scene_draw(&scene, rgb, owner);
-    const uint64_t hash = fnv(fnv(UINT64_C(0xcbf29ce484222325), rgb, sizeof rgb), owner, sizeof owner);
+    const uint64_t hash =
+        fnv(fnv(UINT64_C(0xcbf29ce484222325), rgb, sizeof rgb), owner, sizeof owner);
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(hash >> 8 * i);
     all = fnv(all, bytes, sizeof bytes);

@@ -1,4 +1,5 @@
-/* A small deterministic mutator: bytes flipped, set, copied, cut, repeated, numbers made extreme, words put in. */
+/* A small deterministic mutator: bytes flipped, set, copied, cut, repeated, numbers made extreme,
+ * words put in. */
 #include "fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -28,11 +29,20 @@ static void cut(buffer *b, size_t at, size_t count) {
 }
 
 static void insert_number(buffer *b, size_t at, test_random *random) {
-  static const char *const numbers[] = {
-      "0", "-1", "1e9", "4294967296", "18446744073709551615", "18446744073709551616", "9223372036854775807", "0.5", "1E-400", "65536"};
+  static const char *const numbers[] = {"0",
+                                        "-1",
+                                        "1e9",
+                                        "4294967296",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "9223372036854775807",
+                                        "0.5",
+                                        "1E-400",
+                                        "65536"};
   const char *number = numbers[test_random_below(random, sizeof numbers / sizeof *numbers)];
   size_t digits = 0;
-  while (at + digits < b->size && b->bytes[at + digits] >= '0' && b->bytes[at + digits] <= '9') digits++;
+  while (at + digits < b->size && b->bytes[at + digits] >= '0' && b->bytes[at + digits] <= '9')
+    digits++;
   cut(b, at, digits);
   insert(b, at, number, strlen(number));
 }
@@ -41,7 +51,8 @@ static void mutate(buffer *b, test_random *random, const char *const *words) {
   unsigned char piece[64];
   size_t word_count = 0;
   while (words[word_count]) word_count++;
-  const size_t at = b->size ? test_random_below(random, (uint32_t)b->size) : 0, span = 1 + test_random_below(random, sizeof piece);
+  const size_t at = b->size ? test_random_below(random, (uint32_t)b->size) : 0,
+               span = 1 + test_random_below(random, sizeof piece);
   const size_t room = b->size - at, count = span < room ? span : room;
   const char *word = words[test_random_below(random, (uint32_t)word_count)];
   if (b->size) memcpy(piece, b->bytes + at, count);
@@ -54,7 +65,9 @@ static void mutate(buffer *b, test_random *random, const char *const *words) {
       break;
     case 2: cut(b, at, count); break;
     case 3: insert(b, at, piece, count); break;
-    case 4: insert(b, b->size ? test_random_below(random, (uint32_t)b->size) : 0, piece, count); break;
+    case 4:
+      insert(b, b->size ? test_random_below(random, (uint32_t)b->size) : 0, piece, count);
+      break;
     case 5: b->size = at; break;
     case 6: insert(b, at, word, strlen(word)); break;
     default: { /* the next number, wherever it starts */
@@ -74,8 +87,10 @@ static void run(const void *bytes, size_t size) {
   free(copy);
 }
 
-int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count, const char *const *words) {
-  const unsigned long runs = argc > 1 ? strtoul(argv[1], NULL, 10) : HEED_FUZZ_RUNS, first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count,
+              const char *const *words) {
+  const unsigned long runs = argc > 1 ? strtoul(argv[1], NULL, 10) : HEED_FUZZ_RUNS,
+                      first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   buffer b = {malloc(MAX_SIZE), 0};
   if (!b.bytes) return 1;
   for (size_t i = 0; i < seed_count; i++) run(seeds[i].bytes, seeds[i].size);
@@ -85,7 +100,8 @@ int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count, 
     const fuzz_seed *seed = &seeds[test_random_below(&random, (uint32_t)seed_count)];
     b.size = seed->size < MAX_SIZE ? seed->size : MAX_SIZE;
     memcpy(b.bytes, seed->bytes, b.size);
-    for (uint32_t steps = 1 + test_random_below(&random, 6); steps > 0; steps--) mutate(&b, &random, words);
+    for (uint32_t steps = 1 + test_random_below(&random, 6); steps > 0; steps--)
+      mutate(&b, &random, words);
     if (n % 10000 == 0) fprintf(stderr, "mutation %lu\n", n);
     run(b.bytes, b.size);
   }

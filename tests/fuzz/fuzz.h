@@ -1,5 +1,6 @@
-/* What the fuzzers share: a libFuzzer entry, and where there is no libFuzzer (the default) a main that mutates seeds the same way every
- * time: more often where a sanitizer watches. An argument replaces how often, a second one is the first mutation (to rerun a failure). */
+/* What the fuzzers share: a libFuzzer entry, and where there is no libFuzzer (the default) a main
+ * that mutates seeds the same way every time: more often where a sanitizer watches. An argument
+ * replaces how often, a second one is the first mutation (to rerun a failure). */
 #ifndef HEED_TESTS_FUZZ_H
 #define HEED_TESTS_FUZZ_H
 
@@ -19,7 +20,9 @@ typedef struct fuzz_seed {
   size_t size;
 } fuzz_seed;
 
-/* Runs the seeds, then mutations of them; returns main's status. `words`: NULL-terminated, texts that mutations put in. */
-int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count, const char *const *words);
+/* Runs the seeds, then mutations of them; returns main's status. `words`: NULL-terminated, texts
+ * that mutations put in. */
+int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count,
+              const char *const *words);
 
 #endif

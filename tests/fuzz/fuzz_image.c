@@ -1,4 +1,5 @@
-/* Any bytes as a picture, as they are and with a PNG's check sums repaired; and as an EXIF block. */
+/* Any bytes as a picture, as they are and with a PNG's check sums repaired; and as an EXIF
+ * block. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -7,13 +8,15 @@
 #include "image/image.h"
 #include "support/test.h"
 
-/* What the checks promise: a picture whose every pixel can be read, within the limits, or a sentence and nothing. */
+/* What the checks promise: a picture whose every pixel can be read, within the limits, or a
+ * sentence and nothing. */
 static void try_picture(heed_context *context, const uint8_t *bytes, size_t size) {
   heed_picture picture;
   heed_error error;
   const heed_status status = heed_image_decode(context, "fuzz", bytes, size, &picture, &error);
   if (status != HEED_OK) {
-    if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED && status != HEED_OUT_OF_MEMORY) abort();
+    if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED && status != HEED_OUT_OF_MEMORY)
+      abort();
     if (picture.pixels || strncmp(error.message, "fuzz: ", 6) != 0) abort();
     return;
   }
@@ -34,11 +37,13 @@ static uint32_t check_sum(const uint8_t *bytes, size_t size) {
   return ~crc;
 }
 
-/* Check sums of all chunks as their bytes are now, so that mutations reach past the first check. False: not one changed. */
+/* Check sums of all chunks as their bytes are now, so that mutations reach past the first check.
+ * False: not one changed. */
 static bool repair_check_sums(uint8_t *bytes, size_t size) {
   bool changed = false;
   for (size_t at = 8; size - at >= 12 && size >= 20;) {
-    const uint32_t length = (uint32_t)bytes[at] << 24 | (uint32_t)bytes[at + 1] << 16 | (uint32_t)bytes[at + 2] << 8 | bytes[at + 3];
+    const uint32_t length = (uint32_t)bytes[at] << 24 | (uint32_t)bytes[at + 1] << 16 |
+                            (uint32_t)bytes[at + 2] << 8 | bytes[at + 3];
     if (length > size - at - 12) break;
     const uint32_t sum = check_sum(bytes + at + 4, (size_t)length + 4);
     for (int i = 0; i < 4; i++) {
@@ -60,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const uint32_t orientation = heed_exif_orientation(data, size);
   if (orientation < 1 || orientation > 8) abort();
   try_picture(context, data, size);
-  if (size >= 20 && data[0] == 0x89 && repair_check_sums(repaired, size)) try_picture(context, repaired, size);
+  if (size >= 20 && data[0] == 0x89 && repair_check_sums(repaired, size))
+    try_picture(context, repaired, size);
   free(repaired);
   heed_context_destroy(context);
   return 0;
@@ -68,14 +74,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #ifndef HEED_LIBFUZZER
 int main(int argc, char **argv) {
-  static const char *const names[] = {
-      "image/rgb.png",     "image/palette_4.png", "image/gray_alpha_16.png", "image/rgb_transparent.png", "image/orientation_6.png",
-      "image/one_bit.png", "image/gray.jpg",      "image/cmyk.jpg",          "image/progressive.jpg",     "image/orientation_6.jpg"};
+  static const char *const names[] = {"image/rgb.png",           "image/palette_4.png",
+                                      "image/gray_alpha_16.png", "image/rgb_transparent.png",
+                                      "image/orientation_6.png", "image/one_bit.png",
+                                      "image/gray.jpg",          "image/cmyk.jpg",
+                                      "image/progressive.jpg",   "image/orientation_6.jpg"};
   static const char *const words[] = {
-      "IHDR",     "PLTE",     "tRNS",     "eXIf",     "zTXt",     "iCCP",     "IDAT",     "IEND", "Exif", "\x7F\xFF\xFF\xFF",
-      "\xFF\xDA", "\xFF\xC2", "\xFF\xC9", "\xFF\xC4", "\xFF\xDD", "\xFF\xD9", "\xFF\xE1", "II*",  "MM",   NULL};
+      "IHDR",     "PLTE",     "tRNS",     "eXIf",     "zTXt",
+      "iCCP",     "IDAT",     "IEND",     "Exif",     "\x7F\xFF\xFF\xFF",
+      "\xFF\xDA", "\xFF\xC2", "\xFF\xC9", "\xFF\xC4", "\xFF\xDD",
+      "\xFF\xD9", "\xFF\xE1", "II*",      "MM",       NULL};
   fuzz_seed seeds[sizeof names / sizeof *names];
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) seeds[i].bytes = test_read_vector(names[i], &seeds[i].size);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    seeds[i].bytes = test_read_vector(names[i], &seeds[i].size);
   const int status = fuzz_main(argc, argv, seeds, sizeof names / sizeof *names, words);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) free((void *)(uintptr_t)seeds[i].bytes);
   return status;

@@ -1,4 +1,5 @@
-/* Any bytes as JSON, as config.json and as preprocessor_config.json; and every number through every getter. */
+/* Any bytes as JSON, as config.json and as preprocessor_config.json; and every number through every
+ * getter. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static uint32_t walk(const heed_json *json, heed_json_value value, int depth) {
   heed_json_double(json, value, &d);
   heed_json_bool(json, value, &flag);
   if (heed_json_string(json, value, &text, &length) && text[length] != '\0') abort();
-  for (heed_json_value v = heed_json_first(json, value); v; v = heed_json_next(json, value, v), members++)
+  for (heed_json_value v = heed_json_first(json, value); v;
+       v = heed_json_next(json, value, v), members++)
     visited += walk(json, v, depth + 1);
   if (members != heed_json_count(json, value)) abort();
   return visited;
@@ -44,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   heed_json *json;
   heed_error error;
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
-  if (heed_json_parse(context, data, size, "f.json", &json, &error) == HEED_OK) walk(json, heed_json_root(json), 0);
+  if (heed_json_parse(context, data, size, "f.json", &json, &error) == HEED_OK)
+    walk(json, heed_json_root(json), 0);
   heed_json_destroy(json);
   configure(context, &(heed_model_file){"config.json", test_source(data, size)});
   configure(context, &(heed_model_file){"preprocessor_config.json", test_source(data, size)});
@@ -57,24 +60,38 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   { text, sizeof(text) - 1 }
 int main(int argc, char **argv) {
   static const fuzz_seed seeds[] = {
-      SEED("{\"a\":[1,-2.5e3,null,true,false,{}],\"b\":\"\\u00e9\\uD834\\uDD1E\\n\xC3\xA9\",\"c\":{\"d\":{\"e\":[[[]]]}}}"),
-      SEED("{\"model_type\":\"vit\",\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_heads\":3,\"intermediate_size\":768,"
+      SEED("{\"a\":[1,-2.5e3,null,true,false,{}],\"b\":\"\\u00e9\\uD834\\uDD1E\\n\xC3\xA9\",\"c\":{"
+           "\"d\":{\"e\":[[[]]]}}}"),
+      SEED("{\"model_type\":\"vit\",\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_"
+           "heads\":3,\"intermediate_size\":768,"
            "\"image_size\":[224,224],"
-           "\"patch_size\":16,\"hidden_act\":\"gelu\",\"layer_norm_eps\":1e-12,\"qkv_bias\":true,\"id2label\":{\"0\":\"a\",\"1\":\"b\"},"
+           "\"patch_size\":16,\"hidden_act\":\"gelu\",\"layer_norm_eps\":1e-12,\"qkv_bias\":true,"
+           "\"id2label\":{\"0\":\"a\",\"1\":\"b\"},"
            "\"num_labels\":2}"),
-      SEED("{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":10,\"global_pool\":\"token\",\"model_args\":{\"num_heads\":3},"
+      SEED("{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":10,\"global_pool\":"
+           "\"token\",\"model_args\":{\"num_heads\":3},"
            "\"pretrained_cfg\":{"
-           "\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":\"center\",\"mean\":[0.5,0.5,0.5],"
+           "\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_"
+           "mode\":\"center\",\"mean\":[0.5,0.5,0.5],"
            "\"std\":[0.5,0.5,0.5],"
            "\"label_names\":[\"x\",\"y\"]}}"),
-      SEED("{\"do_resize\":true,\"size\":{\"height\":224,\"width\":224},\"resample\":2,\"do_center_crop\":true,\"crop_size\":224,\"do_"
+      SEED("{\"do_resize\":true,\"size\":{\"height\":224,\"width\":224},\"resample\":2,\"do_center_"
+           "crop\":true,\"crop_size\":224,\"do_"
            "rescale\":true,"
-           "\"rescale_factor\":0.00392156862745098,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,0.5,0.5],\"image_processor_type\":"
+           "\"rescale_factor\":0.00392156862745098,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,"
+           "0.5,0.5],\"image_processor_type\":"
            "\"ViTImageProcessor\"}"),
-      SEED("[1.7976931348623157e308,4.9406564584124654e-324,2.2250738585072011e-308,9007199254740993.0000000001,"
+      SEED("[1.7976931348623157e308,4.9406564584124654e-324,2.2250738585072011e-308,"
+           "9007199254740993.0000000001,"
            "123456789012345678901234567890e-20]")};
-  static const char *const words[] = {
-      "[", "]", "{", "}", ",", ":", "\"", "\\u0000", "\\uD800", "[[[[[[[[[[[[[[[[", "null", "\"a\":1,", "1e308", "\xF0\x9D\x84\x9E", NULL};
+  static const char *const words[] = {"[",       "]",
+                                      "{",       "}",
+                                      ",",       ":",
+                                      "\"",      "\\u0000",
+                                      "\\uD800", "[[[[[[[[[[[[[[[[",
+                                      "null",    "\"a\":1,",
+                                      "1e308",   "\xF0\x9D\x84\x9E",
+                                      NULL};
   return fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
 }
 #endif

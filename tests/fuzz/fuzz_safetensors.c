@@ -1,4 +1,5 @@
-/* Any bytes as a safetensors file, read from memory and through a callback; and as the index of a sharded model. */
+/* Any bytes as a safetensors file, read from memory and through a callback; and as the index of a
+ * sharded model. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #include "support/test.h"
 #include "support/weights.h"
 
-/* What the checks promise: tensors side by side, from the header's end to the file's end, each readable to its last element. */
+/* What the checks promise: tensors side by side, from the header's end to the file's end, each
+ * readable to its last element. */
 static void use(const heed_safetensors *file, uint64_t size) {
   uint64_t end = 0;
   heed_error error;
@@ -20,7 +22,8 @@ static void use(const heed_safetensors *file, uint64_t size) {
     if (end > size || heed_safetensors_find(file, tensor->name) != tensor) abort();
     const uint64_t count = tensor->count < 64 ? tensor->count : 64;
     const heed_status first = heed_safetensors_read(file, tensor, 0, count, values, &error);
-    const heed_status last = heed_safetensors_read(file, tensor, tensor->count - count, count, values, &error);
+    const heed_status last =
+        heed_safetensors_read(file, tensor, tensor->count - count, count, values, &error);
     const heed_status wanted = tensor->unsupported ? HEED_UNSUPPORTED : HEED_OK;
     if (first != wanted || last != wanted) abort();
   }
@@ -36,17 +39,20 @@ static void open_model(const heed_context *context, const heed_model_file *files
   heed_error error;
   if (heed_config_open(context, NULL, 0, &config, &error) != HEED_OK) return;
   if (heed_checkpoint_open(context, files, count, &checkpoint, &error) == HEED_OK) {
-    if (heed_roles_detect(checkpoint, config, &roles, &error) == HEED_OK) heed_roles_dimensions(&roles, config, &dimensions, &error);
+    if (heed_roles_detect(checkpoint, config, &roles, &error) == HEED_OK)
+      heed_roles_dimensions(&roles, config, &dimensions, &error);
     heed_checkpoint_destroy(checkpoint);
   }
   heed_config_destroy(config);
 }
 
-/* The header's length set to where the last brace is, so that mutations reach past the first check. */
+/* The header's length set to where the last brace is, so that mutations reach past the first
+ * check. */
 static void repair_length(unsigned char *bytes, size_t size) {
   size_t end = size;
   while (end > 8 && bytes[end - 1] != '}') end--;
-  for (size_t i = 0; size >= 8 && i < 8; i++) bytes[i] = (unsigned char)((uint64_t)(end - 8) >> 8 * i);
+  for (size_t i = 0; size >= 8 && i < 8; i++)
+    bytes[i] = (unsigned char)((uint64_t)(end - 8) >> 8 * i);
 }
 
 static void try_file(const uint8_t *data, size_t size);
@@ -63,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 static void try_file(const uint8_t *data, size_t size) {
-  static const char small[] = "\x38\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}  x";
+  static const char small[] =
+      "\x38\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}  x";
   test_bytes bytes = {(unsigned char *)(uintptr_t)data, size};
   const heed_source sources[] = {test_source(data, size), test_callback_source(&bytes)};
   heed_context *context;
@@ -71,51 +78,63 @@ static void try_file(const uint8_t *data, size_t size) {
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return;
   for (int i = 0; i < 2; i++) {
     heed_safetensors *file;
-    if (heed_safetensors_open(context, &sources[i], "f.safetensors", &file, &error) == HEED_OK) use(file, size);
+    if (heed_safetensors_open(context, &sources[i], "f.safetensors", &file, &error) == HEED_OK)
+      use(file, size);
     heed_safetensors_destroy(file);
   }
   const heed_model_file model = {"model.safetensors", sources[0]};
-  const heed_model_file sharded[] = {{"model.safetensors.index.json", sources[0]}, {"a.safetensors", test_source(small, sizeof small - 1)}};
+  const heed_model_file sharded[] = {{"model.safetensors.index.json", sources[0]},
+                                     {"a.safetensors", test_source(small, sizeof small - 1)}};
   open_model(context, &model, 1);
   open_model(context, sharded, 2);
   heed_context_destroy(context);
 }
 
 #ifndef HEED_LIBFUZZER
-#define F32(name, shape, begin, end) "\"" name "\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" #begin "," #end "]}"
-#define TIMM                                                                                                                              \
-  "{\"__metadata__\":{\"op\":\"x\"}," F32("blocks.0.norm1.weight", "[2]", 0, 8) "," F32(                                                  \
-      "patch_embed.proj.weight", "[2,1,1,1]", 8,                                                                                          \
-      16) "," F32("blocks.0.mlp.fc1.weight", "[1,2]", 16, 24) "," F32("pos_embed", "[1,2,2]", 24, 40) "," F32("cls_token", "[1,1,2]", 40, \
-                                                                                                              48) "}"
+#define F32(name, shape, begin, end) \
+  "\"" name "\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" #begin "," #end "]}"
+#define TIMM                                                                                      \
+  "{\"__metadata__\":{\"op\":\"x\"}," F32("blocks.0.norm1.weight", "[2]", 0, 8) "," F32(          \
+      "patch_embed.proj.weight", "[2,1,1,1]", 8,                                                  \
+      16) "," F32("blocks.0.mlp.fc1.weight", "[1,2]", 16,                                         \
+                  24) "," F32("pos_embed", "[1,2,2]", 24, 40) "," F32("cls_token", "[1,1,2]", 40, \
+                                                                      48) "}"
 
 int main(int argc, char **argv) {
-  static const char index[] = "{\"metadata\":{\"total_size\":1},\"weight_map\":{\"a\":\"a.safetensors\"}}";
-  static const char *const words[] = {"{",
-                                      "}",
-                                      "[",
-                                      "]",
-                                      ",",
-                                      "\"__metadata__\":{},",
-                                      "F16",
-                                      "BF16",
-                                      "F4",
-                                      "I64",
-                                      "U8",
-                                      "F6_E2M3",
-                                      "\"shape\":[0],",
-                                      "data_offsets",
-                                      "[0,0]",
-                                      "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
-                                      "\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},",
-                                      NULL};
-  const test_bytes a = test_safetensors("{" F32("a", "[2,2]", 0, 16) "," F32("b", "[]", 16, 20) "}", 20);
+  static const char index[] =
+      "{\"metadata\":{\"total_size\":1},\"weight_map\":{\"a\":\"a.safetensors\"}}";
+  static const char *const words[] = {
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      "\"__metadata__\":{},",
+      "F16",
+      "BF16",
+      "F4",
+      "I64",
+      "U8",
+      "F6_E2M3",
+      "\"shape\":[0],",
+      "data_offsets",
+      "[0,0]",
+      "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
+      "\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},",
+      NULL};
+  const test_bytes a =
+      test_safetensors("{" F32("a", "[2,2]", 0, 16) "," F32("b", "[]", 16, 20) "}", 20);
   const test_bytes b = test_safetensors(TIMM, 48);
-  const test_bytes c = test_safetensors(
-      "{\"h\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[0,6]},\"i\":{\"dtype\":\"I64\",\"shape\":[1,0],\"data_offsets\":[6,6]}}",
-      6);
+  const test_bytes c =
+      test_safetensors("{\"h\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[0,6]},\"i\":{"
+                       "\"dtype\":\"I64\",\"shape\":[1,0],\"data_offsets\":[6,6]}}",
+                       6);
   const test_bytes d = test_safetensors("{}", 0);
-  const fuzz_seed seeds[] = {{a.data, a.size}, {b.data, b.size}, {c.data, c.size}, {d.data, d.size}, {index, sizeof index - 1}};
+  const fuzz_seed seeds[] = {{a.data, a.size},
+                             {b.data, b.size},
+                             {c.data, c.size},
+                             {d.data, d.size},
+                             {index, sizeof index - 1}};
   const int status = fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
   free(a.data);
   free(b.data);

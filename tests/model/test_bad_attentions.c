@@ -1,4 +1,5 @@
-/* The reference cases, of attention and of all the layers, cut to broken shapes and attributes: each gets its sentence, and never a number. */
+/* The reference cases, of attention and of all the layers, cut to broken shapes and attributes:
+ * each gets its sentence, and never a number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,10 @@ typedef struct bad_case {
 /* The shapes of the files are in the comments: query, key and value, then the others. */
 static const bad_case cases[] = {
     /* [2,8,11,32] [2,2,13,32] [2,2,13,32] */
-    {"grouped_queries", NULL, "query", "F32 2 7 11 32", ARGUMENT, "key heads do not divide query heads (found 7 query heads for 2 key heads)"},
-    {"grouped_queries", NULL, "query", "F32 2 1 11 32", ARGUMENT, "key heads do not divide query heads (found 1"},
+    {"grouped_queries", NULL, "query", "F32 2 7 11 32", ARGUMENT,
+     "key heads do not divide query heads (found 7 query heads for 2 key heads)"},
+    {"grouped_queries", NULL, "query", "F32 2 1 11 32", ARGUMENT,
+     "key heads do not divide query heads (found 1"},
     {"grouped_queries", NULL, "query", "F32 2 8 11", ARGUMENT, "attention: query"},
     {"grouped_queries", NULL, "query", "F32 1 8 11 32", ARGUMENT, "attention: key"},
     {"grouped_queries", NULL, "query", "F32 2 8 11 31", ARGUMENT, "attention: key"},
@@ -37,8 +40,10 @@ static const bad_case cases[] = {
     {"grouped_queries", NULL, "value", "F32 2 4 13 32", ARGUMENT, "attention: value"},
     {"grouped_queries", NULL, "value", "U8 2 2 13 32", ARGUMENT, "attention: value"},
     {"grouped_queries", NULL, "key", NULL, A_FILE, "tensor key is missing"},
-    {"grouped_queries", NULL, "mask", "U8 2 2 11 13", ARGUMENT, "attention: mask: wrong shape (found [2, 2, 11, 13], expected [2, 8, 11, 13]"},
-    {"grouped_queries", NULL, "keys", "F32 2 2 13 32", A_FILE, "a tensor that the op does not know (found \"keys\")"},
+    {"grouped_queries", NULL, "mask", "U8 2 2 11 13", ARGUMENT,
+     "attention: mask: wrong shape (found [2, 2, 11, 13], expected [2, 8, 11, 13]"},
+    {"grouped_queries", NULL, "keys", "F32 2 2 13 32", A_FILE,
+     "a tensor that the op does not know (found \"keys\")"},
     /* one head of keys for all: [2,4,9,32] [2,1,15,32] [2,1,15,32] */
     {"multi_query", NULL, "key", "F32 2 3 15 32", ARGUMENT, "attention: value"},
     /* [2,2,7,16] [2,2,9,16] [2,2,9,16]: nothing may be empty */
@@ -46,29 +51,39 @@ static const bad_case cases[] = {
     {"dot", NULL, "query", "F32 2 2 0 16", A_FILE, "tensor query is empty"},
     {"dot", NULL, "key", "F32 2 0 9 16", A_FILE, "tensor key is empty"},
     {"dot", NULL, "value", "F32 2 2 9 0", A_FILE, "tensor value is empty"},
-    {"dot", NULL, "expect.weights", "F32 2 2 9 7", A_FILE, "expect.weights does not fit the result"},
-    {"dot", NULL, "expect.scores", "F32 2 2 7 9", A_FILE, "a tensor that the op does not know (found \"expect.scores\")"},
-    {"dot", "{\"score\": \"cosine\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute score has a value not known here (found \"cosine\")"},
+    {"dot", NULL, "expect.weights", "F32 2 2 9 7", A_FILE,
+     "expect.weights does not fit the result"},
+    {"dot", NULL, "expect.scores", "F32 2 2 7 9", A_FILE,
+     "a tensor that the op does not know (found \"expect.scores\")"},
+    {"dot", "{\"score\": \"cosine\"}", NULL, NULL, HEED_UNSUPPORTED,
+     "attribute score has a value not known here (found \"cosine\")"},
     {"dot", "{\"score\": 1}", NULL, NULL, A_FILE, "attribute score is off"},
-    {"dot", "{\"score\": \"dot\", \"dropout\": 0.1}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"dropout\")"},
+    {"dot", "{\"score\": \"dot\", \"dropout\": 0.1}", NULL, NULL, HEED_UNSUPPORTED,
+     "unknown attribute (found \"dropout\")"},
     {"dot", "{\"score\": \"dot\"", NULL, NULL, A_FILE, "attrs"},
     {"dot", "[1]", NULL, NULL, A_FILE, "attrs is not usable"},
     {"dot", "{\"scale\": \"big\"}", NULL, NULL, A_FILE, "attribute scale is off"},
     {"dot", "{\"scale\": 1e300}", NULL, NULL, ARGUMENT, "scale is off"},
-    {"dot", "{\"score\": \"dot\", \"empty_row\": \"ignore\"}", NULL, NULL, HEED_UNSUPPORTED, "empty_row"},
+    {"dot", "{\"score\": \"dot\", \"empty_row\": \"ignore\"}", NULL, NULL, HEED_UNSUPPORTED,
+     "empty_row"},
     {"dot", "{\"norm\": \"hardmax\"}", NULL, NULL, HEED_UNSUPPORTED, "norm"},
     /* [2,2,11,32] [2,2,13,32] [2,2,13,32], mask [2,2,11,13] */
-    {"mask_full", NULL, "mask", "U8 2 2 13 11", ARGUMENT, "attention: mask: wrong shape (found [2, 2, 13, 11]"},
+    {"mask_full", NULL, "mask", "U8 2 2 13 11", ARGUMENT,
+     "attention: mask: wrong shape (found [2, 2, 13, 11]"},
     {"mask_full", NULL, "mask", "U8 2 2 1 13", ARGUMENT, "attention: mask: wrong shape"},
     {"mask_full", NULL, "mask", "U8 3 2 11 13", ARGUMENT, "attention: mask: wrong shape"},
     {"mask_full", NULL, "mask", "U8 11 13", ARGUMENT, "attention: mask"},
     {"mask_full", NULL, "mask", "F32 2 2 11 13", ARGUMENT, "attention: mask"},
     {"mask_full", NULL, "mask", "U8 2 2 11 0", A_FILE, "tensor mask is empty"},
     /* [2,2,6,32] [2,2,8,32], key_padding [2,8], query_padding [2,6] */
-    {"mask_query_and_key_padding", NULL, "key_padding", "U8 2 6", ARGUMENT, "attention: key_padding"},
-    {"mask_query_and_key_padding", NULL, "key_padding", "U8 1 8", ARGUMENT, "attention: key_padding"},
-    {"mask_query_and_key_padding", NULL, "query_padding", "U8 2 8", ARGUMENT, "attention: query_padding"},
-    {"mask_query_and_key_padding", NULL, "query_padding", "I32 2 6", ARGUMENT, "attention: query_padding"},
+    {"mask_query_and_key_padding", NULL, "key_padding", "U8 2 6", ARGUMENT,
+     "attention: key_padding"},
+    {"mask_query_and_key_padding", NULL, "key_padding", "U8 1 8", ARGUMENT,
+     "attention: key_padding"},
+    {"mask_query_and_key_padding", NULL, "query_padding", "U8 2 8", ARGUMENT,
+     "attention: query_padding"},
+    {"mask_query_and_key_padding", NULL, "query_padding", "I32 2 6", ARGUMENT,
+     "attention: query_padding"},
     /* [2,3,11,32] [2,3,13,32], bias [1,3,11,13] */
     {"bias_per_head", NULL, "bias", "F32 1 3 11 12", ARGUMENT, "attention: bias: wrong shape"},
     {"bias_per_head", NULL, "bias", "F32 3 11 13", ARGUMENT, "attention: bias"},
@@ -86,26 +101,35 @@ static const bad_case cases[] = {
     {"additive", NULL, "va", "F32 1 24", ARGUMENT, "attention: va"},
     {"additive", NULL, "va", NULL, A_FILE, "tensor va is missing"},
     {"additive", "{}", NULL, NULL, A_FILE, "a tensor that the op does not know"},
-    {"mask_window", "{\"window\": [-2, 2]}", NULL, NULL, ARGUMENT, "window is off (found -2 left, 2 right"},
-    {"mask_window", "{\"window\": [4, -7]}", NULL, NULL, ARGUMENT, "window is off (found 4 left, -7 right"},
+    {"mask_window", "{\"window\": [-2, 2]}", NULL, NULL, ARGUMENT,
+     "window is off (found -2 left, 2 right"},
+    {"mask_window", "{\"window\": [4, -7]}", NULL, NULL, ARGUMENT,
+     "window is off (found 4 left, -7 right"},
     {"mask_window", "{\"window\": [4]}", NULL, NULL, A_FILE, "attribute window is off"},
     {"mask_window", "{\"window\": [4, 2, 1]}", NULL, NULL, A_FILE, "attribute window is off"},
     {"mask_window", "{\"window\": [4, 2147483648]}", NULL, NULL, A_FILE, "attribute window is off"},
     {"mask_window", "{\"window\": 4}", NULL, NULL, A_FILE, "attribute window is off"},
-    {"sparse_softmax", "{\"norm\": \"sparse_softmax\", \"threshold\": 1.5}", NULL, NULL, ARGUMENT, "threshold is off"},
-    {"sparse_softmax", "{\"norm\": \"sparse_softmax\", \"threshold\": -0.1}", NULL, NULL, ARGUMENT, "threshold is off"},
+    {"sparse_softmax", "{\"norm\": \"sparse_softmax\", \"threshold\": 1.5}", NULL, NULL, ARGUMENT,
+     "threshold is off"},
+    {"sparse_softmax", "{\"norm\": \"sparse_softmax\", \"threshold\": -0.1}", NULL, NULL, ARGUMENT,
+     "threshold is off"},
     {"softcap", "{\"softcap\": -5.0}", NULL, NULL, ARGUMENT, "softcap is off"},
     {"softcap", "{\"softcap\": 1e60}", NULL, NULL, ARGUMENT, "softcap is off"},
     {"mask_causal", "{\"causal\": true}", NULL, NULL, A_FILE, "attribute causal is off"},
-    {"mask_causal", "{\"causal\": \"left\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute causal has a value not known here (found \"left\")"},
+    {"mask_causal", "{\"causal\": \"left\"}", NULL, NULL, HEED_UNSUPPORTED,
+     "attribute causal has a value not known here (found \"left\")"},
     /* query_ids [1,6], key_ids [1,6] */
-    {"masks/decoder_self", NULL, "key_ids", "F32 1 6", ARGUMENT, "attention_mask: key_ids: wrong dtype"},
+    {"masks/decoder_self", NULL, "key_ids", "F32 1 6", ARGUMENT,
+     "attention_mask: key_ids: wrong dtype"},
     {"masks/decoder_self", NULL, "key_ids", "I32 2 6", ARGUMENT, "attention_mask"},
-    {"masks/decoder_self", NULL, "key_ids", "I32 6", ARGUMENT, "attention_mask: key_ids: wrong number of axes"},
-    {"masks/decoder_self", NULL, "query_ids", "I32 1 7", A_FILE, "expect.mask does not fit the result (found U8 [1, 6, 6], expected U8 [1, 7, 6])"},
+    {"masks/decoder_self", NULL, "key_ids", "I32 6", ARGUMENT,
+     "attention_mask: key_ids: wrong number of axes"},
+    {"masks/decoder_self", NULL, "query_ids", "I32 1 7", A_FILE,
+     "expect.mask does not fit the result (found U8 [1, 6, 6], expected U8 [1, 7, 6])"},
     {"masks/decoder_self", "{\"causal\": 1}", NULL, NULL, A_FILE, "attribute causal is off"},
     {"masks/decoder_self", "{\"padding_id\": 4294967296}", NULL, NULL, A_FILE, "padding_id is off"},
-    {"masks/decoder_self", "{\"mask_zero\": true}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"mask_zero\")"},
+    {"masks/decoder_self", "{\"mask_zero\": true}", NULL, NULL, HEED_UNSUPPORTED,
+     "unknown attribute (found \"mask_zero\")"},
     /* query [2,6,32] key_value [2,9,20] k_weight [32,20] */
     {"mha/cross", NULL, "key_value", "F32 2 9 21", ARGUMENT, "linear: weight: wrong shape"},
     {"mha/cross", NULL, "key_value", "F32 3 9 20", ARGUMENT, "attention: key"},
@@ -116,67 +140,97 @@ static const bad_case cases[] = {
     {"mha/cross", "{\"heads\": 5}", NULL, NULL, ARGUMENT, "heads do not divide the width"},
     {"mha/cross", "{\"heads\": 0}", NULL, NULL, A_FILE, "heads is off"},
     {"mha/cross", "{}", NULL, NULL, A_FILE, "heads is off"},
-    {"mha/cross", "{\"heads\": 4, \"dropout\": 0.1}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"dropout\")"},
+    {"mha/cross", "{\"heads\": 4, \"dropout\": 0.1}", NULL, NULL, HEED_UNSUPPORTED,
+     "unknown attribute (found \"dropout\")"},
     /* x [2,5,32] memory [2,8,32] memory_key_padding [2,8] linear1.weight [64,32] */
     {"blocks/decoder_post_norm_relu", NULL, "memory", "F32 2 8 31", ARGUMENT, "wrong shape"},
     {"blocks/decoder_post_norm_relu", NULL, "memory", "F32 1 8 32", ARGUMENT, "attention: key"},
-    {"blocks/decoder_post_norm_relu", NULL, "memory_key_padding", "U8 2 5", ARGUMENT, "attention: key_padding"},
-    {"blocks/decoder_post_norm_relu", NULL, "self_attn.in_proj_weight", "F32 95 32", ARGUMENT, "linear"},
-    {"blocks/decoder_post_norm_relu", NULL, "multihead_attn.in_proj_weight", "F32 95 32", ARGUMENT, "in_weight or in_bias is off"},
-    {"blocks/decoder_post_norm_relu", NULL, "linear2.weight", "F32 32 63", ARGUMENT, "linear: weight"},
-    {"blocks/decoder_post_norm_relu", NULL, "norm3.weight", NULL, A_FILE, "tensor norm3.weight is missing"},
-    {"blocks/decoder_post_norm_relu", "{\"heads\": 4, \"norm\": \"middle\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute norm has a value not known here"},
-    {"blocks/encoder_pre_norm_gelu", "{\"heads\": 4, \"activation\": \"swish\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute activation"},
-    {"blocks/encoder_pre_norm_gelu", "{\"heads\": 4, \"epsilon\": -1}", NULL, NULL, ARGUMENT, "epsilon is off"},
-    {"blocks/encoder_pre_norm_gelu", NULL, "memory", "F32 2 8 32", A_FILE, "a tensor that the op does not know (found \"memory\")"},
+    {"blocks/decoder_post_norm_relu", NULL, "memory_key_padding", "U8 2 5", ARGUMENT,
+     "attention: key_padding"},
+    {"blocks/decoder_post_norm_relu", NULL, "self_attn.in_proj_weight", "F32 95 32", ARGUMENT,
+     "linear"},
+    {"blocks/decoder_post_norm_relu", NULL, "multihead_attn.in_proj_weight", "F32 95 32", ARGUMENT,
+     "in_weight or in_bias is off"},
+    {"blocks/decoder_post_norm_relu", NULL, "linear2.weight", "F32 32 63", ARGUMENT,
+     "linear: weight"},
+    {"blocks/decoder_post_norm_relu", NULL, "norm3.weight", NULL, A_FILE,
+     "tensor norm3.weight is missing"},
+    {"blocks/decoder_post_norm_relu", "{\"heads\": 4, \"norm\": \"middle\"}", NULL, NULL,
+     HEED_UNSUPPORTED, "attribute norm has a value not known here"},
+    {"blocks/encoder_pre_norm_gelu", "{\"heads\": 4, \"activation\": \"swish\"}", NULL, NULL,
+     HEED_UNSUPPORTED, "attribute activation"},
+    {"blocks/encoder_pre_norm_gelu", "{\"heads\": 4, \"epsilon\": -1}", NULL, NULL, ARGUMENT,
+     "epsilon is off"},
+    {"blocks/encoder_pre_norm_gelu", NULL, "memory", "F32 2 8 32", A_FILE,
+     "a tensor that the op does not know (found \"memory\")"},
     /* x [2,9,10] weight_ih_l0 [80,10] weight_hh_l0 [80,20] */
     {"recurrent/lstm", NULL, "weight_ih_l0", "F32 79 10", ARGUMENT, "linear: bias: wrong shape"},
     {"recurrent/lstm", NULL, "weight_hh_l0", "F32 80 19", ARGUMENT, "lstm: weight_hh: wrong shape"},
     {"recurrent/lstm", NULL, "bias_hh_l0", "F32 60", ARGUMENT, "lstm: bias_hh: wrong shape"},
-    {"recurrent/lstm", NULL, "h0", "F32 2 2 20", A_FILE, "lstm: h0 is off (found [2, 2, 20], expected [1, B, H])"},
+    {"recurrent/lstm", NULL, "h0", "F32 2 2 20", A_FILE,
+     "lstm: h0 is off (found [2, 2, 20], expected [1, B, H])"},
     {"recurrent/lstm", NULL, "c0", "F32 1 20", ARGUMENT, "lstm: c: wrong shape"},
     {"recurrent/lstm", NULL, "weight_ih_l1", "F32 80 20", A_FILE, "tensor weight_hh_l1 is missing"},
-    {"recurrent/lstm", NULL, "weight_ih_l2", "F32 80 20", A_FILE, "a tensor that the op does not know (found \"weight_ih_l2\")"},
-    {"recurrent/gru", NULL, "c0", "F32 2 20", A_FILE, "a tensor that the op does not know (found \"c0\")"},
-    {"recurrent/lstm_stacked", "{\"num_layers\": 3}", NULL, NULL, A_FILE, "expected the weights' 2 and true"},
-    {"recurrent/lstm_stacked", "{\"bidirectional\": false}", NULL, NULL, A_FILE, "num_layers or bidirectional is off"},
-    {"recurrent/lstm_stacked", NULL, "h0", "F32 2 2 4", A_FILE, "lstm: h0 is off (found [2, 2, 4], expected [4, B, H])"},
-    {"recurrent/lstm_stacked", NULL, "weight_ih_l1_reverse", "F32 16 4", ARGUMENT, "linear: weight: wrong shape"},
+    {"recurrent/lstm", NULL, "weight_ih_l2", "F32 80 20", A_FILE,
+     "a tensor that the op does not know (found \"weight_ih_l2\")"},
+    {"recurrent/gru", NULL, "c0", "F32 2 20", A_FILE,
+     "a tensor that the op does not know (found \"c0\")"},
+    {"recurrent/lstm_stacked", "{\"num_layers\": 3}", NULL, NULL, A_FILE,
+     "expected the weights' 2 and true"},
+    {"recurrent/lstm_stacked", "{\"bidirectional\": false}", NULL, NULL, A_FILE,
+     "num_layers or bidirectional is off"},
+    {"recurrent/lstm_stacked", NULL, "h0", "F32 2 2 4", A_FILE,
+     "lstm: h0 is off (found [2, 2, 4], expected [4, B, H])"},
+    {"recurrent/lstm_stacked", NULL, "weight_ih_l1_reverse", "F32 16 4", ARGUMENT,
+     "linear: weight: wrong shape"},
     /* decoder [2,5,20] encoder [2,10,20] encoder_padding [2,10] wa [20,40] va [20] wc [20,40] */
     {"luong/concat", NULL, "wa", "F32 20 39", ARGUMENT, "a part does not lie in it"},
     {"luong/concat", NULL, "va", "F32 19", ARGUMENT, "attention: va"},
-    {"luong/concat", NULL, "encoder", "F32 2 10 20 1", ARGUMENT, "luong_attention: decoder or encoder is off"},
+    {"luong/concat", NULL, "encoder", "F32 2 10 20 1", ARGUMENT,
+     "luong_attention: decoder or encoder is off"},
     {"luong/concat", NULL, "encoder_padding", "U8 2 5", ARGUMENT, "attention: key_padding"},
     {"luong/concat", NULL, "wc", "F32 20 20", ARGUMENT, "linear: weight: wrong shape"},
-    {"luong/concat", "{\"score\": \"scaled_dot\"}", NULL, NULL, HEED_UNSUPPORTED, "attribute score"},
+    {"luong/concat", "{\"score\": \"scaled_dot\"}", NULL, NULL, HEED_UNSUPPORTED,
+     "attribute score"},
     {"luong/dot", NULL, "encoder", "F32 2 10 19", ARGUMENT, "attention: key"},
-    {"luong/dot", NULL, "wa", "F32 20 20", A_FILE, "a tensor that the op does not know (found \"wa\")"},
+    {"luong/dot", NULL, "wa", "F32 20 20", A_FILE,
+     "a tensor that the op does not know (found \"wa\")"},
     /* [1,2,37,16] each */
     {"linear/causal", NULL, "key", "F32 1 2 36 16", ARGUMENT, "linear_attention"},
     {"linear/causal", NULL, "key", "F32 1 1 37 16", ARGUMENT, "linear_attention"},
     {"linear/causal", NULL, "value", "F32 1 2 37", ARGUMENT, "linear_attention"},
-    {"linear/causal", "{\"window\": [1, 1]}", NULL, NULL, HEED_UNSUPPORTED, "unknown attribute (found \"window\")"},
+    {"linear/causal", "{\"window\": [1, 1]}", NULL, NULL, HEED_UNSUPPORTED,
+     "unknown attribute (found \"window\")"},
     /* image [1,4,6,7] kernel [5,4,3,3] */
     {"convolution/three_by_three", NULL, "kernel", "F32 5 4 2 2", ARGUMENT, "K odd"},
-    {"convolution/three_by_three", NULL, "kernel", "F32 5 3 3 3", ARGUMENT, "attention_as_convolution"},
-    {"convolution/three_by_three", NULL, "image", "F32 4 6 7", ARGUMENT, "attention_as_convolution"},
-    {"convolution/three_by_three", "{\"height\": 7, \"width\": 6}", NULL, NULL, A_FILE, "the image has another size"},
-    {"layers/embedding", "{\"padding_id\": true}", NULL, NULL, A_FILE, "attribute padding_id is off"},
+    {"convolution/three_by_three", NULL, "kernel", "F32 5 3 3 3", ARGUMENT,
+     "attention_as_convolution"},
+    {"convolution/three_by_three", NULL, "image", "F32 4 6 7", ARGUMENT,
+     "attention_as_convolution"},
+    {"convolution/three_by_three", "{\"height\": 7, \"width\": 6}", NULL, NULL, A_FILE,
+     "the image has another size"},
+    {"layers/embedding", "{\"padding_id\": true}", NULL, NULL, A_FILE,
+     "attribute padding_id is off"},
     {"layers/embedding", NULL, "ids", "F32 1 6", ARGUMENT, "embedding: ids: wrong dtype"},
-    {"layers/patch_embedding", NULL, "weight", "F32 24 3 16 8", ARGUMENT, "patch_embedding: weight"},
-    {"layers/patch_embedding", "{\"patch\": 8}", NULL, NULL, A_FILE, "attribute patch is not the weight's"},
-    {"layers/positional_encoding", "{\"length\": -1, \"width\": 16}", NULL, NULL, A_FILE, "positional_encoding: no such size"},
+    {"layers/patch_embedding", NULL, "weight", "F32 24 3 16 8", ARGUMENT,
+     "patch_embedding: weight"},
+    {"layers/patch_embedding", "{\"patch\": 8}", NULL, NULL, A_FILE,
+     "attribute patch is not the weight's"},
+    {"layers/positional_encoding", "{\"length\": -1, \"width\": 16}", NULL, NULL, A_FILE,
+     "positional_encoding: no such size"},
 };
 
 /* "F32 2 7 11 32" */
 static void read_shape(const char *text, heed_safetensors_item *item) {
   item->dtype = text[0] == 'F' ? HEED_F32 : text[0] == 'U' ? HEED_U8 : HEED_I32;
   item->shape = (heed_shape){0};
-  for (const char *at = strchr(text, ' '); at; at = strchr(at + 1, ' ')) item->shape.dim[item->shape.rank++] = (uint32_t)strtoul(at + 1, NULL, 10);
+  for (const char *at = strchr(text, ' '); at; at = strchr(at + 1, ' '))
+    item->shape.dim[item->shape.rank++] = (uint32_t)strtoul(at + 1, NULL, 10);
 }
 
 /* The tensors of the file but for the broken one; data are of the items' sizes, all ones. */
-static uint32_t list_items(const bad_case *bad, const heed_safetensors *file, heed_safetensors_item *items) {
+static uint32_t list_items(const bad_case *bad, const heed_safetensors *file,
+                           heed_safetensors_item *items) {
   static unsigned char ones[1 << 19];
   bool replaced = false;
   uint32_t count = 0;
@@ -195,7 +249,8 @@ static uint32_t list_items(const bad_case *bad, const heed_safetensors *file, he
     read_shape(bad->shape, &items[count++]);
   }
   assert_true(count < MOST_TENSORS);
-  for (uint32_t i = 0; i < count; i++) assert_true(heed_shape_count(&items[i].shape) * 4 <= sizeof ones);
+  for (uint32_t i = 0; i < count; i++)
+    assert_true(heed_shape_count(&items[i].shape) * 4 <= sizeof ones);
   return count;
 }
 
@@ -205,15 +260,18 @@ static test_bytes break_file(const bad_case *bad) {
   heed_error error;
   heed_safetensors *file;
   test_bytes made = {NULL, 0};
-  snprintf(name, sizeof name, "%s%s.safetensors", strchr(bad->file, '/') ? "" : "attention/", bad->file);
+  snprintf(name, sizeof name, "%s%s.safetensors", strchr(bad->file, '/') ? "" : "attention/",
+           bad->file);
   unsigned char *bytes = test_read_vector(name, &size);
   const heed_source source = test_source(bytes, size);
   assert_ok(heed_safetensors_open(test_backend_context(), &source, name, &file, &error));
   heed_safetensors_item items[MOST_TENSORS];
   const uint32_t count = list_items(bad, file, items);
-  const heed_safetensors_pair metadata[] = {{"op", heed_safetensors_metadata(file, "op")},
-                                            {"attrs", bad->attributes ? bad->attributes : heed_safetensors_metadata(file, "attrs")}};
-  assert_ok(heed_safetensors_write(test_backend_context(), items, count, metadata, 2, test_bytes_append, &made, &error));
+  const heed_safetensors_pair metadata[] = {
+      {"op", heed_safetensors_metadata(file, "op")},
+      {"attrs", bad->attributes ? bad->attributes : heed_safetensors_metadata(file, "attrs")}};
+  assert_ok(heed_safetensors_write(test_backend_context(), items, count, metadata, 2,
+                                   test_bytes_append, &made, &error));
   heed_safetensors_destroy(file);
   free(bytes);
   return made;
@@ -226,11 +284,15 @@ static void test_each_gets_its_sentence(void **state) {
     heed_check_result result;
     heed_error error = {HEED_OK, ""};
     test_bytes file = break_file(&cases[i]);
-    const heed_status status = heed_check_case(test_backend_context(), test_backend_get(0), file.data, file.size, 0.0, NULL, NULL, &result, &error);
+    const heed_status status =
+        heed_check_case(test_backend_context(), test_backend_get(0), file.data, file.size, 0.0,
+                        NULL, NULL, &result, &error);
     if (status != cases[i].status || !strstr(error.message, cases[i].sentence))
-      fail_msg("case %zu, %s, attributes %s, %s %s: found %s (%s), expected %s (%s)", i, cases[i].file, cases[i].attributes ? cases[i].attributes : "as they are",
-               cases[i].tensor ? cases[i].tensor : "", cases[i].shape ? cases[i].shape : "", heed_status_name(status), error.message,
-               heed_status_name(cases[i].status), cases[i].sentence);
+      fail_msg("case %zu, %s, attributes %s, %s %s: found %s (%s), expected %s (%s)", i,
+               cases[i].file, cases[i].attributes ? cases[i].attributes : "as they are",
+               cases[i].tensor ? cases[i].tensor : "", cases[i].shape ? cases[i].shape : "",
+               heed_status_name(status), error.message, heed_status_name(cases[i].status),
+               cases[i].sentence);
     free(file.data);
   }
 }
@@ -245,12 +307,14 @@ static void test_unbroken_files_run(void **state) {
     heed_check_result result;
     heed_error error = {HEED_OK, ""};
     test_bytes file = break_file(&as_it_is);
-    assert_ok(heed_check_case(test_backend_context(), test_backend_get(0), file.data, file.size, 0.0, NULL, NULL, &result, &error));
+    assert_ok(heed_check_case(test_backend_context(), test_backend_get(0), file.data, file.size,
+                              0.0, NULL, NULL, &result, &error));
     free(file.data);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_gets_its_sentence), cmocka_unit_test(test_unbroken_files_run)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_gets_its_sentence),
+                                     cmocka_unit_test(test_unbroken_files_run)};
   return cmocka_run_group_tests_name("bad attentions", tests, NULL, test_backend_close_all);
 }

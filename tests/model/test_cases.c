@@ -95,10 +95,12 @@ static void test_cases(void **state) {
     for (uint32_t b = 0; b < test_backend_count(); b++) {
       heed_check_result result;
       heed_error error = {HEED_OK, ""};
-      if (heed_check_case(test_backend_context(), test_backend_get(b), bytes, size, 0.0, NULL, NULL, &result, &error) != HEED_OK)
+      if (heed_check_case(test_backend_context(), test_backend_get(b), bytes, size, 0.0, NULL, NULL,
+                          &result, &error) != HEED_OK)
         fail_msg("%s on %s: %s", cases[i], test_backend_name(b), error.message);
       if (!result.passed)
-        fail_msg("%s on %s: %s differs by %.3g absolute, %.3g relative", cases[i], test_backend_name(b), result.worst, result.max_abs, result.max_rel);
+        fail_msg("%s on %s: %s differs by %.3g absolute, %.3g relative", cases[i],
+                 test_backend_name(b), result.worst, result.max_abs, result.max_rel);
     }
     free(bytes);
   }

@@ -1,14 +1,16 @@
-/* What config.json says and the weights contradict, and parts of the weights that belong together: each an error that names it. */
+/* What config.json says and the weights contradict, and parts of the weights that belong together:
+ * each an error that names it. */
 #include "support/named_model.h"
 
-#define HF_SIZES(width, layers, heads, mlp, image, patch)                                                                       \
-  "\"hidden_size\":" #width ",\"num_hidden_layers\":" #layers ",\"num_attention_heads\":" #heads ",\"intermediate_size\":" #mlp \
-  ",\"image_size\":" #image ",\"patch_size\":" #patch
+#define HF_SIZES(width, layers, heads, mlp, image, patch)                                        \
+  "\"hidden_size\":" #width ",\"num_hidden_layers\":" #layers ",\"num_attention_heads\":" #heads \
+  ",\"intermediate_size\":" #mlp ",\"image_size\":" #image ",\"patch_size\":" #patch
 #define HF(more) "{" HF_SIZES(64, 2, 4, 96, 12, 4) more "}"
-#define DINO(type, more)    \
-  "{\"model_type\":\"" type \
-  "\",\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"mlp_ratio\":2,\"image_size\":12,\"patch_size\":4" more "}"
-#define TIMM(args, more) "{\"architecture\":\"vit_x\",\"model_args\":{\"num_heads\":4" args "}" more "}"
+#define DINO(type, more)                                                                     \
+  "{\"model_type\":\"" type "\",\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_" \
+  "heads\":4,\"mlp_ratio\":2,\"image_size\":12,\"patch_size\":4" more "}"
+#define TIMM(args, more) \
+  "{\"architecture\":\"vit_x\",\"model_args\":{\"num_heads\":4" args "}" more "}"
 
 #define MOST_EDITS 7
 /* Tensors left out and put in; a shape of no axes: left out. */
@@ -39,7 +41,8 @@ static void make_named(model *m, const spelling *names) {
     }
   for (int layer = 0; layer < LAYERS; layer++) { /* mlp_ratio 2 */
     static const char *const parts[] = {"fc1.weight", "fc1.bias", "fc2.weight"};
-    const heed_shape shapes[] = {HEED_SHAPE(2 * WIDTH, WIDTH), HEED_SHAPE(2 * WIDTH), HEED_SHAPE(WIDTH, 2 * WIDTH)};
+    const heed_shape shapes[] = {HEED_SHAPE(2 * WIDTH, WIDTH), HEED_SHAPE(2 * WIDTH),
+                                 HEED_SHAPE(WIDTH, 2 * WIDTH)};
     for (int part = 0; part < 3; part++) {
       char name[64];
       snprintf(name, sizeof name, "encoder.layer.%d.mlp.%s", layer, parts[part]);
@@ -65,12 +68,15 @@ static void check_contradiction(const contradiction *c) {
     else
       drop(&m, c->edits[i].name);
   const heed_status status = open_model(&m, c->config);
-  const char *config = c->config ? c->config : "without a config", *first = c->edits[0].name ? c->edits[0].name : "";
+  const char *config = c->config ? c->config : "without a config",
+             *first = c->edits[0].name ? c->edits[0].name : "";
   if (!c->parts[0] && status != HEED_OK) fail_msg("%s %s: %s", config, first, error.message);
   if (c->parts[0] && status != HEED_INVALID_FILE)
-    fail_msg("%s %s: found %s, expected an invalid file (%s)", config, first, heed_status_name(status), c->parts[0]);
+    fail_msg("%s %s: found %s, expected an invalid file (%s)", config, first,
+             heed_status_name(status), c->parts[0]);
   for (int i = 0; i < 3 && c->parts[i]; i++)
-    if (!strstr(error.message, c->parts[i])) fail_msg("%s %s: \"%s\" is not in: %s", config, first, c->parts[i], error.message);
+    if (!strstr(error.message, c->parts[i]))
+      fail_msg("%s %s: \"%s\" is not in: %s", config, first, c->parts[i], error.message);
   free_model(&m);
 }
 
@@ -81,11 +87,15 @@ static void sizes_of_the_config(void **state) {
   (void)state;
   static const contradiction cases[] = {
       {&old_names, HF(""), {{0}}, {NULL}},
-      {&old_names, HF(",\"num_labels\":5,\"num_channels\":3,\"num_register_tokens\":0"), {{0}}, {NULL}},
+      {&old_names,
+       HF(",\"num_labels\":5,\"num_channels\":3,\"num_register_tokens\":0"),
+       {{0}},
+       {NULL}},
       {&old_names,
        "{" HF_SIZES(48, 2, 4, 96, 12, 4) "}",
        {{0}},
-       {"config.json: hidden_size does not fit the weights (found 48, expected 64", "embeddings.patch_embeddings.projection.weight"}},
+       {"config.json: hidden_size does not fit the weights (found 48, expected 64",
+        "embeddings.patch_embeddings.projection.weight"}},
       {&old_names,
        "{" HF_SIZES(64, 1, 4, 96, 12, 4) "}",
        {{0}},
@@ -107,18 +117,27 @@ static void sizes_of_the_config(void **state) {
       {&old_names,
        "{" HF_SIZES(64, 2, 4, 100, 12, 4) "}",
        {{0}},
-       {"config.json: intermediate_size does not fit the weights (found 100, expected 96", "encoder.layer.0.intermediate.dense.weight"}},
-      {&old_names, "{" HF_SIZES(64, 2, 4, 96, 12, 3) "}", {{0}}, {"config.json: patch_size does not fit the weights (found 3, expected 4"}},
+       {"config.json: intermediate_size does not fit the weights (found 100, expected 96",
+        "encoder.layer.0.intermediate.dense.weight"}},
+      {&old_names,
+       "{" HF_SIZES(64, 2, 4, 96, 12, 3) "}",
+       {{0}},
+       {"config.json: patch_size does not fit the weights (found 3, expected 4"}},
       {&old_names,
        "{" HF_SIZES(64, 2, 4, 96, 16, 4) "}",
        {{0}},
-       {"config.json: image_size does not fit the weights (found 16, which makes 17 rows of positions, expected 10",
+       {"config.json: image_size does not fit the weights (found 16, which makes 17 rows of "
+        "positions, expected 10",
         "embeddings.position_embeddings"}},
       {&old_names,
        HF(""),
-       {{"vit.embeddings.position_embeddings", NONE}, {"vit.embeddings.position_embeddings", SHAPE(1, 9, 64)}},
+       {{"vit.embeddings.position_embeddings", NONE},
+        {"vit.embeddings.position_embeddings", SHAPE(1, 9, 64)}},
        {"config.json: image_size does not fit", "makes 10 rows of positions, expected 9"}},
-      {&old_names, HF(",\"num_channels\":1"), {{0}}, {"config.json: num_channels does not fit the weights (found 1, expected 3"}},
+      {&old_names,
+       HF(",\"num_channels\":1"),
+       {{0}},
+       {"config.json: num_channels does not fit the weights (found 1, expected 3"}},
       {&old_names,
        HF(""),
        {{"vit.embeddings.patch_embeddings.projection.weight", NONE},
@@ -127,28 +146,44 @@ static void sizes_of_the_config(void **state) {
       {&old_names,
        HF(",\"num_labels\":7"),
        {{0}},
-       {"config.json: num_labels does not fit the weights (found 7, expected 5", "classifier.weight"}},
-      {&old_names, HF(",\"num_labels\":0"), {{0}}, {"config.json: num_labels does not fit the weights (found 0, expected 5"}},
+       {"config.json: num_labels does not fit the weights (found 7, expected 5",
+        "classifier.weight"}},
+      {&old_names,
+       HF(",\"num_labels\":0"),
+       {{0}},
+       {"config.json: num_labels does not fit the weights (found 0, expected 5"}},
       {&old_names,
        HF(",\"id2label\":{\"0\":\"a\",\"1\":\"b\"}"),
        {{0}},
        {"config.json: id2label does not fit the weights (found 2, expected 5"}},
-      {&old_names, HF(",\"num_labels\":7"), {{"classifier.weight", NONE}, {"classifier.bias", NONE}}, {NULL}}, /* a base model */
+      {&old_names,
+       HF(",\"num_labels\":7"),
+       {{"classifier.weight", NONE}, {"classifier.bias", NONE}},
+       {NULL}}, /* a base model */
       {&dinov2_names, DINO("dinov2", ""), {{0}}, {NULL}},
       {&dinov2_names,
-       "{\"model_type\":\"dinov2\",\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"mlp_ratio\":4,\"image_size\":12,"
+       "{\"model_type\":\"dinov2\",\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_"
+       "heads\":4,\"mlp_ratio\":4,\"image_size\":12,"
        "\"patch_size\":4}",
        {{0}},
-       {"config.json: hidden_size times mlp_ratio does not fit the weights (found 256, expected 128"}},
+       {"config.json: hidden_size times mlp_ratio does not fit the weights (found 256, expected "
+        "128"}},
       {&timm_names, TIMM("", ""), {{0}}, {NULL}},
       {&timm_names,
-       TIMM(",\"img_size\":12,\"patch_size\":4,\"embed_dim\":64,\"depth\":2,\"mlp_ratio\":1.5,\"in_chans\":3,\"qkv_bias\":true,\"reg_"
+       TIMM(",\"img_size\":12,\"patch_size\":4,\"embed_dim\":64,\"depth\":2,\"mlp_ratio\":1.5,\"in_"
+            "chans\":3,\"qkv_bias\":true,\"reg_"
             "tokens\":0",
             ",\"num_classes\":5"),
        {{0}},
        {NULL}},
-      {&timm_names, TIMM(",\"embed_dim\":32", ""), {{0}}, {"config.json: embed_dim does not fit the weights (found 32, expected 64"}},
-      {&timm_names, TIMM(",\"depth\":3", ""), {{0}}, {"config.json: depth does not fit the weights (found 3, expected 2"}},
+      {&timm_names,
+       TIMM(",\"embed_dim\":32", ""),
+       {{0}},
+       {"config.json: embed_dim does not fit the weights (found 32, expected 64"}},
+      {&timm_names,
+       TIMM(",\"depth\":3", ""),
+       {{0}},
+       {"config.json: depth does not fit the weights (found 3, expected 2"}},
       {&timm_names,
        "{\"architecture\":\"vit_x\",\"model_args\":{\"num_heads\":5}}",
        {{0}},
@@ -157,8 +192,14 @@ static void sizes_of_the_config(void **state) {
        TIMM(",\"mlp_ratio\":4", ""),
        {{0}},
        {"config.json: embed_dim times mlp_ratio does not fit the weights (found 256, expected 96"}},
-      {&timm_names, TIMM(",\"patch_size\":8", ""), {{0}}, {"config.json: patch_size does not fit the weights (found 8, expected 4"}},
-      {&timm_names, TIMM(",\"img_size\":20", ""), {{0}}, {"config.json: img_size does not fit the weights (found 20", "expected 10"}},
+      {&timm_names,
+       TIMM(",\"patch_size\":8", ""),
+       {{0}},
+       {"config.json: patch_size does not fit the weights (found 8, expected 4"}},
+      {&timm_names,
+       TIMM(",\"img_size\":20", ""),
+       {{0}},
+       {"config.json: img_size does not fit the weights (found 20", "expected 10"}},
       {&timm_names,
        TIMM("", ",\"pretrained_cfg\":{\"input_size\":[3,20,20]}"),
        {{0}},
@@ -167,12 +208,18 @@ static void sizes_of_the_config(void **state) {
        TIMM("", ",\"pretrained_cfg\":{\"input_size\":[1,12,12]}"),
        {{0}},
        {"config.json: input_size does not fit the weights (found 1, expected 3"}},
-      {&timm_names, TIMM(",\"in_chans\":1", ""), {{0}}, {"config.json: in_chans does not fit the weights (found 1, expected 3"}},
+      {&timm_names,
+       TIMM(",\"in_chans\":1", ""),
+       {{0}},
+       {"config.json: in_chans does not fit the weights (found 1, expected 3"}},
       {&timm_names,
        TIMM("", ",\"num_classes\":7"),
        {{0}},
        {"config.json: num_classes does not fit the weights (found 7, expected 5", "head.weight"}},
-      {&timm_names, TIMM("", ",\"num_classes\":0"), {{0}}, {"config.json: num_classes does not fit the weights (found 0, expected 5"}},
+      {&timm_names,
+       TIMM("", ",\"num_classes\":0"),
+       {{0}},
+       {"config.json: num_classes does not fit the weights (found 0, expected 5"}},
   };
   CHECK(cases);
 }
@@ -183,7 +230,8 @@ static void registers_of_the_config(void **state) {
       {&old_names,
        HF(",\"num_register_tokens\":8"),
        {{0}},
-       {"config.json: num_register_tokens does not fit the weights (found 8, expected 0", "embeddings.register_tokens is not there"}},
+       {"config.json: num_register_tokens does not fit the weights (found 8, expected 0",
+        "embeddings.register_tokens is not there"}},
       {&old_names,
        HF(",\"num_register_tokens\":1048576"),
        {{0}},
@@ -191,16 +239,22 @@ static void registers_of_the_config(void **state) {
       {&dinov2_names,
        DINO("dinov2", ",\"num_register_tokens\":4"),
        {{0}},
-       {"config.json: num_register_tokens does not fit the weights (found 4, expected 0", "embeddings.register_tokens is not there"}},
+       {"config.json: num_register_tokens does not fit the weights (found 4, expected 0",
+        "embeddings.register_tokens is not there"}},
       {&dinov2_names,
        DINO("dinov2_with_registers", ""),
        {{0}},
-       {"config.json: num_register_tokens (by default) does not fit the weights (found 4, expected 0"}},
+       {"config.json: num_register_tokens (by default) does not fit the weights (found 4, expected "
+        "0"}},
       {&dinov2_names,
        DINO("dinov2_with_registers", ""),
        {{"embeddings.register_tokens", SHAPE(1, 2, 64)}},
-       {"config.json: num_register_tokens (by default) does not fit the weights (found 4, expected 2"}},
-      {&dinov2_names, DINO("dinov2_with_registers", ""), {{"embeddings.register_tokens", SHAPE(1, 4, 64)}}, {NULL}},
+       {"config.json: num_register_tokens (by default) does not fit the weights (found 4, expected "
+        "2"}},
+      {&dinov2_names,
+       DINO("dinov2_with_registers", ""),
+       {{"embeddings.register_tokens", SHAPE(1, 4, 64)}},
+       {NULL}},
       {&dinov2_names,
        DINO("dinov2_with_registers", ",\"num_register_tokens\":2"),
        {{"embeddings.register_tokens", SHAPE(1, 4, 64)}},
@@ -212,11 +266,13 @@ static void registers_of_the_config(void **state) {
       {&dinov2_names,
        DINO("dinov2", ""),
        {{"embeddings.register_tokens", SHAPE(1, 4, 64)}},
-       {"config.json: num_register_tokens (by default) does not fit the weights (found 0, expected 4"}},
+       {"config.json: num_register_tokens (by default) does not fit the weights (found 0, expected "
+        "4"}},
       {&timm_names,
        TIMM(",\"reg_tokens\":4", ""),
        {{0}},
-       {"config.json: reg_tokens does not fit the weights (found 4, expected 0", "reg_token is not there"}},
+       {"config.json: reg_tokens does not fit the weights (found 4, expected 0",
+        "reg_token is not there"}},
       {&timm_names,
        TIMM(",\"reg_tokens\":4", ""),
        {{"reg_token", SHAPE(1, 2, 64)}},
@@ -225,7 +281,8 @@ static void registers_of_the_config(void **state) {
   CHECK(cases);
 }
 
-/* Parts that come together: both scales in every layer, three biases in every layer, weight and bias of a head. */
+/* Parts that come together: both scales in every layer, three biases in every layer, weight and
+ * bias of a head. */
 static void parts_that_belong_together(void **state) {
   (void)state;
   static const contradiction cases[] = {
@@ -239,11 +296,13 @@ static void parts_that_belong_together(void **state) {
        {"tensor encoder.layer.0.layer_scale2.lambda1 is missing"}},
       {&dinov2_names,
        DINO("dinov2", ""),
-       {{"encoder.layer.0.layer_scale1.lambda1", NONE}, {"encoder.layer.1.layer_scale1.lambda1", NONE}},
+       {{"encoder.layer.0.layer_scale1.lambda1", NONE},
+        {"encoder.layer.1.layer_scale1.lambda1", NONE}},
        {"tensor encoder.layer.0.layer_scale1.lambda1 is missing"}},
       {&dinov2_names,
        NULL,
-       {{"encoder.layer.0.layer_scale2.lambda1", NONE}, {"encoder.layer.1.layer_scale2.lambda1", NONE}},
+       {{"encoder.layer.0.layer_scale2.lambda1", NONE},
+        {"encoder.layer.1.layer_scale2.lambda1", NONE}},
        {"tensor encoder.layer.0.layer_scale2.lambda1 is missing"}},
       {&dinov2_names,
        DINO("dinov2", ""),
@@ -254,14 +313,23 @@ static void parts_that_belong_together(void **state) {
        {"tensor encoder.layer.0.layer_scale1.lambda1 is missing"}},
       {&dinov2_names,
        DINO("dinov2", ",\"use_swiglu_ffn\":false"),
-       {{"encoder.layer.0.mlp.fc1.weight", NONE}, {"encoder.layer.0.mlp.weights_in.weight", SHAPE(256, 64)}},
+       {{"encoder.layer.0.mlp.fc1.weight", NONE},
+        {"encoder.layer.0.mlp.weights_in.weight", SHAPE(256, 64)}},
        {"config.json: use_swiglu_ffn does not fit the weights (found false, expected true",
         "encoder.layer.0.mlp.weights_in.weight is there"}},
-      {&timm_names, NULL, {{"blocks.1.ls1.gamma", SHAPE(64)}}, {"tensor blocks.0.ls1.gamma is missing"}},
-      {&timm_names, NULL, {{"blocks.0.ls1.gamma", SHAPE(64)}, {"blocks.1.ls1.gamma", SHAPE(64)}}, {"tensor blocks.0.ls2.gamma is missing"}},
       {&timm_names,
        NULL,
-       {{"blocks.0.ls1.gamma", SHAPE(64)}, {"blocks.1.ls1.gamma", SHAPE(64)}, {"blocks.0.ls2.gamma", SHAPE(64)}},
+       {{"blocks.1.ls1.gamma", SHAPE(64)}},
+       {"tensor blocks.0.ls1.gamma is missing"}},
+      {&timm_names,
+       NULL,
+       {{"blocks.0.ls1.gamma", SHAPE(64)}, {"blocks.1.ls1.gamma", SHAPE(64)}},
+       {"tensor blocks.0.ls2.gamma is missing"}},
+      {&timm_names,
+       NULL,
+       {{"blocks.0.ls1.gamma", SHAPE(64)},
+        {"blocks.1.ls1.gamma", SHAPE(64)},
+        {"blocks.0.ls2.gamma", SHAPE(64)}},
        {"tensor blocks.1.ls2.gamma is missing"}},
       {&timm_names,
        NULL,
@@ -270,17 +338,28 @@ static void parts_that_belong_together(void **state) {
         {"blocks.0.ls2.gamma", SHAPE(64)},
         {"blocks.1.ls2.gamma", SHAPE(64)}},
        {NULL}},
-      {&timm_names, NULL, {{"blocks.0.attn.qkv.bias", NONE}}, {"tensor blocks.0.attn.qkv.bias is missing"}},
-      {&timm_names, NULL, {{"blocks.1.attn.qkv.bias", NONE}}, {"tensor blocks.1.attn.qkv.bias is missing"}},
-      {&timm_names, NULL, {{"blocks.0.attn.qkv.bias", NONE}, {"blocks.1.attn.qkv.bias", NONE}}, {NULL}},
+      {&timm_names,
+       NULL,
+       {{"blocks.0.attn.qkv.bias", NONE}},
+       {"tensor blocks.0.attn.qkv.bias is missing"}},
+      {&timm_names,
+       NULL,
+       {{"blocks.1.attn.qkv.bias", NONE}},
+       {"tensor blocks.1.attn.qkv.bias is missing"}},
+      {&timm_names,
+       NULL,
+       {{"blocks.0.attn.qkv.bias", NONE}, {"blocks.1.attn.qkv.bias", NONE}},
+       {NULL}},
       {&timm_names,
        TIMM(",\"qkv_bias\":false", ""),
        {{0}},
-       {"config.json: qkv_bias does not fit the weights (found false, expected true", "blocks.0.attn.qkv.bias is there"}},
+       {"config.json: qkv_bias does not fit the weights (found false, expected true",
+        "blocks.0.attn.qkv.bias is there"}},
       {&timm_names,
        TIMM(",\"qkv_bias\":true", ""),
        {{"blocks.0.attn.qkv.bias", NONE}, {"blocks.1.attn.qkv.bias", NONE}},
-       {"config.json: qkv_bias does not fit the weights (found true, expected false", "blocks.0.attn.qkv.bias is not there"}},
+       {"config.json: qkv_bias does not fit the weights (found true, expected false",
+        "blocks.0.attn.qkv.bias is not there"}},
       {&old_names,
        HF(",\"qkv_bias\":false"),
        {{0}},
@@ -294,15 +373,24 @@ static void parts_that_belong_together(void **state) {
       {&timm_names, NULL, {{"head.weight", NONE}}, {"tensor head.weight is missing"}},
       {&old_names, HF(""), {{"classifier.bias", NONE}}, {"tensor classifier.bias is missing"}},
       {&old_names, HF(""), {{"classifier.weight", NONE}}, {"tensor classifier.weight is missing"}},
-      {&old_names, HF(""), {{"vit.pooler.dense.bias", SHAPE(64)}}, {"tensor vit.pooler.dense.weight is missing"}},
-      {&old_names, HF(""), {{"vit.pooler.dense.weight", SHAPE(64, 64)}}, {"tensor vit.pooler.dense.bias is missing"}},
+      {&old_names,
+       HF(""),
+       {{"vit.pooler.dense.bias", SHAPE(64)}},
+       {"tensor vit.pooler.dense.weight is missing"}},
+      {&old_names,
+       HF(""),
+       {{"vit.pooler.dense.weight", SHAPE(64, 64)}},
+       {"tensor vit.pooler.dense.bias is missing"}},
       {&timm_names,
        NULL,
        {{"dist_token", SHAPE(1, 1, 64)}, {"pos_embed", NONE}, {"pos_embed", SHAPE(1, 11, 64)}},
        {"tensor head_dist.weight is missing"}},
       {&timm_names,
        NULL,
-       {{"dist_token", SHAPE(1, 1, 64)}, {"pos_embed", NONE}, {"pos_embed", SHAPE(1, 11, 64)}, {"head_dist.bias", SHAPE(5)}},
+       {{"dist_token", SHAPE(1, 1, 64)},
+        {"pos_embed", NONE},
+        {"pos_embed", SHAPE(1, 11, 64)},
+        {"head_dist.bias", SHAPE(5)}},
        {"tensor head_dist.weight is missing"}},
       {&old_names,
        HF(""),
@@ -321,9 +409,11 @@ static void parts_that_belong_together(void **state) {
 /* Biases of query, key and value that the config promises and no layer has. */
 static void biases_of_the_config(void **state) {
   (void)state;
-  static const char *const configs[] = {HF(""), HF(",\"qkv_bias\":true"), HF(",\"qkv_bias\":false"), NULL};
-  static const char *const parts[] = {"config.json: qkv_bias (by default) does not fit the weights (found true, expected false",
-                                      "config.json: qkv_bias does not fit the weights (found true, expected false", NULL, NULL};
+  static const char *const configs[] = {HF(""), HF(",\"qkv_bias\":true"), HF(",\"qkv_bias\":false"),
+                                        NULL};
+  static const char *const parts[] = {
+      "config.json: qkv_bias (by default) does not fit the weights (found true, expected false",
+      "config.json: qkv_bias does not fit the weights (found true, expected false", NULL, NULL};
   for (int i = 0; i < 4; i++) {
     model m;
     make_model(&m, &old_names, "vit.");

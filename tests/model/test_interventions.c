@@ -1,5 +1,6 @@
-/* Attention that is changed from run to run, on every CPU level, against the whole ViT in double: heads taken out, pairs cut, tokens dropped,
- * offsets, gains of heads, a temperature. Shapes of micro_32: B 2, T 5, C 32, H 4, L 2. tests/vulkan compares Vulkan with the CPU. */
+/* Attention that is changed from run to run, on every CPU level, against the whole ViT in double:
+ * heads taken out, pairs cut, tokens dropped, offsets, gains of heads, a temperature. Shapes of
+ * micro_32: B 2, T 5, C 32, H 4, L 2. tests/vulkan compares Vulkan with the CPU. */
 #include "support/test.h"
 
 #include <math.h>
@@ -9,7 +10,18 @@
 
 #include "model/safetensors.h"
 
-enum { BATCH = 2, SIDE = 32, PATCH = 16, TOKENS = 5, WIDTH = 32, HEADS = 4, DEPTH = WIDTH / HEADS, LAYERS = 2, HIDDEN = 64, CLASSES = 5 };
+enum {
+  BATCH = 2,
+  SIDE = 32,
+  PATCH = 16,
+  TOKENS = 5,
+  WIDTH = 32,
+  HEADS = 4,
+  DEPTH = WIDTH / HEADS,
+  LAYERS = 2,
+  HIDDEN = 64,
+  CLASSES = 5
+};
 
 typedef struct changes {
   unsigned char seen[BATCH][TOKENS], mask[LAYERS][HEADS][TOKENS][TOKENS];
@@ -38,7 +50,8 @@ static void open_files(files *f) {
     f->bytes[i] = test_read_vector(path, &size[i]);
     if (i < 2) f->file[i] = (heed_model_file){names[i], {size[i], f->bytes[i], NULL, NULL}};
   }
-  const heed_source weights = {size[1], f->bytes[1], NULL, NULL}, io = {size[2], f->bytes[2], NULL, NULL};
+  const heed_source weights = {size[1], f->bytes[1], NULL, NULL},
+                    io = {size[2], f->bytes[2], NULL, NULL};
   assert_ok(heed_context_create(NULL, &f->context, &error));
   assert_ok(heed_safetensors_open(f->context, &weights, "weights", &f->weights, &error));
   assert_ok(heed_safetensors_open(f->context, &io, "io", &f->io, &error));
@@ -51,7 +64,7 @@ static void close_files(files *f) {
   for (int i = 0; i < 3; i++) free(f->bytes[i]);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- in double */
+/* ------------------------------------------------------------------------------------ in double */
 
 static const float *tensor(heed_safetensors *file, const char *name) {
   static float data[4][24576]; /* the last four stay */
@@ -75,10 +88,12 @@ static void norm(const double *x, const float *weight, const float *bias, double
   double mean = 0.0, variance = 0.0;
   for (int c = 0; c < WIDTH; c++) mean += x[c] / WIDTH;
   for (int c = 0; c < WIDTH; c++) variance += (x[c] - mean) * (x[c] - mean) / WIDTH;
-  for (int c = 0; c < WIDTH; c++) y[c] = (x[c] - mean) / sqrt(variance + 1e-12) * (double)weight[c] + (double)bias[c];
+  for (int c = 0; c < WIDTH; c++)
+    y[c] = (x[c] - mean) / sqrt(variance + 1e-12) * (double)weight[c] + (double)bias[c];
 }
 
-static void linear(const double *x, const float *weight, const float *bias, int from, int to, double *y) {
+static void linear(const double *x, const float *weight, const float *bias, int from, int to,
+                   double *y) {
   for (int i = 0; i < to; i++) {
     y[i] = (double)bias[i];
     for (int c = 0; c < from; c++) y[i] += (double)weight[i * from + c] * x[c];
@@ -86,24 +101,29 @@ static void linear(const double *x, const float *weight, const float *bias, int 
 }
 
 static void embed(files *f, int picture, double x[TOKENS][WIDTH]) {
-  const float *pixels = tensor(f->io, "pixel_values") + picture * 3 * SIDE * SIDE, *weight = tensor(f->weights, "vit.embeddings.patch_embeddings.projection.weight");
+  const float *pixels = tensor(f->io, "pixel_values") + picture * 3 * SIDE * SIDE,
+              *weight = tensor(f->weights, "vit.embeddings.patch_embeddings.projection.weight");
   const float *bias = tensor(f->weights, "vit.embeddings.patch_embeddings.projection.bias");
   for (int p = 0; p < TOKENS - 1; p++)
     for (int c = 0; c < WIDTH; c++) {
       double sum = (double)bias[c];
       for (int i = 0; i < 3 * PATCH * PATCH; i++) {
         const int row = p / 2 * PATCH + i / PATCH % PATCH, column = p % 2 * PATCH + i % PATCH;
-        sum += (double)weight[c * 3 * PATCH * PATCH + i] * (double)pixels[(i / (PATCH * PATCH) * SIDE + row) * SIDE + column];
+        sum += (double)weight[c * 3 * PATCH * PATCH + i] *
+               (double)pixels[(i / (PATCH * PATCH) * SIDE + row) * SIDE + column];
       }
       x[p + 1][c] = sum;
     }
-  const float *cls = tensor(f->weights, "vit.embeddings.cls_token"), *positions = tensor(f->weights, "vit.embeddings.position_embeddings");
+  const float *cls = tensor(f->weights, "vit.embeddings.cls_token"),
+              *positions = tensor(f->weights, "vit.embeddings.position_embeddings");
   for (int c = 0; c < WIDTH; c++) x[0][c] = (double)cls[c];
   for (int i = 0; i < TOKENS * WIDTH; i++) x[i / WIDTH][i % WIDTH] += (double)positions[i];
 }
 
 /* One head of one picture: weights and what it gives. */
-static void attend(const changes *change, int picture, int layer, int head, double (*const qkv[3])[WIDTH], double weights[TOKENS][TOKENS], double given[TOKENS][WIDTH]) {
+static void attend(const changes *change, int picture, int layer, int head,
+                   double (*const qkv[3])[WIDTH], double weights[TOKENS][TOKENS],
+                   double given[TOKENS][WIDTH]) {
   for (int i = 0; i < TOKENS; i++) {
     double sum = 0.0;
     for (int j = 0; j < TOKENS; j++) {
@@ -123,10 +143,13 @@ static void attend(const changes *change, int picture, int layer, int head, doub
   }
 }
 
-static void run_layer(files *f, const changes *change, int picture, int layer, double x[TOKENS][WIDTH], expected *out) {
+static void run_layer(files *f, const changes *change, int picture, int layer,
+                      double x[TOKENS][WIDTH], expected *out) {
   static const char *const names[] = {"query", "key", "value"};
-  double qkv[3][TOKENS][WIDTH], normed[TOKENS][WIDTH], given[TOKENS][WIDTH], made[HIDDEN], back[WIDTH];
-  const float *scale = layer_tensor(f, layer, "layernorm_before.weight"), *shift = layer_tensor(f, layer, "layernorm_before.bias");
+  double qkv[3][TOKENS][WIDTH], normed[TOKENS][WIDTH], given[TOKENS][WIDTH], made[HIDDEN],
+      back[WIDTH];
+  const float *scale = layer_tensor(f, layer, "layernorm_before.weight"),
+              *shift = layer_tensor(f, layer, "layernorm_before.bias");
   for (int t = 0; t < TOKENS; t++) norm(x[t], scale, shift, normed[t]);
   for (int p = 0; p < 3; p++) {
     char weight[64], bias[64];
@@ -135,17 +158,22 @@ static void run_layer(files *f, const changes *change, int picture, int layer, d
     const float *w = layer_tensor(f, layer, weight), *b = layer_tensor(f, layer, bias);
     for (int t = 0; t < TOKENS; t++) linear(normed[t], w, b, WIDTH, WIDTH, qkv[p][t]);
   }
-  double (*const parts[3])[WIDTH] = {qkv[0], qkv[1], qkv[2]};
-  for (int h = 0; h < HEADS; h++) attend(change, picture, layer, h, parts, out->weights[layer][picture][h], given);
-  const float *w = layer_tensor(f, layer, "attention.output.dense.weight"), *b = layer_tensor(f, layer, "attention.output.dense.bias");
+  double(*const parts[3])[WIDTH] = {qkv[0], qkv[1], qkv[2]};
+  for (int h = 0; h < HEADS; h++)
+    attend(change, picture, layer, h, parts, out->weights[layer][picture][h], given);
+  const float *w = layer_tensor(f, layer, "attention.output.dense.weight"),
+              *b = layer_tensor(f, layer, "attention.output.dense.bias");
   for (int t = 0; t < TOKENS; t++) {
     linear(given[t], w, b, WIDTH, WIDTH, back);
     for (int c = 0; c < WIDTH; c++) x[t][c] += back[c];
   }
-  scale = layer_tensor(f, layer, "layernorm_after.weight"), shift = layer_tensor(f, layer, "layernorm_after.bias");
+  scale = layer_tensor(f, layer, "layernorm_after.weight"),
+  shift = layer_tensor(f, layer, "layernorm_after.bias");
   for (int t = 0; t < TOKENS; t++) norm(x[t], scale, shift, normed[t]);
-  const float *fc1 = layer_tensor(f, layer, "intermediate.dense.weight"), *bias1 = layer_tensor(f, layer, "intermediate.dense.bias");
-  const float *fc2 = layer_tensor(f, layer, "output.dense.weight"), *bias2 = layer_tensor(f, layer, "output.dense.bias");
+  const float *fc1 = layer_tensor(f, layer, "intermediate.dense.weight"),
+              *bias1 = layer_tensor(f, layer, "intermediate.dense.bias");
+  const float *fc2 = layer_tensor(f, layer, "output.dense.weight"),
+              *bias2 = layer_tensor(f, layer, "output.dense.bias");
   for (int t = 0; t < TOKENS; t++) {
     linear(normed[t], fc1, bias1, WIDTH, HIDDEN, made);
     for (int i = 0; i < HIDDEN; i++) made[i] *= 0.5 * (1.0 + erf(made[i] / sqrt(2.0)));
@@ -159,14 +187,17 @@ static void expect(files *f, const changes *change, expected *out) {
     double x[TOKENS][WIDTH], normed[WIDTH];
     embed(f, picture, x);
     for (int layer = 0; layer < LAYERS; layer++) run_layer(f, change, picture, layer, x, out);
-    norm(x[0], tensor(f->weights, "vit.layernorm.weight"), tensor(f->weights, "vit.layernorm.bias"), normed);
-    linear(normed, tensor(f->weights, "classifier.weight"), tensor(f->weights, "classifier.bias"), WIDTH, CLASSES, out->logits[picture]);
+    norm(x[0], tensor(f->weights, "vit.layernorm.weight"), tensor(f->weights, "vit.layernorm.bias"),
+         normed);
+    linear(normed, tensor(f->weights, "classifier.weight"), tensor(f->weights, "classifier.bias"),
+           WIDTH, CLASSES, out->logits[picture]);
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the program */
+/* ---------------------------------------------------------------------------------- the program */
 
-static void write_input(heed_graph *graph, heed_session *session, const char *name, const void *data, size_t bytes) {
+static void write_input(heed_graph *graph, heed_session *session, const char *name,
+                        const void *data, size_t bytes) {
   heed_error error;
   assert_ok(heed_session_write(session, heed_graph_find(graph, name), data, bytes, &error));
 }
@@ -184,12 +215,15 @@ static void write_changes(heed_graph *graph, heed_session *session, const change
   }
 }
 
-static void assert_value(heed_graph *graph, heed_session *session, const char *name, const double *want, size_t count, const char *level) {
+static void assert_value(heed_graph *graph, heed_session *session, const char *name,
+                         const double *want, size_t count, const char *level) {
   float found[LAYERS * BATCH * HEADS * TOKENS * TOKENS];
   heed_error error;
   assert_ok(heed_session_read(session, heed_graph_find(graph, name), 0, count, found, &error));
   for (size_t i = 0; i < count; i++)
-    if (!(fabs((double)found[i] - want[i]) <= 2e-6 * (1.0 + fabs(want[i])))) fail_msg("%s on %s, element %zu: found %.9g, expected %.9g", name, level, i, (double)found[i], want[i]);
+    if (!(fabs((double)found[i] - want[i]) <= 2e-6 * (1.0 + fabs(want[i]))))
+      fail_msg("%s on %s, element %zu: found %.9g, expected %.9g", name, level, i, (double)found[i],
+               want[i]);
 }
 
 static void check_level(files *f, const changes *change, const char *level) {
@@ -202,20 +236,29 @@ static void check_level(files *f, const changes *change, const char *level) {
   expected want;
   const heed_cpu_desc cpu = {sizeof cpu, 2, level};
   const heed_model_desc desc = {sizeof desc, f->file, 2};
-  const heed_build_desc build = {.struct_size = sizeof build, .batch = BATCH, .intervene = true, .empty_row = change->empty_row, .temperature = change->temperature};
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .batch = BATCH,
+                                 .intervene = true,
+                                 .empty_row = change->empty_row,
+                                 .temperature = change->temperature};
   assert_ok(heed_cpu_backend_create(f->context, &cpu, &backend, &error));
   assert_ok(heed_model_open(f->context, &desc, &model, &error));
   assert_ok(heed_model_build(model, &build, &graph, &error));
-  const heed_value taps[] = {heed_graph_find(graph, "layer.0.attention.weights"), heed_graph_find(graph, "layer.1.attention.weights")};
+  const heed_value taps[] = {heed_graph_find(graph, "layer.0.attention.weights"),
+                             heed_graph_find(graph, "layer.1.attention.weights")};
   const heed_plan_desc plan_desc = {sizeof plan_desc, taps, 2, HEED_ATTENTION_MODE_AUTO};
   assert_ok(heed_plan_create(graph, backend, &plan_desc, &plan, &error));
   assert_ok(heed_session_create(plan, NULL, &session, &error));
-  write_input(graph, session, "pixel_values", f->bytes[2] + heed_safetensors_find(f->io, "pixel_values")->offset, sizeof(float) * BATCH * 3 * SIDE * SIDE);
+  write_input(graph, session, "pixel_values",
+              f->bytes[2] + heed_safetensors_find(f->io, "pixel_values")->offset,
+              sizeof(float) * BATCH * 3 * SIDE * SIDE);
   write_changes(graph, session, change);
   assert_ok(heed_session_run(session, NULL, &error));
   expect(f, change, &want);
-  assert_value(graph, session, "layer.0.attention.weights", &want.weights[0][0][0][0][0], sizeof want.weights / LAYERS / sizeof(double), level);
-  assert_value(graph, session, "layer.1.attention.weights", &want.weights[1][0][0][0][0], sizeof want.weights / LAYERS / sizeof(double), level);
+  assert_value(graph, session, "layer.0.attention.weights", &want.weights[0][0][0][0][0],
+               sizeof want.weights / LAYERS / sizeof(double), level);
+  assert_value(graph, session, "layer.1.attention.weights", &want.weights[1][0][0][0][0],
+               sizeof want.weights / LAYERS / sizeof(double), level);
   assert_value(graph, session, "logits", &want.logits[0][0], (size_t)BATCH * CLASSES, level);
   heed_session_destroy(session);
   heed_plan_destroy(plan);
@@ -231,7 +274,8 @@ static void check(changes *change, bool whole) {
     expected want;
     expect(&f, change, &want);
     const float *logits = tensor(f.io, "expect.logits");
-    for (int i = 0; i < BATCH * CLASSES; i++) assert_true(fabs(want.logits[i / CLASSES][i % CLASSES] - (double)logits[i]) <= 1e-6);
+    for (int i = 0; i < BATCH * CLASSES; i++)
+      assert_true(fabs(want.logits[i / CLASSES][i % CLASSES] - (double)logits[i]) <= 1e-6);
   }
   for (uint32_t l = 0; heed_cpu_level(l); l++) check_level(&f, change, heed_cpu_level(l));
   close_files(&f);
@@ -267,7 +311,8 @@ static void everything(heed_empty_row empty_row) {
   memset(change.mask[0][1], 0, sizeof change.mask[0][1]);
   memset(change.mask[1][3], 0, sizeof change.mask[1][3]);
   for (int h = 0; h < HEADS; h++) change.mask[0][h][0][2] = change.mask[1][h][4][4] = 0;
-  for (int d = 0; d < DEPTH; d++) change.offset[0][DEPTH + d] = 0.1f * (float)d - 0.3f; /* in the place of the head that is out, at half its size */
+  /* in the place of the head that is out, at half its size */
+  for (int d = 0; d < DEPTH; d++) change.offset[0][DEPTH + d] = 0.1f * (float)d - 0.3f;
   change.gain[0][1] = 0.5f;
   change.gain[1][0] = 0.25f;
   check(&change, false);
@@ -284,7 +329,9 @@ static void test_everything_at_once_with_the_mean(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_changed), cmocka_unit_test(test_gains_of_heads), cmocka_unit_test(test_everything_at_once_with_zeros),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_changed),
+                                     cmocka_unit_test(test_gains_of_heads),
+                                     cmocka_unit_test(test_everything_at_once_with_zeros),
                                      cmocka_unit_test(test_everything_at_once_with_the_mean)};
   return cmocka_run_group_tests_name("interventions", tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Models opened from files made in memory: what their names and config say, and what heed says of it. */
+/* Models opened from files made in memory: what their names and config say, and what heed says of
+ * it. */
 #include "support/named_model.h"
 
-/* --------------------------------------------------------------------------------------------------------------- positions */
+/* ------------------------------------------------------------------------------------ positions */
 
 typedef struct heard {
   uint32_t warnings;
@@ -18,12 +19,14 @@ static void hear(heed_log_level level, const char *line, void *user) {
 /* Warnings while a graph for pictures of this size is built of a model of these files. */
 static void build_and_hear(const model *m, const char *config, uint32_t size, heard *h) {
   test_bytes bytes = save(m);
-  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)}, {"config.json", {0}}};
+  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                             {"config.json", {0}}};
   heed_context *hearing;
   heed_model *opened;
   heed_graph *graph;
   if (config) files[1].source = test_source(config, strlen(config));
-  const heed_context_desc context_desc = {.struct_size = sizeof context_desc, .log = hear, .log_user = h};
+  const heed_context_desc context_desc = {
+      .struct_size = sizeof context_desc, .log = hear, .log_user = h};
   const heed_model_desc desc = {sizeof desc, files, config ? 2 : 1};
   const heed_build_desc build = {.struct_size = sizeof build, .height = size, .width = size};
   assert_ok(heed_context_create(&context_desc, &hearing, &error));
@@ -36,11 +39,12 @@ static void build_and_hear(const model *m, const char *config, uint32_t size, he
   free(bytes.data);
 }
 
-/* timm's names without timm's config may be another's, whose positions are resized otherwise: said where it matters, and there alone. */
+/* timm's names without timm's config may be another's, whose positions are resized otherwise: said
+ * where it matters, and there alone. */
 static void an_assumed_rule_is_said(void **state) {
   (void)state;
-  static const char timm_config[] =
-      "{\"architecture\":\"vit_x\",\"num_classes\":5,\"model_args\":{\"img_size\":12,\"patch_size\":4,\"num_heads\":4}}";
+  static const char timm_config[] = "{\"architecture\":\"vit_x\",\"num_classes\":5,\"model_args\":{"
+                                    "\"img_size\":12,\"patch_size\":4,\"num_heads\":4}}";
   static const struct {
     const spelling *names;
     const char *config, *extra;
@@ -57,15 +61,17 @@ static void an_assumed_rule_is_said(void **state) {
     if (cases[i].extra) add(&m, cases[i].extra, 0.0f, HEED_SHAPE(1, WIDTH));
     build_and_hear(&m, cases[i].config, cases[i].size, &h);
     assert_int_equal(h.warnings, cases[i].warnings);
-    if (h.warnings && !strstr(h.last, "resized as timm does it, bicubic, antialiased")) fail_msg("the warning is: %s", h.last);
+    if (h.warnings && !strstr(h.last, "resized as timm does it, bicubic, antialiased"))
+      fail_msg("the warning is: %s", h.last);
     free_model(&m);
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- unknown tensors */
+/* ------------------------------------------------------------------------------ unknown tensors */
 
-/* No tensor that may belong to the computation is left out without a word: everything under the model's prefix that no part reads is
- * refused, but for what training leaves and for heads; what has a part's name and is not read is refused wherever it lies. */
+/* No tensor that may belong to the computation is left out without a word: everything under the
+ * model's prefix that no part reads is refused, but for what training leaves and for heads; what
+ * has a part's name and is not read is refused wherever it lies. */
 static void tensors_that_nothing_reads(void **state) {
   (void)state;
   static const struct {
@@ -116,8 +122,10 @@ static void tensors_that_nothing_reads(void **state) {
     add(&m, cases[i].extra, 0.0f, HEED_SHAPE(3));
     const heed_status status = open_model(&m, config_text);
     if (status != (cases[i].fine ? HEED_OK : HEED_UNSUPPORTED))
-      fail_msg("%s: found %s (%s)", cases[i].extra, heed_status_name(status), status == HEED_OK ? "" : error.message);
-    if (!cases[i].fine && !strstr(error.message, cases[i].extra)) fail_msg("%s: not named in: %s", cases[i].extra, error.message);
+      fail_msg("%s: found %s (%s)", cases[i].extra, heed_status_name(status),
+               status == HEED_OK ? "" : error.message);
+    if (!cases[i].fine && !strstr(error.message, cases[i].extra))
+      fail_msg("%s: not named in: %s", cases[i].extra, error.message);
     free_model(&m);
   }
 }

@@ -1,4 +1,5 @@
-/* Preprocessing against Pillow: every filter on a small picture, and photographs through the usual settings. */
+/* Preprocessing against Pillow: every filter on a small picture, and photographs through the usual
+ * settings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +13,32 @@
 #include "support/test_context.h"
 
 static heed_preprocess plain(heed_resize_mode mode, uint32_t side, uint32_t resample) {
-  heed_preprocess made = {
-      .resize = mode, .width = side, .height = side, .short_side = side, .resample = resample, .rescale = 1.0f / 255.0f};
+  heed_preprocess made = {.resize = mode,
+                          .width = side,
+                          .height = side,
+                          .short_side = side,
+                          .resample = resample,
+                          .rescale = 1.0f / 255.0f};
   for (int c = 0; c < 3; c++) made.mean[c] = made.std[c] = 0.5f;
   return made;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- resize */
+/* --------------------------------------------------------------------------------------- resize */
 
 /* The windows of a resized picture are parts of the whole one. */
-static void check_windows(const heed_image *image, uint32_t resample, uint32_t width, uint32_t height, const uint8_t *whole) {
+static void check_windows(const heed_image *image, uint32_t resample, uint32_t width,
+                          uint32_t height, const uint8_t *whole) {
   test_random random = {width * 64 + height};
   for (int k = 0; k < 8; k++) {
-    heed_resize_window window = {width, height, test_random_below(&random, width), test_random_below(&random, height), 0, 0};
+    heed_resize_window window = {
+        width, height, test_random_below(&random, width), test_random_below(&random, height), 0, 0};
     window.width = 1 + test_random_below(&random, width - window.x);
     window.height = 1 + test_random_below(&random, height - window.y);
     uint8_t *rgb = malloc((size_t)window.width * window.height * 3);
     assert_ok(heed_resize_rgb(context, image, resample, &window, rgb, &error));
     for (uint32_t y = 0; y < window.height; y++)
-      assert_memory_equal(rgb + (size_t)y * window.width * 3, whole + ((size_t)(window.y + y) * width + window.x) * 3,
+      assert_memory_equal(rgb + (size_t)y * window.width * 3,
+                          whole + ((size_t)(window.y + y) * width + window.x) * 3,
                           (size_t)window.width * 3);
     free(rgb);
   }
@@ -47,11 +55,13 @@ static void test_resize_equals_pillow(void **state) {
     const char *name = heed_safetensors_get(file.file, i)->name;
     unsigned resample, width, height;
     if (sscanf(name, "resample.%u.%u.%u", &resample, &width, &height) != 3) continue;
-    uint8_t *wanted = vector_file_read(&file, name, HEED_U8, &shape), *rgb = malloc((size_t)width * height * 3);
+    uint8_t *wanted = vector_file_read(&file, name, HEED_U8, &shape),
+            *rgb = malloc((size_t)width * height * 3);
     const heed_resize_window window = {width, height, 0, 0, width, height};
     assert_ok(heed_resize_rgb(context, &image, resample, &window, rgb, &error));
     for (size_t k = 0; k < (size_t)width * height * 3; k++)
-      if (rgb[k] != wanted[k]) fail_msg("%s: byte %zu is %d, expected %d", name, k, rgb[k], wanted[k]);
+      if (rgb[k] != wanted[k])
+        fail_msg("%s: byte %zu is %d, expected %d", name, k, rgb[k], wanted[k]);
     check_windows(&image, resample, width, height, rgb);
     free(wanted);
     free(rgb);
@@ -62,14 +72,17 @@ static void test_resize_equals_pillow(void **state) {
   vector_file_close(&file);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- photographs */
+/* ---------------------------------------------------------------------------------- photographs */
 
-/* Levels of 255 by which pixel_values differ from every 13th level stored; -1 when the tensor is off. */
-static double worst_level(const heed_preprocess *preprocess, const float *values, const uint8_t *levels, size_t count) {
+/* Levels of 255 by which pixel_values differ from every 13th level stored; -1 when the tensor is
+ * off. */
+static double worst_level(const heed_preprocess *preprocess, const float *values,
+                          const uint8_t *levels, size_t count) {
   double worst = 0.0;
   for (size_t i = 0; i < count; i++) {
     const size_t at = i * 13, c = at / (224 * 224);
-    const double level = ((double)values[at] * (double)preprocess->std[c] + (double)preprocess->mean[c]) * 255.0;
+    const double level =
+        ((double)values[at] * (double)preprocess->std[c] + (double)preprocess->mean[c]) * 255.0;
     const double difference = fabs(level - levels[i]);
     if (!(difference <= worst)) worst = difference;
   }
@@ -77,8 +90,10 @@ static double worst_level(const heed_preprocess *preprocess, const float *values
 }
 
 static void check_photograph(const char *name) {
-  static const char *const tensors[3] = {"square_bilinear_224", "square_bicubic_224", "short_side_256_bicubic_crop_224_imagenet"};
-  heed_preprocess settings[3] = {plain(HEED_RESIZE_SQUASH, 224, 2), plain(HEED_RESIZE_SQUASH, 224, 3),
+  static const char *const tensors[3] = {"square_bilinear_224", "square_bicubic_224",
+                                         "short_side_256_bicubic_crop_224_imagenet"};
+  heed_preprocess settings[3] = {plain(HEED_RESIZE_SQUASH, 224, 2),
+                                 plain(HEED_RESIZE_SQUASH, 224, 3),
                                  plain(HEED_RESIZE_SHORT_SIDE, 256, 3)};
   static const float mean[3] = {0.485f, 0.456f, 0.406f}, std[3] = {0.229f, 0.224f, 0.225f};
   char path[256];
@@ -96,12 +111,15 @@ static void check_photograph(const char *name) {
     heed_shape shape;
     uint32_t width, height;
     uint8_t *levels = vector_file_read(&expect, tensors[k], HEED_U8, &shape);
-    assert_ok(heed_preprocess_size(&settings[k], picture.width, picture.height, &width, &height, &error));
+    assert_ok(
+        heed_preprocess_size(&settings[k], picture.width, picture.height, &width, &height, &error));
     assert_int_equal(width, 224);
     assert_int_equal(height, 224);
     assert_ok(heed_preprocess_image(context, &settings[k], &image, values, NULL, &error));
-    const double worst = worst_level(&settings[k], values, levels, shape.dim[0]), allowed = strstr(name, ".jpg") ? 3.001 : 0.001;
-    if (!(worst <= allowed)) fail_msg("%s, %s: off by %g levels, expected at most %g", name, tensors[k], worst, allowed);
+    const double worst = worst_level(&settings[k], values, levels, shape.dim[0]),
+                 allowed = strstr(name, ".jpg") ? 3.001 : 0.001;
+    if (!(worst <= allowed))
+      fail_msg("%s, %s: off by %g levels, expected at most %g", name, tensors[k], worst, allowed);
     free(levels);
   }
   free(values);
@@ -111,13 +129,14 @@ static void check_photograph(const char *name) {
 
 static void test_photographs(void **state) {
   (void)state;
-  static const char *const names[] = {"rgb.png",         "gray16.png",   "palette.png",      "rgb.jpg",
-                                      "progressive.jpg", "gray.jpg",     "exif_rotated.jpg", "wide_900x31.png",
-                                      "small_20x17.png", "tiny_1x1.png", "exact_224.png"};
+  static const char *const names[] = {"rgb.png",          "gray16.png",      "palette.png",
+                                      "rgb.jpg",          "progressive.jpg", "gray.jpg",
+                                      "exif_rotated.jpg", "wide_900x31.png", "small_20x17.png",
+                                      "tiny_1x1.png",     "exact_224.png"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_photograph(names[i]);
 }
 
-/* --------------------------------------------------------------------------------------------------------- sizes, region */
+/* -------------------------------------------------------------------------------- sizes, region */
 
 static void test_short_side(void **state) {
   (void)state;
@@ -137,7 +156,8 @@ static void test_short_side(void **state) {
   }
 }
 
-/* A crop larger than the picture: zeros around it, offset rounded down as Hugging Face's center_crop rounds it. */
+/* A crop larger than the picture: zeros around it, offset rounded down as Hugging Face's
+ * center_crop rounds it. */
 static void test_padded_crop(void **state) {
   (void)state;
   uint8_t pixels[5 * 4];
@@ -158,9 +178,12 @@ static void test_padded_crop(void **state) {
   assert_true(region.x == -2.0 && region.y == -2.0 && region.width == 8.0 && region.height == 8.0);
 }
 
-/* The whole picture, resized on its own, lies in the middle of zeros: one case, against plain loops in double precision. */
-static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32_t width, uint32_t height, heed_preprocess preprocess) {
-  uint8_t *pixels = malloc((size_t)size[0] * size[1]), *rgb = malloc((size_t)fitted[0] * fitted[1] * 3);
+/* The whole picture, resized on its own, lies in the middle of zeros: one case, against plain loops
+ * in double precision. */
+static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32_t width,
+                        uint32_t height, heed_preprocess preprocess) {
+  uint8_t *pixels = malloc((size_t)size[0] * size[1]),
+          *rgb = malloc((size_t)fitted[0] * fitted[1] * 3);
   float *values = malloc(sizeof *values * 3 * width * height);
   const heed_image image = {pixels, size[0], size[1], 1, size[0]};
   const heed_resize_window window = {fitted[0], fitted[1], 0, 0, fitted[0], fitted[1]};
@@ -180,11 +203,13 @@ static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32
     const double level = inside ? rgb[((size_t)(y - top) * fitted[0] + (x - left)) * 3 + c] : 0;
     const double expected = inside ? (level / 255.0 - (c == 1 ? 0.25 : 0.5)) / 0.5 : 0.0;
     if (inside ? fabs((double)values[i] - expected) > 1e-6 : (double)values[i] != 0.0)
-      fail_msg("%u x %u: value %u is %.9g, expected %.9g", size[0], size[1], i, (double)values[i], expected);
+      fail_msg("%u x %u: value %u is %.9g, expected %.9g", size[0], size[1], i, (double)values[i],
+               expected);
   }
   const double scale_x = (double)size[0] / fitted[0], scale_y = (double)size[1] / fitted[1];
   assert_true(fabs(region.x + left * scale_x) < 1e-9 && fabs(region.y + top * scale_y) < 1e-9);
-  assert_true(fabs(region.width - width * scale_x) < 1e-9 && fabs(region.height - height * scale_y) < 1e-9);
+  assert_true(fabs(region.width - width * scale_x) < 1e-9 &&
+              fabs(region.height - height * scale_y) < 1e-9);
   free(values);
   free(rgb);
   free(pixels);
@@ -192,9 +217,11 @@ static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32
 
 static void test_whole(void **state) {
   (void)state;
-  static const uint32_t cases[][2][2] = {/* picture, as it is fitted into 8 x 8 */
-                                         {{16, 8}, {8, 4}}, {{5, 4}, {8, 6}}, {{4, 5}, {6, 8}}, {{7, 7}, {8, 8}}, {{8, 8}, {8, 8}},
-                                         {{900, 3}, {8, 1}}, {{3, 900}, {1, 8}}, {{1, 1}, {8, 8}}, {{640, 427}, {8, 5}}};
+  static const uint32_t cases[][2][2] = {
+      /* picture, as it is fitted into 8 x 8 */
+      {{16, 8}, {8, 4}},  {{5, 4}, {8, 6}}, {{4, 5}, {6, 8}},
+      {{7, 7}, {8, 8}},   {{8, 8}, {8, 8}}, {{900, 3}, {8, 1}},
+      {{3, 900}, {1, 8}}, {{1, 1}, {8, 8}}, {{640, 427}, {8, 5}}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     check_whole(cases[i][0], cases[i][1], 8, 8, plain(HEED_RESIZE_SQUASH, 8, 2));
     heed_preprocess cropped = plain(HEED_RESIZE_SHORT_SIDE, 11, 3);
@@ -204,7 +231,8 @@ static void test_whole(void **state) {
   heed_preprocess wide = plain(HEED_RESIZE_SQUASH, 8, 0);
   wide.width = 12;
   check_whole((uint32_t[]){6, 6}, (uint32_t[]){8, 8}, 12, 8, wide);
-  heed_preprocess kept = plain(HEED_RESIZE_SHORT_SIDE, 8, 2), before = kept; /* all of it is seen already */
+  /* all of it is seen already */
+  heed_preprocess kept = plain(HEED_RESIZE_SHORT_SIDE, 8, 2), before = kept;
   heed_preprocess_fit_whole(&kept);
   assert_int_equal(kept.resize, before.resize);
   assert_int_equal(kept.crop_width, 0);
@@ -220,10 +248,12 @@ static void test_region(void **state) {
   preprocess.crop_width = preprocess.crop_height = 224;
   assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
   assert_true(fabs(region.x - 79.0 * 640 / 383) < 1e-9 && fabs(region.y - 16.0 * 427 / 256) < 1e-9);
-  assert_true(fabs(region.width - 224.0 * 640 / 383) < 1e-9 && fabs(region.height - 224.0 * 427 / 256) < 1e-9);
+  assert_true(fabs(region.width - 224.0 * 640 / 383) < 1e-9 &&
+              fabs(region.height - 224.0 * 427 / 256) < 1e-9);
   preprocess = plain(HEED_RESIZE_SQUASH, 224, 2);
   assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
-  assert_true(region.x == 0.0 && region.y == 0.0 && fabs(region.width - 640.0) < 1e-9 && fabs(region.height - 427.0) < 1e-9);
+  assert_true(region.x == 0.0 && region.y == 0.0 && fabs(region.width - 640.0) < 1e-9 &&
+              fabs(region.height - 427.0) < 1e-9);
 }
 
 /* Grey, colour with alpha and padded rows give what plain RGB gives. */
@@ -232,11 +262,13 @@ static void test_channels(void **state) {
   uint8_t rgb[12 * 9 * 3], rgba[9 * (12 * 4 + 5)], grey[12 * 9], spread[12 * 9 * 3];
   float a[3 * 7 * 7], b[3 * 7 * 7];
   for (uint32_t i = 0; i < 12 * 9; i++) {
-    for (uint32_t c = 0; c < 3; c++) rgb[3 * i + c] = rgba[i / 12 * 53 + i % 12 * 4 + c] = (uint8_t)(i * 31 + c * 77);
+    for (uint32_t c = 0; c < 3; c++)
+      rgb[3 * i + c] = rgba[i / 12 * 53 + i % 12 * 4 + c] = (uint8_t)(i * 31 + c * 77);
     rgba[i / 12 * 53 + i % 12 * 4 + 3] = (uint8_t)i;
     grey[i] = spread[3 * i] = spread[3 * i + 1] = spread[3 * i + 2] = (uint8_t)(i * 53);
   }
-  const heed_image images[4] = {{rgb, 12, 9, 3, 36}, {rgba, 12, 9, 4, 53}, {spread, 12, 9, 3, 36}, {grey, 12, 9, 1, 12}};
+  const heed_image images[4] = {
+      {rgb, 12, 9, 3, 36}, {rgba, 12, 9, 4, 53}, {spread, 12, 9, 3, 36}, {grey, 12, 9, 1, 12}};
   for (uint32_t resample = 0; resample < 6; resample++) {
     const heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 7, resample);
     for (int k = 0; k < 4; k += 2) {
@@ -247,25 +279,27 @@ static void test_channels(void **state) {
   }
 }
 
-/* The middle of a picture made a million times as large: the way to its columns is gone once, not once a row. The steps are powers of two,
- * so that their sums are exact and the columns known. */
+/* The middle of a picture made a million times as large: the way to its columns is gone once, not
+ * once a row. The steps are powers of two, so that their sums are exact and the columns known. */
 static void test_nearest_far_to_the_right(void **state) {
   (void)state;
   uint8_t pixels[256];
   const uint32_t side = 512, full = 1u << 28;
   uint8_t *rgb = malloc((size_t)side * side * 3);
   const heed_image image = {pixels, 256, 1, 1, 256};
-  const heed_resize_window window = {full, 1u << 20, (full - side) / 2, ((1u << 20) - side) / 2, side, side};
+  const heed_resize_window window = {full, 1u << 20, (full - side) / 2, ((1u << 20) - side) / 2,
+                                     side, side};
   for (int i = 0; i < 256; i++) pixels[i] = (uint8_t)i;
   const clock_t start = clock();
   assert_ok(heed_resize_rgb(context, &image, 0, &window, rgb, &error));
   const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-  for (uint32_t i = 0; i < side * side; i++) assert_int_equal(rgb[3 * i], i % side < side / 2 ? 127 : 128);
+  for (uint32_t i = 0; i < side * side; i++)
+    assert_int_equal(rgb[3 * i], i % side < side / 2 ? 127 : 128);
   free(rgb);
   if (seconds > 3.0) fail_msg("processor time: found %.1f s, expected at most 3", seconds);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- refused */
+/* -------------------------------------------------------------------------------------- refused */
 
 static void test_refused(void **state) {
   (void)state;
@@ -275,28 +309,35 @@ static void test_refused(void **state) {
   uint32_t width, height;
   heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 4, 6);
   preprocess.width = 3;
-  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT,
-               "resample is not known (found 6");
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "resample is not known (found 6");
   preprocess = plain((heed_resize_mode)4, 4, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "resize is not known (found 4");
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
+               HEED_INVALID_ARGUMENT, "resize is not known (found 4");
   preprocess = plain(HEED_RESIZE_WHOLE, 0, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
+               HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
   preprocess = plain(HEED_RESIZE_SQUASH, 0, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT,
-               "the resized picture is off (found 0 x 0");
+  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
+               HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
   preprocess = plain(HEED_RESIZE_SHORT_SIDE, 224, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 27, &width, &height, &error), HEED_INVALID_ARGUMENT, "found 224 x 30064771072");
-  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 20, &width, &height, &error), HEED_INVALID_ARGUMENT,
-               "pixel_values would be too large");
-  assert_fails(heed_preprocess_size(&preprocess, 0, 5, &width, &height, &error), HEED_INVALID_ARGUMENT, "the picture is off (found 0 x 5");
+  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 27, &width, &height, &error),
+               HEED_INVALID_ARGUMENT, "found 224 x 30064771072");
+  assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 20, &width, &height, &error),
+               HEED_INVALID_ARGUMENT, "pixel_values would be too large");
+  assert_fails(heed_preprocess_size(&preprocess, 0, 5, &width, &height, &error),
+               HEED_INVALID_ARGUMENT, "the picture is off (found 0 x 5");
   preprocess = plain(HEED_RESIZE_SQUASH, 4, 2);
   preprocess.std[1] = 0.0f;
-  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "std");
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "std");
   preprocess.std[1] = 0.5f;
   image.channels = 2;
-  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "2 channels");
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "2 channels");
   image.channels = 4;
-  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "12 bytes a row");
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "12 bytes a row");
 }
 
 static void test_shrunk_too_much(void **state) {
@@ -306,9 +347,11 @@ static void test_shrunk_too_much(void **state) {
   float values[3 * 4];
   const heed_image image = {pixels, width, 1, 1, width};
   heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 2, 1);
-  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error), HEED_INVALID_ARGUMENT, "shrunk too much");
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "shrunk too much");
   memset(pixels, 255, width);
-  preprocess.width = 3; /* the most that is allowed: all white stays white, though every weight is rounded */
+  /* the most that is allowed: all white stays white, though every weight is rounded */
+  preprocess.width = 3;
   float row[3 * 6];
   assert_ok(heed_preprocess_image(context, &preprocess, &image, row, NULL, &error));
   for (int i = 0; i < 18; i++) assert_true((double)row[i] > 0.95);
@@ -329,7 +372,8 @@ static void check_out_of_memory(uint32_t resample, size_t allocations) {
     heed_context *counted;
     assert_ok(heed_context_create(&desc, &counted, &error));
     allocator.fail_at = allocator.total + n;
-    const heed_status status = heed_preprocess_image(counted, &preprocess, &image, values, NULL, &error);
+    const heed_status status =
+        heed_preprocess_image(counted, &preprocess, &image, values, NULL, &error);
     reached = allocator.total >= allocator.fail_at;
     assert_int_equal(status, reached ? HEED_OUT_OF_MEMORY : HEED_OK);
     heed_context_destroy(counted);

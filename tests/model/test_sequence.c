@@ -1,5 +1,6 @@
-/* Encoder-decoder models against PyTorch in double precision (tests/vectors/sequence/make.py), on every backend present: the whole at
- * once, and greedy decoding with kept keys, values and states, which must give the same. */
+/* Encoder-decoder models against PyTorch in double precision (tests/vectors/sequence/make.py), on
+ * every backend present: the whole at once, and greedy decoding with kept keys, values and states,
+ * which must give the same. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,16 @@ static const char *const models[] = {"transformer", "captioner", "lstm", "gru", 
 #define MODELS (sizeof models / sizeof *models)
 
 /* Vulkan sums in another order than the oracle, and has an exp of its own. */
-static double tolerance_of(const heed_backend *backend) { return strcmp(heed_backend_name(backend), "cpu") == 0 ? 2e-5 : 1e-4; }
+static double tolerance_of(const heed_backend *backend) {
+  return strcmp(heed_backend_name(backend), "cpu") == 0 ? 2e-5 : 1e-4;
+}
 
-static void compare(const char *what, const char *backend, const float *found, const float *expected, size_t count, double tolerance) {
+static void compare(const char *what, const char *backend, const float *found,
+                    const float *expected, size_t count, double tolerance) {
   for (size_t i = 0; i < count; i++) {
     const double a = (double)found[i], b = (double)expected[i];
-    if (!(fabs(a - b) <= tolerance + tolerance * fabs(b))) fail_msg("%s, %s: element %zu: found %.9g, expected %.9g", what, backend, i, a, b);
+    if (!(fabs(a - b) <= tolerance + tolerance * fabs(b)))
+      fail_msg("%s, %s: element %zu: found %.9g, expected %.9g", what, backend, i, a, b);
   }
 }
 
@@ -50,27 +55,34 @@ static void oracle_close(oracle *o) {
   vector_file_close(&o->file);
 }
 
-static size_t source_bytes(const oracle *o) { return (size_t)heed_shape_count(&o->source_shape) * 4; }
+static size_t source_bytes(const oracle *o) {
+  return (size_t)heed_shape_count(&o->source_shape) * 4;
+}
 
 /* Weights of side.layer.which, when the oracle has them. */
-static void compare_attention(const oracle *o, const char *what, const char *backend, const char *name, const float *found, size_t count, double tolerance) {
+static void compare_attention(const oracle *o, const char *what, const char *backend,
+                              const char *name, const float *found, size_t count,
+                              double tolerance) {
   heed_shape shape;
   char text[160];
   float *expected = vector_file_read(&o->file, name, HEED_F32, &shape);
   snprintf(text, sizeof text, "%s: %s", what, name);
-  if (heed_shape_count(&shape) != count) fail_msg("%s: found %zu elements, expected %llu", text, count, (unsigned long long)heed_shape_count(&shape));
+  if (heed_shape_count(&shape) != count)
+    fail_msg("%s: found %zu elements, expected %llu", text, count,
+             (unsigned long long)heed_shape_count(&shape));
   compare(text, backend, found, expected, count, tolerance);
   free(expected);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- whole */
+/* ---------------------------------------------------------------------------------------- whole */
 
 /* Target inputs: the begin token, then all tokens but the last. */
 static int32_t *target_inputs(const oracle *o, int32_t begin) {
   const size_t batch = o->tokens_shape.dim[0], length = o->tokens_shape.dim[1];
   int32_t *inputs = malloc(batch * length * sizeof *inputs);
   for (size_t b = 0; b < batch; b++)
-    for (size_t t = 0; t < length; t++) inputs[b * length + t] = t ? o->tokens[b * length + t - 1] : begin;
+    for (size_t t = 0; t < length; t++)
+      inputs[b * length + t] = t ? o->tokens[b * length + t - 1] : begin;
   return inputs;
 }
 
@@ -79,12 +91,15 @@ static uint32_t find_taps(const heed_graph *graph, heed_value *taps, uint32_t mo
   for (uint32_t id = 1; id <= heed_graph_value_count(graph) && count < most; id++) {
     heed_value_info info;
     const heed_value value = {id};
-    if (heed_graph_value_info(graph, value, &info) == HEED_OK && strstr(info.name, ".weights")) taps[count++] = value;
+    if (heed_graph_value_info(graph, value, &info) == HEED_OK && strstr(info.name, ".weights"))
+      taps[count++] = value;
   }
   return count;
 }
 
-static void check_taps(const oracle *o, const char *model, const char *backend, heed_session *session, const heed_value *taps, uint32_t count, double tolerance) {
+static void check_taps(const oracle *o, const char *model, const char *backend,
+                       heed_session *session, const heed_value *taps, uint32_t count,
+                       double tolerance) {
   for (uint32_t i = 0; i < count; i++) {
     heed_value_info info;
     char name[64];
@@ -98,29 +113,39 @@ static void check_taps(const oracle *o, const char *model, const char *backend, 
   }
 }
 
-static void check_whole(const heed_sequence *model, const char *name, const oracle *o, uint32_t index) {
+static void check_whole(const heed_sequence *model, const char *name, const oracle *o,
+                        uint32_t index) {
   heed_backend *backend = test_backend_get(index);
   heed_sequence_info info;
   heed_sequence_get_info(model, &info);
-  const heed_sequence_build_desc build = {sizeof build, HEED_SEQUENCE_WHOLE, o->tokens_shape.dim[0], o->source_shape.dim[1], o->tokens_shape.dim[1]};
+  const heed_sequence_build_desc build = {sizeof build, HEED_SEQUENCE_WHOLE, o->tokens_shape.dim[0],
+                                          o->source_shape.dim[1], o->tokens_shape.dim[1]};
   heed_graph *graph;
   heed_value taps[16];
   assert_ok(heed_sequence_build(model, &build, &graph, &error));
-  const heed_plan_desc desc = {sizeof desc, taps, find_taps(graph, taps, 16), HEED_ATTENTION_MODE_AUTO};
-  assert_int_equal(desc.tap_count, info.kind == HEED_SEQUENCE_TRANSFORMER ? info.encoder_layers + 2 * info.decoder_layers : 1);
+  const heed_plan_desc desc = {sizeof desc, taps, find_taps(graph, taps, 16),
+                               HEED_ATTENTION_MODE_AUTO};
+  assert_int_equal(desc.tap_count, info.kind == HEED_SEQUENCE_TRANSFORMER
+                                       ? info.encoder_layers + 2 * info.decoder_layers
+                                       : 1);
   heed_plan *plan;
   heed_session *session;
   assert_ok(heed_plan_create(graph, backend, &desc, &plan, &error));
   assert_ok(heed_session_create(plan, NULL, &session, &error));
   int32_t *inputs = target_inputs(o, info.begin);
-  const size_t tokens = (size_t)heed_shape_count(&o->tokens_shape), count = (size_t)heed_shape_count(&o->logits_shape);
+  const size_t tokens = (size_t)heed_shape_count(&o->tokens_shape),
+               count = (size_t)heed_shape_count(&o->logits_shape);
   float *logits = malloc(count * sizeof *logits);
-  assert_ok(heed_session_write(session, heed_graph_find(graph, info.features ? "source_features" : "source_tokens"), o->source, source_bytes(o), &error));
-  assert_ok(heed_session_write(session, heed_graph_find(graph, "target_tokens"), inputs, tokens * sizeof *inputs, &error));
+  assert_ok(heed_session_write(
+      session, heed_graph_find(graph, info.features ? "source_features" : "source_tokens"),
+      o->source, source_bytes(o), &error));
+  assert_ok(heed_session_write(session, heed_graph_find(graph, "target_tokens"), inputs,
+                               tokens * sizeof *inputs, &error));
   assert_ok(heed_session_run(session, NULL, &error));
   assert_ok(heed_session_read(session, heed_graph_find(graph, "logits"), 0, count, logits, &error));
   compare(name, test_backend_name(index), logits, o->logits, count, tolerance_of(backend));
-  check_taps(o, name, test_backend_name(index), session, taps, desc.tap_count, tolerance_of(backend));
+  check_taps(o, name, test_backend_name(index), session, taps, desc.tap_count,
+             tolerance_of(backend));
   free(logits);
   free(inputs);
   heed_session_destroy(session);
@@ -128,13 +153,16 @@ static void check_whole(const heed_sequence *model, const char *name, const orac
   heed_graph_destroy(graph);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- decoding */
+/* ------------------------------------------------------------------------------------- decoding */
 
-static void check_maps(heed_decoder *decoder, const heed_sequence_info *info, const oracle *o, const char *name, const char *backend, double tolerance) {
+static void check_maps(heed_decoder *decoder, const heed_sequence_info *info, const oracle *o,
+                       const char *name, const char *backend, double tolerance) {
   static const struct {
     const char *side, *end;
     heed_sequence_attention which;
-  } kinds[] = {{"encoder", "self", HEED_ATTENTION_ENCODER}, {"decoder", "self", HEED_ATTENTION_DECODER}, {"decoder", "cross", HEED_ATTENTION_CROSS}};
+  } kinds[] = {{"encoder", "self", HEED_ATTENTION_ENCODER},
+               {"decoder", "self", HEED_ATTENTION_DECODER},
+               {"decoder", "cross", HEED_ATTENTION_CROSS}};
   uint32_t seen = 0;
   for (uint32_t k = 0; k < 3; k++)
     for (uint32_t layer = 0; layer < 4; layer++) {
@@ -146,19 +174,25 @@ static void check_maps(heed_decoder *decoder, const heed_sequence_info *info, co
       snprintf(text, sizeof text, "%s.%u.%s", kinds[k].side, layer, kinds[k].end);
       assert_ok(heed_decoder_read_attention(decoder, kinds[k].which, layer, found, count, &error));
       compare_attention(o, name, backend, text, found, (size_t)count, tolerance);
-      assert_fails(heed_decoder_read_attention(decoder, kinds[k].which, layer, found, count + 1, &error), HEED_INVALID_ARGUMENT, "of another size");
+      assert_fails(
+          heed_decoder_read_attention(decoder, kinds[k].which, layer, found, count + 1, &error),
+          HEED_INVALID_ARGUMENT, "of another size");
       free(found);
       seen++;
     }
-  assert_int_equal(seen, info->kind == HEED_SEQUENCE_TRANSFORMER ? info->encoder_layers + 2 * info->decoder_layers : 1);
+  assert_int_equal(seen, info->kind == HEED_SEQUENCE_TRANSFORMER
+                             ? info->encoder_layers + 2 * info->decoder_layers
+                             : 1);
 }
 
-static void check_decoder(const heed_sequence *model, const char *name, const oracle *o, uint32_t index) {
+static void check_decoder(const heed_sequence *model, const char *name, const oracle *o,
+                          uint32_t index) {
   heed_backend *backend = test_backend_get(index);
   const double tolerance = tolerance_of(backend);
   heed_sequence_info info;
   heed_sequence_get_info(model, &info);
-  const heed_decoder_desc desc = {sizeof desc, o->tokens_shape.dim[0], o->source_shape.dim[1], 0, true, true};
+  const heed_decoder_desc desc = {
+      sizeof desc, o->tokens_shape.dim[0], o->source_shape.dim[1], 0, true, true};
   heed_decoder *decoder;
   assert_ok(heed_decoder_create(model, backend, &desc, NULL, &decoder, &error));
   for (int again = 0; again < 2; again++) {
@@ -166,8 +200,10 @@ static void check_decoder(const heed_sequence *model, const char *name, const or
     assert_ok(heed_decoder_run(decoder, o->source, source_bytes(o), NULL, &error));
     const int32_t *tokens = heed_decoder_tokens(decoder, &length);
     assert_int_equal(length, o->tokens_shape.dim[1]);
-    assert_memory_equal(tokens, o->tokens, (size_t)heed_shape_count(&o->tokens_shape) * sizeof *tokens);
-    compare(name, test_backend_name(index), heed_decoder_logits(decoder), o->logits, (size_t)heed_shape_count(&o->logits_shape), tolerance);
+    assert_memory_equal(tokens, o->tokens,
+                        (size_t)heed_shape_count(&o->tokens_shape) * sizeof *tokens);
+    compare(name, test_backend_name(index), heed_decoder_logits(decoder), o->logits,
+            (size_t)heed_shape_count(&o->logits_shape), tolerance);
     check_maps(decoder, &info, o, name, test_backend_name(index), tolerance);
   }
   heed_decoder_destroy(decoder);
@@ -192,7 +228,7 @@ static void equals_the_oracle(void **state) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- wrong input */
+/* ---------------------------------------------------------------------------------- wrong input */
 
 /* A config with the first `from` replaced. The caller frees. */
 static char *edited(const sequence_test *test, const char *from, const char *to) {
@@ -213,27 +249,46 @@ static void wrong_configs_get_their_sentence(void **state) {
     const char *model, *from, *to, *sentence;
     heed_status status;
   } cases[] = {
-      {"transformer", "HeedTransformer", "Mamba", "names no encoder-decoder (found \"Mamba\"", HEED_UNSUPPORTED},
+      {"transformer", "HeedTransformer", "Mamba", "names no encoder-decoder (found \"Mamba\"",
+       HEED_UNSUPPORTED},
       {"transformer", "\"d_model\"", "\"dmodel\"", "the key d_model is missing", HEED_INVALID_FILE},
-      {"transformer", "\"nhead\": 2", "\"nhead\": 3", "d_model is not a multiple of nhead (found 16 and 3)", HEED_INVALID_FILE},
+      {"transformer", "\"nhead\": 2", "\"nhead\": 3",
+       "d_model is not a multiple of nhead (found 16 and 3)", HEED_INVALID_FILE},
       {"transformer", "\"nhead\": 2", "\"nhead\": -2", "nhead is not valid", HEED_INVALID_FILE},
-      {"transformer", "\"relu\"", "\"swiglu\"", "activation is not supported (found swiglu, expected relu or gelu)", HEED_UNSUPPORTED},
+      {"transformer", "\"relu\"", "\"swiglu\"",
+       "activation is not supported (found swiglu, expected relu or gelu)", HEED_UNSUPPORTED},
       {"transformer", "sinusoidal", "rotary", "positions is not supported", HEED_UNSUPPORTED},
-      {"transformer", "\"dim_feedforward\": 24", "\"dim_feedforward\": 25", "linear1.weight has the wrong shape (found [24, 16], expected [25, 16])", HEED_INVALID_FILE},
-      {"transformer", "\"num_decoder_layers\": 2", "\"num_decoder_layers\": 3", "decoder.layers.2.self_attn.in_proj_weight is missing", HEED_INVALID_FILE},
-      {"transformer", "\"source_vocab_size\": 11", "\"num_features\": 11", "feature_projection.weight is missing", HEED_INVALID_FILE},
-      {"transformer", "\"source_vocab_size\": 11", "\"none\": 11", "the source is not clear", HEED_INVALID_FILE},
-      {"transformer", "\"bos_token_id\": 1", "\"bos_token_id\": 0", "the begin token is padding", HEED_UNSUPPORTED},
-      {"transformer", "\"eos_token_id\": 2", "\"eos_token_id\": 13", "eos_token_id lies outside the vocabulary (found 13, expected less than 13)", HEED_INVALID_FILE},
-      {"transformer", "\"max_length\": 12", "\"max_length\": 0", "max_length is not valid", HEED_INVALID_FILE},
-      {"captioner", "\"max_length\": 12", "\"max_length\": 99", "source_positions.weight has the wrong shape", HEED_INVALID_FILE},
-      {"captioner", "\"norm_first\": true", "\"norm_first\": 3", "norm_first is not valid", HEED_INVALID_FILE},
-      {"lstm", "\"lstm\"", "\"rnn\"", "cell is not supported (found rnn, expected lstm or gru)", HEED_UNSUPPORTED},
-      {"lstm", "\"lstm\"", "\"gru\"", "encoder.weight_ih_l0 has the wrong shape (found [32, 8], expected [24, 8])", HEED_INVALID_FILE},
+      {"transformer", "\"dim_feedforward\": 24", "\"dim_feedforward\": 25",
+       "linear1.weight has the wrong shape (found [24, 16], expected [25, 16])", HEED_INVALID_FILE},
+      {"transformer", "\"num_decoder_layers\": 2", "\"num_decoder_layers\": 3",
+       "decoder.layers.2.self_attn.in_proj_weight is missing", HEED_INVALID_FILE},
+      {"transformer", "\"source_vocab_size\": 11", "\"num_features\": 11",
+       "feature_projection.weight is missing", HEED_INVALID_FILE},
+      {"transformer", "\"source_vocab_size\": 11", "\"none\": 11", "the source is not clear",
+       HEED_INVALID_FILE},
+      {"transformer", "\"bos_token_id\": 1", "\"bos_token_id\": 0", "the begin token is padding",
+       HEED_UNSUPPORTED},
+      {"transformer", "\"eos_token_id\": 2", "\"eos_token_id\": 13",
+       "eos_token_id lies outside the vocabulary (found 13, expected less than 13)",
+       HEED_INVALID_FILE},
+      {"transformer", "\"max_length\": 12", "\"max_length\": 0", "max_length is not valid",
+       HEED_INVALID_FILE},
+      {"captioner", "\"max_length\": 12", "\"max_length\": 99",
+       "source_positions.weight has the wrong shape", HEED_INVALID_FILE},
+      {"captioner", "\"norm_first\": true", "\"norm_first\": 3", "norm_first is not valid",
+       HEED_INVALID_FILE},
+      {"lstm", "\"lstm\"", "\"rnn\"", "cell is not supported (found rnn, expected lstm or gru)",
+       HEED_UNSUPPORTED},
+      {"lstm", "\"lstm\"", "\"gru\"",
+       "encoder.weight_ih_l0 has the wrong shape (found [32, 8], expected [24, 8])",
+       HEED_INVALID_FILE},
       {"lstm", "\"general\"", "\"cosine\"", "attention is not supported", HEED_UNSUPPORTED},
-      {"lstm", "\"num_layers\": 2", "\"num_layers\": 3", "encoder.weight_ih_l2 is missing", HEED_INVALID_FILE},
-      {"lstm", "\"num_layers\": 2", "\"num_layers\": 100", "num_layers is not supported (found 100, expected at most 64)", HEED_UNSUPPORTED},
-      {"lstm", "\"general\"", "\"concat\"", "attention.wa.weight has the wrong shape", HEED_INVALID_FILE},
+      {"lstm", "\"num_layers\": 2", "\"num_layers\": 3", "encoder.weight_ih_l2 is missing",
+       HEED_INVALID_FILE},
+      {"lstm", "\"num_layers\": 2", "\"num_layers\": 100",
+       "num_layers is not supported (found 100, expected at most 64)", HEED_UNSUPPORTED},
+      {"lstm", "\"general\"", "\"concat\"", "attention.wa.weight has the wrong shape",
+       HEED_INVALID_FILE},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     sequence_test test;
@@ -241,17 +296,20 @@ static void wrong_configs_get_their_sentence(void **state) {
     char *config = edited(&test, cases[i].from, cases[i].to);
     test.file[0].source.bytes = config;
     test.file[0].source.size = strlen(config);
-    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error), cases[i].status, cases[i].sentence);
+    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error),
+                 cases[i].status, cases[i].sentence);
     assert_null(test.model);
     test.desc.file_count = 0;
-    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error), HEED_INVALID_FILE, "config.json: it is missing");
+    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error),
+                 HEED_INVALID_FILE, "config.json: it is missing");
     free(config);
     sequence_test_close(&test);
   }
 }
 
 /* Operations of a part for targets of this length, and the bytes that they touch. */
-static heed_plan_step cost_of(const heed_sequence *model, heed_sequence_part part, uint32_t target_length) {
+static heed_plan_step cost_of(const heed_sequence *model, heed_sequence_part part,
+                              uint32_t target_length) {
   const heed_sequence_build_desc build = {sizeof build, part, 1, 5, target_length};
   heed_plan_step sum = {.flops = 0};
   heed_graph *graph;
@@ -269,8 +327,8 @@ static heed_plan_step cost_of(const heed_sequence *model, heed_sequence_part par
   return sum;
 }
 
-/* Of a step with kept keys and values the cost is a line over the length of the target, or the same at any for a recurrent model; of
- * the whole anew it is a parabola. */
+/* Of a step with kept keys and values the cost is a line over the length of the target, or the same
+ * at any for a recurrent model; of the whole anew it is a parabola. */
 static void a_step_costs_a_line(void **state) {
   (void)state;
   for (size_t m = 0; m < MODELS; m++) {
@@ -287,8 +345,10 @@ static void a_step_costs_a_line(void **state) {
     assert_int_equal(step[2].flops - step[1].flops, 2 * (step[1].flops - step[0].flops));
     assert_int_equal(step[2].bytes - step[1].bytes, 2 * (step[1].bytes - step[0].bytes));
     assert_true(step[2].flops < whole[2].flops);
-    if (info.kind == HEED_SEQUENCE_TRANSFORMER) assert_true(whole[2].flops - whole[1].flops > 2 * (whole[1].flops - whole[0].flops));
-    else assert_int_equal(step[2].flops, step[0].flops);
+    if (info.kind == HEED_SEQUENCE_TRANSFORMER)
+      assert_true(whole[2].flops - whole[1].flops > 2 * (whole[1].flops - whole[0].flops));
+    else
+      assert_int_equal(step[2].flops, step[0].flops);
     sequence_test_close(&test);
   }
 }
@@ -305,12 +365,14 @@ static void names_its_files(void **state) {
   assert_ok(heed_sequence_is(test_backend_context(), &test.desc, &is, &error));
   assert_false(is);
   static const char vit[] = "{\"architectures\": [\"ViTForImageClassification\"]}", list[] = "[]";
-  const heed_model_file others[] = {{"config.json", {sizeof vit - 1, vit, NULL, NULL}}, {"config.json", {sizeof list - 1, list, NULL, NULL}}};
+  const heed_model_file others[] = {{"config.json", {sizeof vit - 1, vit, NULL, NULL}},
+                                    {"config.json", {sizeof list - 1, list, NULL, NULL}}};
   test.desc.files = &others[0];
   assert_ok(heed_sequence_is(test_backend_context(), &test.desc, &is, &error));
   assert_false(is);
   test.desc.files = &others[1];
-  assert_fails(heed_sequence_is(test_backend_context(), &test.desc, &is, &error), HEED_INVALID_FILE, "it is not an object");
+  assert_fails(heed_sequence_is(test_backend_context(), &test.desc, &is, &error), HEED_INVALID_FILE,
+               "it is not an object");
   sequence_test_close(&test);
 }
 
@@ -322,19 +384,26 @@ static void wrong_calls_get_their_sentence(void **state) {
   sequence_test_open(&test, "transformer");
   assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   heed_sequence_build_desc build = {sizeof build, HEED_SEQUENCE_WHOLE, 1, 13, 1};
-  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT, "a length is off (found source 13 and target 1, expected 1 to 12)");
+  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
+               "a length is off (found source 13 and target 1, expected 1 to 12)");
   build.source_length = 0;
-  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT, "a length is off");
+  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
+               "a length is off");
   build = (heed_sequence_build_desc){sizeof build, (heed_sequence_part)3, 1, 1, 1};
-  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT, "no such part");
+  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
+               "no such part");
   heed_decoder_desc desc = {sizeof desc, 1, 3, 13, false, false};
-  assert_fails(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error), HEED_INVALID_ARGUMENT, "a length is off");
+  assert_fails(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error),
+               HEED_INVALID_ARGUMENT, "a length is off");
   assert_null(decoder);
   desc.max_length = 4;
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
   int32_t source[3] = {3, 11, 4};
-  assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error), HEED_INVALID_ARGUMENT, "token 1 lies outside the source vocabulary (found 11, expected 0 to 10)");
-  assert_fails(heed_decoder_run(decoder, source, 8, NULL, &error), HEED_INVALID_ARGUMENT, "the source has another size (found 8 bytes, expected 12)");
+  assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error),
+               HEED_INVALID_ARGUMENT,
+               "token 1 lies outside the source vocabulary (found 11, expected 0 to 10)");
+  assert_fails(heed_decoder_run(decoder, source, 8, NULL, &error), HEED_INVALID_ARGUMENT,
+               "the source has another size (found 8 bytes, expected 12)");
   source[1] = 10;
   uint32_t length;
   assert_ok(heed_decoder_run(decoder, source, sizeof source, NULL, &error));
@@ -353,12 +422,14 @@ static void a_logit_that_is_no_number_is_told(void **state) {
   heed_decoder *decoder;
   sequence_test_open(&test, "gru");
   const int32_t source[2] = {3, 4};
-  const size_t size = (size_t)test.file[1].source.size, header = 8 + test.weights[0] + 256u * test.weights[1];
+  const size_t size = (size_t)test.file[1].source.size,
+               header = 8 + test.weights[0] + 256u * test.weights[1];
   for (size_t i = header; i < size; i++) test.weights[i] = 0xff;
   assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
-  assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error), HEED_INVALID_FILE, "a logit is not a number at step 0");
+  assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error), HEED_INVALID_FILE,
+               "a logit is not a number at step 0");
   heed_decoder_destroy(decoder);
   sequence_test_close(&test);
 }
@@ -378,12 +449,13 @@ static void can_be_cancelled(void **state) {
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
   const heed_hooks hooks = {sizeof hooks, NULL, stop_at_once, NULL};
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
-  assert_fails(heed_decoder_run(decoder, source, sizeof source, &hooks, &error), HEED_CANCELLED, "decode");
+  assert_fails(heed_decoder_run(decoder, source, sizeof source, &hooks, &error), HEED_CANCELLED,
+               "decode");
   heed_decoder_destroy(decoder);
   sequence_test_close(&test);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static heed_status open_and_decode(heed_context *context, sequence_test *test) {
   heed_backend *backend = NULL;
@@ -393,7 +465,8 @@ static heed_status open_and_decode(heed_context *context, sequence_test *test) {
   const heed_decoder_desc desc = {sizeof desc, 1, 3, 3, true, true};
   heed_status status = heed_cpu_backend_create(context, &cpu, &backend, &error);
   if (status == HEED_OK) status = heed_sequence_open(context, &test->desc, &test->model, &error);
-  if (status == HEED_OK) status = heed_decoder_create(test->model, backend, &desc, NULL, &decoder, &error);
+  if (status == HEED_OK)
+    status = heed_decoder_create(test->model, backend, &desc, NULL, &decoder, &error);
   if (status == HEED_OK) status = heed_decoder_run(decoder, source, sizeof source, NULL, &error);
   heed_decoder_destroy(decoder);
   heed_sequence_destroy(test->model);
@@ -413,7 +486,8 @@ static void every_allocation_may_fail(const char *name) {
     status = heed_context_create(&desc, &context, &error);
     if (status == HEED_OK) status = open_and_decode(context, &test);
     heed_context_destroy(context);
-    if (status != HEED_OK && status != HEED_OUT_OF_MEMORY) fail_msg("%s, allocation %zu: %s", name, n, error.message);
+    if (status != HEED_OK && status != HEED_OUT_OF_MEMORY)
+      fail_msg("%s, allocation %zu: %s", name, n, error.message);
     if (allocator.live) fail_msg("%s, allocation %zu: %zu blocks left", name, n, allocator.live);
   }
   sequence_test_close(&test);
@@ -427,10 +501,14 @@ static void survives_missing_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_the_oracle),       cmocka_unit_test(wrong_configs_get_their_sentence),
-      cmocka_unit_test(names_its_files),         cmocka_unit_test(wrong_calls_get_their_sentence),
-      cmocka_unit_test(can_be_cancelled),        cmocka_unit_test(a_logit_that_is_no_number_is_told),
-      cmocka_unit_test(survives_missing_memory), cmocka_unit_test(a_step_costs_a_line),
+      cmocka_unit_test(equals_the_oracle),
+      cmocka_unit_test(wrong_configs_get_their_sentence),
+      cmocka_unit_test(names_its_files),
+      cmocka_unit_test(wrong_calls_get_their_sentence),
+      cmocka_unit_test(can_be_cancelled),
+      cmocka_unit_test(a_logit_that_is_no_number_is_told),
+      cmocka_unit_test(survives_missing_memory),
+      cmocka_unit_test(a_step_costs_a_line),
   };
   return cmocka_run_group_tests_name("sequence", tests, NULL, test_backend_close_all);
 }

@@ -1,5 +1,5 @@
-/* Whole ViTs against float64 results: every CPU level, chosen rows, rows on demand, progress, cancel, every allocation failed once.
- * Vulkan devices run the same oracle in tests/vulkan. */
+/* Whole ViTs against float64 results: every CPU level, chosen rows, rows on demand, progress,
+ * cancel, every allocation failed once. Vulkan devices run the same oracle in tests/vulkan. */
 #include "support/test.h"
 
 #include <math.h>
@@ -34,7 +34,9 @@ static void load_run(vit_files *files, const char *folder, uint32_t count, const
   files->io = test_read_vector(path, &files->io_size);
 }
 
-static void load_files(vit_files *files, const char *folder) { load_run(files, folder, FILES, "io"); }
+static void load_files(vit_files *files, const char *folder) {
+  load_run(files, folder, FILES, "io");
+}
 
 static void free_files(vit_files *files) {
   for (uint32_t i = 0; i < files->count; i++) free(files->bytes[i]);
@@ -61,14 +63,16 @@ static void close_vit(vit *v) {
   heed_context_destroy(v->context);
 }
 
-#define TRY(call)                          \
-  do {                                     \
-    const heed_status status_ = (call);    \
+#define TRY(call)                           \
+  do {                                      \
+    const heed_status status_ = (call);     \
     if (status_ != HEED_OK) return status_; \
   } while (0)
 
-/* Opens everything with all attention weights, and query and key of layer 0, kept; runs; the first failure's status. */
-static heed_status open_vit(vit *v, const vit_files *files, const heed_context_desc *context, const char *level, uint32_t threads, const heed_build_desc *build,
+/* Opens everything with all attention weights, and query and key of layer 0, kept; runs; the first
+ * failure's status. */
+static heed_status open_vit(vit *v, const vit_files *files, const heed_context_desc *context,
+                            const char *level, uint32_t threads, const heed_build_desc *build,
                             const heed_hooks *hooks, heed_error *error) {
   memset(v, 0, sizeof *v);
   TRY(heed_context_create(context, &v->context, error));
@@ -88,14 +92,16 @@ static heed_status open_vit(vit *v, const vit_files *files, const heed_context_d
   }
   taps[count++] = heed_graph_find(v->graph, "layer.0.query");
   taps[count++] = heed_graph_find(v->graph, "layer.0.key");
-  if (build && build->intervene) taps[count++] = heed_graph_find(v->graph, "layer.0.attention.output");
+  if (build && build->intervene)
+    taps[count++] = heed_graph_find(v->graph, "layer.0.attention.output");
   const heed_plan_desc plan = {sizeof plan, taps, count, HEED_ATTENTION_MODE_AUTO};
   TRY(heed_plan_create(v->graph, v->backend, &plan, &v->plan, error));
   TRY(heed_session_create(v->plan, hooks, &v->session, error));
   const heed_source source = {files->io_size, files->io, NULL, NULL};
   TRY(heed_safetensors_open(v->context, &source, "io", &v->io, error));
   const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
-  TRY(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"), files->io + pixels->offset, (size_t)pixels->bytes, error));
+  TRY(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"),
+                         files->io + pixels->offset, (size_t)pixels->bytes, error));
   return heed_session_run(v->session, hooks, error);
 }
 
@@ -118,7 +124,8 @@ static void assert_value(const vit *v, const char *name, const char *expected, c
     const double off = fabs((double)found[i] - (double)want[i]);
     if (!(off <= worst)) worst = off;
   }
-  if (!(worst <= 2e-5)) fail_msg("%s on cpu level %s is off by %g (expected at most 2e-5)", name, level, worst);
+  if (!(worst <= 2e-5))
+    fail_msg("%s on cpu level %s is off by %g (expected at most 2e-5)", name, level, worst);
   free(found);
   free(want);
 }
@@ -134,7 +141,10 @@ static heed_build_desc run_sizes(const vit_files *files) {
   const heed_shape pixels = heed_safetensors_find(io, "pixel_values")->shape;
   heed_safetensors_destroy(io);
   heed_context_destroy(context);
-  return (heed_build_desc){.struct_size = sizeof(heed_build_desc), .batch = pixels.dim[0], .height = pixels.dim[2], .width = pixels.dim[3]};
+  return (heed_build_desc){.struct_size = sizeof(heed_build_desc),
+                           .batch = pixels.dim[0],
+                           .height = pixels.dim[2],
+                           .width = pixels.dim[3]};
 }
 
 /* Every state, logit and map that the run has, on every level. */
@@ -172,7 +182,8 @@ static void test_equals_the_oracle(void **state) {
   }
 }
 
-/* Each family resizes its positions by its own rule: 5 x 5 of them to 3 x 3 and to 3 x 6 patches. */
+/* Each family resizes its positions by its own rule: 5 x 5 of them to 3 x 3 and to 3 x 6
+ * patches. */
 static void check_family(const char *folder, uint32_t count, bool classes) {
   static const char *const runs[] = {"io", "io_wide"};
   for (size_t run = 0; run < 2; run++) {
@@ -221,13 +232,20 @@ static void test_rows_on_demand_equal_the_map(void **state) {
   float row[197];
   for (uint32_t head = 0; head < 4; head++)
     for (uint32_t query = 0; query < 197; query += 49) {
-      assert_ok(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.0.attention.weights"), 0, head, query, row, NULL, &error));
-      for (uint32_t k = 0; k < 197; k++) assert_float_equal(row[k], map[(head * 197 + query) * 197 + k], 2e-6);
+      assert_ok(heed_session_attention_row(v.session,
+                                           heed_graph_find(v.graph, "layer.0.attention.weights"), 0,
+                                           head, query, row, NULL, &error));
+      for (uint32_t k = 0; k < 197; k++)
+        assert_float_equal(row[k], map[(head * 197 + query) * 197 + k], 2e-6);
     }
-  assert_fails(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.0.attention.weights"), 0, 4, 0, row, NULL, &error), HEED_INVALID_ARGUMENT,
-               "out of range");
-  assert_fails(heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.1.attention.weights"), 0, 0, 0, row, NULL, &error), HEED_INVALID_ARGUMENT,
-               "layer.1.key is not kept");
+  assert_fails(
+      heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.0.attention.weights"),
+                                 0, 4, 0, row, NULL, &error),
+      HEED_INVALID_ARGUMENT, "out of range");
+  assert_fails(
+      heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.1.attention.weights"),
+                                 0, 0, 0, row, NULL, &error),
+      HEED_INVALID_ARGUMENT, "layer.1.key is not kept");
   free(map);
   close_vit(&v);
   free_files(&files);
@@ -244,10 +262,13 @@ static void test_chosen_rows_equal_the_map(void **state) {
   load_files(&files, "small_224");
   assert_ok(open_vit(&whole, &files, NULL, NULL, 1, NULL, NULL, &error));
   assert_ok(open_vit(&chosen, &files, NULL, NULL, 1, &build, NULL, &error));
-  float *map = read_value(&whole, "layer.2.attention.weights", &count), *some = read_value(&chosen, "layer.2.attention.weights", &count);
+  float *map = read_value(&whole, "layer.2.attention.weights", &count),
+        *some = read_value(&chosen, "layer.2.attention.weights", &count);
   assert_int_equal(count, 4 * 3 * 197);
   for (uint32_t head = 0; head < 4; head++)
-    for (uint32_t r = 0; r < 3; r++) assert_memory_equal(some + (head * 3 + r) * 197, map + (head * 197 + rows[r]) * 197, 197 * sizeof *map);
+    for (uint32_t r = 0; r < 3; r++)
+      assert_memory_equal(some + (head * 3 + r) * 197, map + (head * 197 + rows[r]) * 197,
+                          197 * sizeof *map);
   free(map);
   free(some);
   close_vit(&whole);
@@ -255,10 +276,11 @@ static void test_chosen_rows_equal_the_map(void **state) {
   free_files(&files);
 }
 
-/* ----------------------------------------------------------------------------------------------------- interventions */
+/* -------------------------------------------------------------------------------- interventions */
 
 static void assert_close(double found, double expected, double tolerance) {
-  if (!(fabs(found - expected) <= tolerance)) fail_msg("found %.9g, expected %.9g within %g", found, expected, tolerance);
+  if (!(fabs(found - expected) <= tolerance))
+    fail_msg("found %.9g, expected %.9g within %g", found, expected, tolerance);
 }
 
 static void write_input(const vit *v, const char *name, const void *data, size_t bytes) {
@@ -267,8 +289,13 @@ static void write_input(const vit *v, const char *name, const void *data, size_t
 }
 
 /* A vit of two layers whose attention can be changed, with nothing changed yet. */
-static void open_changed(vit *v, const vit_files *files, heed_empty_row empty_row, float temperature) {
-  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2, .intervene = true, .empty_row = empty_row, .temperature = temperature};
+static void open_changed(vit *v, const vit_files *files, heed_empty_row empty_row,
+                         float temperature) {
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .batch = 2,
+                                 .intervene = true,
+                                 .empty_row = empty_row,
+                                 .temperature = temperature};
   heed_error error;
   heed_value_info info;
   assert_ok(open_vit(v, files, NULL, NULL, 1, &build, NULL, &error));
@@ -288,7 +315,8 @@ static void open_changed(vit *v, const vit_files *files, heed_empty_row empty_ro
   assert_ok(heed_session_run(v->session, NULL, &error));
 }
 
-/* Weights of layer 0 of a vit with `changed` inputs against the plain weights: entry by entry, by `expect`. */
+/* Weights of layer 0 of a vit with `changed` inputs against the plain weights: entry by entry, by
+ * `expect`. */
 static void test_dropped_tokens_and_temperature(void **state) {
   (void)state;
   vit_files files;
@@ -299,11 +327,13 @@ static void test_dropped_tokens_and_temperature(void **state) {
   load_files(&files, "micro_32");
   assert_ok(open_vit(&plain, &files, NULL, NULL, 1, &build, NULL, &error));
   open_changed(&changed, &files, HEED_EMPTY_ROW_ZERO, 0.0f);
-  float *before = read_value(&plain, "layer.0.attention.weights", &count), *after = read_value(&changed, "layer.0.attention.weights", &count);
+  float *before = read_value(&plain, "layer.0.attention.weights", &count),
+        *after = read_value(&changed, "layer.0.attention.weights", &count);
   for (uint64_t i = 0; i < count; i++) assert_close((double)after[i], (double)before[i], 1e-6);
   free(after);
   heed_value_info info;
-  assert_ok(heed_graph_value_info(plain.graph, heed_graph_find(plain.graph, "layer.0.attention.weights"), &info));
+  assert_ok(heed_graph_value_info(
+      plain.graph, heed_graph_find(plain.graph, "layer.0.attention.weights"), &info));
   const uint32_t n = info.shape.dim[3];
   unsigned char *mask = malloc(2 * (size_t)n);
   memset(mask, 1, 2 * (size_t)n);
@@ -315,7 +345,8 @@ static void test_dropped_tokens_and_temperature(void **state) {
     const bool first = i < count / 2;
     const float *row = before + i / n * n;
     const double kept = first ? 1.0 - (double)row[1] - (double)row[3] : 1.0;
-    assert_close((double)after[i], first && (i % n == 1 || i % n == 3) ? 0.0 : (double)before[i] / kept, 1e-5);
+    assert_close((double)after[i],
+                 first && (i % n == 1 || i % n == 3) ? 0.0 : (double)before[i] / kept, 1e-5);
   }
   free(after);
   close_vit(&changed);
@@ -324,7 +355,8 @@ static void test_dropped_tokens_and_temperature(void **state) {
   for (uint64_t i = 0; i < count; i += n) {
     double sum = 0.0;
     for (uint32_t j = 0; j < n; j++) sum += sqrt((double)before[i + j]);
-    for (uint32_t j = 0; j < n; j++) assert_close((double)after[i + j], sqrt((double)before[i + j]) / sum, 1e-5);
+    for (uint32_t j = 0; j < n; j++)
+      assert_close((double)after[i + j], sqrt((double)before[i + j]) / sum, 1e-5);
   }
   free(before);
   free(after);
@@ -334,7 +366,8 @@ static void test_dropped_tokens_and_temperature(void **state) {
   free_files(&files);
 }
 
-/* A head of layer 0 with an empty mask: its mean of values by empty_row, and the same mean as an offset in the place of zeros. */
+/* A head of layer 0 with an empty mask: its mean of values by empty_row, and the same mean as an
+ * offset in the place of zeros. */
 static void test_a_head_taken_out(void **state) {
   (void)state;
   vit_files files;
@@ -346,9 +379,12 @@ static void test_a_head_taken_out(void **state) {
   open_changed(&uniform, &files, HEED_EMPTY_ROW_MEAN, 0.0f);
   open_changed(&zero, &files, HEED_EMPTY_ROW_ZERO, 0.0f);
   float *whole = read_value(&zero, "logits", &count);
-  assert_ok(heed_graph_value_info(zero.graph, heed_graph_find(zero.graph, "layer.0.attention.mask"), &info));
-  assert_ok(heed_graph_value_info(zero.graph, heed_graph_find(zero.graph, "layer.0.attention.offset"), &width));
-  const size_t square = (size_t)info.shape.dim[2] * info.shape.dim[3], bytes = (size_t)heed_shape_count(&info.shape);
+  assert_ok(heed_graph_value_info(zero.graph, heed_graph_find(zero.graph, "layer.0.attention.mask"),
+                                  &info));
+  assert_ok(heed_graph_value_info(zero.graph,
+                                  heed_graph_find(zero.graph, "layer.0.attention.offset"), &width));
+  const size_t square = (size_t)info.shape.dim[2] * info.shape.dim[3],
+               bytes = (size_t)heed_shape_count(&info.shape);
   unsigned char *mask = malloc(bytes);
   memset(mask, 1, bytes);
   memset(mask + square, 0, square);
@@ -361,7 +397,8 @@ static void test_a_head_taken_out(void **state) {
   assert_close((double)weights[square + 7], 1.0 / info.shape.dim[3], 1e-7);
   const uint32_t channels = width.shape.dim[2], depth = channels / info.shape.dim[1];
   float *offset = calloc(channels, sizeof *offset);
-  /* The offset is one for all pictures, the mean of values is each picture's own: so the second picture is made the first. */
+  /* The offset is one for all pictures, the mean of values is each picture's own: so the second
+   * picture is made the first. */
   const heed_value pixels = heed_graph_find(zero.graph, "pixel_values");
   assert_ok(heed_graph_value_info(zero.graph, pixels, &width));
   const size_t picture = (size_t)heed_shape_count(&width.shape) / 2;
@@ -383,7 +420,8 @@ static void test_a_head_taken_out(void **state) {
     moved += fabs((double)whole[i] - (double)none[i]);
   }
   assert_true(moved > 1e-4);
-  free(whole), free(mean), free(none), free(weights), free(mask), free(offset), free(twice), free(output), free(given);
+  free(whole), free(mean), free(none), free(weights), free(mask), free(offset), free(twice),
+      free(output), free(given);
   close_vit(&uniform);
   close_vit(&zero);
   free_files(&files);
@@ -396,7 +434,8 @@ static void test_a_temperature_that_is_none(void **state) {
   heed_error error;
   const heed_build_desc build = {.struct_size = sizeof build, .temperature = -1.0f};
   load_files(&files, "micro_32");
-  assert_fails(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error), HEED_INVALID_ARGUMENT, "temperature is off (found -1");
+  assert_fails(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error), HEED_INVALID_ARGUMENT,
+               "temperature is off (found -1");
   close_vit(&v);
   free_files(&files);
 }
@@ -415,8 +454,10 @@ static void test_the_number_of_threads_changes_no_bit(void **state) {
       assert_ok(open_vit(&v, &files, NULL, heed_cpu_level(l), threads[t], NULL, NULL, &error));
       float *states = read_value(&v, "last_hidden_state", &count);
       if (first) assert_memory_equal(states, first, (size_t)count * sizeof *states);
-      if (first) free(states);
-      else first = states;
+      if (first)
+        free(states);
+      else
+        first = states;
       close_vit(&v);
     }
     free(first);
@@ -476,7 +517,8 @@ static void test_parts_that_the_file_has_and_has_not(void **state) {
     heed_model_tensor(model, i, &info);
     assert_true(info.used == (info.role != NULL));
   }
-  for (uint32_t i = 0; heed_model_absent(model, i); i++) registers = registers || strcmp(heed_model_absent(model, i), "embeddings.register_tokens") == 0;
+  for (uint32_t i = 0; heed_model_absent(model, i); i++)
+    registers = registers || strcmp(heed_model_absent(model, i), "embeddings.register_tokens") == 0;
   assert_true(registers);
   heed_model_destroy(model);
   heed_context_destroy(context);
@@ -549,7 +591,9 @@ static void test_every_allocation_failed_once(void **state) {
       assert_int_equal(status, HEED_OK);
       break;
     }
-    if (status != HEED_OUT_OF_MEMORY) fail_msg("allocation %zu failed and the status was %s (%s)", n, heed_status_name(status), error.message);
+    if (status != HEED_OUT_OF_MEMORY)
+      fail_msg("allocation %zu failed and the status was %s (%s)", n, heed_status_name(status),
+               error.message);
   }
   assert_true(n > 50);
   free_files(&files);

@@ -1,4 +1,5 @@
-/* Cases of add and multiply: numpy's broadcasting of b into a, each result the nearest float to the one in double. */
+/* Cases of add and multiply: numpy's broadcasting of b into a, each result the nearest float to the
+ * one in double. */
 #ifndef HEED_TESTS_BROADCAST_TEST_H
 #define HEED_TESTS_BROADCAST_TEST_H
 
@@ -45,24 +46,28 @@ static inline void broadcast_run(const broadcast_op *op, const broadcast_case *c
   test_random random = {seed};
   op_test test;
   const size_t count = (size_t)heed_shape_count(&c->a);
-  float *a = op_test_random(&random, count, 1.0f), *b = op_test_random(&random, (size_t)heed_shape_count(&c->b), 1.0f);
+  float *a = op_test_random(&random, count, 1.0f),
+        *b = op_test_random(&random, (size_t)heed_shape_count(&c->b), 1.0f);
   double *y = op_test_doubles(count);
   for (size_t i = 0; i < count; i++) {
     size_t at = i, offset = 0, stride = 1;
     for (uint32_t k = 0; k < c->a.rank; k++) { /* from the last axis on */
-      const size_t dim = c->a.dim[c->a.rank - 1 - k], have = k < c->b.rank ? c->b.dim[c->b.rank - 1 - k] : 1;
+      const size_t dim = c->a.dim[c->a.rank - 1 - k],
+                   have = k < c->b.rank ? c->b.dim[c->b.rank - 1 - k] : 1;
       if (have > 1) offset += at % dim * stride;
       stride *= have;
       at /= dim;
     }
     y[i] = op->of((double)a[i], (double)b[offset]);
   }
-  snprintf(what, sizeof what, "%s %s, %s, seed %llu", op->name, heed_shape_text(&c->a, left), heed_shape_text(&c->b, right), (unsigned long long)seed);
+  snprintf(what, sizeof what, "%s %s, %s, seed %llu", op->name, heed_shape_text(&c->a, left),
+           heed_shape_text(&c->b, right), (unsigned long long)seed);
   op_test_begin(&test);
   test.tolerance = 1e-7;
   heed_add_desc desc = {.struct_size = sizeof desc};
   desc.a = op_test_input(&test, HEED_F32, c->a, a);
-  desc.b = seed % 2 ? op_test_constant(&test, HEED_F32, c->b, b) : op_test_input(&test, HEED_F32, c->b, b);
+  desc.b = seed % 2 ? op_test_constant(&test, HEED_F32, c->b, b)
+                    : op_test_input(&test, HEED_F32, c->b, b);
   op_test_expect(&test, op->define(test.graph, &desc), y);
   op_test_run(&test, what);
   op_test_end(&test);
@@ -84,7 +89,8 @@ static inline void broadcast_random_shapes(const broadcast_op *op) {
     broadcast_case c = {{1 + test_random_below(&random, 5), {0}}, {0, {0}}};
     for (uint32_t i = 0; i < c.a.rank; i++) c.a.dim[i] = 1 + test_random_below(&random, 7);
     c.b.rank = 1 + test_random_below(&random, c.a.rank);
-    for (uint32_t i = 0; i < c.b.rank; i++) c.b.dim[i] = test_random_below(&random, 2) ? 1 : c.a.dim[c.a.rank - c.b.rank + i];
+    for (uint32_t i = 0; i < c.b.rank; i++)
+      c.b.dim[i] = test_random_below(&random, 2) ? 1 : c.a.dim[c.a.rank - c.b.rank + i];
     broadcast_run(op, &c, seed);
   }
 }

@@ -1,6 +1,7 @@
-/* attention: what a float mask hides and what it does not, and what comes of NaN and Inf behind it. -Inf in the bias hides as a boolean
- * mask does, -FLT_MAX hides nothing, and a value that is not hidden takes part also with weight 0. Cases for each norm, score, kind of
- * empty row and number of keys, against the definition in double, in every mode; the random sweep draws the same. */
+/* attention: what a float mask hides and what it does not, and what comes of NaN and Inf behind it.
+ * -Inf in the bias hides as a boolean mask does, -FLT_MAX hides nothing, and a value that is not
+ * hidden takes part also with weight 0. Cases for each norm, score, kind of empty row and number of
+ * keys, against the definition in double, in every mode; the random sweep draws the same. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,8 @@
 
 /* In each mode that the backend has for the case. */
 static void run_modes(op_test *test, const char *what) {
-  static const heed_attention_mode modes[] = {HEED_ATTENTION_MODE_RESIDENT, HEED_ATTENTION_MODE_STREAMED};
+  static const heed_attention_mode modes[] = {HEED_ATTENTION_MODE_RESIDENT,
+                                              HEED_ATTENTION_MODE_STREAMED};
   for (uint32_t m = 0; m < 2; m++) {
     char with_mode[400];
     if (!op_test_has_mode(test, modes[m])) continue;
@@ -47,12 +49,17 @@ static void run_case(const attention_case *c, uint64_t seed) {
 static void test_lowest_hides_nothing(void **state) {
   static const attention_case cases[] = {
       {SIZES(8), .keys = 37, .with = BIAS | LOWEST},
-      {SIZES(8), .keys = 37, .with = BIAS | LOWEST | MASK | QUERY_PADDING, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 37, .with = BIAS | LOWEST | MASK | QUERY_PADDING,
+       .empty_row = HEED_EMPTY_ROW_MEAN},
       {SIZES(8), .keys = 600, .with = BIAS | LOWEST, .merge = true},
-      {SIZES(8), .keys = 300, .with = BIAS | LOWEST, .causal = HEED_CAUSAL_BOTTOM_RIGHT, .rows = true},
-      {SIZES(8), .keys = 45, .with = BIAS | LOWEST | MASK, .norm = HEED_NORM_SPARSEMAX, .empty_row = HEED_EMPTY_ROW_NAN},
-      {SIZES(8), .keys = 45, .with = BIAS | LOWEST | KEY_PADDING, .norm = HEED_NORM_SPARSE_SOFTMAX, .threshold = 0.03f},
-      {SIZES(8), .keys = 45, .with = BIAS | LOWEST, .score = HEED_SCORE_ADDITIVE, .width = 5, .spread = 0.5f},
+      {SIZES(8), .keys = 300, .with = BIAS | LOWEST, .causal = HEED_CAUSAL_BOTTOM_RIGHT,
+       .rows = true},
+      {SIZES(8), .keys = 45, .with = BIAS | LOWEST | MASK, .norm = HEED_NORM_SPARSEMAX,
+       .empty_row = HEED_EMPTY_ROW_NAN},
+      {SIZES(8), .keys = 45, .with = BIAS | LOWEST | KEY_PADDING, .norm = HEED_NORM_SPARSE_SOFTMAX,
+       .threshold = 0.03f},
+      {SIZES(8), .keys = 45, .with = BIAS | LOWEST, .score = HEED_SCORE_ADDITIVE, .width = 5,
+       .spread = 0.5f},
       /* some sums overflow to -Inf */
       {SIZES(1), .keys = 20, .with = BIAS | LOWEST, .spread = 1e18f},
   };
@@ -62,13 +69,17 @@ static void test_lowest_hides_nothing(void **state) {
 
 static void test_minus_infinity_hides(void **state) {
   static const attention_case cases[] = {
-      {SIZES(8), .keys = 37, .with = BIAS | HIDE | POISON | KEY_SPIKE, .empty_row = HEED_EMPTY_ROW_NAN},
+      {SIZES(8), .keys = 37, .with = BIAS | HIDE | POISON | KEY_SPIKE,
+       .empty_row = HEED_EMPTY_ROW_NAN},
       {SIZES(8), .keys = 37, .with = BIAS | HIDE | POISON, .empty_row = HEED_EMPTY_ROW_MEAN},
-      {SIZES(8), .keys = 300, .with = BIAS | HIDE | LOWEST | KEY_PADDING | QUERY_PADDING | POISON | KEY_SPIKE,
+      {SIZES(8), .keys = 300,
+       .with = BIAS | HIDE | LOWEST | KEY_PADDING | QUERY_PADDING | POISON | KEY_SPIKE,
        .causal = HEED_CAUSAL_BOTTOM_RIGHT, .rows = true},
-      {SIZES(8), .keys = 600, .with = BIAS | HIDE | LOWEST | MASK | POISON, .softcap = 2.0f, .merge = true},
+      {SIZES(8), .keys = 600, .with = BIAS | HIDE | LOWEST | MASK | POISON, .softcap = 2.0f,
+       .merge = true},
       {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | KEY_SPIKE, .norm = HEED_NORM_SPARSEMAX},
-      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | KEY_SPIKE, .score = HEED_SCORE_ADDITIVE, .width = 5, .spread = 0.5f},
+      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | KEY_SPIKE, .score = HEED_SCORE_ADDITIVE,
+       .width = 5, .spread = 0.5f},
   };
   (void)state;
   RUN_ALL(cases, 520);
@@ -76,20 +87,30 @@ static void test_minus_infinity_hides(void **state) {
 
 static void test_no_weight_takes_part(void **state) {
   static const attention_case cases[] = {
-      {SIZES(8), .keys = 37, .with = BIAS | HIDE | LOWEST | POISON | SPIKE, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 37, .with = BIAS | HIDE | LOWEST | POISON | SPIKE,
+       .empty_row = HEED_EMPTY_ROW_MEAN},
       {SIZES(8), .keys = 600, .with = BIAS | LOWEST | SPIKE},
-      {SIZES(8), .keys = 300, .with = BIAS | HIDE | LOWEST | KEY_PADDING | POISON | SPIKE, .causal = HEED_CAUSAL_BOTTOM_RIGHT,
-       .merge = true},
+      {SIZES(8), .keys = 300, .with = BIAS | HIDE | LOWEST | KEY_PADDING | POISON | SPIKE,
+       .causal = HEED_CAUSAL_BOTTOM_RIGHT, .merge = true},
       {SIZES(8), .keys = 45, .with = SPIKE, .norm = HEED_NORM_SPARSEMAX},
-      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | SPIKE, .norm = HEED_NORM_SPARSE_SOFTMAX, .threshold = 0.03f},
+      {SIZES(8), .keys = 45, .with = BIAS | HIDE | POISON | SPIKE, .norm = HEED_NORM_SPARSE_SOFTMAX,
+       .threshold = 0.03f},
   };
   (void)state;
   RUN_ALL(cases, 540);
 }
 
 /* One row of `keys` logits that the bias alone makes: query and key are 0. */
-static void run_logits(uint32_t keys, const float *logits, const float *values, const double *expected, const char *what) {
-  const attention_case c = {.batch = 1, .heads = 1, .key_heads = 1, .queries = 3, .keys = keys, .depth = 4, .value_depth = 1, .with = BIAS};
+static void run_logits(uint32_t keys, const float *logits, const float *values,
+                       const double *expected, const char *what) {
+  const attention_case c = {.batch = 1,
+                            .heads = 1,
+                            .key_heads = 1,
+                            .queries = 3,
+                            .keys = keys,
+                            .depth = 4,
+                            .value_depth = 1,
+                            .with = BIAS};
   attention_tensors t;
   attention_case_make(&c, 1, &t);
   memset(t.query, 0, 3 * 4 * sizeof *t.query);
@@ -112,11 +133,15 @@ static void test_by_hand_lowest(void **state) {
   const float low = -FLT_MAX, none = -INFINITY;
   const double mean = (1.0 + 2.0 + 6.0) / 3.0, zero = 0.0, one = 1.0, two = 2.0, four = 4.0;
   float many[700], values[700];
-  run_logits(3, (float[]){low, low, low}, (float[]){1, 2, 6}, &mean, "-FLT_MAX throughout: the mean");
-  run_logits(3, (float[]){none, none, none}, (float[]){NAN, INFINITY, 6}, &zero, "-Inf throughout: nothing");
-  run_logits(3, (float[]){none, low, none}, (float[]){NAN, 2, INFINITY}, &two, "-FLT_MAX between -Inf: the one that is not hidden");
+  run_logits(3, (float[]){low, low, low}, (float[]){1, 2, 6}, &mean,
+             "-FLT_MAX throughout: the mean");
+  run_logits(3, (float[]){none, none, none}, (float[]){NAN, INFINITY, 6}, &zero,
+             "-Inf throughout: nothing");
+  run_logits(3, (float[]){none, low, none}, (float[]){NAN, 2, INFINITY}, &two,
+             "-FLT_MAX between -Inf: the one that is not hidden");
   run_logits(3, (float[]){low, 0, none}, (float[]){7, 1, NAN}, &one, "a number above -FLT_MAX");
-  run_logits(4, (float[]){-3.2e38f, low, -3.2e38f, none}, (float[]){3, 90, 5, NAN}, &four, "-3.2e38 above -FLT_MAX");
+  run_logits(4, (float[]){-3.2e38f, low, -3.2e38f, none}, (float[]){3, 90, 5, NAN}, &four,
+             "-3.2e38 above -FLT_MAX");
   for (int i = 0; i < 700; i++) {
     many[i] = i < 690 ? none : low;
     values[i] = i < 690 ? NAN : 2.0f;
@@ -133,8 +158,10 @@ static void test_by_hand_no_weight(void **state) {
   (void)state;
   const double nan = (double)NAN, inf = HUGE_VAL;
   float many[700], values[700];
-  run_logits(3, (float[]){0, -200, -INFINITY}, (float[]){1, NAN, 1}, &nan, "NaN with weight 0, behind the maximum");
-  run_logits(3, (float[]){-200, 0, -INFINITY}, (float[]){NAN, 1, 1}, &nan, "NaN with weight 0, before the maximum");
+  run_logits(3, (float[]){0, -200, -INFINITY}, (float[]){1, NAN, 1}, &nan,
+             "NaN with weight 0, behind the maximum");
+  run_logits(3, (float[]){-200, 0, -INFINITY}, (float[]){NAN, 1, 1}, &nan,
+             "NaN with weight 0, before the maximum");
   run_logits(3, (float[]){0, -FLT_MAX, 0}, (float[]){1, INFINITY, 1}, &nan, "Inf with weight 0");
   run_logits(3, (float[]){0, 0, -FLT_MAX}, (float[]){1, INFINITY, 1}, &inf, "Inf with a weight");
   for (int i = 0; i < 700; i++) {
@@ -144,12 +171,19 @@ static void test_by_hand_no_weight(void **state) {
   run_logits(700, many, values, &nan, "NaN in a tile of -FLT_MAX");
 }
 
-/* Logits past F32: q k of a key is -4e38, so -Inf. It has weight 0; where keys can be hidden it is hidden. */
+/* Logits past F32: q k of a key is -4e38, so -Inf. It has weight 0; where keys can be hidden it is
+ * hidden. */
 static void test_overflow(void **state) {
   (void)state;
   for (int masked = 0; masked < 2; masked++) {
-    const attention_case c = {
-        .batch = 1, .heads = 1, .key_heads = 1, .queries = 2, .keys = 9, .depth = 4, .value_depth = 1, .with = masked ? KEY_PADDING : 0};
+    const attention_case c = {.batch = 1,
+                              .heads = 1,
+                              .key_heads = 1,
+                              .queries = 2,
+                              .keys = 9,
+                              .depth = 4,
+                              .value_depth = 1,
+                              .with = masked ? KEY_PADDING : 0};
     attention_tensors t;
     attention_case_make(&c, 3, &t);
     memset(t.query, 0, 2 * 4 * sizeof *t.query);
@@ -170,8 +204,9 @@ static void test_overflow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_hand_lowest),    cmocka_unit_test(test_lowest_hides_nothing), cmocka_unit_test(test_minus_infinity_hides),
-      cmocka_unit_test(test_by_hand_no_weight), cmocka_unit_test(test_no_weight_takes_part), cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_by_hand_lowest),       cmocka_unit_test(test_lowest_hides_nothing),
+      cmocka_unit_test(test_minus_infinity_hides), cmocka_unit_test(test_by_hand_no_weight),
+      cmocka_unit_test(test_no_weight_takes_part), cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests_name("attention, hidden", tests, NULL, test_backend_close_all);
 }

@@ -1,5 +1,5 @@
-/* attention: what it takes. Long inputs fit small memory when nobody wants their maps, by the plan and by what an allocator saw; a run
- * takes nothing; every allocation may fail. */
+/* attention: what it takes. Long inputs fit small memory when nobody wants their maps, by the plan
+ * and by what an allocator saw; a run takes nothing; every allocation may fail. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +38,16 @@ static void test_long_plans_are_small(void **state) {
     assert_ok(heed_plan_create(graph, test_backend_get(b), NULL, &plan, &error));
     heed_plan_memory(plan, &memory);
     const uint64_t beyond = memory.weights + memory.arena + memory.workspace - INPUTS;
-    if (beyond >= LIMIT) fail_msg("%s: %llu bytes beyond the inputs, expected less than %u", test_backend_name(b), (unsigned long long)beyond, LIMIT);
+    if (beyond >= LIMIT)
+      fail_msg("%s: %llu bytes beyond the inputs, expected less than %u", test_backend_name(b),
+               (unsigned long long)beyond, LIMIT);
     heed_plan_step_info(plan, 0, &step);
     assert_int_equal(step.map_bytes, (uint64_t)TOKENS * TOKENS * 4);
     heed_plan_destroy(plan);
     /* With its map it could not be. */
     const heed_plan_desc with = {sizeof with, &values.weights, 1, HEED_ATTENTION_MODE_AUTO};
-    if (heed_plan_create(graph, test_backend_get(b), &with, &plan, &error) != HEED_OK) continue; /* a device may not hold such a tensor */
+    /* a device may not hold such a tensor */
+    if (heed_plan_create(graph, test_backend_get(b), &with, &plan, &error) != HEED_OK) continue;
     heed_plan_memory(plan, &memory);
     assert_true(memory.arena > step.map_bytes);
     heed_plan_destroy(plan);
@@ -80,7 +83,8 @@ static void tally_free(void *pointer, void *user) {
   free(block);
 }
 
-/* Sessions of the CPU, made and run by an allocator that counts; a window keeps the run short and needs the same memory. */
+/* Sessions of the CPU, made and run by an allocator that counts; a window keeps the run short and
+ * needs the same memory. */
 static void test_long_sessions_are_small(void **state) {
   (void)state;
   for (uint32_t l = 0; heed_cpu_level(l); l++) {
@@ -99,14 +103,22 @@ static void test_long_sessions_are_small(void **state) {
     const heed_shape shape = HEED_SHAPE(1, 1, TOKENS, DEPTH);
     assert_ok(heed_graph_create(context, &graph, &error));
     const heed_value x = heed_define_input(graph, "x", HEED_F32, &shape);
-    const heed_attention_desc attention = {.struct_size = sizeof attention, .query = x, .key = x, .value = x, .window = true, .window_left = 8, .window_right = 8};
+    const heed_attention_desc attention = {.struct_size = sizeof attention,
+                                           .query = x,
+                                           .key = x,
+                                           .value = x,
+                                           .window = true,
+                                           .window_left = 8,
+                                           .window_right = 8};
     heed_graph_output(graph, heed_define_attention(graph, &attention).output);
     assert_ok(heed_plan_create(graph, backend, NULL, &plan, &error));
     assert_ok(heed_session_create(plan, NULL, &session, &error));
     const uint64_t calls = t.calls;
     assert_ok(heed_session_run(session, NULL, &error));
     assert_int_equal(t.calls, calls);
-    if (t.most >= LIMIT) fail_msg("level %s: held %llu bytes, expected less than %u", heed_cpu_level(l), (unsigned long long)t.most, LIMIT);
+    if (t.most >= LIMIT)
+      fail_msg("level %s: held %llu bytes, expected less than %u", heed_cpu_level(l),
+               (unsigned long long)t.most, LIMIT);
     heed_session_destroy(session);
     heed_plan_destroy(plan);
     heed_graph_destroy(graph);
@@ -116,7 +128,8 @@ static void test_long_sessions_are_small(void **state) {
   }
 }
 
-/* An attention with all that allocates: maps of the additive score, a list of rows, tapped weights. */
+/* An attention with all that allocates: maps of the additive score, a list of rows, tapped
+ * weights. */
 static heed_status run_all(heed_context *context, heed_attention_mode mode, heed_error *error) {
   static const float matrix[8 * 6] = {0.5f}, vector[6] = {1.0f};
   static const uint32_t rows[] = {3, 1};
@@ -125,7 +138,8 @@ static heed_status run_all(heed_context *context, heed_attention_mode mode, heed
   heed_plan *plan = NULL;
   heed_session *session = NULL;
   const heed_shape shape = HEED_SHAPE(1, 2, 150, 8);
-  const heed_constant_desc map = {sizeof map, NULL, HEED_F32, HEED_SHAPE(8, 6), matrix, NULL, NULL}, va = {sizeof va, NULL, HEED_F32, HEED_SHAPE(6), vector, NULL, NULL};
+  const heed_constant_desc map = {sizeof map, NULL, HEED_F32, HEED_SHAPE(8, 6), matrix, NULL, NULL},
+                           va = {sizeof va, NULL, HEED_F32, HEED_SHAPE(6), vector, NULL, NULL};
   heed_status status = heed_graph_create(context, &graph, error);
   if (status != HEED_OK) return status;
   const heed_value x = heed_define_input(graph, "x", HEED_F32, &shape);

@@ -1,6 +1,7 @@
-/* attention: random cases against the definition in double: shapes x masks x norms x scores x modes, each with a seed.
- * HEED_SWEEP=N in the environment runs N cases on the backends of this program; HEED_SWEEP_SEED=S starts at seed S, so that
- * HEED_SWEEP=1 HEED_SWEEP_SEED=S runs one case again. */
+/* attention: random cases against the definition in double: shapes x masks x norms x scores x
+ * modes, each with a seed. HEED_SWEEP=N in the environment runs N cases on the backends of this
+ * program; HEED_SWEEP_SEED=S starts at seed S, so that HEED_SWEEP=1 HEED_SWEEP_SEED=S runs one case
+ * again. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +31,8 @@ static void run_seed(uint64_t seed) {
   attention_case_describe(&c, seed, what, sizeof what);
   attention_case_make(&c, seed, &t);
   attention_case_define(&test, &c, &t, seed / ALIKE % 2 != 0);
-  snprintf(line, sizeof line, "HEED_SWEEP=1 HEED_SWEEP_SEED=%llu runs it again: %s, %s", (unsigned long long)seed, choose_mode(&test, seed), what);
+  snprintf(line, sizeof line, "HEED_SWEEP=1 HEED_SWEEP_SEED=%llu runs it again: %s, %s",
+           (unsigned long long)seed, choose_mode(&test, seed), what);
   op_test_run(&test, line);
   op_test_end(&test);
   attention_case_release(&t);
@@ -38,7 +40,8 @@ static void run_seed(uint64_t seed) {
 
 static void test_sweep(void **state) {
   (void)state;
-  const unsigned long first = number_of("HEED_SWEEP_SEED", 1), count = number_of("HEED_SWEEP", op_test_share(CASES));
+  const unsigned long first = number_of("HEED_SWEEP_SEED", 1),
+                      count = number_of("HEED_SWEEP", op_test_share(CASES));
   for (unsigned long i = 0; i < count; i++) run_seed(first + i);
   printf("%lu cases from seed %lu on %u backends\n", count, first, test_backend_count());
 }

@@ -45,10 +45,12 @@ static void run(const concat_case *c, uint64_t seed) {
   double *y = op_test_doubles(before * width), *to = y;
   for (size_t row = 0; row < before; row++)
     for (uint32_t i = 0; i < c->count; i++) {
-      const size_t own = product(&c->x[i], c->axis, c->x[i].rank), rows = product(&c->x[i], 0, c->axis);
+      const size_t own = product(&c->x[i], c->axis, c->x[i].rank),
+                   rows = product(&c->x[i], 0, c->axis);
       for (size_t k = 0; k < own; k++) *to++ = (double)x[i][row % rows * own + k];
     }
-  snprintf(what, sizeof what, "concat case %llu, axis %u of %u inputs", (unsigned long long)seed, c->axis, c->count);
+  snprintf(what, sizeof what, "concat case %llu, axis %u of %u inputs", (unsigned long long)seed,
+           c->axis, c->count);
   test.tolerance = 0.0;
   op_test_expect(&test, heed_define_concat(test.graph, &desc), y);
   op_test_run(&test, what);

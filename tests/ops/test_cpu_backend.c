@@ -9,16 +9,24 @@ enum { TOKENS = 33, WIDTH = 24, HEADS = 3 };
 
 static float numbers[3 * WIDTH * WIDTH + TOKENS * WIDTH];
 
-/* linear -> attention -> add -> layer_norm -> softmax over two stages: constants of both layouts, and scratch of every sort. */
+/* linear -> attention -> add -> layer_norm -> softmax over two stages: constants of both layouts,
+ * and scratch of every sort. */
 static heed_graph *make_graph(heed_context *context, heed_error *error) {
   heed_graph *graph = NULL;
   if (heed_graph_create(context, &graph, error) != HEED_OK) return NULL;
-  const heed_shape x_shape = HEED_SHAPE(1, TOKENS, WIDTH), head = HEED_SHAPE(1, HEADS, TOKENS, WIDTH / HEADS);
-  const heed_constant_desc weight = {sizeof weight, "weight", HEED_F32, HEED_SHAPE(3 * WIDTH, WIDTH), numbers, NULL, NULL};
-  const heed_constant_desc row = {sizeof row, "row", HEED_F32, HEED_SHAPE(WIDTH), numbers, NULL, NULL};
+  const heed_shape x_shape = HEED_SHAPE(1, TOKENS, WIDTH),
+                   head = HEED_SHAPE(1, HEADS, TOKENS, WIDTH / HEADS);
+  const heed_constant_desc weight = {
+      sizeof weight, "weight", HEED_F32, HEED_SHAPE(3 * WIDTH, WIDTH), numbers, NULL, NULL};
+  const heed_constant_desc row = {sizeof row, "row", HEED_F32, HEED_SHAPE(WIDTH),
+                                  numbers,    NULL,  NULL};
   const heed_value x = heed_define_input(graph, "x", HEED_F32, &x_shape);
   const heed_value gain = heed_define_constant(graph, &row);
-  heed_linear_desc qkv = {.struct_size = sizeof qkv, .x = x, .weight = heed_define_constant(graph, &weight), .heads = HEADS, .parts = 3};
+  heed_linear_desc qkv = {.struct_size = sizeof qkv,
+                          .x = x,
+                          .weight = heed_define_constant(graph, &weight),
+                          .heads = HEADS,
+                          .parts = 3};
   const heed_value stacked = heed_define_linear(graph, &qkv);
   heed_graph_stage(graph, 1);
   heed_attention_desc attention = {.struct_size = sizeof attention, .merge_heads = true};
@@ -26,14 +34,18 @@ static heed_graph *make_graph(heed_context *context, heed_error *error) {
   attention.key = heed_define_view(graph, stacked, TOKENS * WIDTH, &head);
   attention.value = heed_define_view(graph, stacked, 2 * TOKENS * WIDTH, &head);
   const heed_attention_values values = heed_define_attention(graph, &attention);
-  const heed_value sum = heed_define_add(graph, &(heed_add_desc){sizeof(heed_add_desc), values.output, gain});
+  const heed_value sum =
+      heed_define_add(graph, &(heed_add_desc){sizeof(heed_add_desc), values.output, gain});
   heed_graph_stage(graph, 2);
   const heed_layer_norm_desc norm = {sizeof norm, sum, gain, gain, 1e-5f};
-  heed_graph_output(graph, heed_define_softmax(graph, &(heed_softmax_desc){sizeof(heed_softmax_desc), heed_define_layer_norm(graph, &norm)}));
+  heed_graph_output(graph, heed_define_softmax(
+                               graph, &(heed_softmax_desc){sizeof(heed_softmax_desc),
+                                                           heed_define_layer_norm(graph, &norm)}));
   return graph;
 }
 
-static heed_status run_all(heed_context *context, const char *level, uint32_t threads, const heed_hooks *hooks, heed_error *error) {
+static heed_status run_all(heed_context *context, const char *level, uint32_t threads,
+                           const heed_hooks *hooks, heed_error *error) {
   heed_backend *backend = NULL;
   heed_plan *plan = NULL;
   heed_session *session = NULL;
@@ -43,7 +55,9 @@ static heed_status run_all(heed_context *context, const char *level, uint32_t th
   if (status == HEED_OK && !graph) status = error->status;
   if (status == HEED_OK) status = heed_plan_create(graph, backend, NULL, &plan, error);
   if (status == HEED_OK) status = heed_session_create(plan, hooks, &session, error);
-  if (status == HEED_OK) status = heed_session_write(session, heed_graph_find(graph, "x"), numbers, TOKENS * WIDTH * sizeof(float), error);
+  if (status == HEED_OK)
+    status = heed_session_write(session, heed_graph_find(graph, "x"), numbers,
+                                TOKENS * WIDTH * sizeof(float), error);
   if (status == HEED_OK) status = heed_session_run(session, hooks, error);
   heed_session_destroy(session);
   heed_plan_destroy(plan);
@@ -70,10 +84,12 @@ static void test_levels(void **state) {
   assert_null(heed_cpu_level(count));
   assert_null(heed_cpu_level(1000));
   const heed_cpu_desc unknown = {sizeof unknown, 1, "mmx"};
-  assert_fails(heed_cpu_backend_create(test_backend_context(), &unknown, &backend, &error), HEED_UNSUPPORTED, "scalar");
+  assert_fails(heed_cpu_backend_create(test_backend_context(), &unknown, &backend, &error),
+               HEED_UNSUPPORTED, "scalar");
   assert_null(backend);
   const heed_cpu_desc sizeless = {0, 1, NULL};
-  assert_fails(heed_cpu_backend_create(test_backend_context(), &sizeless, &backend, &error), HEED_INVALID_ARGUMENT, "struct_size");
+  assert_fails(heed_cpu_backend_create(test_backend_context(), &sizeless, &backend, &error),
+               HEED_INVALID_ARGUMENT, "struct_size");
 }
 
 /* An allocator that adds up what is asked for while `on`. */
@@ -96,7 +112,8 @@ static void tally_free(void *pointer, void *user) {
   free(pointer);
 }
 
-/* What the plan says is what the session takes, but for its bookkeeping of a few KB; a run takes nothing. */
+/* What the plan says is what the session takes, but for its bookkeeping of a few KB; a run takes
+ * nothing. */
 static void test_memory_is_as_planned(void **state) {
   (void)state;
   for (uint32_t l = 0; heed_cpu_level(l); l++) {
@@ -119,7 +136,8 @@ static void test_memory_is_as_planned(void **state) {
     assert_ok(heed_session_create(plan, NULL, &session, &error));
     const uint64_t planned = memory.weights + memory.arena + memory.workspace;
     if (t.bytes < planned || t.bytes > planned + 4096)
-      fail_msg("level %s: planned %llu bytes, took %llu", heed_cpu_level(l), (unsigned long long)planned, (unsigned long long)t.bytes);
+      fail_msg("level %s: planned %llu bytes, took %llu", heed_cpu_level(l),
+               (unsigned long long)planned, (unsigned long long)t.bytes);
     t.calls = 0;
     assert_ok(heed_session_run(session, NULL, &error));
     assert_int_equal(t.calls, 0);
@@ -193,13 +211,15 @@ static void test_progress_and_cancel(void **state) {
     status = run_all(test_backend_context(), NULL, 2, &hooks, &error);
     assert_true(status == HEED_OK || status == HEED_CANCELLED);
   } while (status != HEED_OK && n < 100);
-  assert_int_equal(n, 6); /* two tensors and three stages can be cancelled; the sixth is never asked */
+  /* two tensors and three stages can be cancelled; the sixth is never asked */
+  assert_int_equal(n, 6);
 }
 
 static int fill_numbers(void **state) {
   (void)state;
   test_random random = {4};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) numbers[i] = test_random_normal(&random);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    numbers[i] = test_random_normal(&random);
   return 0;
 }
 

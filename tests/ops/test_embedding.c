@@ -16,10 +16,14 @@ static void run(uint32_t batch, uint32_t tokens, uint32_t rows, uint32_t width, 
   static const int32_t outside[] = {-1, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < count; i++) {
     const uint32_t kind = test_random_below(&random, 8);
-    ids[i] = kind < 3 ? outside[kind] : kind == 3 ? (int32_t)rows : (int32_t)test_random_below(&random, rows);
-    for (size_t c = 0; kind > 3 && c < width; c++) y[i * width + c] = (double)table[(size_t)ids[i] * width + c];
+    ids[i] = kind < 3    ? outside[kind]
+             : kind == 3 ? (int32_t)rows
+                         : (int32_t)test_random_below(&random, rows);
+    for (size_t c = 0; kind > 3 && c < width; c++)
+      y[i * width + c] = (double)table[(size_t)ids[i] * width + c];
   }
-  snprintf(what, sizeof what, "embedding [%u, %u] of [%u, %u], seed %llu", batch, tokens, rows, width, (unsigned long long)seed);
+  snprintf(what, sizeof what, "embedding [%u, %u] of [%u, %u], seed %llu", batch, tokens, rows,
+           width, (unsigned long long)seed);
   op_test_begin(&test);
   test.tolerance = 0.0;
   heed_embedding_desc desc = {.struct_size = sizeof desc};

@@ -24,7 +24,9 @@ static void test_bits(void **state) {
 
 static void test_wrong(void **state) {
   (void)state;
-  recurrent_wrong(&kind, "gru: weight_ih has a wrong number of rows (found 10, expected a multiple of 3 gates)", 10, 3);
+  recurrent_wrong(
+      &kind, "gru: weight_ih has a wrong number of rows (found 10, expected a multiple of 3 gates)",
+      10, 3);
   recurrent_wrong(&kind, "gru: weight_hh: wrong shape (found [9, 4], expected [9, 3])", 9, 4);
   heed_error error = {HEED_OK, ""};
   op_test test;
@@ -42,6 +44,7 @@ static void test_wrong(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_bits), cmocka_unit_test(test_wrong)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_bits),
+                                     cmocka_unit_test(test_wrong)};
   return cmocka_run_group_tests_name("gru", tests, NULL, test_backend_close_all);
 }

@@ -1,4 +1,5 @@
-/* linear: y = activation(x weight^T + bias) + residual, against the same in double; sizes around every level's tile. */
+/* linear: y = activation(x weight^T + bias) + residual, against the same in double; sizes around
+ * every level's tile. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static double activate(heed_activation kind, double x) {
   switch (kind) {
     case HEED_ACTIVATION_RELU: return x < 0 ? 0 : x;
     case HEED_ACTIVATION_GELU: return 0.5 * x * erfc(-x / sqrt(2.0));
-    case HEED_ACTIVATION_GELU_TANH: return 0.5 * x * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+    case HEED_ACTIVATION_GELU_TANH:
+      return 0.5 * x * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
     case HEED_ACTIVATION_GELU_QUICK: return x / (1 + exp(-1.702 * x));
     case HEED_ACTIVATION_TANH: return tanh(x);
     case HEED_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
@@ -56,8 +58,10 @@ static double activate(heed_activation kind, double x) {
 /* Where element (row, column) lies in y. */
 static size_t place(const linear_case *c, size_t row, size_t column) {
   if (!c->heads) return row * c->columns + column;
-  const size_t depth = c->columns / ((c->parts ? c->parts : 1) * c->heads), head = column / depth, d = column % depth;
-  const size_t part = head / c->heads, h = head % c->heads, b = row / c->tokens, t = row % c->tokens;
+  const size_t depth = c->columns / ((c->parts ? c->parts : 1) * c->heads), head = column / depth,
+               d = column % depth;
+  const size_t part = head / c->heads, h = head % c->heads, b = row / c->tokens,
+               t = row % c->tokens;
   return (((part * c->batch + b) * c->heads + h) * c->tokens + t) * depth + d;
 }
 
@@ -78,7 +82,8 @@ static void make(const linear_case *c, uint64_t seed, tensors *t) {
     for (size_t j = 0; j < n; j++) {
       double sum = c->bias ? (double)t->bias[j] : 0.0;
       for (size_t d = 0; d < k; d++) sum += (double)t->x[i * k + d] * (double)t->weight[j * k + d];
-      t->y[place(c, i, j)] = activate(c->activation, sum) + (c->residual ? (double)t->residual[i * n + j] : 0.0);
+      t->y[place(c, i, j)] =
+          activate(c->activation, sum) + (c->residual ? (double)t->residual[i * n + j] : 0.0);
     }
 }
 
@@ -91,12 +96,17 @@ static void release(tensors *t) {
 }
 
 static void define(op_test *test, const linear_case *c, const tensors *t) {
-  heed_linear_desc desc = {.struct_size = sizeof desc, .activation = c->activation, .heads = c->heads, .parts = c->parts};
+  heed_linear_desc desc = {.struct_size = sizeof desc,
+                           .activation = c->activation,
+                           .heads = c->heads,
+                           .parts = c->parts};
   op_test_begin(test);
   desc.x = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->tokens, c->depth), t->x);
   desc.weight = op_test_constant(test, HEED_F32, HEED_SHAPE(c->columns, c->depth), t->weight);
   if (c->bias) desc.bias = op_test_constant(test, HEED_F32, HEED_SHAPE(c->columns), t->bias);
-  if (c->residual) desc.residual = op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->tokens, c->columns), t->residual);
+  if (c->residual)
+    desc.residual =
+        op_test_input(test, HEED_F32, HEED_SHAPE(c->batch, c->tokens, c->columns), t->residual);
   op_test_expect(test, heed_define_linear(test->graph, &desc), t->y);
 }
 
@@ -104,12 +114,17 @@ static void run_case(const linear_case *c, uint64_t seed, bool bits) {
   char what[200];
   tensors t;
   op_test test;
-  snprintf(what, sizeof what, "linear x [%u, %u, %u], N %u, bias %d, residual %d, activation %d, heads %u, parts %u, seed %llu", c->batch, c->tokens, c->depth,
-           c->columns, c->bias, c->residual, (int)c->activation, c->heads, c->parts, (unsigned long long)seed);
+  snprintf(what, sizeof what,
+           "linear x [%u, %u, %u], N %u, bias %d, residual %d, activation %d, heads %u, parts %u, "
+           "seed %llu",
+           c->batch, c->tokens, c->depth, c->columns, c->bias, c->residual, (int)c->activation,
+           c->heads, c->parts, (unsigned long long)seed);
   make(c, seed, &t);
   define(&test, c, &t);
-  if (bits) op_test_same_bits(&test, what);
-  else op_test_run(&test, what);
+  if (bits)
+    op_test_same_bits(&test, what);
+  else
+    op_test_run(&test, what);
   op_test_end(&test);
   release(&t);
 }
@@ -123,9 +138,15 @@ static void test_random_shapes(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= op_test_share(60); seed++) {
     test_random random = {seed * 7919};
-    linear_case c = {1 + test_random_below(&random, 3), 1 + test_random_below(&random, 40), 1 + test_random_below(&random, 90),
-                     1 + test_random_below(&random, 90), test_random_below(&random, 2) != 0, test_random_below(&random, 2) != 0,
-                     (heed_activation)test_random_below(&random, 9), 0, 0};
+    linear_case c = {1 + test_random_below(&random, 3),
+                     1 + test_random_below(&random, 40),
+                     1 + test_random_below(&random, 90),
+                     1 + test_random_below(&random, 90),
+                     test_random_below(&random, 2) != 0,
+                     test_random_below(&random, 2) != 0,
+                     (heed_activation)test_random_below(&random, 9),
+                     0,
+                     0};
     if (test_random_below(&random, 3) == 0) {
       c.residual = false;
       c.heads = 1 + test_random_below(&random, 4);

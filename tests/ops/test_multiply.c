@@ -16,6 +16,7 @@ static void test_random_shapes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_random_shapes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
+                                     cmocka_unit_test(test_random_shapes)};
   return cmocka_run_group_tests_name("multiply", tests, NULL, test_backend_close_all);
 }

@@ -1,4 +1,5 @@
-/* patch_embedding against a convolution in double: odd patches, a rest that is left out, several pictures. */
+/* patch_embedding against a convolution in double: odd patches, a rest that is left out, several
+ * pictures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,13 @@ typedef struct patch_case {
 } patch_case;
 
 static const patch_case cases[] = {
-    {1, 1, 1, 1, 1, 1, false}, {1, 3, 8, 8, 4, 5, true},    {2, 3, 17, 13, 4, 33, true}, {1, 2, 9, 30, 3, 16, false}, {3, 1, 7, 7, 7, 31, true},
-    {1, 3, 96, 80, 16, 40, true}, {2, 3, 64, 64, 8, 64, true}, {1, 5, 25, 35, 5, 7, true},  {1, 1, 50, 50, 2, 3, false},
+    {1, 1, 1, 1, 1, 1, false},   {1, 3, 8, 8, 4, 5, true},   {2, 3, 17, 13, 4, 33, true},
+    {1, 2, 9, 30, 3, 16, false}, {3, 1, 7, 7, 7, 31, true},  {1, 3, 96, 80, 16, 40, true},
+    {2, 3, 64, 64, 8, 64, true}, {1, 5, 25, 35, 5, 7, true}, {1, 1, 50, 50, 2, 3, false},
 };
 
-static double convolve(const patch_case *c, const float *image, const float *weight, size_t b, size_t top, size_t left, size_t n) {
+static double convolve(const patch_case *c, const float *image, const float *weight, size_t b,
+                       size_t top, size_t left, size_t n) {
   double sum = 0.0;
   for (size_t k = 0; k < c->channels; k++)
     for (size_t y = 0; y < c->patch; y++)
@@ -29,21 +32,28 @@ static void run(const patch_case *c, uint64_t seed) {
   char what[160];
   test_random random = {seed};
   op_test test;
-  const size_t depth = (size_t)c->channels * c->patch * c->patch, down = c->height / c->patch, across = c->width / c->patch;
-  float *image = op_test_random(&random, (size_t)c->batch * c->channels * c->height * c->width, 1.0f);
-  float *weight = op_test_random(&random, c->columns * depth, 1.0f / sqrtf((float)depth)), *bias = op_test_random(&random, c->columns, 1.0f);
+  const size_t depth = (size_t)c->channels * c->patch * c->patch, down = c->height / c->patch,
+               across = c->width / c->patch;
+  float *image =
+      op_test_random(&random, (size_t)c->batch * c->channels * c->height * c->width, 1.0f);
+  float *weight = op_test_random(&random, c->columns * depth, 1.0f / sqrtf((float)depth)),
+        *bias = op_test_random(&random, c->columns, 1.0f);
   double *y = op_test_doubles(c->batch * down * across * c->columns);
   for (size_t b = 0; b < c->batch; b++)
     for (size_t p = 0; p < down * across; p++)
       for (size_t n = 0; n < c->columns; n++)
         y[(b * down * across + p) * c->columns + n] =
-            convolve(c, image, weight, b, p / across * c->patch, p % across * c->patch, n) + (c->bias ? (double)bias[n] : 0.0);
-  snprintf(what, sizeof what, "patch_embedding [%u, %u, %u, %u], P %u, C %u, bias %d, seed %llu", c->batch, c->channels, c->height, c->width, c->patch,
-           c->columns, c->bias, (unsigned long long)seed);
+            convolve(c, image, weight, b, p / across * c->patch, p % across * c->patch, n) +
+            (c->bias ? (double)bias[n] : 0.0);
+  snprintf(what, sizeof what, "patch_embedding [%u, %u, %u, %u], P %u, C %u, bias %d, seed %llu",
+           c->batch, c->channels, c->height, c->width, c->patch, c->columns, c->bias,
+           (unsigned long long)seed);
   op_test_begin(&test);
   heed_patch_embedding_desc desc = {.struct_size = sizeof desc};
-  desc.image = op_test_input(&test, HEED_F32, HEED_SHAPE(c->batch, c->channels, c->height, c->width), image);
-  desc.weight = op_test_constant(&test, HEED_F32, HEED_SHAPE(c->columns, c->channels, c->patch, c->patch), weight);
+  desc.image =
+      op_test_input(&test, HEED_F32, HEED_SHAPE(c->batch, c->channels, c->height, c->width), image);
+  desc.weight = op_test_constant(&test, HEED_F32,
+                                 HEED_SHAPE(c->columns, c->channels, c->patch, c->patch), weight);
   if (c->bias) desc.bias = op_test_constant(&test, HEED_F32, HEED_SHAPE(c->columns), bias);
   op_test_expect(&test, heed_define_patch_embedding(test.graph, &desc), y);
   op_test_run(&test, what);

@@ -1,4 +1,5 @@
-/* permute against index arithmetic: every rank, orders that merge and orders that do not, both dtypes. Exact. */
+/* permute against index arithmetic: every rank, orders that merge and orders that do not, both
+ * dtypes. Exact. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 static size_t source_of(const heed_shape *x, const uint32_t *order, size_t index) {
   size_t strides[HEED_MAX_RANK], step = 1, from = 0;
   for (uint32_t i = x->rank; i-- > 0; step *= x->dim[i]) strides[i] = step;
-  for (uint32_t i = x->rank; i-- > 0; index /= x->dim[order[i]]) from += index % x->dim[order[i]] * strides[order[i]];
+  for (uint32_t i = x->rank; i-- > 0; index /= x->dim[order[i]])
+    from += index % x->dim[order[i]] * strides[order[i]];
   return from;
 }
 
@@ -27,7 +29,8 @@ static void run(heed_shape shape, const uint32_t *order, uint64_t seed) {
     digits[i] = (char)('0' + order[i]);
   }
   for (size_t i = 0; i < count; i++) y[i] = (double)x[source_of(&shape, order, i)];
-  snprintf(what, sizeof what, "permute %s to %s, seed %llu", heed_shape_text(&shape, text), digits, (unsigned long long)seed);
+  snprintf(what, sizeof what, "permute %s to %s, seed %llu", heed_shape_text(&shape, text), digits,
+           (unsigned long long)seed);
   op_test_begin(&test);
   test.tolerance = 0.0;
   desc.x = op_test_input(&test, HEED_F32, shape, x);
@@ -89,16 +92,19 @@ static void test_split_heads(void **state) {
   op_test test;
   op_test_begin(&test);
   test.tolerance = 0.0;
-  const heed_shape split = HEED_SHAPE(1, TOKENS, HEADS, DEPTH), reshaped = HEED_SHAPE(1, HEADS, TOKENS, DEPTH);
+  const heed_shape split = HEED_SHAPE(1, TOKENS, HEADS, DEPTH),
+                   reshaped = HEED_SHAPE(1, HEADS, TOKENS, DEPTH);
   const heed_value tokens = op_test_input(&test, HEED_F32, HEED_SHAPE(1, TOKENS, HEADS * DEPTH), x);
-  const heed_permute_desc desc = {sizeof desc, heed_define_reshape(test.graph, tokens, &split), {0, 2, 1, 3}};
+  const heed_permute_desc desc = {
+      sizeof desc, heed_define_reshape(test.graph, tokens, &split), {0, 2, 1, 3}};
   op_test_expect(&test, heed_define_permute(test.graph, &desc), heads);
   op_test_expect(&test, heed_define_reshape(test.graph, tokens, &reshaped), wrong);
   op_test_run(&test, "split heads");
   op_test_end(&test);
 }
 
-static void wrong_order(heed_shape shape, heed_dtype dtype, const uint32_t order[HEED_MAX_RANK], const char *sentence) {
+static void wrong_order(heed_shape shape, heed_dtype dtype, const uint32_t order[HEED_MAX_RANK],
+                        const char *sentence) {
   heed_error error = {HEED_OK, ""};
   op_test test;
   op_test_begin(&test);
@@ -111,20 +117,27 @@ static void wrong_order(heed_shape shape, heed_dtype dtype, const uint32_t order
 
 static void test_wrong(void **state) {
   (void)state;
-  wrong_order(HEED_SHAPE(2, 3), HEED_F32, (const uint32_t[HEED_MAX_RANK]){0, 0}, "found 0 at place 1");
-  wrong_order(HEED_SHAPE(2, 3), HEED_F32, (const uint32_t[HEED_MAX_RANK]){0, 2}, "found 2 at place 1");
+  wrong_order(HEED_SHAPE(2, 3), HEED_F32, (const uint32_t[HEED_MAX_RANK]){0, 0},
+              "found 0 at place 1");
+  wrong_order(HEED_SHAPE(2, 3), HEED_F32, (const uint32_t[HEED_MAX_RANK]){0, 2},
+              "found 2 at place 1");
   wrong_order(HEED_SHAPE(2, 3), HEED_U8, (const uint32_t[HEED_MAX_RANK]){1, 0}, "wrong dtype");
   heed_error error = {HEED_OK, ""};
   op_test test;
   op_test_begin(&test);
   const heed_shape shape = HEED_SHAPE(2, 3), other = HEED_SHAPE(7);
-  assert_int_equal(heed_define_reshape(test.graph, heed_define_input(test.graph, "x", HEED_F32, &shape), &other).id, 0);
-  assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT, "reshape: another number of elements (found [7]");
+  assert_int_equal(
+      heed_define_reshape(test.graph, heed_define_input(test.graph, "x", HEED_F32, &shape), &other)
+          .id,
+      0);
+  assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT,
+               "reshape: another number of elements (found [7]");
   op_test_end(&test);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_heads), cmocka_unit_test(test_large), cmocka_unit_test(test_sweep), cmocka_unit_test(test_split_heads),
-                                     cmocka_unit_test(test_wrong)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_heads), cmocka_unit_test(test_large), cmocka_unit_test(test_sweep),
+      cmocka_unit_test(test_split_heads), cmocka_unit_test(test_wrong)};
   return cmocka_run_group_tests_name("permute", tests, NULL, test_backend_close_all);
 }

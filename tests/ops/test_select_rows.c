@@ -12,11 +12,15 @@ static void run(uint32_t batch, uint32_t tokens, uint32_t width, uint32_t first,
   double *y = op_test_doubles((size_t)batch * count * width);
   for (size_t b = 0; b < batch; b++)
     for (size_t t = 0; t < count; t++)
-      for (size_t c = 0; c < width; c++) y[(b * count + t) * width + c] = (double)x[(b * tokens + first + t) * width + c];
-  snprintf(what, sizeof what, "select_rows [%u, %u, %u], rows %u from %u", batch, tokens, width, count, first);
+      for (size_t c = 0; c < width; c++)
+        y[(b * count + t) * width + c] = (double)x[(b * tokens + first + t) * width + c];
+  snprintf(what, sizeof what, "select_rows [%u, %u, %u], rows %u from %u", batch, tokens, width,
+           count, first);
   op_test_begin(&test);
   test.tolerance = 0.0;
-  heed_select_rows_desc desc = {sizeof desc, op_test_input(&test, HEED_F32, HEED_SHAPE(batch, tokens, width), x), first, count};
+  heed_select_rows_desc desc = {sizeof desc,
+                                op_test_input(&test, HEED_F32, HEED_SHAPE(batch, tokens, width), x),
+                                first, count};
   op_test_expect(&test, heed_define_select_rows(test.graph, &desc), y);
   op_test_run(&test, what);
   op_test_end(&test);

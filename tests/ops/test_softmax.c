@@ -8,10 +8,12 @@
 static void oracle(const float *x, size_t rows, size_t width, double *y) {
   for (size_t r = 0; r < rows; r++) {
     double largest = -HUGE_VAL, sum = 0.0;
-    for (size_t i = 0; i < width; i++) /* subtracted: exp of a logit may overflow; not by fmax: gcc 12 for arm64 crashes on it at -O3 */
+    for (size_t i = 0; i < width; i++) /* subtracted: exp of a logit may overflow; not by fmax: gcc
+                                          12 for arm64 crashes on it at -O3 */
       if ((double)x[r * width + i] > largest) largest = (double)x[r * width + i];
     for (size_t i = 0; i < width; i++) sum += exp((double)x[r * width + i] - largest);
-    for (size_t i = 0; i < width; i++) y[r * width + i] = exp((double)x[r * width + i] - largest) / sum;
+    for (size_t i = 0; i < width; i++)
+      y[r * width + i] = exp((double)x[r * width + i] - largest) / sum;
   }
 }
 
@@ -33,7 +35,8 @@ static void run(heed_shape shape, const float *x, const char *which) {
 
 static void test_shapes(void **state) {
   (void)state;
-  static const uint32_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 197, 1000, 20011};
+  static const uint32_t widths[] = {1,  2,  3,  4,  5,  7,  8,  9,   15,   16,
+                                    17, 31, 32, 33, 63, 64, 65, 197, 1000, 20011};
   for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
     test_random random = {50 + i};
     float *x = op_test_random(&random, (size_t)15 * widths[i], 5.0f);
@@ -70,13 +73,15 @@ static void test_not_a_number(void **state) {
   x[WIDTH - 1] = NAN;
   x[WIDTH + 3] = INFINITY;
   op_test_begin(&test);
-  heed_softmax_desc desc = {sizeof desc, op_test_input(&test, HEED_F32, HEED_SHAPE(ROWS, WIDTH), x)};
+  heed_softmax_desc desc = {sizeof desc,
+                            op_test_input(&test, HEED_F32, HEED_SHAPE(ROWS, WIDTH), x)};
   op_test_expect(&test, heed_define_softmax(test.graph, &desc), y);
   op_test_run(&test, "softmax of NaN, +Inf, only -Inf");
   op_test_end(&test);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_range), cmocka_unit_test(test_not_a_number)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_range),
+                                     cmocka_unit_test(test_not_a_number)};
   return cmocka_run_group_tests_name("softmax", tests, NULL, test_backend_close_all);
 }

@@ -1,4 +1,5 @@
-/* A program of somebody else's: says which heed it got, and fails when header and library disagree. Compiles as C and as C++. */
+/* A program of somebody else's: says which heed it got, and fails when header and library disagree.
+ * Compiles as C and as C++. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ static int check(heed_context *context) {
   heed_backend *backend;
   heed_check_result result;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
-  const heed_status status = heed_check_case(context, backend, "{}", 2, 0.0, NULL, NULL, &result, &error);
+  const heed_status status =
+      heed_check_case(context, backend, "{}", 2, 0.0, NULL, NULL, &result, &error);
   printf("check: %s\n", error.message);
   heed_backend_destroy(backend);
   return status != HEED_INVALID_FILE;

@@ -37,7 +37,8 @@ table() {
   echo '| op | `heed check` knows it as | CPU, every level | Vulkan: shaders | tests, on every CPU level and every Vulkan driver |'
   echo '|---|---|---|---|---|'
   for op in $ops; do
-    names=$(sed -n 's/^static const char \*const names\[\] = {\(.*\), NULL};/\1/p' "$root/runtime/check/ops/$op.c" | tr -d '"')
+    names=$(tr '\n' ' ' <"$root/runtime/check/ops/$op.c" | tr -s ' ' |
+      sed -n 's/.*static const char \*const names\[\] = {\([^}]*\), NULL};.*/\1/p' | tr -d '"')
     echo "| $op | $names | $(belonging "$op" runtime/cpu '' .c) | $(belonging "$op" shaders '' .comp) | $(belonging "$op" tests/ops test_ .c) |"
   done
   echo "$end"

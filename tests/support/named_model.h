@@ -1,5 +1,5 @@
-/* A ViT's checkpoint made in memory, under the names of each style, loaded and looked at role by role; for programs that have the context of
- * test_context.h. */
+/* A ViT's checkpoint made in memory, under the names of each style, loaded and looked at role by
+ * role; for programs that have the context of test_context.h. */
 #ifndef HEED_TESTS_SUPPORT_NAMED_MODEL_H
 #define HEED_TESTS_SUPPORT_NAMED_MODEL_H
 
@@ -12,9 +12,10 @@
 #include "support/test_context.h"
 #include "support/weights.h"
 
-/* ------------------------------------------------------------------------------------------- a model's files, made in memory */
+/* -------------------------------------------------------------- a model's files, made in memory */
 
-/* A list of tensors whose element i is `seed` + i / 1024, so that every tensor can be told from every other. */
+/* A list of tensors whose element i is `seed` + i / 1024, so that every tensor can be told from
+ * every other. */
 #define MOST 128
 typedef struct model {
   heed_safetensors_item items[MOST];
@@ -53,47 +54,54 @@ static inline void drop(model *m, const char *name) {
 
 static inline test_bytes save(const model *m) {
   test_bytes bytes = {NULL, 0};
-  assert_ok(heed_safetensors_write(context, m->items, m->count, NULL, 0, test_bytes_append, &bytes, &error));
+  assert_ok(heed_safetensors_write(context, m->items, m->count, NULL, 0, test_bytes_append, &bytes,
+                                   &error));
   return bytes;
 }
 
 enum { WIDTH = 64, MLP = 96, LAYERS = 2, PATCH = 4, GRID = 3, CLASSES = 5 };
 
-/* name[0..]: the layer's part before the number, norm1, query, key, value, output, norm2, fc1, fc2 */
+/* name[0..]: the layer's part before the number, norm1, query, key, value, output, norm2, fc1,
+ * fc2 */
 typedef struct spelling {
   const char *prefix, *embeddings, *positions, *patch, *layer, *part[8], *norm, *head;
 } spelling;
-static const spelling old_names = {"vit.",
-                                   "embeddings.cls_token",
-                                   "embeddings.position_embeddings",
-                                   "embeddings.patch_embeddings.projection",
-                                   "encoder.layer.",
-                                   {"layernorm_before", "attention.attention.query", "attention.attention.key", "attention.attention.value",
-                                    "attention.output.dense", "layernorm_after", "intermediate.dense", "output.dense"},
-                                   "layernorm",
-                                   "classifier"};
-static const spelling new_names = {"vit.",
-                                   "embeddings.cls_token",
-                                   "embeddings.position_embeddings",
-                                   "embeddings.patch_embeddings.projection",
-                                   "layers.",
-                                   {"layernorm_before", "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj",
-                                    "layernorm_after", "mlp.fc1", "mlp.fc2"},
-                                   "layernorm",
-                                   "classifier"};
-static const spelling dinov2_names = {"",
-                                      "embeddings.cls_token",
-                                      "embeddings.position_embeddings",
-                                      "embeddings.patch_embeddings.projection",
-                                      "encoder.layer.",
-                                      {"norm1", "attention.attention.query", "attention.attention.key", "attention.attention.value",
-                                       "attention.output.dense", "norm2", "mlp.fc1", "mlp.fc2"},
-                                      "layernorm",
-                                      "classifier"};
-static const spelling timm_names = {"",          "cls_token",
-                                    "pos_embed", "patch_embed.proj",
-                                    "blocks.",   {"norm1", "attn.qkv", NULL, NULL, "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"},
-                                    "norm",      "head"};
+static const spelling old_names = {
+    "vit.",
+    "embeddings.cls_token",
+    "embeddings.position_embeddings",
+    "embeddings.patch_embeddings.projection",
+    "encoder.layer.",
+    {"layernorm_before", "attention.attention.query", "attention.attention.key",
+     "attention.attention.value", "attention.output.dense", "layernorm_after", "intermediate.dense",
+     "output.dense"},
+    "layernorm",
+    "classifier"};
+static const spelling new_names = {
+    "vit.",
+    "embeddings.cls_token",
+    "embeddings.position_embeddings",
+    "embeddings.patch_embeddings.projection",
+    "layers.",
+    {"layernorm_before", "attention.q_proj", "attention.k_proj", "attention.v_proj",
+     "attention.o_proj", "layernorm_after", "mlp.fc1", "mlp.fc2"},
+    "layernorm",
+    "classifier"};
+static const spelling dinov2_names = {
+    "",
+    "embeddings.cls_token",
+    "embeddings.position_embeddings",
+    "embeddings.patch_embeddings.projection",
+    "encoder.layer.",
+    {"norm1", "attention.attention.query", "attention.attention.key", "attention.attention.value",
+     "attention.output.dense", "norm2", "mlp.fc1", "mlp.fc2"},
+    "layernorm",
+    "classifier"};
+static const spelling timm_names = {
+    "",          "cls_token",
+    "pos_embed", "patch_embed.proj",
+    "blocks.",   {"norm1", "attn.qkv", NULL, NULL, "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"},
+    "norm",      "head"};
 
 static inline void add_linear(model *m, const char *name, float seed, uint32_t out, uint32_t in) {
   char full[200];
@@ -131,7 +139,7 @@ static inline void make_model(model *m, const spelling *s, const char *prefix) {
 #undef NAME
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- one loaded */
+/* ----------------------------------------------------------------------------------- one loaded */
 
 typedef struct loaded {
   test_bytes bytes;
@@ -146,9 +154,11 @@ static inline heed_status load(loaded *l, const model *m, const char *config_tex
   memset(l, 0, sizeof *l);
   l->bytes = save(m);
   files[0] = (heed_model_file){"model.safetensors", test_source(l->bytes.data, l->bytes.size)};
-  if (config_text) files[1] = (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
+  if (config_text)
+    files[1] = (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
   heed_status status = heed_config_open(context, files, config_text ? 2 : 1, &l->config, &error);
-  if (status == HEED_OK) status = heed_checkpoint_open(context, files, config_text ? 2 : 1, &l->checkpoint, &error);
+  if (status == HEED_OK)
+    status = heed_checkpoint_open(context, files, config_text ? 2 : 1, &l->checkpoint, &error);
   if (status == HEED_OK) status = heed_roles_detect(l->checkpoint, l->config, &l->roles, &error);
   if (status == HEED_OK) status = heed_roles_dimensions(&l->roles, l->config, &l->d, &error);
   return status;
@@ -157,7 +167,8 @@ static inline heed_status load(loaded *l, const model *m, const char *config_tex
 /* The whole model, opened and closed again. */
 static inline heed_status open_model(const model *m, const char *config) {
   test_bytes bytes = save(m);
-  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)}, {"config.json", {0}}};
+  heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                             {"config.json", {0}}};
   heed_model *opened = NULL;
   if (config) files[1].source = test_source(config, strlen(config));
   const heed_model_desc desc = {sizeof desc, files, config ? 2 : 1};
@@ -173,11 +184,13 @@ static inline void unload(loaded *l) {
   free(l->bytes.data);
 }
 
-static inline heed_status take(const loaded *l, heed_role role, uint32_t layer, heed_shape shape, heed_role_ref *ref) {
+static inline heed_status take(const loaded *l, heed_role role, uint32_t layer, heed_shape shape,
+                               heed_role_ref *ref) {
   return heed_checkpoint_role(&l->roles, role, layer, &shape, ref, &error);
 }
 
-static inline void want(const loaded *l, heed_role role, uint32_t layer, heed_shape shape, float seed, uint64_t skipped) {
+static inline void want(const loaded *l, heed_role role, uint32_t layer, heed_shape shape,
+                        float seed, uint64_t skipped) {
   heed_role_ref ref;
   float first;
   assert_ok(take(l, role, layer, shape, &ref));
@@ -200,8 +213,10 @@ static inline void check_all(const loaded *l, bool fused) {
     want(l, HEED_ROLE_NORM1_BIAS, i, c, base + 50, 0);
     for (uint32_t part = 0; part < 3; part++) { /* query, key, value */
       const float seed = base + (fused ? 1.0f : (float)part + 1);
-      want(l, (heed_role)(HEED_ROLE_QUERY_WEIGHT + 2 * part), i, cc, seed, fused ? (uint64_t)part * WIDTH * WIDTH : 0);
-      want(l, (heed_role)(HEED_ROLE_QUERY_BIAS + 2 * part), i, c, seed + 50, fused ? (uint64_t)part * WIDTH : 0);
+      want(l, (heed_role)(HEED_ROLE_QUERY_WEIGHT + 2 * part), i, cc, seed,
+           fused ? (uint64_t)part * WIDTH * WIDTH : 0);
+      want(l, (heed_role)(HEED_ROLE_QUERY_BIAS + 2 * part), i, c, seed + 50,
+           fused ? (uint64_t)part * WIDTH : 0);
     }
     want(l, HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, i, cc, base + 4, 0);
     want(l, HEED_ROLE_ATTENTION_OUTPUT_BIAS, i, c, base + 54, 0);
@@ -219,7 +234,8 @@ static inline void check_all(const loaded *l, bool fused) {
   assert_ok(heed_roles_check_unused(&l->roles, &error));
 }
 
-static const char config_text[] = "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":96,\"image_"
+static const char config_text[] = "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_"
+                                  "heads\":4,\"intermediate_size\":96,\"image_"
                                   "size\":12,\"patch_size\":4,\"num_labels\":5}";
 
 #endif

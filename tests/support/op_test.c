@@ -24,15 +24,18 @@ static struct {
 
 static const uint32_t thread_counts[] = {1, 3};
 
-static heed_status open_cpu(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error) {
+static heed_status open_cpu(heed_context *context, uint32_t index, heed_backend **backend,
+                            heed_error *error) {
   heed_cpu_desc desc = HEED_CPU_DESC_INIT;
   desc.level = heed_cpu_level(index / 2);
   desc.threads = thread_counts[index % 2];
   return heed_cpu_backend_create(context, &desc, backend, error);
 }
 
-void test_backend_add(const char *name, test_backend_opener open, uint32_t index, double tolerance) {
-  if (all.count == MOST_BACKENDS) fail_msg("too many backends (found %s beyond %d)", name, MOST_BACKENDS);
+void test_backend_add(const char *name, test_backend_opener open, uint32_t index,
+                      double tolerance) {
+  if (all.count == MOST_BACKENDS)
+    fail_msg("too many backends (found %s beyond %d)", name, MOST_BACKENDS);
   entry *e = &all.entries[all.count++];
   snprintf(e->name, sizeof e->name, "%s", name);
   e->open = open;
@@ -42,7 +45,9 @@ void test_backend_add(const char *name, test_backend_opener open, uint32_t index
 
 /* A test program that links no further backends gets this one. */
 __attribute__((weak)) void test_backend_add_more(void) {}
-__attribute__((weak)) bool test_backend_is_clean(const heed_backend *backend) { return backend != NULL; }
+__attribute__((weak)) bool test_backend_is_clean(const heed_backend *backend) {
+  return backend != NULL;
+}
 __attribute__((weak)) uint32_t test_backend_slowness(void) { return 1; }
 
 uint32_t op_test_share(uint32_t cases) {
@@ -129,7 +134,8 @@ void op_test_expect(op_test *test, heed_value value, const double *expected) {
   assert_ok(heed_graph_value_info(test->graph, value, &info));
   assert_true(test->result_count < OP_TEST_TENSORS);
   heed_graph_output(test->graph, value);
-  test->results[test->result_count++] = (op_test_tensor){value, NULL, 0, expected, (size_t)heed_shape_count(&info.shape)};
+  test->results[test->result_count++] =
+      (op_test_tensor){value, NULL, 0, expected, (size_t)heed_shape_count(&info.shape)};
 }
 
 static bool close_enough(double found, double expected, double tolerance) {
@@ -137,19 +143,23 @@ static bool close_enough(double found, double expected, double tolerance) {
   return fabs(found - expected) <= tolerance + tolerance * fabs(expected);
 }
 
-static heed_session *run_on(op_test *test, heed_backend *backend, heed_plan **plan, const char *what) {
+static heed_session *run_on(op_test *test, heed_backend *backend, heed_plan **plan,
+                            const char *what) {
   heed_error error = {HEED_OK, ""};
   heed_session *session = NULL;
   const heed_plan_desc desc = {sizeof desc, NULL, 0, test->attention};
-  if (heed_plan_create(test->graph, backend, &desc, plan, &error) != HEED_OK) fail_msg("%s, %s: %s", what, heed_backend_device(backend), error.message);
+  if (heed_plan_create(test->graph, backend, &desc, plan, &error) != HEED_OK)
+    fail_msg("%s, %s: %s", what, heed_backend_device(backend), error.message);
   assert_ok(heed_session_create(*plan, NULL, &session, &error));
   for (uint32_t i = 0; i < test->input_count; i++)
-    assert_ok(heed_session_write(session, test->inputs[i].value, test->inputs[i].data, test->inputs[i].bytes, &error));
+    assert_ok(heed_session_write(session, test->inputs[i].value, test->inputs[i].data,
+                                 test->inputs[i].bytes, &error));
   assert_ok(heed_session_run(session, NULL, &error));
   return session;
 }
 
-static void compare(const op_test *test, heed_session *session, uint32_t result, double tolerance, const char *what, const char *backend) {
+static void compare(const op_test *test, heed_session *session, uint32_t result, double tolerance,
+                    const char *what, const char *backend) {
   const op_test_tensor *r = &test->results[result];
   heed_error error = {HEED_OK, ""};
   float *found = malloc(r->count * sizeof *found);
@@ -157,7 +167,8 @@ static void compare(const op_test *test, heed_session *session, uint32_t result,
   assert_ok(heed_session_read(session, r->value, 0, r->count, found, &error));
   for (size_t i = 0; r->expected && i < r->count; i++)
     if (!close_enough((double)found[i], r->expected[i], tolerance))
-      fail_msg("%s: result %u, element %zu of %zu: found %.9g, expected %.9g, on %s", what, result, i, r->count, (double)found[i], r->expected[i], backend);
+      fail_msg("%s: result %u, element %zu of %zu: found %.9g, expected %.9g, on %s", what, result,
+               i, r->count, (double)found[i], r->expected[i], backend);
   free(found);
 }
 
@@ -165,7 +176,8 @@ void op_test_run_on(op_test *test, uint32_t backend, const char *what) {
   heed_plan *plan = NULL;
   heed_session *session = run_on(test, test_backend_get(backend), &plan, what);
   const double tolerance = fmax(test->tolerance, all.entries[backend].tolerance);
-  for (uint32_t r = 0; r < test->result_count; r++) compare(test, session, r, tolerance, what, test_backend_name(backend));
+  for (uint32_t r = 0; r < test->result_count; r++)
+    compare(test, session, r, tolerance, what, test_backend_name(backend));
   heed_session_destroy(session);
   heed_plan_destroy(plan);
 }
@@ -184,21 +196,26 @@ bool op_test_has_mode(op_test *test, heed_attention_mode mode) {
   for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
     heed_plan_step step;
     heed_plan_step_info(plan, i, &step);
-    if (strcmp(step.op, "attention") == 0) has = has && (step.mode[0] == 's') == (mode == HEED_ATTENTION_MODE_STREAMED) && step.mode[0] != '\0';
+    if (strcmp(step.op, "attention") == 0)
+      has = has && (step.mode[0] == 's') == (mode == HEED_ATTENTION_MODE_STREAMED) &&
+            step.mode[0] != '\0';
   }
   heed_plan_destroy(plan);
   return has;
 }
 
 /* The bits of all results on one level with so many threads. */
-static void read_bits(op_test *test, const char *level, uint32_t threads, float *const *to, const char *what) {
+static void read_bits(op_test *test, const char *level, uint32_t threads, float *const *to,
+                      const char *what) {
   heed_error error = {HEED_OK, ""};
   heed_backend *backend = NULL;
   heed_plan *plan = NULL;
   const heed_cpu_desc desc = {sizeof desc, threads, level};
   assert_ok(heed_cpu_backend_create(test_backend_context(), &desc, &backend, &error));
   heed_session *session = run_on(test, backend, &plan, what);
-  for (uint32_t r = 0; r < test->result_count; r++) assert_ok(heed_session_read(session, test->results[r].value, 0, test->results[r].count, to[r], &error));
+  for (uint32_t r = 0; r < test->result_count; r++)
+    assert_ok(heed_session_read(session, test->results[r].value, 0, test->results[r].count, to[r],
+                                &error));
   heed_session_destroy(session);
   heed_plan_destroy(plan);
   heed_backend_destroy(backend);
@@ -217,7 +234,8 @@ void op_test_same_bits(op_test *test, const char *what) {
       read_bits(test, heed_cpu_level(l), threads[t], more, what);
       for (uint32_t r = 0; r < test->result_count; r++)
         if (memcmp(one[r], more[r], test->results[r].count * sizeof(float)) != 0)
-          fail_msg("%s: result %u: other bits with %u threads than with 1, on cpu %s", what, r, threads[t], heed_cpu_level(l));
+          fail_msg("%s: result %u: other bits with %u threads than with 1, on cpu %s", what, r,
+                   threads[t], heed_cpu_level(l));
     }
   }
   for (uint32_t r = 0; r < test->result_count; r++) {

@@ -46,7 +46,9 @@ float test_random_normal(test_random *random) { /* Box-Muller */
   return (float)(sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v));
 }
 
-uint32_t test_random_below(test_random *random, uint32_t bound) { return (uint32_t)(test_random_next(random) >> 33) % bound; }
+uint32_t test_random_below(test_random *random, uint32_t bound) {
+  return (uint32_t)(test_random_next(random) >> 33) % bound;
+}
 
 static void *counting_alloc(size_t size, size_t alignment, void *user) {
   test_allocator *allocator = user;

@@ -1,4 +1,5 @@
-/* What every test includes: cmocka, the error-checking macros, files, random numbers, the counting allocator. */
+/* What every test includes: cmocka, the error-checking macros, files, random numbers, the counting
+ * allocator. */
 #ifndef HEED_TESTS_SUPPORT_TEST_H
 #define HEED_TESTS_SUPPORT_TEST_H
 
@@ -11,21 +12,25 @@
 
 #include "heed/heed.h"
 
-/* Fails the test with the error's sentence when the call does not return HEED_OK. Uses a variable `error` in scope. */
-#define assert_ok(call)                                                                         \
-  do {                                                                                          \
-    const heed_status assert_ok_ = (call);                                                      \
-    if (assert_ok_ != HEED_OK) fail_msg("%s: %s: %s", #call, heed_status_name(assert_ok_), error.message); \
+/* Fails the test with the error's sentence when the call does not return HEED_OK. Uses a variable
+ * `error` in scope. */
+#define assert_ok(call)                                                           \
+  do {                                                                            \
+    const heed_status assert_ok_ = (call);                                        \
+    if (assert_ok_ != HEED_OK)                                                    \
+      fail_msg("%s: %s: %s", #call, heed_status_name(assert_ok_), error.message); \
   } while (0)
 
 /* Fails unless the call returns `status` and the sentence contains `part`. */
-#define assert_fails(call, expected, part)                                                      \
-  do {                                                                                          \
-    error.message[0] = '\0';                                                                    \
-    const heed_status assert_fails_ = (call);                                                   \
-    if (assert_fails_ != (expected))                                                            \
-      fail_msg("%s: found %s (%s), expected %s", #call, heed_status_name(assert_fails_), error.message, heed_status_name(expected)); \
-    if (!strstr(error.message, (part))) fail_msg("%s: the sentence \"%s\" does not say \"%s\"", #call, error.message, (part)); \
+#define assert_fails(call, expected, part)                                                   \
+  do {                                                                                       \
+    error.message[0] = '\0';                                                                 \
+    const heed_status assert_fails_ = (call);                                                \
+    if (assert_fails_ != (expected))                                                         \
+      fail_msg("%s: found %s (%s), expected %s", #call, heed_status_name(assert_fails_),     \
+               error.message, heed_status_name(expected));                                   \
+    if (!strstr(error.message, (part)))                                                      \
+      fail_msg("%s: the sentence \"%s\" does not say \"%s\"", #call, error.message, (part)); \
   } while (0)
 
 /* A file of tests/vectors, whole, in malloc'ed memory; fails the test when it cannot be read. */

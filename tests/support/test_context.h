@@ -1,4 +1,5 @@
-/* One context for all tests of a program: cmocka_run_group_tests(tests, make_context, drop_context). */
+/* One context for all tests of a program: cmocka_run_group_tests(tests, make_context,
+ * drop_context). */
 #ifndef HEED_TESTS_SUPPORT_TEST_CONTEXT_H
 #define HEED_TESTS_SUPPORT_TEST_CONTEXT_H
 

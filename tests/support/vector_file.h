@@ -34,12 +34,16 @@ static inline void vector_file_close(vector_file *opened) {
 }
 
 /* The tensor's elements, to be freed; fails the test when it is absent or of another type. */
-static inline void *vector_file_read(const vector_file *opened, const char *name, heed_dtype dtype, heed_shape *shape) {
+static inline void *vector_file_read(const vector_file *opened, const char *name, heed_dtype dtype,
+                                     heed_shape *shape) {
   heed_error error;
   const heed_safetensors_tensor *tensor = heed_safetensors_find(opened->file, name);
-  if (!tensor || tensor->unsupported || tensor->dtype != dtype) fail_msg("%s: not there, or not %s", name, heed_dtype_name(dtype));
+  if (!tensor || tensor->unsupported || tensor->dtype != dtype)
+    fail_msg("%s: not there, or not %s", name, heed_dtype_name(dtype));
   void *data = malloc((size_t)tensor->count * heed_dtype_size(dtype));
-  if (!data || heed_safetensors_read(opened->file, tensor, 0, tensor->count, data, &error) != HEED_OK) fail_msg("%s: cannot be read", name);
+  if (!data ||
+      heed_safetensors_read(opened->file, tensor, 0, tensor->count, data, &error) != HEED_OK)
+    fail_msg("%s: cannot be read", name);
   *shape = tensor->shape;
   return data;
 }

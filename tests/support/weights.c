@@ -27,14 +27,20 @@ test_bytes test_safetensors(const char *header, size_t data_size) {
   return file;
 }
 
-heed_source test_source(const void *bytes, size_t size) { return (heed_source){.size = size, .bytes = bytes}; }
+heed_source test_source(const void *bytes, size_t size) {
+  return (heed_source){.size = size, .bytes = bytes};
+}
 
-static heed_status read_bytes(void *user, uint64_t offset, void *to, size_t count, heed_error *error) {
+static heed_status read_bytes(void *user, uint64_t offset, void *to, size_t count,
+                              heed_error *error) {
   const test_bytes *from = user;
   (void)error;
-  if (offset > from->size || count > from->size - offset) fail_msg("the callback was asked past the end");
+  if (offset > from->size || count > from->size - offset)
+    fail_msg("the callback was asked past the end");
   memcpy(to, from->data + offset, count);
   return HEED_OK;
 }
 
-heed_source test_callback_source(test_bytes *bytes) { return (heed_source){.size = bytes->size, .read = read_bytes, .user = bytes}; }
+heed_source test_callback_source(test_bytes *bytes) {
+  return (heed_source){.size = bytes->size, .read = read_bytes, .user = bytes};
+}

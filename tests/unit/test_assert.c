@@ -1,4 +1,5 @@
-/* Internal calls that break what heed owes to itself stop the program, in builds that have asserts. */
+/* Internal calls that break what heed owes to itself stop the program, in builds that have
+ * asserts. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,8 @@ static void exchanged_slots(void) { take(2, 1); }
 
 static void offset_in(uint64_t arena) {
   heed_placement placement[3] = {{0}, {.live = true, .offset = 256, .bytes = 24}, {0}};
-  const heed_plan plan = {.graph = graph, .placement = placement, .value_count = 2, .memory = {.arena = arena}};
+  const heed_plan plan = {
+      .graph = graph, .placement = placement, .value_count = 2, .memory = {.arena = arena}};
   (void)heed_plan_offset(&plan, 1);
 }
 static void right_offset(void) { offset_in(280); }
@@ -39,7 +41,8 @@ static void empty_value(void) {
   (void)heed_plan_bytes(&(heed_plan){.graph = graph}, 2);
 }
 
-/* Whether the call ends its process by abort(); its stderr is closed, as what is said there is expected. */
+/* Whether the call ends its process by abort(); its stderr is closed, as what is said there is
+ * expected. */
 static bool aborts(void (*call)(void)) {
   int status = 0;
   fflush(NULL);
@@ -73,13 +76,16 @@ static void test_wrong_calls_stop(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_calls_go_on), cmocka_unit_test(test_wrong_calls_stop)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_calls_go_on),
+                                     cmocka_unit_test(test_wrong_calls_stop)};
   heed_error error;
 #if !defined(HEED_ASSERTS)
   printf("skipped: this build has no asserts (HEED_ASSERTS is off)\n");
   return 77;
 #endif
-  if (heed_context_create(NULL, &context, &error) != HEED_OK || heed_graph_create(context, &graph, &error) != HEED_OK) return 1;
+  if (heed_context_create(NULL, &context, &error) != HEED_OK ||
+      heed_graph_create(context, &graph, &error) != HEED_OK)
+    return 1;
   heed_define_input(graph, "a", HEED_F32, &shape);
   heed_define_input(graph, "b", HEED_F32, &shape);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Attention maps against definitions written out again in double, and rollout against the reference model's. */
+/* Attention maps against definitions written out again in double, and rollout against the reference
+ * model's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +14,19 @@ static float *random_rows(test_random *random, size_t rows, uint32_t n) {
   float *made = malloc(rows * n * sizeof *made);
   for (size_t r = 0; r < rows; r++) {
     double sum = 0.0;
-    for (uint32_t i = 0; i < n; i++) sum += (double)(made[r * n + i] = expf(2.0f * test_random_normal(random)));
+    for (uint32_t i = 0; i < n; i++)
+      sum += (double)(made[r * n + i] = expf(2.0f * test_random_normal(random)));
     for (uint32_t i = 0; i < n; i++) made[r * n + i] = (float)((double)made[r * n + i] / sum);
   }
   return made;
 }
 
 static void assert_near(double found, double expected, double allowed, const char *what) {
-  if (!(fabs(found - expected) <= allowed)) fail_msg("%s: found %.9g, expected %.9g", what, found, expected);
+  if (!(fabs(found - expected) <= allowed))
+    fail_msg("%s: found %.9g, expected %.9g", what, found, expected);
 }
 
-/* --------------------------------------------------------------------------------------------------------- mean, rollout */
+/* -------------------------------------------------------------------------------- mean, rollout */
 
 static void test_head_mean(void **state) {
   (void)state;
@@ -39,9 +42,10 @@ static void test_head_mean(void **state) {
   free(attention);
 }
 
-/* The definition, layer matrices multiplied from the left: R <- M R, M = rows of (1-r) A + r I divided by their sums. */
-static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uint32_t last, double r, const float *attention,
-                              double *result) {
+/* The definition, layer matrices multiplied from the left: R <- M R, M = rows of (1-r) A + r I
+ * divided by their sums. */
+static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uint32_t last,
+                              double r, const float *attention, double *result) {
   const uint32_t n = desc->tokens;
   double *m = calloc((size_t)n * n, sizeof *m), *old = calloc((size_t)n * n, sizeof *old);
   for (uint32_t i = 0; i < n; i++)
@@ -76,12 +80,16 @@ static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uin
   free(old);
 }
 
-static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32_t first, uint32_t last) {
-  const heed_rollout_desc desc = {sizeof desc, 4, 3, n, fusion, residual, first, last ? last + 1 - first : 0, 0.0f};
+static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32_t first,
+                          uint32_t last) {
+  const heed_rollout_desc desc = {
+      sizeof desc, 4, 3, n, fusion, residual, first, last ? last + 1 - first : 0, 0.0f};
   test_random random = {n + 100u * (uint32_t)fusion};
-  float *attention = random_rows(&random, (size_t)desc.layers * desc.heads * n, n), *rollout = malloc((size_t)n * n * sizeof *rollout);
+  float *attention = random_rows(&random, (size_t)desc.layers * desc.heads * n, n),
+        *rollout = malloc((size_t)n * n * sizeof *rollout);
   double *expected = malloc((size_t)n * n * sizeof *expected);
-  reference_rollout(&desc, first, last ? last : 3, residual == 0.0f ? 0.5 : (double)residual, attention, expected);
+  reference_rollout(&desc, first, last ? last : 3, residual == 0.0f ? 0.5 : (double)residual,
+                    attention, expected);
   assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
   for (uint32_t i = 0; i < n; i++) {
     double sum = 0.0;
@@ -108,29 +116,39 @@ static void test_rollout(void **state) {
     }
 }
 
-/* The smallest weights of each row go, ties by index, before the identity is added; the row still adds up to 1. */
+/* The smallest weights of each row go, ties by index, before the identity is added; the row still
+ * adds up to 1. */
 static void test_rollout_discard(void **state) {
   (void)state;
-  const float attention[25] = {0.1f, 0.1f, 0.5f, 0.2f, 0.1f, 0.5f, 0.1f, 0.1f, 0.1f, 0.2f, 0, 0, 1, 0, 0, 0.2f, 0.2f, 0.2f, 0.2f, 0.2f, 0.2f, 0.3f, 0.1f, 0.2f, 0.2f};
-  static const double left[25] = {0, 0, 0.5, 0.2, 0.1, 0.5, 0, 0, 0.1, 0.2, 0, 0, 1, 0, 0, 0, 0, 0.2, 0.2, 0.2, 0, 0.3, 0, 0.2, 0.2};
+  const float attention[25] = {0.1f, 0.1f, 0.5f, 0.2f, 0.1f, 0.5f, 0.1f, 0.1f, 0.1f,
+                               0.2f, 0,    0,    1,    0,    0,    0.2f, 0.2f, 0.2f,
+                               0.2f, 0.2f, 0.2f, 0.3f, 0.1f, 0.2f, 0.2f};
+  static const double left[25] = {0, 0, 0.5, 0.2, 0.1, 0.5, 0,   0, 0.1, 0.2, 0,   0,  1,
+                                  0, 0, 0,   0,   0.2, 0.2, 0.2, 0, 0.3, 0,   0.2, 0.2};
   static const double sums[5] = {0.8, 0.8, 1.0, 0.6, 0.7};
   float rollout[25];
-  const heed_rollout_desc desc = {.struct_size = sizeof desc, .layers = 1, .heads = 1, .tokens = 5, .discard = 0.5f};
+  const heed_rollout_desc desc = {
+      .struct_size = sizeof desc, .layers = 1, .heads = 1, .tokens = 5, .discard = 0.5f};
   assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
-  for (int i = 0; i < 25; i++) assert_near((double)rollout[i], (left[i] + (i % 6 == 0)) / (sums[i / 5] + 1.0), 1e-7, "rollout");
+  for (int i = 0; i < 25; i++)
+    assert_near((double)rollout[i], (left[i] + (i % 6 == 0)) / (sums[i / 5] + 1.0), 1e-7,
+                "rollout");
 }
 
-/* Rows with nothing allowed are zero; the token then looks at itself, and the row still adds up to 1. */
+/* Rows with nothing allowed are zero; the token then looks at itself, and the row still adds up to
+ * 1. */
 static void test_rollout_empty_row(void **state) {
   (void)state;
   const float attention[4] = {0.0f, 0.0f, 0.75f, 0.25f};
   float rollout[4];
   const heed_rollout_desc desc = {sizeof desc, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
-  assert_true(rollout[0] == 1.0f && rollout[1] == 0.0f && rollout[2] == 0.375f && rollout[3] == 0.625f);
+  assert_true(rollout[0] == 1.0f && rollout[1] == 0.0f && rollout[2] == 0.375f &&
+              rollout[3] == 0.625f);
 }
 
-/* A NaN shows in the row and wherever the row is used, with every fusion; it is never taken for a small or large weight. */
+/* A NaN shows in the row and wherever the row is used, with every fusion; it is never taken for a
+ * small or large weight. */
 static void test_rollout_nan(void **state) {
   (void)state;
   for (int fusion = 0; fusion < 3; fusion++) {
@@ -153,14 +171,16 @@ static void test_rollout_of_reference_model(void **state) {
   float *expected = vector_file_read(&file, "expect.rollout", HEED_F32, &square);
   const uint32_t batch = shape.dim[0], heads = shape.dim[1], n = shape.dim[2];
   const size_t count = (size_t)heads * n * n;
-  float *attention = malloc(2 * count * sizeof *attention), *rollout = malloc((size_t)n * n * sizeof *rollout);
+  float *attention = malloc(2 * count * sizeof *attention),
+        *rollout = malloc((size_t)n * n * sizeof *rollout);
   const heed_rollout_desc desc = {sizeof desc, 2, heads, n, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   assert_int_equal(square.dim[0], batch);
   for (uint32_t b = 0; b < batch; b++) {
     memcpy(attention, first + b * count, count * sizeof *attention);
     memcpy(attention + count, second + b * count, count * sizeof *attention);
     assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
-    for (uint32_t i = 0; i < n * n; i++) assert_near((double)rollout[i], (double)expected[b * n * n + i], 1e-6, "rollout");
+    for (uint32_t i = 0; i < n * n; i++)
+      assert_near((double)rollout[i], (double)expected[b * n * n + i], 1e-6, "rollout");
   }
   free(attention);
   free(rollout);
@@ -177,25 +197,36 @@ static void test_rollout_refused(void **state) {
   const heed_rollout_desc good = {sizeof good, 1, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
   heed_rollout_desc desc = good;
   desc.struct_size = 3;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "rollout: struct_size is not the size of a desc (found 3");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "rollout: struct_size is not the size of a desc (found 3");
   desc = good, desc.heads = 0;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1 layers, 0 heads");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "found 1 layers, 0 heads");
   desc = good, desc.first_layer = 1;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 0 from 1");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "layers are off (found 0 from 1");
   desc = good, desc.discard = 1.0f;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "share to discard is off (found 1,");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "share to discard is off (found 1,");
   desc = good, desc.layer_count = 2;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "layers are off");
   desc = good, desc.layers = 3, desc.first_layer = 2, desc.layer_count = 2;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "layers are off (found 2 from 2");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "layers are off (found 2 from 2");
   desc = good, desc.residual = NAN;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "share of the identity");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "share of the identity");
   desc = good, desc.residual = 1.5f;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "found 1.5");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "found 1.5");
   desc = good, desc.fusion = (heed_fusion)7;
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT, "fusion is not known (found 7");
-  desc = good, desc.tokens = UINT32_MAX; /* no allocation of this size can be had: refused before attention is read */
-  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_OUT_OF_MEMORY, "rollout: out of memory");
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
+               "fusion is not known (found 7");
+  /* no allocation of this size can be had: refused before attention is read */
+  desc = good, desc.tokens = UINT32_MAX;
+  assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_OUT_OF_MEMORY,
+               "rollout: out of memory");
 }
 
 static void test_rollout_out_of_memory(void **state) {
@@ -219,7 +250,7 @@ static void test_rollout_out_of_memory(void **state) {
   assert_int_equal(n, 6); /* four allocations, then a pass without a failure */
 }
 
-/* -------------------------------------------------------------------------------------------------- entropy and distance */
+/* ------------------------------------------------------------------------- entropy and distance */
 
 static void test_entropy(void **state) {
   (void)state;
@@ -238,7 +269,8 @@ static void test_entropy(void **state) {
 }
 
 /* Written out over both coordinates of query and key. */
-static double reference_distance(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, bool renormalise) {
+static double reference_distance(const float *attention, uint32_t prefix, uint32_t rows,
+                                 uint32_t columns, double patch, bool renormalise) {
   const uint32_t n = prefix + rows * columns;
   double sum = 0.0;
   for (uint32_t qy = 0; qy < rows; qy++)
@@ -246,7 +278,8 @@ static double reference_distance(const float *attention, uint32_t prefix, uint32
       double moment = 0.0, mass = 0.0;
       for (uint32_t ky = 0; ky < rows; ky++)
         for (uint32_t kx = 0; kx < columns; kx++) {
-          const double weight = (double)attention[(prefix + qy * columns + qx) * n + prefix + ky * columns + kx];
+          const double weight =
+              (double)attention[(prefix + qy * columns + qx) * n + prefix + ky * columns + kx];
           moment += weight * patch * hypot((double)qy - ky, (double)qx - kx);
           mass += weight;
         }
@@ -260,34 +293,40 @@ static void test_distance(void **state) {
   static const uint32_t grids[][3] = {{1, 1, 1}, {0, 2, 3}, {1, 4, 4}, {5, 3, 7}, {2, 6, 1}};
   test_random random = {8};
   for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
-    const uint32_t prefix = grids[k][0], rows = grids[k][1], columns = grids[k][2], n = prefix + rows * columns;
+    const uint32_t prefix = grids[k][0], rows = grids[k][1], columns = grids[k][2],
+                   n = prefix + rows * columns;
     float *attention = random_rows(&random, n, n);
     for (int renormalise = 0; renormalise < 2; renormalise++)
       assert_near(heed_map_distance(attention, prefix, rows, columns, 16.0, renormalise),
-                  reference_distance(attention, prefix, rows, columns, 16.0, renormalise), 1e-10, "distance");
+                  reference_distance(attention, prefix, rows, columns, 16.0, renormalise), 1e-10,
+                  "distance");
     free(attention);
   }
 }
 
-/* Two patches side by side and CLS: a quarter of the weight on the other one. The variants differ by CLS's share. */
+/* Two patches side by side and CLS: a quarter of the weight on the other one. The variants differ
+ * by CLS's share. */
 static void test_distance_by_hand(void **state) {
   (void)state;
-  const float attention[9] = {1, 0, 0, /* patch 0 */ 0.5f, 0.25f, 0.25f, /* patch 1 */ 0.5f, 0.25f, 0.25f};
+  const float attention[9] = {1,     0,    0, /* patch 0 */ 0.5f, 0.25f, 0.25f, /* patch 1 */ 0.5f,
+                              0.25f, 0.25f};
   assert_near(heed_map_distance(attention, 1, 1, 2, 16.0, false), 4.0, 0.0, "CLS counted as 0");
   assert_near(heed_map_distance(attention, 1, 1, 2, 16.0, true), 8.0, 0.0, "over patches");
   const float all_on_cls[9] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
   assert_near(heed_map_distance(all_on_cls, 1, 1, 2, 16.0, true), 0.0, 0.0, "no mass on patches");
 }
 
-/* ------------------------------------------------------------------------------------------------------------ statistics */
+/* ----------------------------------------------------------------------------------- statistics */
 
 static int larger_first(const void *a, const void *b) {
   const float x = *(const float *)a, y = *(const float *)b;
   return (x < y) - (x > y);
 }
 
-/* The mean over patch queries of what a row holds on prefix tokens, on itself, and on its five largest, by sorting all of it. */
-static void reference_masses(const float *attention, uint32_t prefix, uint32_t n, double masses[3]) {
+/* The mean over patch queries of what a row holds on prefix tokens, on itself, and on its five
+ * largest, by sorting all of it. */
+static void reference_masses(const float *attention, uint32_t prefix, uint32_t n,
+                             double masses[3]) {
   float *sorted = malloc(n * sizeof *sorted);
   masses[0] = masses[1] = masses[2] = 0.0;
   for (uint32_t q = prefix; q < n; q++) {
@@ -302,7 +341,8 @@ static void reference_masses(const float *attention, uint32_t prefix, uint32_t n
 
 static void test_statistics(void **state) {
   (void)state;
-  static const uint32_t grids[][3] = {{1, 1, 1}, {0, 2, 2}, {0, 1, 5}, {1, 2, 3}, {5, 3, 7}, {1, 14, 14}};
+  static const uint32_t grids[][3] = {{1, 1, 1}, {0, 2, 2}, {0, 1, 5},
+                                      {1, 2, 3}, {5, 3, 7}, {1, 14, 14}};
   test_random random = {13};
   for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
     const uint32_t prefix = grids[k][0], n = prefix + grids[k][1] * grids[k][2];
@@ -311,13 +351,17 @@ static void test_statistics(void **state) {
     heed_map_statistics found;
     heed_map_get_statistics(attention, prefix, grids[k][1], grids[k][2], 16.0, &found);
     reference_masses(attention, prefix, n, masses);
-    for (uint32_t q = prefix; q < n; q++) entropy += heed_map_entropy(attention + (size_t)q * n, n) / (n - prefix);
+    for (uint32_t q = prefix; q < n; q++)
+      entropy += heed_map_entropy(attention + (size_t)q * n, n) / (n - prefix);
     assert_near(found.prefix_mass, masses[0], 1e-12, "on prefix tokens");
     assert_near(found.self_mass, masses[1], 1e-12, "on itself");
     assert_near(found.top5_mass, masses[2], 1e-12, "five largest");
     assert_near(found.entropy_patches, entropy, 1e-12, "entropy of patches");
-    assert_near(found.entropy_cls, prefix ? heed_map_entropy(attention, n) : 0.0, 0.0, "entropy of CLS");
-    assert_near(found.distance, heed_map_distance(attention, prefix, grids[k][1], grids[k][2], 16.0, false), 0.0, "distance");
+    assert_near(found.entropy_cls, prefix ? heed_map_entropy(attention, n) : 0.0, 0.0,
+                "entropy of CLS");
+    assert_near(found.distance,
+                heed_map_distance(attention, prefix, grids[k][1], grids[k][2], 16.0, false), 0.0,
+                "distance");
     free(attention);
   }
 }
@@ -339,7 +383,7 @@ static void test_five_largest_by_hand(void **state) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- mass mask */
+/* ------------------------------------------------------------------------------------ mass mask */
 
 static void check_mask(const float *weights, uint32_t n, double share, const char *expected) {
   uint8_t mask[16];
@@ -356,7 +400,8 @@ static void check_mask(const float *weights, uint32_t n, double share, const cha
 
 static void test_mass_mask_by_hand(void **state) {
   (void)state;
-  const float weights[6] = {0.125f, 0.25f, 0.25f, 0.25f, 0.125f, 0.0f}, odd[4] = {NAN, -1.0f, 2.0f, 1.0f}, zero[3] = {0, 0, 0};
+  const float weights[6] = {0.125f, 0.25f, 0.25f, 0.25f, 0.125f, 0.0f},
+              odd[4] = {NAN, -1.0f, 2.0f, 1.0f}, zero[3] = {0, 0, 0};
   check_mask(weights, 6, 0.5, "011000"); /* ties by index */
   check_mask(weights, 6, 0.51, "011100");
   check_mask(weights, 6, 0.8, "111100");
@@ -366,7 +411,8 @@ static void test_mass_mask_by_hand(void **state) {
   check_mask(zero, 3, 0.9, "000");
 }
 
-/* The smallest set: without its lightest member it no longer holds the share, and no outsider is heavier than a member. */
+/* The smallest set: without its lightest member it no longer holds the share, and no outsider is
+ * heavier than a member. */
 static void test_mass_mask_is_smallest(void **state) {
   (void)state;
   enum { n = 196 };
@@ -387,7 +433,8 @@ static void test_mass_mask_is_smallest(void **state) {
         heaviest = fmax(heaviest, weight);
     }
     if (held < share * total - 1e-12 || held - lightest >= share * total || heaviest > lightest)
-      fail_msg("round %d: holds %g of %g, lightest member %g, heaviest outsider %g", round, held, share * total, lightest, heaviest);
+      fail_msg("round %d: holds %g of %g, lightest member %g, heaviest outsider %g", round, held,
+               share * total, lightest, heaviest);
     free(weights);
   }
 }
@@ -395,7 +442,8 @@ static void test_mass_mask_is_smallest(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_head_mean),
                                      cmocka_unit_test(test_rollout),
-                                     cmocka_unit_test(test_rollout_empty_row), cmocka_unit_test(test_rollout_discard),
+                                     cmocka_unit_test(test_rollout_empty_row),
+                                     cmocka_unit_test(test_rollout_discard),
                                      cmocka_unit_test(test_rollout_nan),
                                      cmocka_unit_test(test_rollout_of_reference_model),
                                      cmocka_unit_test(test_rollout_refused),
@@ -403,7 +451,8 @@ int main(void) {
                                      cmocka_unit_test(test_entropy),
                                      cmocka_unit_test(test_distance),
                                      cmocka_unit_test(test_distance_by_hand),
-                                     cmocka_unit_test(test_statistics), cmocka_unit_test(test_five_largest_by_hand),
+                                     cmocka_unit_test(test_statistics),
+                                     cmocka_unit_test(test_five_largest_by_hand),
                                      cmocka_unit_test(test_mass_mask_by_hand),
                                      cmocka_unit_test(test_mass_mask_is_smallest)};
   return cmocka_run_group_tests(tests, make_context, drop_context);

@@ -35,23 +35,26 @@ static void test_a_message_is_one_line(void **state) {
   assert_string_equal(error.message, "a??[31mb");
 }
 
-/* What a terminal obeys, the first and the last of each range with their neighbours, and what is no UTF-8. */
+/* What a terminal obeys, the first and the last of each range with their neighbours, and what is no
+ * UTF-8. */
 static void test_text_is_cleaned(void **state) {
   (void)state;
   static const struct {
     const char *text, *clean;
-  } cases[] = {{"", ""},
-               {"plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"},
-               {"\x01\x1F ~\x7F", "?? ~?"},
-               {"\xC2\x80\xC2\x9F\xC2\xA0", "??\xC2\xA0"},
-               {"\xD8\x9B\xD8\x9C\xD8\x9D", "\xD8\x9B?\xD8\x9D"},
-               {"\xE2\x80\x8D\xE2\x80\x8E\xE2\x80\x8F\xE2\x80\x90", "\xE2\x80\x8D??\xE2\x80\x90"},
-               {"\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF", "\xE2\x80\xA7???\xE2\x80\xAF"},
-               {"\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA", "\xE2\x81\xA5??\xE2\x81\xAA"},
-               {"a\x9B"
-                "1m\xE9\xC2",
-                "a?1m??"},
-               {"\xED\xA0\x80\xC0\x80", "?????"}};
+  } cases[] = {
+      {"", ""},
+      {"plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"},
+      {"\x01\x1F ~\x7F", "?? ~?"},
+      {"\xC2\x80\xC2\x9F\xC2\xA0", "??\xC2\xA0"},
+      {"\xD8\x9B\xD8\x9C\xD8\x9D", "\xD8\x9B?\xD8\x9D"},
+      {"\xE2\x80\x8D\xE2\x80\x8E\xE2\x80\x8F\xE2\x80\x90", "\xE2\x80\x8D??\xE2\x80\x90"},
+      {"\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF",
+       "\xE2\x80\xA7???\xE2\x80\xAF"},
+      {"\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA", "\xE2\x81\xA5??\xE2\x81\xAA"},
+      {"a\x9B"
+       "1m\xE9\xC2",
+       "a?1m??"},
+      {"\xED\xA0\x80\xC0\x80", "?????"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[64];
     snprintf(text, sizeof text, "%s", cases[i].text);
@@ -81,8 +84,10 @@ static void test_halves_round_trip(void **state) {
   (void)state;
   for (uint32_t h = 0; h <= 0xFFFF; h++) {
     const float f = heed_f16_to_f32((uint16_t)h);
-    if (isnan(f)) assert_true((h & 0x7C00u) == 0x7C00u && (h & 0x3FFu));
-    else assert_int_equal(heed_f32_to_f16(f), h);
+    if (isnan(f))
+      assert_true((h & 0x7C00u) == 0x7C00u && (h & 0x3FFu));
+    else
+      assert_int_equal(heed_f32_to_f16(f), h);
     const float b = heed_bf16_to_f32((uint16_t)h);
     if (!isnan(b)) assert_int_equal(heed_f32_to_bf16(b), h);
   }
@@ -93,22 +98,27 @@ static void test_halves_round_to_nearest_even(void **state) {
   (void)state;
   test_random random = {7};
   for (int i = 0; i < 200000; i++) {
-    const float value = ldexpf(test_random_uniform(&random, -1.0f, 1.0f), (int)test_random_below(&random, 44) - 27);
+    const float value =
+        ldexpf(test_random_uniform(&random, -1.0f, 1.0f), (int)test_random_below(&random, 44) - 27);
     const uint16_t half = heed_f32_to_f16(value);
     const double found = (double)heed_f16_to_f32(half), error = fabs(found - (double)value);
     if (isinf(found)) {
       assert_true(fabs((double)value) >= 65520.0);
       continue;
     }
-    const double up = (double)heed_f16_to_f32((uint16_t)(half + 1)), down = (half & 0x7FFFu) ? (double)heed_f16_to_f32((uint16_t)(half - 1)) : 1e9;
+    const double up = (double)heed_f16_to_f32((uint16_t)(half + 1)),
+                 down = (half & 0x7FFFu) ? (double)heed_f16_to_f32((uint16_t)(half - 1)) : 1e9;
     assert_true(error <= fabs(up - (double)value) && error <= fabs(down - (double)value));
-    if (error == fabs(up - (double)value) || error == fabs(down - (double)value)) assert_int_equal(half & 1, 0);
+    if (error == fabs(up - (double)value) || error == fabs(down - (double)value))
+      assert_int_equal(half & 1, 0);
   }
 }
 
 static void test_half_values(void **state) {
   (void)state;
-  assert_true(heed_f16_to_f32(0x3C00) == 1.0f && heed_f16_to_f32(0x0001) == 5.9604644775390625e-8f && heed_f16_to_f32(0x7BFF) == 65504.0f);
+  assert_true(heed_f16_to_f32(0x3C00) == 1.0f &&
+              heed_f16_to_f32(0x0001) == 5.9604644775390625e-8f &&
+              heed_f16_to_f32(0x7BFF) == 65504.0f);
   assert_int_equal(heed_f32_to_f16(65519.0f), 0x7BFF);
   assert_int_equal(heed_f32_to_f16(65520.0f), 0x7C00);
   assert_int_equal(heed_f32_to_f16(-INFINITY), 0xFC00);
@@ -121,7 +131,8 @@ static void test_an_allocator_needs_both_functions(void **state) {
   test_allocator counter = {0};
   heed_context_desc desc = test_context_desc(&counter);
   desc.allocator.free = NULL;
-  assert_fails(heed_context_create(&desc, &context, &error), HEED_INVALID_ARGUMENT, "both alloc and free");
+  assert_fails(heed_context_create(&desc, &context, &error), HEED_INVALID_ARGUMENT,
+               "both alloc and free");
   assert_null(context);
 }
 

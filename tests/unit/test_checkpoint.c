@@ -1,7 +1,7 @@
 /* Checkpoints: names of every style resolved to the same numbers. */
 #include "support/named_model.h"
 
-/* -------------------------------------------------------------------------------------------------------------------- styles */
+/* --------------------------------------------------------------------------------------- styles */
 
 /* Each tensor is told by its Hugging Face name and layer, whatever the file calls it. */
 static void check_parts(const loaded *l) {
@@ -10,7 +10,8 @@ static void check_parts(const loaded *l) {
     heed_tensor_info info;
     heed_checkpoint_describe(l->checkpoint, i, &info);
     assert_non_null(info.role);
-    norms += strcmp(info.role, "encoder.layer.#.layernorm_before.weight") == 0 && info.layer == LAYERS - 1;
+    norms += strcmp(info.role, "encoder.layer.#.layernorm_before.weight") == 0 &&
+             info.layer == LAYERS - 1;
     queries += strcmp(info.role, "encoder.layer.#.attention.attention.query.weight") == 0;
   }
   assert_int_equal(norms, 1);
@@ -25,12 +26,18 @@ static void every_style(void **state) {
     heed_style style;
     heed_family family;
     const char *text;
-  } cases[] = {{&old_names, "vit.", HEED_STYLE_HF, HEED_FAMILY_VIT, "Hugging Face names, prefix vit., family vit"},
-               {&old_names, "", HEED_STYLE_HF, HEED_FAMILY_VIT, "Hugging Face names, prefix none, family vit"},
-               {&old_names, "deit.", HEED_STYLE_HF, HEED_FAMILY_DEIT, "Hugging Face names, prefix deit., family deit"},
-               {&new_names, "vit.", HEED_STYLE_HF_NEW, HEED_FAMILY_VIT, "Hugging Face names of 2025, prefix vit., family vit"},
-               {&new_names, "", HEED_STYLE_HF_NEW, HEED_FAMILY_VIT, "Hugging Face names of 2025, prefix none, family vit"},
-               {&timm_names, "", HEED_STYLE_TIMM, HEED_FAMILY_TIMM, "timm names, prefix none, family timm"}};
+  } cases[] = {
+      {&old_names, "vit.", HEED_STYLE_HF, HEED_FAMILY_VIT,
+       "Hugging Face names, prefix vit., family vit"},
+      {&old_names, "", HEED_STYLE_HF, HEED_FAMILY_VIT,
+       "Hugging Face names, prefix none, family vit"},
+      {&old_names, "deit.", HEED_STYLE_HF, HEED_FAMILY_DEIT,
+       "Hugging Face names, prefix deit., family deit"},
+      {&new_names, "vit.", HEED_STYLE_HF_NEW, HEED_FAMILY_VIT,
+       "Hugging Face names of 2025, prefix vit., family vit"},
+      {&new_names, "", HEED_STYLE_HF_NEW, HEED_FAMILY_VIT,
+       "Hugging Face names of 2025, prefix none, family vit"},
+      {&timm_names, "", HEED_STYLE_TIMM, HEED_FAMILY_TIMM, "timm names, prefix none, family timm"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int with_config = 0; with_config < 2; with_config++) {
       model m;
@@ -41,7 +48,8 @@ static void every_style(void **state) {
       assert_ok(load(&l, &m, with_config ? config_text : NULL));
       assert_int_equal(l.roles.style, cases[i].style);
       assert_int_equal(l.roles.family, cases[i].family);
-      assert_true(l.roles.assumed == (cases[i].style == HEED_STYLE_TIMM)); /* the config is not timm's */
+      /* the config is not timm's */
+      assert_true(l.roles.assumed == (cases[i].style == HEED_STYLE_TIMM));
       assert_string_equal(l.roles.prefix, cases[i].prefix);
       assert_string_equal(heed_roles_text(&l.roles, text, sizeof text), cases[i].text);
       assert_int_equal(l.d.width, WIDTH);
@@ -55,7 +63,8 @@ static void every_style(void **state) {
       assert_int_equal(l.d.prefix_tokens, 1);
       assert_int_equal(l.d.position_rows, GRID * GRID + 1);
       assert_int_equal(l.d.position_prefix, 1);
-      assert_true(l.d.epsilon == (cases[i].style == HEED_STYLE_TIMM && !with_config ? 1e-6f : 1e-12f));
+      assert_true(l.d.epsilon ==
+                  (cases[i].style == HEED_STYLE_TIMM && !with_config ? 1e-6f : 1e-12f));
       check_all(&l, cases[i].style == HEED_STYLE_TIMM);
       check_parts(&l);
       heed_checkpoint_total(l.checkpoint, &totals);
@@ -144,23 +153,29 @@ static void timm_registers_and_scales(void **state) {
 /* timm's names, and what tells whose file it is. */
 static void whose_names(void **state) {
   (void)state;
-  static const char timm_config[] =
-      "{\"architecture\":\"vit_x\",\"num_classes\":5,\"model_args\":{\"img_size\":12,\"patch_size\":4,\"num_heads\":4}}";
+  static const char timm_config[] = "{\"architecture\":\"vit_x\",\"num_classes\":5,\"model_args\":{"
+                                    "\"img_size\":12,\"patch_size\":4,\"num_heads\":4}}";
   static const struct {
     const char *extra, *config;
     heed_shape shape;
     heed_family family;
     bool assumed;
     uint32_t registers;
-  } cases[] = {{NULL, timm_config, {0}, HEED_FAMILY_TIMM, false, 0},
-               {NULL, NULL, {0}, HEED_FAMILY_TIMM, true, 0},
-               {"mask_token", NULL, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
-               {"mask_token", config_text, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
-               {"mask_token", timm_config, {2, {1, WIDTH}}, HEED_FAMILY_TIMM, false, 0},
-               {"mask_token", NULL, {3, {1, 1, WIDTH}}, HEED_FAMILY_TIMM, true, 0}, /* MAE's */
-               {"register_tokens", NULL, {3, {1, 4, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS, false, 4},
-               {"storage_tokens", NULL, {3, {1, 2, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS, false, 2},
-               {"register_tokens", timm_config, {3, {1, 4, WIDTH}}, HEED_FAMILY_TIMM, false, 4}};
+  } cases[] = {
+      {NULL, timm_config, {0}, HEED_FAMILY_TIMM, false, 0},
+      {NULL, NULL, {0}, HEED_FAMILY_TIMM, true, 0},
+      {"mask_token", NULL, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
+      {"mask_token", config_text, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
+      {"mask_token", timm_config, {2, {1, WIDTH}}, HEED_FAMILY_TIMM, false, 0},
+      {"mask_token", NULL, {3, {1, 1, WIDTH}}, HEED_FAMILY_TIMM, true, 0}, /* MAE's */
+      {"register_tokens",
+       NULL,
+       {3, {1, 4, WIDTH}},
+       HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS,
+       false,
+       4},
+      {"storage_tokens", NULL, {3, {1, 2, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS, false, 2},
+      {"register_tokens", timm_config, {3, {1, 4, WIDTH}}, HEED_FAMILY_TIMM, false, 4}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     model m;
     loaded l;
@@ -171,7 +186,8 @@ static void whose_names(void **state) {
     assert_true(l.roles.assumed == cases[i].assumed);
     assert_int_equal(l.d.registers, cases[i].registers);
     assert_int_equal(l.d.position_prefix, 1);
-    if (cases[i].registers) want(&l, HEED_ROLE_REGISTER_TOKENS, 0, HEED_SHAPE(1, cases[i].registers, WIDTH), 6.0f, 0);
+    if (cases[i].registers)
+      want(&l, HEED_ROLE_REGISTER_TOKENS, 0, HEED_SHAPE(1, cases[i].registers, WIDTH), 6.0f, 0);
     unload(&l);
     free_model(&m);
   }
@@ -188,31 +204,39 @@ static void stacked_projection(void **state) {
     heed_weight weight = {.count = 3};
     make_model(&m, names[n], names[n]->prefix);
     assert_ok(load(&l, &m, config_text));
-    for (uint32_t i = 0; i < 3; i++) assert_ok(take(&l, (heed_role)(HEED_ROLE_QUERY_BIAS + 2 * i), 1, HEED_SHAPE(WIDTH), &weight.part[i]));
+    for (uint32_t i = 0; i < 3; i++)
+      assert_ok(take(&l, (heed_role)(HEED_ROLE_QUERY_BIAS + 2 * i), 1, HEED_SHAPE(WIDTH),
+                     &weight.part[i]));
     if (n == 0) weight.part[1].tensor = NULL; /* as an optional one that is absent */
     assert_ok(heed_weight_read(&weight, 0, WHOLE, all, &error));
     assert_true(all[0] == 251.0f);
     assert_true(all[WIDTH] == (n ? 251.0f + WIDTH / 1024.0f : 0.0f));
-    assert_true(all[2 * WIDTH + 1] == (n ? 251.0f + (2 * WIDTH + 1) / 1024.0f : 253.0f + 1.0f / 1024.0f));
+    assert_true(all[2 * WIDTH + 1] ==
+                (n ? 251.0f + (2 * WIDTH + 1) / 1024.0f : 253.0f + 1.0f / 1024.0f));
     for (uint64_t first = 0; first < WHOLE; first += 31)
       for (uint64_t count = 0; first + count <= WHOLE; count += 29) {
         assert_ok(heed_weight_read(&weight, first, count, part, &error));
         assert_memory_equal(part, all + first, (size_t)count * sizeof *part);
       }
-    assert_fails(heed_weight_read(&weight, 1, WHOLE, part, &error), HEED_INVALID_ARGUMENT, "past its end");
+    assert_fails(heed_weight_read(&weight, 1, WHOLE, part, &error), HEED_INVALID_ARGUMENT,
+                 "past its end");
     unload(&l);
     free_model(&m);
   }
 }
 
-/* Without any bias of query, key and value when neither config nor file has one; a bias that is lost is missing. */
+/* Without any bias of query, key and value when neither config nor file has one; a bias that is
+ * lost is missing. */
 static void lost_biases(void **state) {
   (void)state;
-  static const char *const all[] = {
-      "vit.encoder.layer.0.attention.attention.query.bias", "vit.encoder.layer.0.attention.attention.key.bias",
-      "vit.encoder.layer.0.attention.attention.value.bias", "vit.encoder.layer.1.attention.attention.query.bias",
-      "vit.encoder.layer.1.attention.attention.key.bias",   "vit.encoder.layer.1.attention.attention.value.bias"};
-  static const char *const needed[] = {"classifier.bias", "vit.embeddings.patch_embeddings.projection.bias"};
+  static const char *const all[] = {"vit.encoder.layer.0.attention.attention.query.bias",
+                                    "vit.encoder.layer.0.attention.attention.key.bias",
+                                    "vit.encoder.layer.0.attention.attention.value.bias",
+                                    "vit.encoder.layer.1.attention.attention.query.bias",
+                                    "vit.encoder.layer.1.attention.attention.key.bias",
+                                    "vit.encoder.layer.1.attention.attention.value.bias"};
+  static const char *const needed[] = {"classifier.bias",
+                                       "vit.embeddings.patch_embeddings.projection.bias"};
   static const heed_role roles[] = {HEED_ROLE_CLASSIFIER_BIAS, HEED_ROLE_PATCH_BIAS};
   model m;
   loaded l;
@@ -220,14 +244,16 @@ static void lost_biases(void **state) {
   make_model(&m, &old_names, "vit.");
   for (int i = 0; i < 5; i++) drop(&m, all[i]);
   assert_ok(load(&l, &m, NULL));
-  assert_fails(take(&l, HEED_ROLE_QUERY_BIAS, 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE, "query.bias is missing");
+  assert_fails(take(&l, HEED_ROLE_QUERY_BIAS, 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE,
+               "query.bias is missing");
   unload(&l);
   drop(&m, all[5]);
   assert_ok(load(&l, &m, NULL));
   assert_ok(take(&l, HEED_ROLE_QUERY_BIAS, 0, HEED_SHAPE(WIDTH), &ref));
   assert_null(ref.tensor);
   unload(&l);
-  assert_fails(load(&l, &m, config_text), HEED_INVALID_FILE, "qkv_bias (by default) does not fit the weights");
+  assert_fails(load(&l, &m, config_text), HEED_INVALID_FILE,
+               "qkv_bias (by default) does not fit the weights");
   unload(&l);
   for (int i = 0; i < 2; i++) {
     drop(&m, needed[i]);
@@ -243,7 +269,8 @@ static void oracle_model(void **state) {
   size_t size, config_size;
   unsigned char *bytes = test_read_vector("vit/micro_32/model.safetensors", &size),
                 *text = test_read_vector("vit/micro_32/config.json", &config_size);
-  const heed_model_file files[] = {{"config.json", test_source(text, config_size)}, {"model.safetensors", test_source(bytes, size)}};
+  const heed_model_file files[] = {{"config.json", test_source(text, config_size)},
+                                   {"model.safetensors", test_source(bytes, size)}};
   heed_config *config;
   heed_checkpoint *checkpoint;
   heed_roles roles;

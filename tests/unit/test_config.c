@@ -8,11 +8,16 @@
 #include "support/weights.h"
 
 /* Either text may be NULL: no such file. */
-static heed_status open_texts(const char *config_text, const char *preprocessor, heed_config **config) {
+static heed_status open_texts(const char *config_text, const char *preprocessor,
+                              heed_config **config) {
   heed_model_file files[2] = {{NULL, {0}}};
   uint32_t count = 0;
-  if (config_text) files[count++] = (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
-  if (preprocessor) files[count++] = (heed_model_file){"preprocessor_config.json", test_source(preprocessor, strlen(preprocessor))};
+  if (config_text)
+    files[count++] =
+        (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
+  if (preprocessor)
+    files[count++] = (heed_model_file){"preprocessor_config.json",
+                                       test_source(preprocessor, strlen(preprocessor))};
   return heed_config_open(context, files, count, config, &error);
 }
 
@@ -28,10 +33,11 @@ static void refuse(const char *text, heed_status status, const char *part) {
   assert_null(config);
 }
 
-#define BASE \
-  "\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_heads\":3,\"intermediate_size\":768,\"image_size\":224,\"patch_size\":16"
+#define BASE                                                                                      \
+  "\"hidden_size\":192,\"num_hidden_layers\":12,\"num_attention_heads\":3,\"intermediate_size\":" \
+  "768,\"image_size\":224,\"patch_size\":16"
 
-/* ---------------------------------------------------------------------------------------------------------------- config.json */
+/* ---------------------------------------------------------------------------------- config.json */
 
 static void oracle_config(void **state) {
   (void)state;
@@ -75,13 +81,15 @@ static void defaults(void **state) {
   assert_true(c->qkv_bias.value);
   heed_config_destroy(c);
   c = open_good("{\"model_type\":\"deit\"," BASE
-                ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":\"quick_gelu\",\"image_size_\":0}");
+                ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":"
+                "\"quick_gelu\",\"image_size_\":0}");
   assert_false(c->qkv_bias.value);
   assert_true(c->epsilon == 1e-5f);
   assert_int_equal(c->channels.value, 1);
   assert_int_equal(c->activation, HEED_ACTIVATION_GELU_QUICK);
   heed_config_destroy(c);
-  c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_attention_heads\":6,\"mlp_ratio\":4,\"image_"
+  c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_"
+                "attention_heads\":6,\"mlp_ratio\":4,\"image_"
                 "size\":518,\"patch_size\":14,"
                 "\"num_register_tokens\":4}");
   assert_true(c->epsilon == 1e-6f);
@@ -92,8 +100,9 @@ static void defaults(void **state) {
 
 static void missing_keys(void **state) {
   (void)state;
-  static const char *const keys[] = {"hidden_size",       "num_hidden_layers", "num_attention_heads",
-                                     "intermediate_size", "image_size",        "patch_size"};
+  static const char *const keys[] = {"hidden_size",         "num_hidden_layers",
+                                     "num_attention_heads", "intermediate_size",
+                                     "image_size",          "patch_size"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     char text[] = "{" BASE "}", part[100] = "config.json: the key ";
     *strstr(text, keys[i]) = '_';
@@ -106,27 +115,35 @@ static void wrong_values(void **state) {
   (void)state;
   refuse("[]", HEED_INVALID_FILE, "config.json: it is not an object (found an array)");
   refuse("", HEED_INVALID_FILE, "config.json: expected a value");
-  refuse("{\"hidden_size\":\"192\"}", HEED_INVALID_FILE, "config.json: hidden_size is not valid (found a string at byte");
+  refuse("{\"hidden_size\":\"192\"}", HEED_INVALID_FILE,
+         "config.json: hidden_size is not valid (found a string at byte");
   refuse("{\"hidden_size\":192.5}", HEED_INVALID_FILE, "hidden_size is not valid");
   refuse("{\"hidden_size\":-1}", HEED_INVALID_FILE, "hidden_size is not valid");
   refuse("{\"hidden_size\":0}", HEED_INVALID_FILE, "hidden_size is not valid (found a number");
   refuse("{\"hidden_size\":1048577}", HEED_INVALID_FILE, "hidden_size is not valid");
   refuse("{\"hidden_size\":99999999999999999999}", HEED_INVALID_FILE, "hidden_size is not valid");
-  refuse("{\"image_size\":[224,192]}", HEED_UNSUPPORTED, "image_size is not supported (found 224 x 192, expected a square)");
+  refuse("{\"image_size\":[224,192]}", HEED_UNSUPPORTED,
+         "image_size is not supported (found 224 x 192, expected a square)");
   refuse("{\"image_size\":[224]}", HEED_INVALID_FILE, "image_size is not valid");
   refuse("{\"image_size\":[]}", HEED_INVALID_FILE, "image_size is not valid");
-  refuse("{" BASE ",\"hidden_act\":\"mish\"}", HEED_UNSUPPORTED, "hidden_act is not supported (found mish");
+  refuse("{" BASE ",\"hidden_act\":\"mish\"}", HEED_UNSUPPORTED,
+         "hidden_act is not supported (found mish");
   refuse("{" BASE ",\"hidden_act\":3}", HEED_INVALID_FILE, "hidden_act is not valid");
   refuse("{" BASE ",\"layer_norm_eps\":\"x\"}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"layer_norm_eps\":1e39}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"layer_norm_eps\":-1e-6}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
-  refuse("{\"model_type\":\"clip\"," BASE "}", HEED_UNSUPPORTED, "model_type is not supported (found clip, expected vit, deit or dinov2)");
-  refuse("{\"model_type\":\"dinov2\",\"use_swiglu_ffn\":true," BASE "}", HEED_UNSUPPORTED, "a gated MLP is not supported");
-  refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE, "mlp_ratio is too large");
-  refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_size\":1,\"image_size\":224,\"patch_size\":"
+  refuse("{\"model_type\":\"clip\"," BASE "}", HEED_UNSUPPORTED,
+         "model_type is not supported (found clip, expected vit, deit or dinov2)");
+  refuse("{\"model_type\":\"dinov2\",\"use_swiglu_ffn\":true," BASE "}", HEED_UNSUPPORTED,
+         "a gated MLP is not supported");
+  refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE,
+         "mlp_ratio is too large");
+  refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_"
+         "size\":1,\"image_size\":224,\"patch_size\":"
          "16}",
-         HEED_INVALID_FILE, "hidden_size is not a multiple of num_attention_heads (found 100 and 3)");
+         HEED_INVALID_FILE,
+         "hidden_size is not a multiple of num_attention_heads (found 100 and 3)");
 }
 
 static void activations(void **state) {
@@ -154,24 +171,30 @@ static void activations(void **state) {
 
 static void labels(void **state) {
   (void)state;
-  heed_config *c = open_good("{" BASE ",\"id2label\":{\"2\":\"two\",\"0\":\"z\\u00e9ro\",\"1\":\"one\"},\"label2id\":{\"one\":1}}");
+  heed_config *c = open_good(
+      "{" BASE
+      ",\"id2label\":{\"2\":\"two\",\"0\":\"z\\u00e9ro\",\"1\":\"one\"},\"label2id\":{\"one\":1}}");
   assert_int_equal(c->classes.value, 3);
   assert_string_equal(heed_config_label(c, 0), "z\xC3\xA9ro");
   assert_string_equal(heed_config_label(c, 2), "two");
   assert_null(heed_config_label(c, 3));
   heed_config_destroy(c);
-  refuse("{" BASE ",\"id2label\":{\"x\":\"two\"}}", HEED_INVALID_FILE, "a key of id2label is not a class number (found x");
-  refuse("{" BASE ",\"id2label\":{\"4294967296\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
+  refuse("{" BASE ",\"id2label\":{\"x\":\"two\"}}", HEED_INVALID_FILE,
+         "a key of id2label is not a class number (found x");
+  refuse("{" BASE ",\"id2label\":{\"4294967296\":\"two\"}}", HEED_INVALID_FILE,
+         "not a class number");
   refuse("{" BASE ",\"id2label\":{\"\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
-  refuse("{" BASE ",\"id2label\":{\"0\":2}}", HEED_INVALID_FILE, "id2label is not valid (found a number");
-  refuse("{" BASE ",\"id2label\":[\"a\"]}", HEED_INVALID_FILE, "id2label is not valid (found an array");
+  refuse("{" BASE ",\"id2label\":{\"0\":2}}", HEED_INVALID_FILE,
+         "id2label is not valid (found a number");
+  refuse("{" BASE ",\"id2label\":[\"a\"]}", HEED_INVALID_FILE,
+         "id2label is not valid (found an array");
 }
 
 static void timm(void **state) {
   (void)state;
-  heed_config *c = open_good(
-      "{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":1000,\"num_features\":192,\"global_pool\":\"token\",\"pretrained_cfg\":{"
-      "\"input_size\":[3,224,224],\"label_names\":[\"a\",\"b\"]}}");
+  heed_config *c = open_good("{\"architecture\":\"vit_tiny_patch16_224\",\"num_classes\":1000,"
+                             "\"num_features\":192,\"global_pool\":\"token\",\"pretrained_cfg\":{"
+                             "\"input_size\":[3,224,224],\"label_names\":[\"a\",\"b\"]}}");
   assert_true(c->timm);
   assert_int_equal(c->image_size.value, 224);
   assert_int_equal(c->channels.value, 3);
@@ -180,7 +203,8 @@ static void timm(void **state) {
   assert_true(c->epsilon == 1e-6f);
   assert_string_equal(heed_config_label(c, 1), "b");
   heed_config_destroy(c);
-  c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_heads\":4,\"embed_dim\":100,\"depth\":2,\"img_"
+  c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_"
+                "heads\":4,\"embed_dim\":100,\"depth\":2,\"img_"
                 "size\":32,\"patch_size\":[4,4]}}");
   assert_int_equal(c->channels.value, 1);
   assert_int_equal(c->image_size.value, 32);
@@ -189,18 +213,25 @@ static void timm(void **state) {
   heed_config_destroy(c);
   refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avg\"}", HEED_UNSUPPORTED,
          "global_pool is not supported (found avg, expected token)");
-  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,192]}", HEED_UNSUPPORTED, "input_size is not supported (found 224 x 192");
-  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224]}", HEED_INVALID_FILE, "input_size is not valid");
-  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,224,1]}", HEED_INVALID_FILE, "input_size is not valid");
-  refuse("{\"architecture\":\"vit_x\",\"input_size\":7}", HEED_INVALID_FILE, "input_size is not valid");
-  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,0,0]}", HEED_INVALID_FILE, "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,192]}", HEED_UNSUPPORTED,
+         "input_size is not supported (found 224 x 192");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224]}", HEED_INVALID_FILE,
+         "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,224,1]}", HEED_INVALID_FILE,
+         "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":7}", HEED_INVALID_FILE,
+         "input_size is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,0,0]}", HEED_INVALID_FILE,
+         "input_size is not valid");
   refuse("{\"architecture\":7}", HEED_INVALID_FILE, "architecture is not valid");
-  refuse("{\"architecture\":\"vit_x\",\"pretrained_cfg\":3,\"label_names\":[1]}", HEED_INVALID_FILE, "label_names is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"pretrained_cfg\":3,\"label_names\":[1]}", HEED_INVALID_FILE,
+         "label_names is not valid");
 }
 
-/* ------------------------------------------------------------------------------------------------------- preprocessor_config */
+/* -------------------------------------------------------------------------- preprocessor_config */
 
-static heed_preprocess read_preprocess(const char *config_text, const char *text, heed_family family, uint32_t image_size) {
+static heed_preprocess read_preprocess(const char *config_text, const char *text,
+                                       heed_family family, uint32_t image_size) {
   heed_config *c;
   heed_preprocess p;
   assert_ok(open_texts(config_text, text, &c));
@@ -209,8 +240,8 @@ static heed_preprocess read_preprocess(const char *config_text, const char *text
   return p;
 }
 
-static void check(heed_preprocess p, heed_resize_mode mode, uint32_t height, uint32_t width, uint32_t short_side, uint32_t crop,
-                  uint32_t resample, float mean) {
+static void check(heed_preprocess p, heed_resize_mode mode, uint32_t height, uint32_t width,
+                  uint32_t short_side, uint32_t crop, uint32_t resample, float mean) {
   assert_int_equal(p.resize, mode);
   assert_int_equal(p.height, height);
   assert_int_equal(p.width, width);
@@ -233,8 +264,10 @@ static void family_defaults(void **state) {
   check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 224), SQUASH, 256, 256, 0, 224, 3, 0.5f);
   check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 384), SQUASH, 438, 438, 0, 384, 3, 0.5f);
   check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_REGISTERS, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_ORIGINAL, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_REGISTERS, 518), SHORT, 0, 0, 256, 224, 3,
+        0.485f);
+  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_ORIGINAL, 518), SHORT, 0, 0, 256, 224, 3,
+        0.485f);
   check(read_preprocess(NULL, NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 248, 224, 3, 0.5f);
   check(read_preprocess(NULL, "{}", VIT, 384), SQUASH, 384, 384, 0, 0, 2, 0.5f);
 }
@@ -242,48 +275,71 @@ static void family_defaults(void **state) {
 static void size_spellings(void **state) {
   (void)state;
   check(read_preprocess(NULL, "{\"size\":384}", VIT, 224), SQUASH, 384, 384, 0, 0, 2, 0.5f);
-  check(read_preprocess(NULL, "{\"size\":{\"height\":240,\"width\":256}}", VIT, 224), SQUASH, 240, 256, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":{\"height\":240,\"width\":256}}", VIT, 224), SQUASH, 240,
+        256, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, "{\"size\":[240,256]}", VIT, 224), SQUASH, 240, 256, 0, 0, 2, 0.5f);
-  check(read_preprocess(NULL, "{\"size\":{\"shortest_edge\":256},\"do_center_crop\":true,\"crop_size\":224}", VIT, 224), SHORT, 0, 0, 256,
-        224, 2, 0.5f);
-  check(read_preprocess(NULL, "{\"do_resize\":false,\"size\":256}", VIT, 224), HEED_RESIZE_NONE, 0, 0, 0, 0, 2, 0.5f);
-  check(read_preprocess(NULL, "{\"size\":null,\"resample\":3,\"do_center_crop\":true}", VIT, 96), SQUASH, 96, 96, 0, 96, 3, 0.5f);
-  check(read_preprocess(NULL, "{\"resample\":\"bicubic\"}", VIT, 96), SQUASH, 96, 96, 0, 0, 3, 0.5f);
+  check(read_preprocess(
+            NULL, "{\"size\":{\"shortest_edge\":256},\"do_center_crop\":true,\"crop_size\":224}",
+            VIT, 224),
+        SHORT, 0, 0, 256, 224, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"do_resize\":false,\"size\":256}", VIT, 224), HEED_RESIZE_NONE, 0,
+        0, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":null,\"resample\":3,\"do_center_crop\":true}", VIT, 96),
+        SQUASH, 96, 96, 0, 96, 3, 0.5f);
+  check(read_preprocess(NULL, "{\"resample\":\"bicubic\"}", VIT, 96), SQUASH, 96, 96, 0, 0, 3,
+        0.5f);
 }
 
-/* As published: google/vit-base-patch16-224, facebook/deit-base-distilled-patch16-224, facebook/dinov2-base, openai/clip. */
+/* As published: google/vit-base-patch16-224, facebook/deit-base-distilled-patch16-224,
+ * facebook/dinov2-base, openai/clip. */
 static void published_files(void **state) {
   (void)state;
   check(read_preprocess(NULL,
-                        "{\"do_normalize\":true,\"do_resize\":true,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,0.5,0.5],\"size\":224}",
+                        "{\"do_normalize\":true,\"do_resize\":true,\"image_mean\":[0.5,0.5,0.5],"
+                        "\"image_std\":[0.5,0.5,0.5],\"size\":224}",
                         VIT, 224),
         SQUASH, 224, 224, 0, 0, 2, 0.5f);
-  heed_preprocess p = read_preprocess(
-      NULL,
-      "{\"crop_size\":224,\"do_center_crop\":true,\"do_normalize\":true,\"do_resize\":true,\"feature_extractor_type\":"
-      "\"DeiTFeatureExtractor\",\"image_mean\":[0.485,0.456,0.406],\"image_std\":[0.229,0.224,0.225],\"resample\":3,\"size\":256}",
-      HEED_FAMILY_DEIT, 224);
+  heed_preprocess p =
+      read_preprocess(NULL,
+                      "{\"crop_size\":224,\"do_center_crop\":true,\"do_normalize\":true,\"do_"
+                      "resize\":true,\"feature_extractor_type\":"
+                      "\"DeiTFeatureExtractor\",\"image_mean\":[0.485,0.456,0.406],\"image_std\":["
+                      "0.229,0.224,0.225],\"resample\":3,\"size\":256}",
+                      HEED_FAMILY_DEIT, 224);
   check(p, SQUASH, 256, 256, 0, 224, 3, 0.485f);
-  assert_true(p.mean[1] == 0.456f && p.mean[2] == 0.406f && p.std[0] == 0.229f && p.std[1] == 0.224f && p.std[2] == 0.225f);
+  assert_true(p.mean[1] == 0.456f && p.mean[2] == 0.406f && p.std[0] == 0.229f &&
+              p.std[1] == 0.224f && p.std[2] == 0.225f);
+  check(
+      read_preprocess(
+          NULL,
+          "{\"crop_size\":{\"height\":224,\"width\":224},\"do_center_crop\":true,\"do_convert_"
+          "rgb\":true,\"do_normalize\":"
+          "true,\"do_rescale\":true,"
+          "\"do_resize\":true,\"image_mean\":[0.485,0.456,0.406],\"image_processor_type\":"
+          "\"BitImageProcessor\",\"image_"
+          "std\":[0.229,0.224,0.225],"
+          "\"resample\":3,\"rescale_factor\":0.00392156862745098,\"size\":{\"shortest_edge\":256}}",
+          HEED_FAMILY_DINOV2, 518),
+      SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(
+            NULL,
+            "{\"feature_extractor_type\":\"CLIPFeatureExtractor\",\"size\":224,\"crop_size\":224}",
+            VIT, 224),
+        SHORT, 0, 0, 224, 224, 3, 0.48145466f);
   check(read_preprocess(NULL,
-                        "{\"crop_size\":{\"height\":224,\"width\":224},\"do_center_crop\":true,\"do_convert_rgb\":true,\"do_normalize\":"
-                        "true,\"do_rescale\":true,"
-                        "\"do_resize\":true,\"image_mean\":[0.485,0.456,0.406],\"image_processor_type\":\"BitImageProcessor\",\"image_"
-                        "std\":[0.229,0.224,0.225],"
-                        "\"resample\":3,\"rescale_factor\":0.00392156862745098,\"size\":{\"shortest_edge\":256}}",
-                        HEED_FAMILY_DINOV2, 518),
-        SHORT, 0, 0, 256, 224, 3, 0.485f);
-  check(read_preprocess(NULL, "{\"feature_extractor_type\":\"CLIPFeatureExtractor\",\"size\":224,\"crop_size\":224}", VIT, 224), SHORT, 0,
-        0, 224, 224, 3, 0.48145466f);
-  check(read_preprocess(NULL, "{\"image_processor_type\":\"ViTImageProcessorFast\",\"size\":{\"height\":256,\"width\":256}}", VIT, 224),
+                        "{\"image_processor_type\":\"ViTImageProcessorFast\",\"size\":{\"height\":"
+                        "256,\"width\":256}}",
+                        VIT, 224),
         SQUASH, 256, 256, 0, 0, 2, 0.5f);
 }
 
 static void values(void **state) {
   (void)state;
-  heed_preprocess p = read_preprocess(NULL, "{\"do_rescale\":false,\"do_normalize\":false,\"image_mean\":[1,2,3]}", VIT, 224);
+  heed_preprocess p = read_preprocess(
+      NULL, "{\"do_rescale\":false,\"do_normalize\":false,\"image_mean\":[1,2,3]}", VIT, 224);
   assert_true(p.rescale == 1.0f && p.mean[1] == 0.0f && p.std[2] == 1.0f);
-  p = read_preprocess(NULL, "{\"rescale_factor\":0.5,\"image_mean\":0.25,\"image_std\":[0.75]}", VIT, 224);
+  p = read_preprocess(NULL, "{\"rescale_factor\":0.5,\"image_mean\":0.25,\"image_std\":[0.75]}",
+                      VIT, 224);
   assert_true(p.rescale == 0.5f && p.mean[0] == 0.25f && p.mean[2] == 0.25f && p.std[1] == 0.75f);
 }
 
@@ -299,14 +355,18 @@ static void refuse_preprocess(const char *text, heed_status status, const char *
 static void wrong_preprocess(void **state) {
   (void)state;
   heed_config *c;
-  assert_fails(open_texts(NULL, "[]", &c), HEED_INVALID_FILE, "preprocessor_config.json: it is not an object");
+  assert_fails(open_texts(NULL, "[]", &c), HEED_INVALID_FILE,
+               "preprocessor_config.json: it is not an object");
   refuse_preprocess("{\"size\":\"224\"}", HEED_INVALID_FILE, "size is not valid");
   refuse_preprocess("{\"size\":0}", HEED_INVALID_FILE, "size is not valid");
   refuse_preprocess("{\"size\":{}}", HEED_INVALID_FILE, "size is not valid (found an object");
   refuse_preprocess("{\"size\":{\"height\":224}}", HEED_INVALID_FILE, "size is not valid");
-  refuse_preprocess("{\"size\":{\"height\":224,\"width\":224,\"shortest_edge\":3}}", HEED_INVALID_FILE, "size is not valid");
-  refuse_preprocess("{\"size\":{\"height\":-1,\"width\":224}}", HEED_INVALID_FILE, "height is not valid");
-  refuse_preprocess("{\"size\":{\"shortest_edge\":224,\"longest_edge\":300}}", HEED_UNSUPPORTED, "longest_edge is not supported");
+  refuse_preprocess("{\"size\":{\"height\":224,\"width\":224,\"shortest_edge\":3}}",
+                    HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":{\"height\":-1,\"width\":224}}", HEED_INVALID_FILE,
+                    "height is not valid");
+  refuse_preprocess("{\"size\":{\"shortest_edge\":224,\"longest_edge\":300}}", HEED_UNSUPPORTED,
+                    "longest_edge is not supported");
   refuse_preprocess("{\"size\":[1,2,3]}", HEED_INVALID_FILE, "size is not valid");
   refuse_preprocess("{\"size\":[0,2]}", HEED_INVALID_FILE, "size is not valid");
   refuse_preprocess("{\"crop_size\":\"x\"}", HEED_INVALID_FILE, "crop_size is not valid");
@@ -323,35 +383,46 @@ static void wrong_preprocess(void **state) {
   refuse_preprocess("{\"rescale_factor\":1e40}", HEED_INVALID_FILE, "rescale_factor is not valid");
   refuse_preprocess("{\"image_processor_type\":\"SamImageProcessor\"}", HEED_UNSUPPORTED,
                     "the kind of processor is not supported (found SamImageProcessor");
-  refuse_preprocess("{\"image_processor_type\":\"ViTPoseImageProcessor\"}", HEED_UNSUPPORTED, "the kind of processor is not supported");
+  refuse_preprocess("{\"image_processor_type\":\"ViTPoseImageProcessor\"}", HEED_UNSUPPORTED,
+                    "the kind of processor is not supported");
 }
 
 static void timm_preprocess(void **state) {
   (void)state;
 #define TIMM(cfg) "{\"architecture\":\"vit_x\",\"pretrained_cfg\":{" cfg "}}"
-  heed_preprocess p = read_preprocess(TIMM("\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":"
-                                           "\"center\",\"mean\":[0.5,0.5,0.5],\"std\":[0.5,0.5,0.5]"),
-                                      NULL, HEED_FAMILY_TIMM, 224);
+  heed_preprocess p = read_preprocess(
+      TIMM(
+          "\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":"
+          "\"center\",\"mean\":[0.5,0.5,0.5],\"std\":[0.5,0.5,0.5]"),
+      NULL, HEED_FAMILY_TIMM, 224);
   check(p, SHORT, 0, 0, 248, 224, 3, 0.5f);
-  check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 256, 224, 2,
-        0.5f);
-  check(read_preprocess(TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL, HEED_FAMILY_TIMM, 384),
+  check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL,
+                        HEED_FAMILY_TIMM, 224),
+        SHORT, 0, 0, 256, 224, 2, 0.5f);
+  check(read_preprocess(
+            TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL,
+            HEED_FAMILY_TIMM, 384),
         SQUASH, 384, 384, 0, 384, 3, 0.485f);
-  check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 235, 224, 3, 0.5f);
+  check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, HEED_FAMILY_TIMM,
+                        224),
+        SHORT, 0, 0, 235, 224, 3, 0.5f);
   heed_config *c;
   static const struct {
     const char *text;
     heed_status status;
     const char *part;
-  } bad[] = {{TIMM("\"crop_mode\":\"border\""), HEED_UNSUPPORTED, "crop_mode is not supported (found border"},
-             {TIMM("\"crop_pct\":0"), HEED_INVALID_FILE, "crop_pct is not valid"},
-             {TIMM("\"crop_pct\":\"1\""), HEED_INVALID_FILE, "crop_pct is not valid"},
-             {TIMM("\"crop_pct\":1.5"), HEED_INVALID_FILE, "crop_pct is not valid"},
-             {TIMM("\"interpolation\":\"random\""), HEED_INVALID_FILE, "interpolation is not valid"},
-             {TIMM("\"std\":[0,0,0]"), HEED_INVALID_FILE, "std is not valid"}};
+  } bad[] = {
+      {TIMM("\"crop_mode\":\"border\""), HEED_UNSUPPORTED,
+       "crop_mode is not supported (found border"},
+      {TIMM("\"crop_pct\":0"), HEED_INVALID_FILE, "crop_pct is not valid"},
+      {TIMM("\"crop_pct\":\"1\""), HEED_INVALID_FILE, "crop_pct is not valid"},
+      {TIMM("\"crop_pct\":1.5"), HEED_INVALID_FILE, "crop_pct is not valid"},
+      {TIMM("\"interpolation\":\"random\""), HEED_INVALID_FILE, "interpolation is not valid"},
+      {TIMM("\"std\":[0,0,0]"), HEED_INVALID_FILE, "std is not valid"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_ok(open_texts(bad[i].text, NULL, &c));
-    assert_fails(heed_config_preprocess(c, HEED_FAMILY_TIMM, 224, &p, &error), bad[i].status, bad[i].part);
+    assert_fails(heed_config_preprocess(c, HEED_FAMILY_TIMM, 224, &p, &error), bad[i].status,
+                 bad[i].part);
     heed_config_destroy(c);
   }
 }
@@ -359,7 +430,8 @@ static void timm_preprocess(void **state) {
 static void allocation_failures(void **state) {
   (void)state;
   static const char text[] = "{" BASE ",\"id2label\":{\"2\":\"two\",\"0\":\"zero\",\"1\":\"one\"}}";
-  const heed_model_file files[] = {{"config.json", test_source(text, sizeof text - 1)}, {"preprocessor_config.json", test_source("{}", 2)}};
+  const heed_model_file files[] = {{"config.json", test_source(text, sizeof text - 1)},
+                                   {"preprocessor_config.json", test_source("{}", 2)}};
   bool done = false;
   for (size_t n = 1; !done; n++) {
     test_allocator allocator = {0};

@@ -28,7 +28,9 @@ static int teardown(void **state) {
   return 0;
 }
 
-static heed_value input(fixture *f, const char *name, heed_shape shape) { return heed_define_input(f->graph, name, HEED_F32, &shape); }
+static heed_value input(fixture *f, const char *name, heed_shape shape) {
+  return heed_define_input(f->graph, name, HEED_F32, &shape);
+}
 
 static const float zeros[4096];
 
@@ -54,26 +56,37 @@ static void assert_graph_fails(fixture *f, const char *part) {
 
 static void test_linear_infers_its_shape(void **state) {
   fixture *f = *state;
-  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = input(f, "x", HEED_SHAPE(2, 5, 8)), .weight = constant(f, HEED_SHAPE(12, 8)), .bias = constant(f, HEED_SHAPE(12))};
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = input(f, "x", HEED_SHAPE(2, 5, 8)),
+                                 .weight = constant(f, HEED_SHAPE(12, 8)),
+                                 .bias = constant(f, HEED_SHAPE(12))};
   assert_shape(f, heed_define_linear(f->graph, &desc), HEED_SHAPE(2, 5, 12));
 }
 
 static void test_linear_splits_heads(void **state) {
   fixture *f = *state;
-  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = input(f, "x", HEED_SHAPE(2, 5, 8)), .weight = constant(f, HEED_SHAPE(24, 8)), .heads = 4, .parts = 3};
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = input(f, "x", HEED_SHAPE(2, 5, 8)),
+                                 .weight = constant(f, HEED_SHAPE(24, 8)),
+                                 .heads = 4,
+                                 .parts = 3};
   assert_shape(f, heed_define_linear(f->graph, &desc), HEED_SHAPE(3, 2, 4, 5, 2));
 }
 
 static void test_linear_refuses_a_wrong_weight(void **state) {
   fixture *f = *state;
-  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = input(f, "x", HEED_SHAPE(2, 5, 8)), .weight = constant(f, HEED_SHAPE(12, 9))};
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = input(f, "x", HEED_SHAPE(2, 5, 8)),
+                                 .weight = constant(f, HEED_SHAPE(12, 9))};
   assert_int_equal(heed_define_linear(f->graph, &desc).id, 0);
   assert_graph_fails(f, "linear: weight: wrong shape (found [12, 9], expected [12, 8])");
 }
 
 static void test_the_first_error_sticks(void **state) {
   fixture *f = *state;
-  const heed_linear_desc bad = {.struct_size = sizeof bad, .x = input(f, "x", HEED_SHAPE(1, 8)), .weight = constant(f, HEED_SHAPE(3, 9))};
+  const heed_linear_desc bad = {.struct_size = sizeof bad,
+                                .x = input(f, "x", HEED_SHAPE(1, 8)),
+                                .weight = constant(f, HEED_SHAPE(3, 9))};
   heed_define_linear(f->graph, &bad);
   const heed_softmax_desc next = {sizeof next, {99}};
   assert_int_equal(heed_define_softmax(f->graph, &next).id, 0);
@@ -87,13 +100,18 @@ static void test_struct_size_is_checked(void **state) {
   assert_graph_fails(f, "struct_size");
 }
 
-static heed_attention_desc attention(fixture *f, heed_shape query, heed_shape key, heed_shape value) {
-  return (heed_attention_desc){.struct_size = sizeof(heed_attention_desc), .query = input(f, "query", query), .key = input(f, "key", key), .value = input(f, "value", value)};
+static heed_attention_desc attention(fixture *f, heed_shape query, heed_shape key,
+                                     heed_shape value) {
+  return (heed_attention_desc){.struct_size = sizeof(heed_attention_desc),
+                               .query = input(f, "query", query),
+                               .key = input(f, "key", key),
+                               .value = input(f, "value", value)};
 }
 
 static void test_attention_shapes(void **state) {
   fixture *f = *state;
-  heed_attention_desc desc = attention(f, HEED_SHAPE(2, 8, 11, 32), HEED_SHAPE(2, 2, 13, 32), HEED_SHAPE(2, 2, 13, 20));
+  heed_attention_desc desc =
+      attention(f, HEED_SHAPE(2, 8, 11, 32), HEED_SHAPE(2, 2, 13, 32), HEED_SHAPE(2, 2, 13, 20));
   const uint32_t rows[] = {0, 10, 3};
   desc.rows = rows;
   desc.row_count = 3;
@@ -109,11 +127,16 @@ static void test_attention_refuses(void **state) {
     heed_shape query, key, value;
     const char *part;
   } cases[] = {
-      {HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 3, 4, 16), HEED_SHAPE(1, 3, 4, 16), "key heads do not divide query heads"},
-      {HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 4, 15), HEED_SHAPE(1, 8, 4, 16), "attention: key: wrong shape"},
-      {HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 5, 16), "attention: value: wrong shape"},
-      {HEED_SHAPE(8, 4, 16), HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 4, 16), "attention: query: wrong number of axes"},
-      {HEED_SHAPE(1, 8, 4, 0), HEED_SHAPE(1, 8, 4, 0), HEED_SHAPE(1, 8, 4, 16), "at least one element"},
+      {HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 3, 4, 16), HEED_SHAPE(1, 3, 4, 16),
+       "key heads do not divide query heads"},
+      {HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 4, 15), HEED_SHAPE(1, 8, 4, 16),
+       "attention: key: wrong shape"},
+      {HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 5, 16),
+       "attention: value: wrong shape"},
+      {HEED_SHAPE(8, 4, 16), HEED_SHAPE(1, 8, 4, 16), HEED_SHAPE(1, 8, 4, 16),
+       "attention: query: wrong number of axes"},
+      {HEED_SHAPE(1, 8, 4, 0), HEED_SHAPE(1, 8, 4, 0), HEED_SHAPE(1, 8, 4, 16),
+       "at least one element"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     fixture *f = *state;
@@ -128,16 +151,22 @@ static void test_attention_refuses(void **state) {
 static void test_attention_refuses_attributes(void **state) {
   for (int i = 0; i < 8; i++) {
     fixture *f = *state;
-    heed_attention_desc desc = attention(f, HEED_SHAPE(1, 2, 4, 16), HEED_SHAPE(1, 2, 4, 16), HEED_SHAPE(1, 2, 4, 16));
+    heed_attention_desc desc =
+        attention(f, HEED_SHAPE(1, 2, 4, 16), HEED_SHAPE(1, 2, 4, 16), HEED_SHAPE(1, 2, 4, 16));
     const uint32_t row = 4;
     const char *part = "";
     if (i == 0) desc.window = true, desc.window_left = -2, part = "window is off";
     if (i == 1) desc.softcap = -1.0f, part = "softcap is off";
-    if (i == 2) desc.norm = HEED_NORM_SPARSE_SOFTMAX, desc.threshold = 1.5f, part = "threshold is off";
-    if (i == 3) desc.rows = &row, desc.row_count = 1, part = "no such row (found 4, expected less than 4)";
+    if (i == 2)
+      desc.norm = HEED_NORM_SPARSE_SOFTMAX, desc.threshold = 1.5f, part = "threshold is off";
+    if (i == 3)
+      desc.rows = &row, desc.row_count = 1, part = "no such row (found 4, expected less than 4)";
     if (i == 4) desc.causal = (heed_causal)7, part = "no such choice";
-    if (i == 5) desc.bias = input(f, "bias", HEED_SHAPE(1, 2, 3, 4)), part = "attention: bias: wrong shape";
-    if (i == 6) desc.key_padding = input(f, "padding", HEED_SHAPE(1, 4)), part = "key_padding: wrong dtype (found F32, expected U8)";
+    if (i == 5)
+      desc.bias = input(f, "bias", HEED_SHAPE(1, 2, 3, 4)), part = "attention: bias: wrong shape";
+    if (i == 6)
+      desc.key_padding = input(f, "padding", HEED_SHAPE(1, 4)),
+      part = "key_padding: wrong dtype (found F32, expected U8)";
     if (i == 7) desc.scale = __builtin_nanf(""), part = "scale is off";
     heed_define_attention(f->graph, &desc);
     assert_graph_fails(f, part);
@@ -148,13 +177,17 @@ static void test_attention_refuses_attributes(void **state) {
 
 static void test_concat_repeats_a_leading_one(void **state) {
   fixture *f = *state;
-  const heed_concat_desc desc = {sizeof desc, {constant(f, HEED_SHAPE(1, 1, 8)), input(f, "x", HEED_SHAPE(3, 4, 8))}, 2, 1};
+  const heed_concat_desc desc = {
+      sizeof desc, {constant(f, HEED_SHAPE(1, 1, 8)), input(f, "x", HEED_SHAPE(3, 4, 8))}, 2, 1};
   assert_shape(f, heed_define_concat(f->graph, &desc), HEED_SHAPE(3, 5, 8));
 }
 
 static void test_patch_embedding_leaves_the_rest_out(void **state) {
   fixture *f = *state;
-  const heed_patch_embedding_desc desc = {sizeof desc, input(f, "x", HEED_SHAPE(2, 3, 37, 50)), constant(f, HEED_SHAPE(5, 3, 16, 16)), {0}};
+  const heed_patch_embedding_desc desc = {sizeof desc,
+                                          input(f, "x", HEED_SHAPE(2, 3, 37, 50)),
+                                          constant(f, HEED_SHAPE(5, 3, 16, 16)),
+                                          {0}};
   assert_shape(f, heed_define_patch_embedding(f->graph, &desc), HEED_SHAPE(2, 6, 5));
 }
 

@@ -1,4 +1,5 @@
-/* Pictures in and PNG out. Expected pixels in vectors/image/expect.safetensors are Pillow's of the same files; bad files are made here. */
+/* Pictures in and PNG out. Expected pixels in vectors/image/expect.safetensors are Pillow's of the
+ * same files; bad files are made here. */
 #define _XOPEN_SOURCE 700
 #include "image/image.h"
 
@@ -28,7 +29,7 @@ static const char *in_folder(const char *name) {
   return path;
 }
 
-/* ---------------------------------------------------------------------------------------------------- kinds of pictures */
+/* ---------------------------------------------------------------------------- kinds of pictures */
 
 static void check_against_pillow(const heed_safetensors_tensor *tensor, const vector_file *expect) {
   char path[256];
@@ -37,8 +38,10 @@ static void check_against_pillow(const heed_safetensors_tensor *tensor, const ve
   snprintf(path, sizeof path, "%s/image/%s", HEED_TEST_VECTORS, tensor->name);
   assert_ok(heed_image_load(context, path, &picture, &error));
   uint8_t *wanted = vector_file_read(expect, tensor->name, HEED_U8, &shape);
-  if (picture.height != shape.dim[0] || picture.width != shape.dim[1]) fail_msg("%s: %u x %u", tensor->name, picture.width, picture.height);
-  const int allowed = strstr(tensor->name, ".jpg") ? 3 : 0; /* decoders may round a JPEG differently */
+  if (picture.height != shape.dim[0] || picture.width != shape.dim[1])
+    fail_msg("%s: %u x %u", tensor->name, picture.width, picture.height);
+  /* decoders may round a JPEG differently */
+  const int allowed = strstr(tensor->name, ".jpg") ? 3 : 0;
   for (size_t i = 0; i < (size_t)tensor->count; i++)
     if (abs(picture.pixels[i] - wanted[i]) > allowed)
       fail_msg("%s: byte %zu is %d, expected %d", tensor->name, i, picture.pixels[i], wanted[i]);
@@ -50,7 +53,8 @@ static void test_equals_pillow(void **state) {
   (void)state;
   vector_file expect = vector_file_open("image/expect.safetensors");
   assert_int_equal(heed_safetensors_count(expect.file), 41);
-  for (uint32_t i = 0; i < heed_safetensors_count(expect.file); i++) check_against_pillow(heed_safetensors_get(expect.file, i), &expect);
+  for (uint32_t i = 0; i < heed_safetensors_count(expect.file); i++)
+    check_against_pillow(heed_safetensors_get(expect.file, i), &expect);
   vector_file_close(&expect);
 }
 
@@ -66,7 +70,7 @@ static void test_kind_by_content(void **state) {
   free(bytes);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ PNGs made */
+/* ------------------------------------------------------------------------------------ PNGs made */
 
 typedef struct byte_buffer {
   uint8_t bytes[65536];
@@ -83,20 +87,22 @@ static void buffer_write(png_structp png, png_bytep bytes, size_t count) {
 static void buffer_flush(png_structp png) { (void)png; }
 
 /* Writes rows of `row` bytes as they are. */
-static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth, int color, int interlace, const uint8_t *pixels,
-                     size_t row) {
+static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth, int color,
+                     int interlace, const uint8_t *pixels, size_t row) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
   png_infop info = png_create_info_struct(png);
   png_color palette[16];
   png_bytep rows[64];
   to->size = 0;
-  for (int i = 0; i < 16; i++) palette[i] = (png_color){(png_byte)(i * 16), (png_byte)(255 - i), (png_byte)(i * 3)};
+  for (int i = 0; i < 16; i++)
+    palette[i] = (png_color){(png_byte)(i * 16), (png_byte)(255 - i), (png_byte)(i * 3)};
   for (uint32_t y = 0; y < height; y++) {
     rows[y] = malloc(row);
     memcpy(rows[y], pixels + y * row, row);
   }
   png_set_write_fn(png, to, buffer_write, buffer_flush);
-  png_set_IHDR(png, info, width, height, depth, color, interlace, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, width, height, depth, color, interlace, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(png, info, palette, 16);
   png_write_info(png, info);
   png_write_image(png, rows);
@@ -108,8 +114,9 @@ static void make_png(byte_buffer *to, uint32_t width, uint32_t height, int depth
 /* Every depth and colour: interlaced and not give the same picture. */
 static void test_interlaced(void **state) {
   (void)state;
-  static const int kinds[][3] = {{0, 1, 1},  {0, 2, 1}, {0, 4, 1}, {0, 8, 1},  {0, 16, 1}, {2, 8, 3},
-                                 {2, 16, 3}, {3, 4, 1}, {4, 8, 2}, {4, 16, 2}, {6, 8, 4},  {6, 16, 4}};
+  static const int kinds[][3] = {{0, 1, 1},  {0, 2, 1},  {0, 4, 1},  {0, 8, 1},
+                                 {0, 16, 1}, {2, 8, 3},  {2, 16, 3}, {3, 4, 1},
+                                 {4, 8, 2},  {4, 16, 2}, {6, 8, 4},  {6, 16, 4}};
   static byte_buffer plain, woven;
   static uint8_t pixels[64 * 64 * 8];
   test_random random = {11};
@@ -130,7 +137,7 @@ static void test_interlaced(void **state) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ bad files */
+/* ------------------------------------------------------------------------------------ bad files */
 
 static void assert_refused(const void *bytes, size_t size, heed_status status, const char *part) {
   heed_picture picture = {(uint8_t *)1, 1, 1};
@@ -167,19 +174,23 @@ static void test_other_kinds(void **state) {
                {"\x40\1\0\0\0\0\0\0{\"......", "found a .safetensors file"},
                {"version https://git-lfs.github.com/spec/v1", "found a git-lfs pointer"}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    assert_refused(kinds[i].bytes, strlen(kinds[i].bytes) > 16 ? strlen(kinds[i].bytes) : 16, HEED_INVALID_FILE, kinds[i].name);
+    assert_refused(kinds[i].bytes, strlen(kinds[i].bytes) > 16 ? strlen(kinds[i].bytes) : 16,
+                   HEED_INVALID_FILE, kinds[i].name);
 }
 
-/* Every prefix of a file is refused; nothing may be written to stderr, read past the end, or leaked (sanitizer runs). */
+/* Every prefix of a file is refused; nothing may be written to stderr, read past the end, or leaked
+ * (sanitizer runs). */
 static void test_truncated(void **state) {
   (void)state;
-  static const char *const names[] = {"image/rgb.png", "image/palette_transparent.png", "image/sampling_2.jpg", "image/progressive.jpg",
+  static const char *const names[] = {"image/rgb.png", "image/palette_transparent.png",
+                                      "image/sampling_2.jpg", "image/progressive.jpg",
                                       "image/cmyk.jpg"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     size_t size;
     unsigned char *bytes = test_read_vector(names[k], &size);
     for (size_t cut = 0; cut < size; cut++) {
-      unsigned char *part = malloc(cut ? cut : 1); /* so that a sanitizer sees a read past the end */
+      /* so that a sanitizer sees a read past the end */
+      unsigned char *part = malloc(cut ? cut : 1);
       memcpy(part, bytes, cut);
       assert_refused(part, cut, HEED_INVALID_FILE, "found");
       free(part);
@@ -191,7 +202,8 @@ static void test_truncated(void **state) {
 /* Any byte changed: a picture or a sentence, never a fault. */
 static void test_corrupted(void **state) {
   (void)state;
-  static const char *const names[] = {"image/rgba.png", "image/orientation_6.png", "image/orientation_6.jpg", "image/progressive.jpg"};
+  static const char *const names[] = {"image/rgba.png", "image/orientation_6.png",
+                                      "image/orientation_6.jpg", "image/progressive.jpg"};
   test_random random = {2};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     size_t size;
@@ -201,7 +213,8 @@ static void test_corrupted(void **state) {
       heed_picture picture;
       bytes[at] = (unsigned char)(kept ^ (1 + test_random_below(&random, 255)));
       const heed_status status = heed_image_decode(context, "bad", bytes, size, &picture, &error);
-      if (status != HEED_OK && status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED && status != HEED_OUT_OF_MEMORY)
+      if (status != HEED_OK && status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED &&
+          status != HEED_OUT_OF_MEMORY)
         fail_msg("%s, byte %zu: %s", names[k], at, error.message);
       heed_picture_free(context, &picture);
       bytes[at] = kept;
@@ -226,7 +239,9 @@ static void test_too_large(void **state) {
     }
     for (int i = 0; i < 4; i++) png.bytes[29 + i] = (uint8_t)(~crc >> (24 - 8 * i));
     assert_refused(png.bytes, png.size, HEED_INVALID_FILE,
-                   k ? "cut short" : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all and 1048576 a side)");
+                   k ? "cut short"
+                     : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all "
+                       "and 1048576 a side)");
   }
   size_t size;
   unsigned char *jpeg = test_read_vector("image/gray.jpg", &size);
@@ -245,10 +260,12 @@ static void test_unreadable_files(void **state) {
   assert_fails(heed_image_load(context, folder, &picture, &error), HEED_IO, "Is a directory");
   FILE *file = fopen(in_folder("empty.png"), "wb");
   fclose(file);
-  assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error), HEED_INVALID_FILE, "empty.png: an empty file");
+  assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error),
+               HEED_INVALID_FILE, "empty.png: an empty file");
   if (geteuid() != 0) { /* the superuser may read everything */
     chmod(in_folder("empty.png"), 0);
-    assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error), HEED_IO, "Permission denied");
+    assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error), HEED_IO,
+                 "Permission denied");
   }
   remove(in_folder("empty.png"));
   rmdir(folder);
@@ -257,7 +274,8 @@ static void test_unreadable_files(void **state) {
 /* Each allocation that goes through the context fails once. */
 static void test_out_of_memory(void **state) {
   (void)state;
-  static const char *const names[] = {"image/orientation_7.png", "image/orientation_5.jpg", "image/cmyk.jpg", "image/palette_4.png"};
+  static const char *const names[] = {"image/orientation_7.png", "image/orientation_5.jpg",
+                                      "image/cmyk.jpg", "image/palette_4.png"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", HEED_TEST_VECTORS, names[k]);
@@ -282,15 +300,17 @@ static void test_out_of_memory(void **state) {
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- EXIF */
+/* ----------------------------------------------------------------------------------------- EXIF */
 
 static void test_exif_bounds(void **state) {
   (void)state;
-  uint8_t block[] = {'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0};
+  uint8_t block[] = {'E', 'x',  'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,
+                     1,   0x12, 0,   3,   0, 0, 0,   1,   0, 6,  0, 0, 0, 0, 0, 0};
   const uint8_t little[] = {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 8, 0};
   assert_int_equal(heed_exif_orientation(block, sizeof block), 6);
   assert_int_equal(heed_exif_orientation(little, sizeof little), 8);
-  for (size_t size = 0; size < sizeof little; size++) assert_int_equal(heed_exif_orientation(little, size), 1);
+  for (size_t size = 0; size < sizeof little; size++)
+    assert_int_equal(heed_exif_orientation(little, size), 1);
   block[25] = 9; /* not an orientation */
   assert_int_equal(heed_exif_orientation(block, sizeof block), 1);
   block[25] = 6;
@@ -298,7 +318,7 @@ static void test_exif_bounds(void **state) {
   assert_int_equal(heed_exif_orientation(block, sizeof block), 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ out */
+/* ------------------------------------------------------------------------------------------ out */
 
 static void test_png_round_trip(void **state) {
   (void)state;
@@ -322,12 +342,15 @@ static void test_output_refused(void **state) {
   (void)state;
   const uint8_t pixel[3] = {1, 2, 3};
   make_folder();
-  assert_fails(heed_png_write(in_folder("no/such/out.png"), pixel, 1, 1, &error), HEED_IO, "cannot create the file (found \"No such file");
+  assert_fails(heed_png_write(in_folder("no/such/out.png"), pixel, 1, 1, &error), HEED_IO,
+               "cannot create the file (found \"No such file");
   assert_fails(heed_png_write(folder, pixel, 1, 1, &error), HEED_IO, "Is a directory");
-  assert_fails(heed_png_write(in_folder("out.png"), pixel, 0, 1, &error), HEED_INVALID_ARGUMENT, "found 0 x 1");
+  assert_fails(heed_png_write(in_folder("out.png"), pixel, 0, 1, &error), HEED_INVALID_ARGUMENT,
+               "found 0 x 1");
   if (geteuid() != 0) {
     chmod(folder, 0500);
-    assert_fails(heed_png_write(in_folder("out.png"), pixel, 1, 1, &error), HEED_IO, "Permission denied");
+    assert_fails(heed_png_write(in_folder("out.png"), pixel, 1, 1, &error), HEED_IO,
+                 "Permission denied");
     chmod(folder, 0700);
   }
   assert_int_equal(rmdir(folder), 0);
@@ -342,8 +365,10 @@ static void test_disk_full(void **state) {
   if (stat("/dev/full", &info) != 0 || !S_ISCHR(info.st_mode)) skip();
   for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)test_random_below(&random, 256);
   assert_fails(heed_png_write("/dev/full", pixels, 300, 300, &error), HEED_IO, "No space left");
-  assert_fails(heed_png_write("/dev/full", pixels, 1, 1, &error), HEED_IO, "No space left"); /* only closing tells */
-  assert_fails(heed_file_write_bytes("/dev/full", pixels, sizeof pixels, &error), HEED_IO, "No space left");
+  /* only closing tells */
+  assert_fails(heed_png_write("/dev/full", pixels, 1, 1, &error), HEED_IO, "No space left");
+  assert_fails(heed_file_write_bytes("/dev/full", pixels, sizeof pixels, &error), HEED_IO,
+               "No space left");
   assert_int_equal(stat("/dev/full", &info), 0);
   assert_true(S_ISCHR(info.st_mode));
 }
@@ -378,7 +403,8 @@ static void test_output_is_whole_or_old(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
-/* What only its owner may read stays so when it is replaced; a link to what is not there yet stays a link. */
+/* What only its owner may read stays so when it is replaced; a link to what is not there yet stays
+ * a link. */
 static void test_output_keeps_permissions_and_links(void **state) {
   (void)state;
   struct stat info;
@@ -412,14 +438,25 @@ static void test_output_keeps_permissions_and_links(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
-/* The first bytes of safetensors are the length of a header: 640 begins as a pickle does, 2,815 as a JPEG XL picture. */
+/* The first bytes of safetensors are the length of a header: 640 begins as a pickle does, 2,815 as
+ * a JPEG XL picture. */
 static void test_safetensors_of_any_length(void **state) {
   (void)state;
   for (unsigned length = 2; length < 70000; length++) {
-    const char first[] = {(char)(length & 255), (char)(length >> 8 & 255), (char)(length >> 16), 0, 0, 0, 0, 0, '{', '"'};
+    const char first[] = {(char)(length & 255),
+                          (char)(length >> 8 & 255),
+                          (char)(length >> 16),
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          '{',
+                          '"'};
     assert_string_equal(heed_file_kind(first, sizeof first), HEED_KIND_SAFETENSORS);
   }
-  assert_string_equal(heed_file_kind("\x80\2}q\1(X\0\0\0", 10), "a Python pickle, as PyTorch's older .pt are");
+  assert_string_equal(heed_file_kind("\x80\2}q\1(X\0\0\0", 10),
+                      "a Python pickle, as PyTorch's older .pt are");
 }
 
 int main(void) {

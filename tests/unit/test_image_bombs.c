@@ -1,6 +1,7 @@
-/* Pictures whose bytes promise far more than they hold: small files are made here that would take gigabytes or minutes, and each is
- * decoded in a process of its own, whose peak memory and processor time are compared with those of a small picture. Honest large
- * pictures, as flat as they can be, are decoded all the same. */
+/* Pictures whose bytes promise far more than they hold: small files are made here that would take
+ * gigabytes or minutes, and each is decoded in a process of its own, whose peak memory and
+ * processor time are compared with those of a small picture. Honest large pictures, as flat as they
+ * can be, are decoded all the same. */
 #define _DEFAULT_SOURCE
 #include "image/image.h"
 
@@ -21,7 +22,7 @@
 #define MOST_MEGABYTES 50.0
 #define MOST_SECONDS 1.0
 
-/* ------------------------------------------------------------------------------------------------------------ bytes made */
+/* ----------------------------------------------------------------------------------- bytes made */
 
 typedef struct byte_buffer {
   uint8_t *bytes;
@@ -93,18 +94,28 @@ static void put_segment(byte_buffer *to, int marker, const void *data, size_t si
 }
 
 /* 0xFF among the codes is followed by 0. */
-static void put_stuffed(byte_buffer *to, uint8_t byte) { put(to, (const uint8_t[]){byte, 0}, byte == 0xFF ? 2 : 1); }
+static void put_stuffed(byte_buffer *to, uint8_t byte) {
+  put(to, (const uint8_t[]){byte, 0}, byte == 0xFF ? 2 : 1);
+}
 
-/* A progressive JPEG of so many components whose scans are end-of-band runs alone: 15 bits for 32,767 blocks of nothing. */
-static void make_run_jpeg(byte_buffer *to, uint32_t side, int components, int scans, size_t padding) {
-  uint8_t quantization[65] = {0},
-          frame[6 + 9] = {8, (uint8_t)(side >> 8), (uint8_t)side, (uint8_t)(side >> 8), (uint8_t)side, (uint8_t)components};
-  const uint8_t huffman[18] = {0x10, 1, [17] = 0xE0}; /* one code of one bit: a run of 2^14 blocks and 14 bits more */
+/* A progressive JPEG of so many components whose scans are end-of-band runs alone: 15 bits for
+ * 32,767 blocks of nothing. */
+static void make_run_jpeg(byte_buffer *to, uint32_t side, int components, int scans,
+                          size_t padding) {
+  uint8_t quantization[65] = {0}, frame[6 + 9] = {8,
+                                                  (uint8_t)(side >> 8),
+                                                  (uint8_t)side,
+                                                  (uint8_t)(side >> 8),
+                                                  (uint8_t)side,
+                                                  (uint8_t)components};
+  /* one code of one bit: a run of 2^14 blocks and 14 bits more */
+  const uint8_t huffman[18] = {0x10, 1, [17] = 0xE0};
   const uint32_t blocks = (side + 7) / 8 * ((side + 7) / 8);
   put(to, "\xFF\xD8", 2);
   memset(quantization + 1, 1, 64);
   put_segment(to, 0xDB, quantization, sizeof quantization);
-  for (int c = 0; c < components; c++) memcpy(frame + 6 + 3 * c, (const uint8_t[]){(uint8_t)(c + 1), 0x11, 0}, 3);
+  for (int c = 0; c < components; c++)
+    memcpy(frame + 6 + 3 * c, (const uint8_t[]){(uint8_t)(c + 1), 0x11, 0}, 3);
   put_segment(to, 0xC2, frame, 6 + 3 * (size_t)components);
   put_segment(to, 0xC4, huffman, sizeof huffman);
   for (; padding > 0; padding -= padding < 65000 ? padding : 65000) {
@@ -124,7 +135,7 @@ static void make_run_jpeg(byte_buffer *to, uint32_t side, int components, int sc
   put(to, "\xFF\xD9", 2);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- measuring */
+/* ------------------------------------------------------------------------------------ measuring */
 
 typedef struct cost {
   heed_status status;
@@ -134,10 +145,12 @@ typedef struct cost {
 } cost;
 
 static double seconds_of(const struct rusage *usage) {
-  return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) + 1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+  return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+         1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* A picture of bytes, or of a file where there are none; in a child, so that the peak is its alone. */
+/* A picture of bytes, or of a file where there are none; in a child, so that the peak is its
+ * alone. */
 static cost measure(const byte_buffer *made, const char *path) {
   int ends[2];
   cost found = {.status = HEED_OK};
@@ -149,8 +162,9 @@ static cost measure(const byte_buffer *made, const char *path) {
     struct rusage before, after;
     heed_picture picture;
     getrusage(RUSAGE_SELF, &before);
-    found.status = made ? heed_image_decode(context, "bomb", made->bytes, made->size, &picture, &error)
-                        : heed_image_load(context, path, &picture, &error);
+    found.status =
+        made ? heed_image_decode(context, "bomb", made->bytes, made->size, &picture, &error)
+             : heed_image_load(context, path, &picture, &error);
     getrusage(RUSAGE_SELF, &after);
     if (found.status != HEED_OK) memcpy(found.message, error.message, sizeof found.message);
     found.width = picture.width;
@@ -164,23 +178,28 @@ static cost measure(const byte_buffer *made, const char *path) {
   close(ends[0]);
   int ended = 0;
   waitpid(child, &ended, 0);
-  if (got != (ssize_t)sizeof found) fail_msg("the child that decoded ended early (wait status %d)", ended);
+  if (got != (ssize_t)sizeof found)
+    fail_msg("the child that decoded ended early (wait status %d)", ended);
   return found;
 }
 
 static void assert_cheap(const char *name, const cost *found) {
-  print_message("%s: %s, %.1f MB, %.2f s\n", name, found->status == HEED_OK ? "a picture" : found->message, found->megabytes,
+  print_message("%s: %s, %.1f MB, %.2f s\n", name,
+                found->status == HEED_OK ? "a picture" : found->message, found->megabytes,
                 found->seconds);
   if (found->megabytes > MOST_MEGABYTES)
-    fail_msg("%s: peak memory: found %.1f MB, expected at most %.0f", name, found->megabytes, MOST_MEGABYTES);
+    fail_msg("%s: peak memory: found %.1f MB, expected at most %.0f", name, found->megabytes,
+             MOST_MEGABYTES);
   if (found->seconds > MOST_SECONDS)
-    fail_msg("%s: processor time: found %.2f s, expected at most %.0f", name, found->seconds, MOST_SECONDS);
+    fail_msg("%s: processor time: found %.2f s, expected at most %.0f", name, found->seconds,
+             MOST_SECONDS);
 }
 
 static void assert_refused(const char *name, const cost *found, const char *part) {
   assert_cheap(name, found);
   if (found->status != HEED_INVALID_FILE || !strstr(found->message, part))
-    fail_msg("%s: found %s \"%s\", expected INVALID_FILE with \"%s\"", name, heed_status_name(found->status), found->message, part);
+    fail_msg("%s: found %s \"%s\", expected INVALID_FILE with \"%s\"", name,
+             heed_status_name(found->status), found->message, part);
 }
 
 static void assert_bytes_refused(const char *name, byte_buffer *bytes, const char *part) {
@@ -189,7 +208,7 @@ static void assert_bytes_refused(const char *name, byte_buffer *bytes, const cha
   drop(bytes);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ bombs */
+/* ---------------------------------------------------------------------------------------- bombs */
 
 static void test_png_of_huge_sides(void **state) {
   (void)state;
@@ -260,7 +279,8 @@ static void test_jpeg_of_empty_scans(void **state) {
   }
 }
 
-/* Files without end, or nearly: the first bytes say what is no picture, the size what is too large. */
+/* Files without end, or nearly: the first bytes say what is no picture, the size what is too
+ * large. */
 static void test_endless_files(void **state) {
   (void)state;
   char path[] = "/tmp/heed_test_image_bombs_XXXXXX";
@@ -272,16 +292,18 @@ static void test_endless_files(void **state) {
   const int file = mkstemp(path);
   assert_true(file >= 0);
   assert_int_equal(write(file, "\x89PNG\r\n\x1A\n", 8), 8);
-  assert_int_equal(ftruncate(file, (off_t)3 << 30), 0); /* a hole, which takes no room on the disk */
+  /* a hole, which takes no room on the disk */
+  assert_int_equal(ftruncate(file, (off_t)3 << 30), 0);
   close(file);
   const cost hole = measure(NULL, path);
   unlink(path);
   assert_refused("3 GiB after a PNG's first bytes", &hole, "the file is too large");
 }
 
-/* -------------------------------------------------------------------------------------------------------- honest pictures */
+/* ------------------------------------------------------------------------------ honest pictures */
 
-static void make_jpeg(byte_buffer *to, uint32_t width, uint32_t height, bool progressive, bool flat) {
+static void make_jpeg(byte_buffer *to, uint32_t width, uint32_t height, bool progressive,
+                      bool flat) {
   struct jpeg_compress_struct jpeg;
   struct jpeg_error_mgr errors;
   unsigned char *bytes = NULL;
@@ -301,7 +323,8 @@ static void make_jpeg(byte_buffer *to, uint32_t width, uint32_t height, bool pro
   jpeg_start_compress(&jpeg, TRUE);
   memset(row, 90, (size_t)width * 3);
   while (jpeg.next_scanline < jpeg.image_height) {
-    for (size_t i = 0; !flat && i < (size_t)width * 3; i++) row[i] = (uint8_t)test_random_below(&random, 256);
+    for (size_t i = 0; !flat && i < (size_t)width * 3; i++)
+      row[i] = (uint8_t)test_random_below(&random, 256);
     jpeg_write_scanlines(&jpeg, &row, 1);
   }
   jpeg_finish_compress(&jpeg);
@@ -313,7 +336,8 @@ static void make_jpeg(byte_buffer *to, uint32_t width, uint32_t height, bool pro
 
 static void assert_decodes(const char *name, byte_buffer *bytes, uint32_t width, uint32_t height) {
   const cost found = measure(bytes, NULL);
-  print_message("%s: %zu bytes, %.1f MB, %.2f s\n", name, bytes->size, found.megabytes, found.seconds);
+  print_message("%s: %zu bytes, %.1f MB, %.2f s\n", name, bytes->size, found.megabytes,
+                found.seconds);
   if (found.status != HEED_OK) fail_msg("%s: %s", name, found.message);
   assert_int_equal(found.width, width);
   assert_int_equal(found.height, height);
@@ -339,8 +363,9 @@ static void test_large_pictures(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_png_of_huge_sides), cmocka_unit_test(test_png_of_packed_texts),
-                                     cmocka_unit_test(test_jpeg_of_empty_scans), cmocka_unit_test(test_endless_files),
-                                     cmocka_unit_test(test_large_pictures)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_png_of_huge_sides), cmocka_unit_test(test_png_of_packed_texts),
+      cmocka_unit_test(test_jpeg_of_empty_scans), cmocka_unit_test(test_endless_files),
+      cmocka_unit_test(test_large_pictures)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

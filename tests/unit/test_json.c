@@ -146,7 +146,8 @@ static void every_code_point(void **state) {
     if (point < 0x10000u)
       snprintf(escaped, sizeof escaped, "\"\\u%04X\"", (unsigned)point);
     else
-      snprintf(escaped, sizeof escaped, "\"\\u%04x\\u%04x\"", (unsigned)(0xD800u + ((point - 0x10000u) >> 10)),
+      snprintf(escaped, sizeof escaped, "\"\\u%04x\\u%04x\"",
+               (unsigned)(0xD800u + ((point - 0x10000u) >> 10)),
                (unsigned)(0xDC00u + (point & 0x3FFu)));
     assert_ok(parse(escaped, &json));
     assert_true(heed_json_string(json, heed_json_root(json), &text, &length));
@@ -163,9 +164,12 @@ static void zero_bytes(void **state) {
   heed_json *json;
   const char *text;
   size_t length;
-  assert_fails(heed_json_parse(context, "\"a\0b\"", 5, "t.json", &json, &error), HEED_INVALID_FILE, "found byte 0x00");
-  assert_fails(heed_json_parse(context, "1\0", 2, "t.json", &json, &error), HEED_INVALID_FILE, "expected nothing more");
-  assert_fails(heed_json_parse(context, "\0", 1, "t.json", &json, &error), HEED_INVALID_FILE, "expected a value");
+  assert_fails(heed_json_parse(context, "\"a\0b\"", 5, "t.json", &json, &error), HEED_INVALID_FILE,
+               "found byte 0x00");
+  assert_fails(heed_json_parse(context, "1\0", 2, "t.json", &json, &error), HEED_INVALID_FILE,
+               "expected nothing more");
+  assert_fails(heed_json_parse(context, "\0", 1, "t.json", &json, &error), HEED_INVALID_FILE,
+               "expected a value");
   assert_ok(parse("{\"a\\u0000b\":\"c\\u0000d\"}", &json));
   const heed_json_value member = heed_json_first(json, heed_json_root(json));
   assert_memory_equal(heed_json_key(json, member, &length), "a\0b", 4);
@@ -199,7 +203,8 @@ static void tree_is_walked(void **state) {
   assert_int_equal(number, 4);
   assert_int_equal(heed_json_next(json, a, v), 0);
   char keys[8] = "";
-  for (heed_json_value m = heed_json_first(json, root); m; m = heed_json_next(json, root, m)) strcat(keys, heed_json_key(json, m, NULL));
+  for (heed_json_value m = heed_json_first(json, root); m; m = heed_json_next(json, root, m))
+    strcat(keys, heed_json_key(json, m, NULL));
   assert_string_equal(keys, "abcd");
   assert_true(heed_json_bool(json, heed_json_get(json, root, "b"), &flag));
   assert_true(flag);
@@ -219,8 +224,10 @@ static void duplicate_keys(void **state) {
   heed_json *json;
   assert_fails(parse("{\"a\":1,\"b\":2,\"a\":3}", &json), HEED_INVALID_FILE,
                "the key \"a\" occurs twice in one object (found again at byte 14)");
-  assert_fails(parse("{\"a\":1,\"\\u0061\":3}", &json), HEED_INVALID_FILE, "the key \"a\" occurs twice");
-  assert_fails(parse("[{\"x\":{\"\":1,\"\":1}}]", &json), HEED_INVALID_FILE, "the key \"\" occurs twice");
+  assert_fails(parse("{\"a\":1,\"\\u0061\":3}", &json), HEED_INVALID_FILE,
+               "the key \"a\" occurs twice");
+  assert_fails(parse("[{\"x\":{\"\":1,\"\":1}}]", &json), HEED_INVALID_FILE,
+               "the key \"\" occurs twice");
   assert_ok(parse("{\"a\":{\"a\":{\"a\":1}}}", &json));
   heed_json_destroy(json);
 }
@@ -272,7 +279,8 @@ static void depth_limit(void **state) {
   memset(text, '[', 100000);
   memset(text + 100000, ']', 100000);
   text[200000] = '\0';
-  assert_fails(parse(text, &json), HEED_INVALID_FILE, "nested too deeply at byte 64 (found more than 64 levels)");
+  assert_fails(parse(text, &json), HEED_INVALID_FILE,
+               "nested too deeply at byte 64 (found more than 64 levels)");
 }
 
 static void large_text(void **state) {
@@ -288,11 +296,12 @@ static void large_text(void **state) {
   const size_t crowded = 2 * (size_t)HEED_JSON_MAX_NODES + 2;
   for (size_t i = 0; i < crowded; i += 2) memcpy(text + i, "0,", 2);
   memcpy(text, "[ ", 2);
-  assert_fails(heed_json_parse(context, text, crowded, "t.json", &json, &error), HEED_UNSUPPORTED, "too many values");
+  assert_fails(heed_json_parse(context, text, crowded, "t.json", &json, &error), HEED_UNSUPPORTED,
+               "too many values");
   free(text);
 }
 
-/* --------------------------------------------------------------------------------------------------------------------- numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 static void integers(void **state) {
   (void)state;
@@ -334,57 +343,60 @@ static void check_double(const char *text) {
   const double wanted = strtod(text, &end);
   const bool fits = heed_decimal_to_double(text, strlen(text), &found);
   if (fits != !isinf(wanted)) fail_msg("%s: found %d, expected %d", text, fits, !isinf(wanted));
-  if (fits && memcmp(&found, &wanted, sizeof found) != 0) fail_msg("%s: found %a, expected %a", text, found, wanted);
+  if (fits && memcmp(&found, &wanted, sizeof found) != 0)
+    fail_msg("%s: found %a, expected %a", text, found, wanted);
 }
 
 static void doubles_of_note(void **state) {
   (void)state;
-  static const char *const texts[] = {"0",
-                                      "-0",
-                                      "0.0",
-                                      "-0e5",
-                                      "0e999999999999999999999",
-                                      "1",
-                                      "0.1",
-                                      "0.3",
-                                      "1e-12",
-                                      "1e-5",
-                                      "0.00392156862745098",
-                                      "1e22",
-                                      "1e23",
-                                      "123456789012345",
-                                      "9007199254740993",
-                                      "9007199254740992.5",
-                                      "9007199254740993.00000000000000000000000000000000000000000001",
-                                      "1.7976931348623157e308",
-                                      "1.7976931348623158e308",
-                                      "1.797693134862315807e308",
-                                      "1.797693134862315808e308",
-                                      "1.8e308",
-                                      "1e309",
-                                      "1e99999999999999999999",
-                                      "1e-99999999999999999999",
-                                      "4.9406564584124654e-324",
-                                      "2.4703282292062327e-324",
-                                      "2.4703282292062328e-324",
-                                      "2.47032822920623272088e-324",
-                                      "2.47032822920623272089e-324",
-                                      "2.2250738585072014e-308",
-                                      "2.2250738585072011e-308",
-                                      "2.2250738585072012e-308",
-                                      "1e-323",
-                                      "1e-400",
-                                      "8.98846567431158e307",
-                                      "5e-324",
-                                      "0.5e-323",
-                                      "100000000000000016777215",
-                                      "100000000000000016777216",
-                                      "6.631236846766476e-316",
-                                      "3.237883913302901289588352412501532174863037669423108059901297e-319"};
+  static const char *const texts[] = {
+      "0",
+      "-0",
+      "0.0",
+      "-0e5",
+      "0e999999999999999999999",
+      "1",
+      "0.1",
+      "0.3",
+      "1e-12",
+      "1e-5",
+      "0.00392156862745098",
+      "1e22",
+      "1e23",
+      "123456789012345",
+      "9007199254740993",
+      "9007199254740992.5",
+      "9007199254740993.00000000000000000000000000000000000000000001",
+      "1.7976931348623157e308",
+      "1.7976931348623158e308",
+      "1.797693134862315807e308",
+      "1.797693134862315808e308",
+      "1.8e308",
+      "1e309",
+      "1e99999999999999999999",
+      "1e-99999999999999999999",
+      "4.9406564584124654e-324",
+      "2.4703282292062327e-324",
+      "2.4703282292062328e-324",
+      "2.47032822920623272088e-324",
+      "2.47032822920623272089e-324",
+      "2.2250738585072014e-308",
+      "2.2250738585072011e-308",
+      "2.2250738585072012e-308",
+      "1e-323",
+      "1e-400",
+      "8.98846567431158e307",
+      "5e-324",
+      "0.5e-323",
+      "100000000000000016777215",
+      "100000000000000016777216",
+      "6.631236846766476e-316",
+      "3.237883913302901289588352412501532174863037669423108059901297e-319"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_double(texts[i]);
 }
 
-/* Bit patterns printed with 17 digits, and the points half way between neighbours written out exactly. */
+/* Bit patterns printed with 17 digits, and the points half way between neighbours written out
+ * exactly. */
 static void doubles_at_random(void **state) {
   (void)state;
   test_random random = {20261};
@@ -417,14 +429,16 @@ static void locale_is_ignored(void **state) {
   static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
   double value;
   const char *set = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names && !set; i++) set = setlocale(LC_ALL, names[i]);
+  for (size_t i = 0; i < sizeof names / sizeof *names && !set; i++)
+    set = setlocale(LC_ALL, names[i]);
   assert_true(heed_decimal_to_double("2.5", 3, &value) && value == 2.5);
-  assert_true(heed_decimal_to_double("1234567890.123456789", 20, &value) && value == 1234567890.123456789);
+  assert_true(heed_decimal_to_double("1234567890.123456789", 20, &value) &&
+              value == 1234567890.123456789);
   setlocale(LC_ALL, "C");
   if (!set) print_message("no locale with a decimal comma here: checked in C only\n");
 }
 
-/* ------------------------------------------------------------------------------------------------------------- memory, sorting */
+/* ------------------------------------------------------------------------------ memory, sorting */
 
 static void allocation_failures(void **state) {
   (void)state;
@@ -438,7 +452,8 @@ static void allocation_failures(void **state) {
     assert_ok(heed_context_create(&desc, &failing, &error));
     allocator.total = 0;
     allocator.fail_at = n;
-    const heed_status status = heed_json_parse(failing, text, strlen(text), "t.json", &json, &error);
+    const heed_status status =
+        heed_json_parse(failing, text, strlen(text), "t.json", &json, &error);
     done = allocator.total < n;
     if (done)
       assert_int_equal(status, HEED_OK);
@@ -474,11 +489,21 @@ static void sorting(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_texts),    cmocka_unit_test(refused_texts),     cmocka_unit_test(bad_utf8),
-      cmocka_unit_test(every_code_point),  cmocka_unit_test(zero_bytes),        cmocka_unit_test(tree_is_walked),
-      cmocka_unit_test(duplicate_keys),    cmocka_unit_test(many_keys_fast),    cmocka_unit_test(depth_limit),
-      cmocka_unit_test(large_text),        cmocka_unit_test(integers),          cmocka_unit_test(doubles_of_note),
-      cmocka_unit_test(doubles_at_random), cmocka_unit_test(locale_is_ignored), cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(accepted_texts),
+      cmocka_unit_test(refused_texts),
+      cmocka_unit_test(bad_utf8),
+      cmocka_unit_test(every_code_point),
+      cmocka_unit_test(zero_bytes),
+      cmocka_unit_test(tree_is_walked),
+      cmocka_unit_test(duplicate_keys),
+      cmocka_unit_test(many_keys_fast),
+      cmocka_unit_test(depth_limit),
+      cmocka_unit_test(large_text),
+      cmocka_unit_test(integers),
+      cmocka_unit_test(doubles_of_note),
+      cmocka_unit_test(doubles_at_random),
+      cmocka_unit_test(locale_is_ignored),
+      cmocka_unit_test(allocation_failures),
       cmocka_unit_test(sorting),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);

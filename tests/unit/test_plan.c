@@ -7,17 +7,20 @@
 #include "backend/backend.h"
 #include "base/tensor.h"
 
-static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error) {
+static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                            heed_error *error) {
   (void)backend, (void)plan, (void)node, (void)error;
   return HEED_OK;
 }
 
-static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error) {
+static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
+                           heed_error *error) {
   (void)backend, (void)plan, (void)memory, (void)error;
   return HEED_OK;
 }
 
-static const heed_backend_vtable dummy_vtable = {.name = "dummy", .supports = supports, .measure = measure};
+static const heed_backend_vtable dummy_vtable = {
+    .name = "dummy", .supports = supports, .measure = measure};
 
 typedef struct fixture {
   heed_context *context;
@@ -87,9 +90,11 @@ static void test_attention_weights_cost_nothing_unless_wanted(void **state) {
   heed_plan_destroy(with);
 }
 
-static heed_attention_mode says_streamed(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+static heed_attention_mode says_streamed(const heed_backend *backend, const heed_plan *plan,
+                                         const heed_node *node) {
   (void)backend, (void)node;
-  return plan->attention == HEED_ATTENTION_MODE_AUTO ? HEED_ATTENTION_MODE_STREAMED : plan->attention;
+  return plan->attention == HEED_ATTENTION_MODE_AUTO ? HEED_ATTENTION_MODE_STREAMED
+                                                     : plan->attention;
 }
 
 /* The mode and the cost of the maps that the first step of a plan shows. */
@@ -108,7 +113,8 @@ static void test_a_plan_says_how_attention_runs(void **state) {
   fixture *f = *state;
   heed_plan *plan;
   heed_error error;
-  const heed_backend_vtable vtable = {.name = "dummy", .supports = supports, .measure = measure, .attention_mode = says_streamed};
+  const heed_backend_vtable vtable = {
+      .name = "dummy", .supports = supports, .measure = measure, .attention_mode = says_streamed};
   const heed_shape shape = HEED_SHAPE(1, 2, 64, 16);
   const heed_value x = heed_define_input(f->graph, "x", HEED_F32, &shape);
   const heed_attention_desc desc = {.struct_size = sizeof desc, .query = x, .key = x, .value = x};
@@ -124,7 +130,8 @@ static void test_a_plan_says_how_attention_runs(void **state) {
   how.attention = HEED_ATTENTION_MODE_RESIDENT;
   assert_mode(f, &how, "resident");
   how.attention = (heed_attention_mode)7;
-  assert_fails(heed_plan_create(f->graph, &f->backend, &how, &plan, &error), HEED_INVALID_ARGUMENT, "no such attention mode (found 7");
+  assert_fails(heed_plan_create(f->graph, &f->backend, &how, &plan, &error), HEED_INVALID_ARGUMENT,
+               "no such attention mode (found 7");
 }
 
 static void test_a_chain_needs_its_input_and_two_places(void **state) {
@@ -136,7 +143,8 @@ static void test_a_chain_needs_its_input_and_two_places(void **state) {
   heed_plan *plan = plan_of(f, NULL, 0);
   heed_memory memory;
   heed_plan_memory(plan, &memory);
-  assert_int_equal(memory.arena, 3 * 4096); /* the input keeps its own; what follows takes turns in two */
+  /* the input keeps its own; what follows takes turns in two */
+  assert_int_equal(memory.arena, 3 * 4096);
   heed_plan_destroy(plan);
 }
 
@@ -146,7 +154,8 @@ static void test_nothing_to_compute_is_said(void **state) {
   heed_error error;
   const heed_shape shape = HEED_SHAPE(4);
   heed_define_input(f->graph, "x", HEED_F32, &shape);
-  assert_fails(heed_plan_create(f->graph, &f->backend, NULL, &plan, &error), HEED_INVALID_ARGUMENT, "nothing to compute");
+  assert_fails(heed_plan_create(f->graph, &f->backend, NULL, &plan, &error), HEED_INVALID_ARGUMENT,
+               "nothing to compute");
   assert_null(plan);
 }
 
@@ -158,7 +167,8 @@ static void assert_no_overlap(const heed_plan *plan, uint64_t seed) {
       if (!p->live || !q->live || !p->bytes || !q->bytes) continue;
       const bool meet = p->first <= q->last && q->first <= p->last;
       const bool overlap = p->offset < q->offset + q->bytes && q->offset < p->offset + p->bytes;
-      if (meet && overlap) fail_msg("values %u and %u overlap (seed %llu)", a, b, (unsigned long long)seed);
+      if (meet && overlap)
+        fail_msg("values %u and %u overlap (seed %llu)", a, b, (unsigned long long)seed);
       assert_true(p->offset + p->bytes <= plan->memory.arena);
       assert_int_equal(p->offset % HEED_ARENA_ALIGNMENT, 0);
     }
@@ -172,7 +182,8 @@ static void test_random_graphs_never_overlap(void **state) {
     test_random random = {seed};
     heed_value values[48];
     uint32_t count = 0;
-    const heed_shape shapes[] = {HEED_SHAPE(1000), HEED_SHAPE(3), HEED_SHAPE(64, 64), HEED_SHAPE(257, 3)};
+    const heed_shape shapes[] = {HEED_SHAPE(1000), HEED_SHAPE(3), HEED_SHAPE(64, 64),
+                                 HEED_SHAPE(257, 3)};
     for (; count < 4; count++) {
       const char name[2] = {(char)('a' + count), 0};
       values[count] = heed_define_input(f->graph, name, HEED_F32, &shapes[count]);
@@ -180,7 +191,8 @@ static void test_random_graphs_never_overlap(void **state) {
     for (; count < 48; count++) {
       const heed_value x = values[test_random_below(&random, count)];
       const heed_add_desc add = {sizeof add, x, x};
-      values[count] = test_random_below(&random, 2) ? activate(f, x) : heed_define_add(f->graph, &add);
+      values[count] =
+          test_random_below(&random, 2) ? activate(f, x) : heed_define_add(f->graph, &add);
       if (test_random_below(&random, 6) == 0) heed_graph_output(f->graph, values[count]);
     }
     heed_graph_output(f->graph, values[47]);
@@ -194,7 +206,8 @@ static void test_random_graphs_never_overlap(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_only_what_is_needed_runs, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_attention_weights_cost_nothing_unless_wanted, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_attention_weights_cost_nothing_unless_wanted, setup,
+                                      teardown),
       cmocka_unit_test_setup_teardown(test_a_plan_says_how_attention_runs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_chain_needs_its_input_and_two_places, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nothing_to_compute_is_said, setup, teardown),

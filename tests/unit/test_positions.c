@@ -1,4 +1,5 @@
-/* Position embeddings of another grid: against the two-dimensional definition in double, point by point. */
+/* Position embeddings of another grid: against the two-dimensional definition in double, point by
+ * point. */
 #include "support/test.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ static double kernel(double x, double a) {
 }
 
 /* Weight with which input i of `from` enters output o of `to`. */
-static double weight(uint32_t from, uint32_t to, uint32_t o, uint32_t i, const heed_position_rule *rule) {
+static double weight(uint32_t from, uint32_t to, uint32_t o, uint32_t i,
+                     const heed_position_rule *rule) {
   const double scale = (double)from / (to + rule->offset), centre = (o + 0.5) * scale - 0.5;
   if (rule->antialias) {
     const double stretch = scale > 1.0 ? scale : 1.0;
@@ -35,7 +37,8 @@ static void check(uint32_t side, uint32_t rows, uint32_t columns, const heed_pos
   heed_context *context;
   heed_error error;
   test_random random = {side * 100u + rows};
-  float *grid = malloc(sizeof(float) * side * side * DEPTH), *found = malloc(sizeof(float) * rows * columns * DEPTH);
+  float *grid = malloc(sizeof(float) * side * side * DEPTH),
+        *found = malloc(sizeof(float) * rows * columns * DEPTH);
   for (uint32_t i = 0; i < side * side * DEPTH; i++) grid[i] = test_random_normal(&random);
   assert_ok(heed_context_create(NULL, &context, &error));
   assert_ok(heed_positions_resize(context, grid, side, DEPTH, rows, columns, rule, found, &error));
@@ -45,10 +48,11 @@ static void check(uint32_t side, uint32_t rows, uint32_t columns, const heed_pos
         double sum = 0.0;
         for (uint32_t y = 0; y < side; y++)
           for (uint32_t x = 0; x < side; x++)
-            sum += weight(side, rows, r, y, rule) * weight(side, columns, c, x, rule) * (double)grid[(y * side + x) * DEPTH + d];
+            sum += weight(side, rows, r, y, rule) * weight(side, columns, c, x, rule) *
+                   (double)grid[(y * side + x) * DEPTH + d];
         if (fabs(sum - (double)found[(r * columns + c) * DEPTH + d]) > 2e-6)
-          fail_msg("%u to %ux%u, %s, at (%u, %u, %u): found %g, expected %g", side, rows, columns, rule->text, r, c, d,
-                   (double)found[(r * columns + c) * DEPTH + d], sum);
+          fail_msg("%u to %ux%u, %s, at (%u, %u, %u): found %g, expected %g", side, rows, columns,
+                   rule->text, r, c, d, (double)found[(r * columns + c) * DEPTH + d], sum);
       }
   heed_context_destroy(context);
   free(grid);
@@ -57,10 +61,13 @@ static void check(uint32_t side, uint32_t rows, uint32_t columns, const heed_pos
 
 static void test_resize_equals_the_definition(void **state) {
   (void)state;
-  static const uint32_t sizes[][3] = {{14, 24, 24}, {14, 14, 14}, {14, 7, 9}, {4, 13, 5}, {1, 3, 2}, {37, 16, 16}, {5, 5, 6}};
-  static const heed_position_rule rules[] = {{false, 0.0, "plain"}, {true, 0.0, "antialiased"}, {false, 0.1, "with an offset"}};
+  static const uint32_t sizes[][3] = {{14, 24, 24}, {14, 14, 14}, {14, 7, 9}, {4, 13, 5},
+                                      {1, 3, 2},    {37, 16, 16}, {5, 5, 6}};
+  static const heed_position_rule rules[] = {
+      {false, 0.0, "plain"}, {true, 0.0, "antialiased"}, {false, 0.1, "with an offset"}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    for (size_t rule = 0; rule < sizeof rules / sizeof *rules; rule++) check(sizes[i][0], sizes[i][1], sizes[i][2], &rules[rule]);
+    for (size_t rule = 0; rule < sizeof rules / sizeof *rules; rule++)
+      check(sizes[i][0], sizes[i][1], sizes[i][2], &rules[rule]);
 }
 
 int main(void) {

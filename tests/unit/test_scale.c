@@ -1,4 +1,5 @@
-/* Colour scales and the words on a picture, by the table that the pages' tests read too (web/test/plot.test.js). */
+/* Colour scales and the words on a picture, by the table that the pages' tests read too
+ * (web/test/plot.test.js). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,19 +66,23 @@ static heed_scale_kind kind_of(heed_json_value value) {
 
 static void assert_near(heed_json_value of, const char *what, double found, double expected) {
   if (!(fabs(found - expected) <= 1e-9 * fmax(1.0, fabs(expected))))
-    fail_msg("%s: %s is %.17g, expected %.17g", string_of(member(of, "about")), what, found, expected);
+    fail_msg("%s: %s is %.17g, expected %.17g", string_of(member(of, "about")), what, found,
+             expected);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- scales */
+/* --------------------------------------------------------------------------------------- scales */
 
 static void check_ticks(heed_json_value one, const heed_scale *scale) {
   const heed_json_value list = member(one, "ticks");
   heed_scale_tick ticks[HEED_SCALE_TICKS];
-  const uint32_t count = heed_scale_ticks(scale, number(one, "length"), number_or(one, "label", 0.0), ticks);
+  const uint32_t count =
+      heed_scale_ticks(scale, number(one, "length"), number_or(one, "label", 0.0), ticks);
   uint32_t i = 0;
   if (count != heed_json_count(table, list))
-    fail_msg("%s: %u ticks, expected %u", string_of(member(one, "about")), count, heed_json_count(table, list));
-  for (heed_json_value tick = heed_json_first(table, list); tick; tick = heed_json_next(table, list, tick), i++) {
+    fail_msg("%s: %u ticks, expected %u", string_of(member(one, "about")), count,
+             heed_json_count(table, list));
+  for (heed_json_value tick = heed_json_first(table, list); tick;
+       tick = heed_json_next(table, list, tick), i++) {
     const heed_json_value at = heed_json_first(table, tick);
     assert_near(one, ticks[i].text, ticks[i].at, number_of(at));
     assert_string_equal(ticks[i].text, string_of(heed_json_next(table, tick, at)));
@@ -88,12 +93,15 @@ static void test_scales(void **state) {
   (void)state;
   const heed_json_value list = heed_json_get(table, heed_json_root(table), "scales");
   for (heed_json_value one = cases("scales"); one; one = heed_json_next(table, list, one)) {
-    const heed_scale scale = heed_scale_of(kind_of(member(one, "kind")), (uint32_t)number(one, "tokens"), number(one, "largest"));
+    const heed_scale scale = heed_scale_of(kind_of(member(one, "kind")),
+                                           (uint32_t)number(one, "tokens"), number(one, "largest"));
     const heed_json_value positions = member(one, "positions");
     assert_near(one, "end", heed_scale_top(&scale), number(one, "end"));
-    for (heed_json_value pair = heed_json_first(table, positions); pair; pair = heed_json_next(table, positions, pair)) {
+    for (heed_json_value pair = heed_json_first(table, positions); pair;
+         pair = heed_json_next(table, positions, pair)) {
       const heed_json_value weight = heed_json_first(table, pair);
-      assert_near(one, "place", heed_scale_place(&scale, number_of(weight), number_or(one, "own", 1.0)),
+      assert_near(one, "place",
+                  heed_scale_place(&scale, number_of(weight), number_or(one, "own", 1.0)),
                   number_of(heed_json_next(table, pair, weight)));
     }
     check_ticks(one, &scale);
@@ -107,7 +115,8 @@ static void test_grids(void **state) {
     const heed_json_value maps = member(one, "maps");
     double largest[MAPS];
     size_t count = 0;
-    for (heed_json_value pair = heed_json_first(table, maps); pair; pair = heed_json_next(table, maps, pair)) {
+    for (heed_json_value pair = heed_json_first(table, maps); pair;
+         pair = heed_json_next(table, maps, pair)) {
       const heed_json_value times = heed_json_first(table, pair);
       for (double i = 0.0; i < number_of(times); i += 1.0) {
         assert_true(count < MAPS);
@@ -119,7 +128,8 @@ static void test_grids(void **state) {
     assert_int_equal(scale.kind, kind_of(member(one, "kind")));
     assert_near(one, "end", heed_scale_top(&scale), number(one, "end"));
     for (int asked = HEED_SCALE_UNIFORM; asked <= HEED_SCALE_OWN; asked++)
-      assert_int_equal(heed_scale_of_maps((heed_scale_kind)asked, tokens, largest, count).kind, asked);
+      assert_int_equal(heed_scale_of_maps((heed_scale_kind)asked, tokens, largest, count).kind,
+                       asked);
   }
 }
 
@@ -127,8 +137,10 @@ static void test_odd_numbers(void **state) {
   (void)state;
   const double odd[] = {NAN, INFINITY, -INFINITY, -1.0};
   for (int i = 0; i < 4; i++)
-    assert_true(fabs(heed_scale_top(&(heed_scale){HEED_SCALE_UNIFORM, 197, heed_scale_of(HEED_SCALE_AUTO, 197, odd[i]).end}) - 4.0) <
-                1e-12);
+    assert_true(
+        fabs(heed_scale_top(&(heed_scale){HEED_SCALE_UNIFORM, 197,
+                                          heed_scale_of(HEED_SCALE_AUTO, 197, odd[i]).end}) -
+             4.0) < 1e-12);
   for (int kind = HEED_SCALE_UNIFORM; kind <= HEED_SCALE_OWN; kind++) {
     const heed_scale scale = heed_scale_of((heed_scale_kind)kind, 197, 0.5);
     assert_true(isnan(heed_scale_place(&scale, NAN, 0.5)));
@@ -139,7 +151,7 @@ static void test_odd_numbers(void **state) {
   assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3).end == 0.25);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- words */
+/* ---------------------------------------------------------------------------------------- words */
 
 static void test_elsewhere(void **state) {
   (void)state;
@@ -150,13 +162,15 @@ static void test_elsewhere(void **state) {
     char text[HEED_MAP_ELSEWHERE_SIZE];
     float row[ROW];
     uint32_t n = 0, kind = 0;
-    for (heed_json_value weight = heed_json_first(table, weights); weight; weight = heed_json_next(table, weights, weight)) {
+    for (heed_json_value weight = heed_json_first(table, weights); weight;
+         weight = heed_json_next(table, weights, weight)) {
       assert_true(n < ROW);
       row[n++] = (float)number_of(weight);
     }
     while (strcmp(kinds[kind], string_of(member(one, "kind"))) != 0) kind++;
     const char *found =
-        heed_map_elsewhere(row, n, (uint32_t)number(one, "prefix"), (uint32_t)number(one, "token"), (heed_row_kind)kind, text);
+        heed_map_elsewhere(row, n, (uint32_t)number(one, "prefix"), (uint32_t)number(one, "token"),
+                           (heed_row_kind)kind, text);
     assert_string_equal(found, string_of(member(one, "says")));
   }
   const float odd[] = {NAN, 0.0f, 0.0f};
@@ -165,7 +179,8 @@ static void test_elsewhere(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales), cmocka_unit_test(test_grids), cmocka_unit_test(test_odd_numbers),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales), cmocka_unit_test(test_grids),
+                                     cmocka_unit_test(test_odd_numbers),
                                      cmocka_unit_test(test_elsewhere)};
   return cmocka_run_group_tests(tests, open_table, close_table);
 }

@@ -1,5 +1,5 @@
-/* The SIMD vocabulary and its maths, compiled once per level like the kernels: each word against plain C, exp, tanh, erf and
- * sigmoid in units of the last place against double. */
+/* The SIMD vocabulary and its maths, compiled once per level like the kernels: each word against
+ * plain C, exp, tanh, erf and sigmoid in units of the last place against double. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +30,12 @@ static void test_arithmetic(void **state) {
   (void)state;
   const f32xN a = ramp(1.5f, 0.75f), b = ramp(-3.0f, 1.25f), c = ramp(0.1f, 0.3f);
   const lanes x = get(a), y = get(b), z = get(c);
-  const lanes sum = get(f32_add(a, b)), difference = get(f32_sub(a, b)), product = get(f32_mul(a, b)), quotient = get(f32_div(b, a));
-  const lanes root = get(f32_sqrt(a)), size = get(f32_abs(b)), most = get(f32_max(a, b)), least = get(f32_min(a, b));
-  const lanes fused = get(f32_fma(a, b, c)), sign = get(f32_copysign(a, b)), chosen = get(f32_select_less(a, b, a, c));
+  const lanes sum = get(f32_add(a, b)), difference = get(f32_sub(a, b)),
+              product = get(f32_mul(a, b)), quotient = get(f32_div(b, a));
+  const lanes root = get(f32_sqrt(a)), size = get(f32_abs(b)), most = get(f32_max(a, b)),
+              least = get(f32_min(a, b));
+  const lanes fused = get(f32_fma(a, b, c)), sign = get(f32_copysign(a, b)),
+              chosen = get(f32_select_less(a, b, a, c));
   for (int i = 0; i < W; i++) {
     assert_true(sum.at[i] == x.at[i] + y.at[i]);
     assert_true(difference.at[i] == x.at[i] - y.at[i]);
@@ -84,7 +87,8 @@ static void test_reduce_and_transpose(void **state) {
 
 static void test_pow2(void **state) {
   (void)state;
-  for (int n = -126; n <= 127; n++) assert_true(get(f32_pow2(f32_set1(HEED_SIMD_MAGIC + (float)n))).at[W - 1] == ldexpf(1.0f, n));
+  for (int n = -126; n <= 127; n++)
+    assert_true(get(f32_pow2(f32_set1(HEED_SIMD_MAGIC + (float)n))).at[W - 1] == ldexpf(1.0f, n));
 }
 
 /* Distance in units of the expected value's last place. */
@@ -97,7 +101,8 @@ static double ulps(float found, double expected) {
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* Every float of a fine grid on [low, high]. */
-static void sweep(const char *name, f32xN (*word)(f32xN), double (*exact)(double), float low, float high, double most) {
+static void sweep(const char *name, f32xN (*word)(f32xN), double (*exact)(double), float low,
+                  float high, double most) {
   enum { STEPS = 200000 };
   double worst = 0.0;
   float worst_at = 0.0f;
@@ -110,7 +115,9 @@ static void sweep(const char *name, f32xN (*word)(f32xN), double (*exact)(double
     }
   }
   print_message("%s %s: at most %.2f ulp, at %g\n", HEED_SIMD_NAME, name, worst, (double)worst_at);
-  if (!(worst <= most)) fail_msg("%s on %s: %.3f ulp off at %.9g, expected at most %g", name, HEED_SIMD_NAME, worst, (double)worst_at, most);
+  if (!(worst <= most))
+    fail_msg("%s on %s: %.3f ulp off at %.9g, expected at most %g", name, HEED_SIMD_NAME, worst,
+             (double)worst_at, most);
 }
 
 static f32xN word_exp(f32xN x) { return f32_exp(x); }
@@ -138,10 +145,13 @@ static void test_special(void **state) {
   assert_true(one(word_exp, -88.0f) == 0.0f);
   assert_true(one(word_exp, -3e38f) == 0.0f);
   assert_true(isnan(one(word_exp, NAN)));
-  assert_true(one(word_tanh, INFINITY) == 1.0f && one(word_tanh, -INFINITY) == -1.0f && one(word_tanh, 0.0f) == 0.0f && isnan(one(word_tanh, NAN)));
+  assert_true(one(word_tanh, INFINITY) == 1.0f && one(word_tanh, -INFINITY) == -1.0f &&
+              one(word_tanh, 0.0f) == 0.0f && isnan(one(word_tanh, NAN)));
   assert_true(one(word_tanh, 3e38f) == 1.0f && one(word_tanh, 1e-30f) == 1e-30f);
-  assert_true(one(word_erf, INFINITY) == 1.0f && one(word_erf, -INFINITY) == -1.0f && one(word_erf, 0.0f) == 0.0f && isnan(one(word_erf, NAN)));
-  assert_true(one(word_sigmoid, INFINITY) == 1.0f && one(word_sigmoid, -INFINITY) == 0.0f && isnan(one(word_sigmoid, NAN)));
+  assert_true(one(word_erf, INFINITY) == 1.0f && one(word_erf, -INFINITY) == -1.0f &&
+              one(word_erf, 0.0f) == 0.0f && isnan(one(word_erf, NAN)));
+  assert_true(one(word_sigmoid, INFINITY) == 1.0f && one(word_sigmoid, -INFINITY) == 0.0f &&
+              isnan(one(word_sigmoid, NAN)));
 }
 
 /* 77 tells ctest that the test was skipped. */
@@ -154,8 +164,12 @@ static int skip_unless_usable(void) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_tails),    cmocka_unit_test(test_reduce_and_transpose),
-      cmocka_unit_test(test_pow2),       cmocka_unit_test(test_accuracy), cmocka_unit_test(test_special),
+      cmocka_unit_test(test_arithmetic),
+      cmocka_unit_test(test_tails),
+      cmocka_unit_test(test_reduce_and_transpose),
+      cmocka_unit_test(test_pow2),
+      cmocka_unit_test(test_accuracy),
+      cmocka_unit_test(test_special),
   };
   if (skip_unless_usable()) return 77;
   return cmocka_run_group_tests_name("simd " HEED_SIMD_NAME, tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* struct_size: every function that takes a desc accepts one of an older version, which lacks the last field, and one of a newer version,
- * whose further fields are zero. The oracle is a whole desc whose last fields are zero: status, sentence and result must be the same. */
+/* struct_size: every function that takes a desc accepts one of an older version, which lacks the
+ * last field, and one of a newer version, whose further fields are zero. The oracle is a whole desc
+ * whose last fields are zero: status, sentence and result must be the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static outcome ended(heed_status status, uint64_t result) {
   return out;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- ops */
+/* ------------------------------------------------------------------------------------------ ops */
 
 enum {
   X = 1,
@@ -69,13 +70,16 @@ static heed_graph *make_graph(void) {
                 {"heads", HEED_F32, {4, {2, 2, 4, 4}}},
                 {"ids", HEED_I32, {2, {2, 4}}},
                 {"gates", HEED_F32, {3, {2, 4, 8}}}};
-  static const heed_shape constants[] = {{2, {8, 8}}, {1, {8}},     {4, {8, 3, 4, 4}}, {2, {24, 8}},
-                                         {1, {24}},   {2, {32, 8}}, {1, {32}},         {2, {8, 16}}};
+  static const heed_shape constants[] = {{2, {8, 8}},  {1, {8}},    {4, {8, 3, 4, 4}},
+                                         {2, {24, 8}}, {1, {24}},   {2, {32, 8}},
+                                         {1, {32}},    {2, {8, 16}}};
   heed_graph *graph;
   assert_ok(heed_graph_create(context, &graph, &error));
-  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) heed_define_input(graph, inputs[i].name, inputs[i].dtype, &inputs[i].shape);
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+    heed_define_input(graph, inputs[i].name, inputs[i].dtype, &inputs[i].shape);
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
-    const heed_constant_desc desc = {.struct_size = sizeof desc, .shape = constants[i], .data = zeros};
+    const heed_constant_desc desc = {
+        .struct_size = sizeof desc, .shape = constants[i], .data = zeros};
     heed_define_constant(graph, &desc);
   }
   assert_int_equal(heed_graph_value_count(graph), VALUES - 1);
@@ -90,7 +94,8 @@ static outcome graph_ended(heed_graph *graph) {
     hash = mix(hash, node->input, sizeof node->input);
     hash = mix(hash, node->desc, heed_ops[node->op]->desc_size);
   }
-  for (size_t i = VALUES - 1; i < graph->value_count; i++) hash = mix(hash, &graph->values[i].shape, sizeof(heed_shape));
+  for (size_t i = VALUES - 1; i < graph->value_count; i++)
+    hash = mix(hash, &graph->values[i].shape, sizeof(heed_shape));
   const outcome out = ended(heed_graph_status(graph, &error), hash);
   heed_graph_destroy(graph);
   return out;
@@ -121,14 +126,20 @@ OP(embedding, embedding, .ids = {IDS}, .table = {MATRIX}, .mask_padding = true, 
 OP(permute, permute, .x = {X}, .order = {0, 2, 1})
 OP(attention_mask, attention_mask, .key_ids = {IDS}, .padding_id = 3)
 OP(attention, attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS}, .merge_heads = true)
-OP(linear_attention, linear_attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS}, .causal = true, .recurrent = true)
-OP(lstm, recurrent, .x = {X}, .weight_ih = {WIDE}, .weight_hh = {WIDE}, .bias_hh = {WIDE_BIAS}, .reverse = true)
-OP(gru, recurrent, .x = {X}, .weight_ih = {STACKED}, .weight_hh = {STACKED}, .bias_hh = {STACKED_BIAS}, .reverse = true)
-OP(multi_head_attention, multi_head_attention, .query = {X}, .in_weight = {STACKED}, .o_weight = {MATRIX}, .heads = 2, .residual = {GATES})
-OP(transformer_block, transformer_block, .x = {X}, .heads = 2, .self = {.in = {{STACKED}, {0}}, .out = {{MATRIX}, {0}}},
-   .linear1 = {{MATRIX}, {0}}, .linear2 = {{MATRIX}, {0}}, .norm1 = {{VECTOR}, {VECTOR}}, .norm2 = {{VECTOR}, {VECTOR}},
+OP(linear_attention, linear_attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS},
+   .causal = true, .recurrent = true)
+OP(lstm, recurrent, .x = {X}, .weight_ih = {WIDE}, .weight_hh = {WIDE}, .bias_hh = {WIDE_BIAS},
+   .reverse = true)
+OP(gru, recurrent, .x = {X}, .weight_ih = {STACKED}, .weight_hh = {STACKED},
+   .bias_hh = {STACKED_BIAS}, .reverse = true)
+OP(multi_head_attention, multi_head_attention, .query = {X}, .in_weight = {STACKED},
+   .o_weight = {MATRIX}, .heads = 2, .residual = {GATES})
+OP(transformer_block, transformer_block, .x = {X}, .heads = 2,
+   .self = {.in = {{STACKED}, {0}}, .out = {{MATRIX}, {0}}}, .linear1 = {{MATRIX}, {0}},
+   .linear2 = {{MATRIX}, {0}}, .norm1 = {{VECTOR}, {VECTOR}}, .norm2 = {{VECTOR}, {VECTOR}},
    .norm3 = {{VECTOR}, {VECTOR}})
-OP(luong_attention, luong_attention, .decoder = {X}, .encoder = {GATES}, .score = HEED_SCORE_DOT, .wc = {JOINED}, .wc_bias = {VECTOR})
+OP(luong_attention, luong_attention, .decoder = {X}, .encoder = {GATES}, .score = HEED_SCORE_DOT,
+   .wc = {JOINED}, .wc_bias = {VECTOR})
 
 static const entry ops[] = {ENTRY(constant, constant_desc, read_user),
                             ENTRY(activation, activation_desc, kind),
@@ -151,9 +162,10 @@ static const entry ops[] = {ENTRY(constant, constant_desc, read_user),
                             ENTRY(transformer_block, transformer_block_desc, norm3),
                             ENTRY(luong_attention, luong_attention_desc, wc_bias)};
 
-/* ---------------------------------------------------------------------------------------- context, backend, plan, session */
+/* -------------------------------------------------------------- context, backend, plan, session */
 
-static const heed_context_desc context_desc = {.struct_size = sizeof context_desc, .log_user = &context};
+static const heed_context_desc context_desc = {.struct_size = sizeof context_desc,
+                                               .log_user = &context};
 static outcome call_context(const void *desc) {
   heed_context *made;
   const heed_status status = heed_context_create(desc, &made, &error);
@@ -162,7 +174,8 @@ static outcome call_context(const void *desc) {
   return out;
 }
 
-static const heed_cpu_desc cpu_desc = {.struct_size = sizeof cpu_desc, .threads = 2, .level = "scalar"};
+static const heed_cpu_desc cpu_desc = {
+    .struct_size = sizeof cpu_desc, .threads = 2, .level = "scalar"};
 static outcome call_cpu(const void *desc) {
   heed_backend *made;
   const heed_status status = heed_cpu_backend_create(context, desc, &made, &error);
@@ -195,8 +208,10 @@ static void free_small(small *s) {
 }
 
 static const heed_value plan_tap[] = {{X}};
-static const heed_plan_desc plan_desc = {
-    .struct_size = sizeof plan_desc, .taps = plan_tap, .tap_count = 1, .attention = HEED_ATTENTION_MODE_STREAMED};
+static const heed_plan_desc plan_desc = {.struct_size = sizeof plan_desc,
+                                         .taps = plan_tap,
+                                         .tap_count = 1,
+                                         .attention = HEED_ATTENTION_MODE_STREAMED};
 static outcome call_plan(const void *desc) {
   small s = make_small();
   heed_plan *plan;
@@ -214,7 +229,8 @@ static void tell(const char *phase, uint64_t done, uint64_t total, void *user) {
   (void)phase, (void)done, (void)total;
   told += user ? 1000 : 1;
 }
-static const heed_hooks session_hooks_desc = {.struct_size = sizeof session_hooks_desc, .progress = tell, .user = &context};
+static const heed_hooks session_hooks_desc = {
+    .struct_size = sizeof session_hooks_desc, .progress = tell, .user = &context};
 static outcome call_session_hooks(const void *desc) {
   small s = make_small();
   heed_session *session;
@@ -248,7 +264,8 @@ static outcome call_stream(const void *desc) {
 }
 
 static const uint32_t map_rows[] = {1, 3};
-static const heed_attention_map_desc attention_map_desc = {.struct_size = sizeof attention_map_desc, .rows = map_rows, .row_count = 2};
+static const heed_attention_map_desc attention_map_desc = {
+    .struct_size = sizeof attention_map_desc, .rows = map_rows, .row_count = 2};
 static outcome call_attention_map(const void *desc) {
   heed_graph *graph = make_graph();
   const heed_attention_values values = heed_define_attention(graph, &attention_desc);
@@ -269,7 +286,8 @@ static outcome call_attention_map(const void *desc) {
   return out;
 }
 
-static const heed_rollout_desc rollout_desc = {.struct_size = sizeof rollout_desc, .layers = 1, .heads = 1, .tokens = 3, .discard = 0.5f};
+static const heed_rollout_desc rollout_desc = {
+    .struct_size = sizeof rollout_desc, .layers = 1, .heads = 1, .tokens = 3, .discard = 0.5f};
 static outcome call_rollout(const void *desc) {
   const float attention[9] = {0.2f, 0.3f, 0.5f, 0.6f, 0.1f, 0.3f, 0.1f, 0.1f, 0.8f};
   float rollout[9] = {0};
@@ -292,7 +310,8 @@ static const heed_figure_desc figure_desc = {.struct_size = sizeof figure_desc,
 static outcome call_figure(const void *desc) {
   heed_figure figure = {NULL, 0, 0};
   const heed_status status = heed_figure_draw(context, desc, &figure, &error);
-  const outcome out = ended(status, mix(1, figure.pixels, (size_t)3 * figure.width * figure.height));
+  const outcome out =
+      ended(status, mix(1, figure.pixels, (size_t)3 * figure.width * figure.height));
   heed_figure_free(context, &figure);
   return out;
 }
@@ -307,7 +326,7 @@ static const entry objects[] = {ENTRY(context, context_desc, log_user),
                                 ENTRY(rollout, rollout_desc, discard),
                                 ENTRY(figure, figure_desc, note)};
 
-/* ---------------------------------------------------------------------------------------------------------------- models */
+/* --------------------------------------------------------------------------------------- models */
 
 static unsigned char *vit_bytes[2];
 static heed_model_file vit_files[2];
@@ -323,8 +342,11 @@ static outcome call_model(const void *desc) {
 }
 
 static const uint32_t build_rows[] = {0};
-static const heed_build_desc build_desc = {
-    .struct_size = sizeof build_desc, .batch = 2, .rows = build_rows, .row_count = 1, .classes_only = true};
+static const heed_build_desc build_desc = {.struct_size = sizeof build_desc,
+                                           .batch = 2,
+                                           .rows = build_rows,
+                                           .row_count = 1,
+                                           .classes_only = true};
 static outcome call_build(const void *desc) {
   heed_graph *graph;
   const heed_status status = heed_model_build(vit, desc, &graph, &error);
@@ -352,24 +374,31 @@ static outcome call_sequence_build(const void *desc) {
   heed_graph *graph;
   const heed_status status = heed_sequence_build(sequence.model, desc, &graph, &error);
   heed_value_info info = {0};
-  if (graph) assert_int_equal(heed_graph_value_info(graph, heed_graph_find(graph, "logits"), &info), HEED_OK);
+  if (graph)
+    assert_int_equal(heed_graph_value_info(graph, heed_graph_find(graph, "logits"), &info),
+                     HEED_OK);
   const outcome out = ended(status, mix(1, &info.shape, sizeof info.shape));
   heed_graph_destroy(graph);
   return out;
 }
 
-static const heed_decoder_desc decoder_desc = {
-    .struct_size = sizeof decoder_desc, .source_length = 4, .max_length = 3, .logits = true, .attention = true};
+static const heed_decoder_desc decoder_desc = {.struct_size = sizeof decoder_desc,
+                                               .source_length = 4,
+                                               .max_length = 3,
+                                               .logits = true,
+                                               .attention = true};
 static const int32_t source[4] = {1, 2, 3, 4};
 
 static outcome decode(const void *desc, const heed_hooks *creating, const heed_hooks *running) {
   heed_decoder *decoder;
   uint64_t made = 0;
   told = 0;
-  heed_status status = heed_decoder_create(sequence.model, backend, desc, creating, &decoder, &error);
+  heed_status status =
+      heed_decoder_create(sequence.model, backend, desc, creating, &decoder, &error);
   if (status == HEED_OK) {
     status = heed_decoder_run(decoder, source, sizeof source, running, &error);
-    made = (heed_decoder_logits(decoder) ? 1u : 0u) + (heed_decoder_attention_shape(decoder, HEED_ATTENTION_CROSS, 0).rank ? 2u : 0u) +
+    made = (heed_decoder_logits(decoder) ? 1u : 0u) +
+           (heed_decoder_attention_shape(decoder, HEED_ATTENTION_CROSS, 0).rank ? 2u : 0u) +
            told * 16;
   }
   heed_decoder_destroy(decoder);
@@ -392,12 +421,14 @@ static const entry files[] = {ENTRY(model, model_desc, file_count),
                               ENTRY(decoder_hooks, hooks, user),
                               ENTRY(decode_hooks, hooks, user)};
 
-/* ----------------------------------------------------------------------------------------------------------------- tests */
+/* ---------------------------------------------------------------------------------------- tests */
 
 static void set_struct_size(void *desc, size_t size) { memcpy(desc, &size, sizeof size); }
 
-/* A block of `bytes` (so that a sanitizer sees what is read past it) that begins with `copied` bytes of the desc. */
-static outcome call_with(const entry *e, size_t bytes, size_t copied, int rest, size_t struct_size) {
+/* A block of `bytes` (so that a sanitizer sees what is read past it) that begins with `copied`
+ * bytes of the desc. */
+static outcome call_with(const entry *e, size_t bytes, size_t copied, int rest,
+                         size_t struct_size) {
   unsigned char *desc = malloc(bytes);
   memset(desc, rest, bytes);
   memcpy(desc, e->desc, copied < bytes ? copied : bytes);
@@ -407,30 +438,44 @@ static outcome call_with(const entry *e, size_t bytes, size_t copied, int rest, 
   return out;
 }
 
-static void assert_same(const char *name, const char *what, const outcome *found, const outcome *expected) {
-  if (found->status != expected->status || found->result != expected->result || strcmp(found->sentence, expected->sentence) != 0)
-    fail_msg("%s, %s: found %s %llx \"%s\", expected %s %llx \"%s\"", name, what, heed_status_name(found->status),
-             (unsigned long long)found->result, found->sentence, heed_status_name(expected->status), (unsigned long long)expected->result,
+static void assert_same(const char *name, const char *what, const outcome *found,
+                        const outcome *expected) {
+  if (found->status != expected->status || found->result != expected->result ||
+      strcmp(found->sentence, expected->sentence) != 0)
+    fail_msg("%s, %s: found %s %llx \"%s\", expected %s %llx \"%s\"", name, what,
+             heed_status_name(found->status), (unsigned long long)found->result, found->sentence,
+             heed_status_name(expected->status), (unsigned long long)expected->result,
              expected->sentence);
 }
 
 static void assert_refused(const char *name, const char *what, const outcome *found) {
   if (found->status != HEED_INVALID_ARGUMENT || !strstr(found->sentence, "struct_size"))
-    fail_msg("%s, %s: found %s \"%s\", expected INVALID_ARGUMENT and struct_size", name, what, heed_status_name(found->status),
-             found->sentence);
+    fail_msg("%s, %s: found %s \"%s\", expected INVALID_ARGUMENT and struct_size", name, what,
+             heed_status_name(found->status), found->sentence);
 }
 
 static void check_entry(const entry *e) {
   enum { MORE = 16 };
-  const size_t size = e->size, older = e->last / sizeof(size_t) * sizeof(size_t); /* sizes of structs are multiples of that */
-  const outcome whole = call_with(e, size, size, 0, size), without = call_with(e, size, older, 0, size);
-  const outcome exact = call_with(e, older, older, 0, older), filled = call_with(e, size, older, 0xFF, older);
+  /* sizes of structs are multiples of that */
+  const size_t size = e->size, older = e->last / sizeof(size_t) * sizeof(size_t);
+  const outcome whole = call_with(e, size, size, 0, size),
+                without = call_with(e, size, older, 0, size);
+  const outcome exact = call_with(e, older, older, 0, older),
+                filled = call_with(e, size, older, 0xFF, older);
   assert_same(e->name, "older", &exact, &without);
   assert_same(e->name, "older, other bytes behind", &filled, &without);
-  const outcome newer = call_with(e, size + MORE, size, 0, size + MORE), unknown = call_with(e, size + MORE, size, 1, size + MORE);
+  const outcome newer = call_with(e, size + MORE, size, 0, size + MORE),
+                unknown = call_with(e, size + MORE, size, 1, size + MORE);
   assert_same(e->name, "newer, new fields zero", &newer, &whole);
   assert_refused(e->name, "newer, new fields set", &unknown);
-  const size_t refused[] = {0, 3, sizeof(size_t) - 1, size - 1, size + 1, (size_t)1 << 20, SIZE_MAX, SIZE_MAX - sizeof(size_t) + 1};
+  const size_t refused[] = {0,
+                            3,
+                            sizeof(size_t) - 1,
+                            size - 1,
+                            size + 1,
+                            (size_t)1 << 20,
+                            SIZE_MAX,
+                            SIZE_MAX - sizeof(size_t) + 1};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     const outcome wrong = call_with(e, size, size, 0, refused[i]);
     char what[48];
@@ -461,7 +506,8 @@ static void test_models(void **state) {
 static void test_whole_descs_are_accepted(void **state) {
   (void)state;
   const entry *lists[] = {ops, objects, files};
-  const size_t counts[] = {sizeof ops / sizeof *ops, sizeof objects / sizeof *objects, sizeof files / sizeof *files};
+  const size_t counts[] = {sizeof ops / sizeof *ops, sizeof objects / sizeof *objects,
+                           sizeof files / sizeof *files};
   for (int l = 0; l < 3; l++)
     for (size_t i = 0; i < counts[l]; i++) {
       const entry *e = &lists[l][i];

@@ -9,7 +9,7 @@
 enum { MOST = 5000 };
 
 typedef struct job {
-  uint8_t runs[MOST];     /* one byte a task: tasks never share one */
+  uint8_t runs[MOST]; /* one byte a task: tasks never share one */
   uint32_t worker[MOST];
 } job;
 
@@ -37,7 +37,9 @@ static void test_every_task_once(void **state) {
       memset(j, 0, sizeof *j);
       heed_thread_pool_run(pool, count, mark, j);
       for (uint64_t i = 0; i < MOST; i++) {
-        if (j->runs[i] != (i < count)) fail_msg("task %llu of %llu ran %u times", (unsigned long long)i, (unsigned long long)count, j->runs[i]);
+        if (j->runs[i] != (i < count))
+          fail_msg("task %llu of %llu ran %u times", (unsigned long long)i,
+                   (unsigned long long)count, j->runs[i]);
         assert_true(j->worker[i] < thread_counts[t]);
       }
     }
@@ -69,6 +71,7 @@ static void test_idle_pool(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_idle_pool)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_task_once),
+                                     cmocka_unit_test(test_idle_pool)};
   return cmocka_run_group_tests_name("thread pool", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The WebAssembly modules' string functions and qsort beside libc's, over random short texts and rows. */
+/* The WebAssembly modules' string functions and qsort beside libc's, over random short texts and
+ * rows. */
 #include "support/test.h"
 
 #include <stdint.h>
@@ -47,8 +48,10 @@ static void test_texts(void **state) {
     const size_t length = fill(text, &seed, 11);
     fill(part, &seed, 3);
     const int c = "abcd\0"[next(&seed) % 5];
-    if (web_strstr(text, part) != strstr(text, part) || web_strcspn(text, part) != strcspn(text, part) || web_strpbrk(text, part) != strpbrk(text, part) ||
-        web_strchr(text, c) != strchr(text, c) || web_memchr(text, c, length) != memchr(text, c, length))
+    if (web_strstr(text, part) != strstr(text, part) ||
+        web_strcspn(text, part) != strcspn(text, part) ||
+        web_strpbrk(text, part) != strpbrk(text, part) || web_strchr(text, c) != strchr(text, c) ||
+        web_memchr(text, c, length) != memchr(text, c, length))
       fail_msg("\"%s\" and \"%s\", %d: other than libc", text, part, c);
   }
 }
@@ -67,7 +70,8 @@ static void test_sort(void **state) {
     for (size_t k = 0; k < count; k++) ours[k] = theirs[k] = (float)(next(&seed) % 30);
     web_qsort(ours, count, sizeof *ours, descending);
     qsort(theirs, count, sizeof *theirs, descending);
-    if (memcmp(ours, theirs, count * sizeof *ours) != 0) fail_msg("row %d of %zu: not in order", i, count);
+    if (memcmp(ours, theirs, count * sizeof *ours) != 0)
+      fail_msg("row %d of %zu: not in order", i, count);
   }
 }
 

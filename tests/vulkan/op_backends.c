@@ -1,9 +1,11 @@
-/* Brings Vulkan to the op tests: linked beside one, it runs on the first device instead of the CPU. With HEED_VULKAN_VALIDATE set in
- * the environment all of it runs under validation, and a message fails the program; with HEED_VULKAN_GPU_KERNELS it runs the kernels
- * that a GPU would, with HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier by its name, with
- * HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission, with HEED_VULKAN_HALF factors of products are fp16;
- * HEED_VULKAN_RANGE says how many bytes a binding may have, HEED_VULKAN_FILL how many workgroups fill the device, so that small work is
- * cut too, HEED_VULKAN_VENDOR whose tiles, HEED_VULKAN_CHOICE the number of a tile that tuning tries. */
+/* Brings Vulkan to the op tests: linked beside one, it runs on the first device instead of the CPU.
+ * With HEED_VULKAN_VALIDATE set in the environment all of it runs under validation, and a message
+ * fails the program; with HEED_VULKAN_GPU_KERNELS it runs the kernels that a GPU would, with
+ * HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier
+ * by its name, with HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission, with
+ * HEED_VULKAN_HALF factors of products are fp16; HEED_VULKAN_RANGE says how many bytes a binding
+ * may have, HEED_VULKAN_FILL how many workgroups fill the device, so that small work is cut too,
+ * HEED_VULKAN_VENDOR whose tiles, HEED_VULKAN_CHOICE the number of a tile that tuning tries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,8 @@ static heed_vulkan_validation validation(void) {
 static bool is_half(void) { return getenv("HEED_VULKAN_HALF") != NULL; }
 static bool plays_gpu(void) { return getenv("HEED_VULKAN_GPU_KERNELS") != NULL; }
 
-static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend, heed_error *error) {
+static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend,
+                               heed_error *error) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   (void)index;
   desc.validate = validation();
@@ -31,7 +34,8 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   desc.precision = is_half() ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
-    if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0) desc.tier = (heed_vulkan_tier)i;
+    if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0)
+      desc.tier = (heed_vulkan_tier)i;
   const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
   if (flops) desc.submit_flops = strtoull(flops, NULL, 10);
   const char *vendor = getenv("HEED_VULKAN_VENDOR");
@@ -62,6 +66,8 @@ bool test_backend_is_clean(const heed_backend *backend) {
   return messages == 0;
 }
 
-/* Each new shape compiles pipelines, on a software driver for a good part of a second; for longer under validation, and where rows
- * stay in registers. */
-uint32_t test_backend_slowness(void) { return validation() == HEED_VULKAN_VALIDATE_GPU || plays_gpu() ? 30 : 5; }
+/* Each new shape compiles pipelines, on a software driver for a good part of a second; for longer
+ * under validation, and where rows stay in registers. */
+uint32_t test_backend_slowness(void) {
+  return validation() == HEED_VULKAN_VALIDATE_GPU || plays_gpu() ? 30 : 5;
+}

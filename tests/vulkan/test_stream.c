@@ -1,5 +1,5 @@
-/* Streams of runs, on the CPU and on Vulkan: results in order and with the bits of single runs, errors for each item, nothing allocated
- * while items are in flight. */
+/* Streams of runs, on the CPU and on Vulkan: results in order and with the bits of single runs,
+ * errors for each item, nothing allocated while items are in flight. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ static void open_program(vulkan_program *program, const heed_vulkan_desc *desc) 
   assert_ok(heed_session_create(program->plan, NULL, &program->session, &error));
 }
 
-static heed_status open_stream(vulkan_program *program, uint32_t in_flight, heed_stream **stream, heed_error *error) {
+static heed_status open_stream(vulkan_program *program, uint32_t in_flight, heed_stream **stream,
+                               heed_error *error) {
   const heed_value outputs[] = {program->z, program->y};
   const heed_stream_desc desc = {sizeof desc, in_flight, &program->x, 1, outputs, 2};
   return heed_stream_create(program->session, &desc, stream, error);
@@ -30,7 +31,8 @@ static heed_status open_stream(vulkan_program *program, uint32_t in_flight, heed
 
 static void make_items(vulkan_program *program, item items[ITEMS]) {
   for (int i = 0; i < ITEMS; i++)
-    for (int k = 0; k < VULKAN_TEST_SIZE; k++) items[i].x[k] = program->input[(k + 31 * i) % VULKAN_TEST_SIZE];
+    for (int k = 0; k < VULKAN_TEST_SIZE; k++)
+      items[i].x[k] = program->input[(k + 31 * i) % VULKAN_TEST_SIZE];
 }
 
 /* One by one. */
@@ -113,24 +115,34 @@ static void check_misuse(const heed_vulkan_desc *desc) {
   vulkan_program_start(&program, NULL);
   make_items(&program, items);
   open_program(&program, desc);
-  assert_fails(open_stream(&program, 9, &stream, &error), HEED_INVALID_ARGUMENT, "too many runs in flight (found 9, expected at most 8)");
+  assert_fails(open_stream(&program, 9, &stream, &error), HEED_INVALID_ARGUMENT,
+               "too many runs in flight (found 9, expected at most 8)");
   assert_null(stream);
-  const heed_stream_desc wrong_in = {sizeof wrong_in, 2, &program.y, 1, NULL, 0}, wrong_out = {sizeof wrong_out, 2, NULL, 0, &(heed_value){100}, 1};
-  assert_fails(heed_stream_create(program.session, &wrong_in, &stream, &error), HEED_INVALID_ARGUMENT, "is not an input (found a computed value");
-  assert_fails(heed_stream_create(program.session, &wrong_out, &stream, &error), HEED_INVALID_ARGUMENT, "no such value in this graph (found id 100");
+  const heed_stream_desc wrong_in = {sizeof wrong_in, 2, &program.y, 1, NULL, 0},
+                         wrong_out = {sizeof wrong_out, 2, NULL, 0, &(heed_value){100}, 1};
+  assert_fails(heed_stream_create(program.session, &wrong_in, &stream, &error),
+               HEED_INVALID_ARGUMENT, "is not an input (found a computed value");
+  assert_fails(heed_stream_create(program.session, &wrong_out, &stream, &error),
+               HEED_INVALID_ARGUMENT, "no such value in this graph (found id 100");
   assert_ok(open_stream(&program, 0, &stream, &error));
   assert_ok(open_stream(&program, 2, &other, &error));
   assert_fails(collect(stream, &items[0], &error), HEED_INVALID_ARGUMENT, "nothing was submitted");
   const void *const nothing[] = {NULL};
-  assert_fails(heed_stream_submit(stream, nothing, &error), HEED_INVALID_ARGUMENT, "input 0 missing");
+  assert_fails(heed_stream_submit(stream, nothing, &error), HEED_INVALID_ARGUMENT,
+               "input 0 missing");
   submit(stream, &items[0]);
   submit(stream, &items[1]);
   const void *const inputs[] = {items[2].x};
-  assert_fails(heed_stream_submit(stream, inputs, &error), HEED_INVALID_ARGUMENT, "collect before the next is submitted (found 2");
+  assert_fails(heed_stream_submit(stream, inputs, &error), HEED_INVALID_ARGUMENT,
+               "collect before the next is submitted (found 2");
   assert_fails(heed_stream_submit(other, inputs, &error), HEED_INVALID_ARGUMENT, "another stream");
-  assert_fails(heed_session_run(program.session, NULL, &error), HEED_INVALID_ARGUMENT, "a stream has runs in flight (found 2");
-  assert_fails(heed_session_write(program.session, program.x, items[0].x, sizeof items[0].x, &error), HEED_INVALID_ARGUMENT, "in flight");
-  assert_fails(heed_session_read(program.session, program.y, 0, 1, items[0].y, &error), HEED_INVALID_ARGUMENT, "in flight");
+  assert_fails(heed_session_run(program.session, NULL, &error), HEED_INVALID_ARGUMENT,
+               "a stream has runs in flight (found 2");
+  assert_fails(
+      heed_session_write(program.session, program.x, items[0].x, sizeof items[0].x, &error),
+      HEED_INVALID_ARGUMENT, "in flight");
+  assert_fails(heed_session_read(program.session, program.y, 0, 1, items[0].y, &error),
+               HEED_INVALID_ARGUMENT, "in flight");
   heed_stream_destroy(stream);
   assert_ok(heed_stream_submit(other, inputs, &error));
   void *const skipped[] = {NULL, NULL};
@@ -166,8 +178,10 @@ static void test_device_lost(void **state) {
   open_program(&program, &desc);
   assert_ok(open_stream(&program, 2, &stream, &error));
   for (int i = 0; i < ITEMS + 2; i++) {
-    if (i >= 2 && i - 2 < 2) assert_ok(collect(stream, &items[i - 2], &error));
-    else if (i >= 2) assert_fails(collect(stream, &items[i - 2], &error), HEED_DEVICE_LOST, "lost");
+    if (i >= 2 && i - 2 < 2)
+      assert_ok(collect(stream, &items[i - 2], &error));
+    else if (i >= 2)
+      assert_fails(collect(stream, &items[i - 2], &error), HEED_DEVICE_LOST, "lost");
     if (i < ITEMS) submit(stream, &items[i]);
   }
   heed_stream *another;
@@ -227,14 +241,16 @@ static void test_memory(void **state) {
   vulkan_program_close(&program);
   desc.memory_budget = memory.weights + memory.arena + 4096; /* room for the program and a slot */
   open_program(&program, &desc);
-  assert_fails(open_stream(&program, 8, &stream, &error), HEED_OUT_OF_DEVICE_MEMORY, "too little memory is left");
+  assert_fails(open_stream(&program, 8, &stream, &error), HEED_OUT_OF_DEVICE_MEMORY,
+               "too little memory is left");
   vulkan_program_end(&program);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cpu),         cmocka_unit_test(test_vulkan), cmocka_unit_test(test_misuse),
-      cmocka_unit_test(test_device_lost), cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_cpu),    cmocka_unit_test(test_vulkan),
+      cmocka_unit_test(test_misuse), cmocka_unit_test(test_device_lost),
+      cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The Vulkan backend on its own: devices, memory with and without staging, faults, hooks, the same bits twice. */
+/* The Vulkan backend on its own: devices, memory with and without staging, faults, hooks, the same
+ * bits twice. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +23,24 @@ static void test_devices(void **state) {
   heed_backend *backend;
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   desc.device = (int32_t)count;
-  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_NO_DEVICE, "no device");
+  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_NO_DEVICE,
+               "no device");
   assert_null(backend);
   desc.device = -1;
   const size_t refused[] = {0, 3, sizeof desc + 1, SIZE_MAX};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     desc.struct_size = refused[i];
-    assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT, "vulkan: struct_size");
+    assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error),
+                 HEED_INVALID_ARGUMENT, "vulkan: struct_size");
   }
   heed_vulkan_check check;
-  assert_fails(heed_vulkan_self_check(context, &desc, &check, &error), HEED_INVALID_ARGUMENT, "vulkan: struct_size");
+  assert_fails(heed_vulkan_self_check(context, &desc, &check, &error), HEED_INVALID_ARGUMENT,
+               "vulkan: struct_size");
   heed_context_destroy(context);
 }
 
-/* A desc that ends before `memory_limit`, with bytes behind it that would refuse every allocation; and one with fields that are not known. */
+/* A desc that ends before `memory_limit`, with bytes behind it that would refuse every allocation;
+ * and one with fields that are not known. */
 static void test_descs_of_other_versions(void **state) {
   (void)state;
   heed_error error;
@@ -55,7 +60,8 @@ static void test_descs_of_other_versions(void **state) {
   assert_ok(heed_vulkan_backend_create(context, &newer.desc, &backend, &error));
   heed_backend_destroy(backend);
   newer.more[1] = 1;
-  assert_fails(heed_vulkan_backend_create(context, &newer.desc, &backend, &error), HEED_INVALID_ARGUMENT, "vulkan: struct_size has fields");
+  assert_fails(heed_vulkan_backend_create(context, &newer.desc, &backend, &error),
+               HEED_INVALID_ARGUMENT, "vulkan: struct_size has fields");
   heed_context_destroy(context);
 }
 
@@ -82,7 +88,8 @@ static void test_memory(void **state) {
   run_right(&desc);
 }
 
-/* Weights in fp16, which are exact here: as texels and as words, in kernels for a software device and for a GPU. */
+/* Weights in fp16, which are exact here: as texels and as words, in kernels for a software device
+ * and for a GPU. */
 static void test_precision(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -100,7 +107,8 @@ static void test_precision(void **state) {
   desc.gpu_kernels = true;
   run_right(&desc);
   program.weight[77] = -70000.0f;
-  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED, "does not fit fp16 (found -70000");
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED,
+               "does not fit fp16 (found -70000");
   program.weight[77] = -65504.0f;
   vulkan_program_close(&program);
   assert_ok(vulkan_program_open(&program, &desc, &error));
@@ -108,7 +116,8 @@ static void test_precision(void **state) {
   vulkan_program_end(&program);
 }
 
-/* A weight past the largest buffer is read in parts; a plan whose panel is larger than that is refused. A device that has no more than the floor gives the same numbers. */
+/* A weight past the largest buffer is read in parts; a plan whose panel is larger than that is
+ * refused. A device that has no more than the floor gives the same numbers. */
 static void test_limits(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -123,11 +132,13 @@ static void test_limits(void **state) {
   run_right(&desc);
   desc.range_limit = 4 * 60 * 15;
   vulkan_program_start(&program, NULL);
-  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED, "linear: a tensor is larger than a buffer of this device may be");
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED,
+               "linear: a tensor is larger than a buffer of this device may be");
   vulkan_program_end(&program);
 }
 
-/* Every tier up to the device's own gives the right numbers, by the kernels of a GPU; one above it is refused. */
+/* Every tier up to the device's own gives the right numbers, by the kernels of a GPU; one above it
+ * is refused. */
 static void test_tiers(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -142,9 +153,12 @@ static void test_tiers(void **state) {
   assert_true(info.tier >= HEED_VULKAN_TIER_FLOOR && info.tier <= HEED_VULKAN_TIER_COOPERATIVE_2);
   desc.gpu_kernels = true;
   for (desc.tier = HEED_VULKAN_TIER_FLOOR; desc.tier <= info.tier; desc.tier++) run_right(&desc);
-  if (heed_vulkan_tier_name(desc.tier)) assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_UNSUPPORTED, "tier");
+  if (heed_vulkan_tier_name(desc.tier))
+    assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_UNSUPPORTED,
+                 "tier");
   desc.tier = (heed_vulkan_tier)99;
-  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT, "tier");
+  assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_INVALID_ARGUMENT,
+               "tier");
   heed_context_destroy(context);
 }
 
@@ -181,7 +195,8 @@ static void test_unwritten_input(void **state) {
   vulkan_program_start(&program, NULL);
   assert_ok(vulkan_program_open(&program, NULL, &error));
   assert_ok(heed_session_run(program.session, NULL, &error));
-  assert_ok(heed_session_read(program.session, program.y, 0, VULKAN_TEST_SIZE, program.y_found, &error));
+  assert_ok(
+      heed_session_read(program.session, program.y, 0, VULKAN_TEST_SIZE, program.y_found, &error));
   memset(program.input, 0, sizeof program.input);
   assert_ok(heed_session_read(program.session, program.z, 0, 5 * 70, program.z_found, &error));
   vulkan_program_check(&program);
@@ -193,7 +208,8 @@ static double no_time(void *user) {
   return 0.0;
 }
 
-/* Every step's time by the device's clock, and results as of any other run; a loss on the way is told. */
+/* Every step's time by the device's clock, and results as of any other run; a loss on the way is
+ * told. */
 static void test_profile(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -203,12 +219,17 @@ static void test_profile(void **state) {
   heed_step_time times[8];
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   heed_status status = HEED_DEVICE_LOST;
-  for (desc.lose_at_submit = 1; status != HEED_OK && desc.lose_at_submit < 20; desc.lose_at_submit++) {
+  for (desc.lose_at_submit = 1; status != HEED_OK && desc.lose_at_submit < 20;
+       desc.lose_at_submit++) {
     vulkan_program_start(&program, NULL);
     status = vulkan_program_open(&program, &desc, &error);
     if (status == HEED_OK) assert_int_equal(heed_plan_step_count(program.plan), 4);
-    if (status == HEED_OK) assert_fails(heed_session_profile(program.session, NULL, times, &error), HEED_INVALID_ARGUMENT, "clock");
-    if (status == HEED_OK) status = heed_session_write(program.session, program.x, program.input, sizeof program.input, &error);
+    if (status == HEED_OK)
+      assert_fails(heed_session_profile(program.session, NULL, times, &error),
+                   HEED_INVALID_ARGUMENT, "clock");
+    if (status == HEED_OK)
+      status = heed_session_write(program.session, program.x, program.input, sizeof program.input,
+                                  &error);
     if (status == HEED_OK) status = heed_session_profile(program.session, &clock, times, &error);
     assert_true(status == HEED_OK || status == HEED_DEVICE_LOST);
     if (status != HEED_OK) vulkan_program_end(&program);
@@ -224,7 +245,8 @@ static void test_profile(void **state) {
     sum += times[i].microseconds;
   }
   assert_true(sum > 0.0);
-  assert_ok(heed_session_read(program.session, program.y, 0, VULKAN_TEST_SIZE, program.y_found, &error));
+  assert_ok(
+      heed_session_read(program.session, program.y, 0, VULKAN_TEST_SIZE, program.y_found, &error));
   assert_ok(heed_session_read(program.session, program.z, 0, 5 * 70, program.z_found, &error));
   vulkan_program_check(&program);
   vulkan_program_end(&program);
@@ -239,7 +261,8 @@ static void test_ceiling(void **state) {
   heed_vulkan_ceiling ceiling;
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   vulkan_program_start(&program, NULL);
-  assert_fails(heed_vulkan_measure_ceiling(NULL, &ceiling, &error), HEED_INVALID_ARGUMENT, "no Vulkan backend");
+  assert_fails(heed_vulkan_measure_ceiling(NULL, &ceiling, &error), HEED_INVALID_ARGUMENT,
+               "no Vulkan backend");
   desc.memory_limit = (uint64_t)12 << 20; /* not enough for a copy of the usual size */
   assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
   assert_ok(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error));
@@ -251,8 +274,10 @@ static void test_ceiling(void **state) {
   desc.memory_limit = 0;
   desc.lose_at_submit = 2;
   assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
-  assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST, "lost");
-  assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST, "new backend");
+  assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST,
+               "lost");
+  assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST,
+               "new backend");
   vulkan_program_end(&program);
 }
 
@@ -268,7 +293,8 @@ static void count_stages(const char *phase, uint64_t done, uint64_t total, void 
   assert_int_equal(done, w->calls);
 }
 
-/* A run cut into submissions gives the same numbers, with hooks and under a clock too, and a loss in the midst of it is told. */
+/* A run cut into submissions gives the same numbers, with hooks and under a clock too, and a loss
+ * in the midst of it is told. */
 static void test_submissions(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -296,12 +322,14 @@ static void test_submissions(void **state) {
   vulkan_program_close(&program);
   desc.lose_at_submit = before - submissions / 2;
   heed_status status = vulkan_program_open(&program, &desc, &error);
-  for (int i = 0; status == HEED_OK && i < 4; i++) status = vulkan_program_run(&program, NULL, &error);
+  for (int i = 0; status == HEED_OK && i < 4; i++)
+    status = vulkan_program_run(&program, NULL, &error);
   assert_int_equal(status, HEED_DEVICE_LOST);
   vulkan_program_end(&program);
 }
 
-/* Lost at submission n: creating or running says so, every later call says so, destroying works; a new backend works. */
+/* Lost at submission n: creating or running says so, every later call says so, destroying works; a
+ * new backend works. */
 static void test_device_lost(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -312,15 +340,19 @@ static void test_device_lost(void **state) {
     desc.lose_at_submit = n;
     vulkan_program_start(&program, NULL);
     heed_status status = vulkan_program_open(&program, &desc, &error);
-    for (uint32_t i = 0; i < n && status == HEED_OK; i++) status = vulkan_program_run(&program, NULL, &error);
+    for (uint32_t i = 0; i < n && status == HEED_OK; i++)
+      status = vulkan_program_run(&program, NULL, &error);
     assert_int_equal(status, HEED_DEVICE_LOST);
     assert_non_null(strstr(error.message, "lost"));
     if (program.session) {
       assert_fails(vulkan_program_run(&program, NULL, &error), HEED_DEVICE_LOST, "new backend");
-      assert_fails(heed_session_read(program.session, program.y, 0, 1, program.y_found, &error), HEED_DEVICE_LOST, "new backend");
+      assert_fails(heed_session_read(program.session, program.y, 0, 1, program.y_found, &error),
+                   HEED_DEVICE_LOST, "new backend");
     }
     heed_session *another;
-    if (program.plan) assert_fails(heed_session_create(program.plan, NULL, &another, &error), HEED_DEVICE_LOST, "new backend");
+    if (program.plan)
+      assert_fails(heed_session_create(program.plan, NULL, &another, &error), HEED_DEVICE_LOST,
+                   "new backend");
     vulkan_program_close(&program);
     assert_ok(vulkan_program_open(&program, NULL, &error));
     assert_ok(vulkan_program_run(&program, NULL, &error));
@@ -329,7 +361,8 @@ static void test_device_lost(void **state) {
   }
 }
 
-/* Every limit from none to enough gives OUT_OF_DEVICE_MEMORY and leaves nothing behind; then it works. */
+/* Every limit from none to enough gives OUT_OF_DEVICE_MEMORY and leaves nothing behind; then it
+ * works. */
 static void test_device_memory(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -357,7 +390,8 @@ static void test_device_memory(void **state) {
   assert_true(failed && worked);
 }
 
-/* A budget of memory: past it a sentence with both numbers before anything is allocated; staging gets by with less. */
+/* A budget of memory: past it a sentence with both numbers before anything is allocated; staging
+ * gets by with less. */
 static void test_memory_budget(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -367,7 +401,8 @@ static void test_memory_budget(void **state) {
   desc.memory_budget = 10000;
   desc.memory_limit = 1; /* the driver is not even asked */
   vulkan_program_start(&program, NULL);
-  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY, "too little memory is left on");
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY,
+               "too little memory is left on");
   assert_non_null(strstr(error.message, "(found 10000 bytes, expected "));
   vulkan_program_end(&program);
   desc.memory_limit = 0;
@@ -377,7 +412,8 @@ static void test_memory_budget(void **state) {
   run_right(&desc);
   desc.memory_budget = 60000; /* room for the program and not for staging */
   vulkan_program_start(&program, NULL);
-  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY, "too little memory is left on");
+  assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY,
+               "too little memory is left on");
   vulkan_program_end(&program);
 }
 
@@ -469,10 +505,15 @@ static void test_prediction(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_devices),     cmocka_unit_test(test_descs_of_other_versions), cmocka_unit_test(test_memory),        cmocka_unit_test(test_same_bits),
-      cmocka_unit_test(test_device_lost), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_host_memory),
-      cmocka_unit_test(test_hooks),       cmocka_unit_test(test_prediction),        cmocka_unit_test(test_profile),      cmocka_unit_test(test_precision),      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_submissions), cmocka_unit_test(test_memory_budget),
+      cmocka_unit_test(test_devices),         cmocka_unit_test(test_descs_of_other_versions),
+      cmocka_unit_test(test_memory),          cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_device_lost),     cmocka_unit_test(test_device_memory),
+      cmocka_unit_test(test_host_memory),     cmocka_unit_test(test_hooks),
+      cmocka_unit_test(test_prediction),      cmocka_unit_test(test_profile),
+      cmocka_unit_test(test_precision),       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers),
+      cmocka_unit_test(test_ceiling),         cmocka_unit_test(test_submissions),
+      cmocka_unit_test(test_memory_budget),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

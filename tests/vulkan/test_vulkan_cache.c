@@ -1,4 +1,5 @@
-/* The cache directory: made when missing, written, read again; damaged and foreign files are replaced, never trusted. */
+/* The cache directory: made when missing, written, read again; damaged and foreign files are
+ * replaced, never trusted. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static void file_path(const char *ending, char path[600]) {
   assert_non_null(dir);
   for (struct dirent *entry; (entry = readdir(dir));) {
     const size_t length = strlen(entry->d_name), wanted = strlen(ending);
-    if (length > wanted && strcmp(entry->d_name + length - wanted, ending) == 0) snprintf(path, 600, "%s/%.200s", directory, entry->d_name);
+    if (length > wanted && strcmp(entry->d_name + length - wanted, ending) == 0)
+      snprintf(path, 600, "%s/%.200s", directory, entry->d_name);
   }
   closedir(dir);
 }
@@ -55,7 +57,8 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 }
 
 /* After damage the results are right and the file is whole again. */
-static void damaged(const char *path, const unsigned char *bytes, size_t size, const unsigned char *whole, size_t whole_size) {
+static void damaged(const char *path, const unsigned char *bytes, size_t size,
+                    const unsigned char *whole, size_t whole_size) {
   size_t found;
   write_file(path, bytes, size);
   run_with_cache();
@@ -100,7 +103,8 @@ static void test_tiles(void **state) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   vulkan_program_start(&program, NULL);
   assert_ok(vulkan_program_open(&program, &desc, &error));
-  assert_fails(heed_vulkan_tune(program.backend, program.graph, &tuning, &error), HEED_UNSUPPORTED, "directory");
+  assert_fails(heed_vulkan_tune(program.backend, program.graph, &tuning, &error), HEED_UNSUPPORTED,
+               "directory");
   vulkan_program_close(&program);
   desc.cache_directory = directory;
   assert_ok(vulkan_program_open(&program, &desc, &error));
@@ -127,7 +131,8 @@ static void test_tiles(void **state) {
   free(bytes);
 }
 
-/* An attention is measured as products are, once for two alike; the same plan runs with what was found. */
+/* An attention is measured as products are, once for two alike; the same plan runs with what was
+ * found. */
 static void test_attention_tiles(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -142,7 +147,10 @@ static void test_attention_tiles(void **state) {
   assert_ok(heed_graph_create(context, &graph, &error));
   const heed_value x = heed_define_input(graph, "x", HEED_F32, &HEED_SHAPE(2, 2, 40, 8));
   const heed_attention_desc first = {.struct_size = sizeof first, .query = x, .key = x, .value = x};
-  const heed_attention_desc second = {.struct_size = sizeof second, .query = heed_define_attention(graph, &first).output, .key = x, .value = x};
+  const heed_attention_desc second = {.struct_size = sizeof second,
+                                      .query = heed_define_attention(graph, &first).output,
+                                      .key = x,
+                                      .value = x};
   heed_graph_output(graph, heed_define_attention(graph, &second).output);
   for (int opened = 0; opened < 2; opened++) {
     heed_plan *plan;
@@ -198,7 +206,8 @@ static void test_self_check(void **state) {
   heed_context_destroy(context);
 }
 
-/* Rewrites the record that is kept, as a build whose self-check runs another graph would have written it. */
+/* Rewrites the record that is kept, as a build whose self-check runs another graph would have
+ * written it. */
 static void keep_for_another_graph(heed_context *context, const heed_vulkan_desc *desc) {
   heed_error error;
   heed_backend *backend;
@@ -246,9 +255,11 @@ static void test_self_check_of_tiers(void **state) {
   assert_ok(heed_vulkan_device_list(context, &info, &count, &error));
   static const struct {
     heed_vulkan_tier tier;
-    bool gpu_kernels, floor; /* floor: the least device that heed takes; the self-check has every op */
-  } ways[] = {{HEED_VULKAN_TIER_FLOOR, true, true},     {HEED_VULKAN_TIER_FLOOR, false, false}, {HEED_VULKAN_TIER_FLOOR, true, false},
-              {HEED_VULKAN_TIER_SUBGROUP, true, false}, {HEED_VULKAN_TIER_HALF, false, false},  {HEED_VULKAN_TIER_HALF, true, false}};
+    /* floor: the least device that heed takes; the self-check has every op */
+    bool gpu_kernels, floor;
+  } ways[] = {{HEED_VULKAN_TIER_FLOOR, true, true},  {HEED_VULKAN_TIER_FLOOR, false, false},
+              {HEED_VULKAN_TIER_FLOOR, true, false}, {HEED_VULKAN_TIER_SUBGROUP, true, false},
+              {HEED_VULKAN_TIER_HALF, false, false}, {HEED_VULKAN_TIER_HALF, true, false}};
   remove_files();
   for (int round = 0; round < 2; round++)
     for (int way = 0; way < 6 && ways[way].tier <= info.tier; way++) {
@@ -259,8 +270,12 @@ static void test_self_check_of_tiers(void **state) {
       desc.floor = ways[way].floor;
       if (desc.tier == HEED_VULKAN_TIER_HALF) desc.precision = HEED_VULKAN_PRECISION_F16;
       assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
-      if (!check.passed) fail_msg("tier %s, way %d: %s is off by %g", heed_vulkan_tier_name(desc.tier), way, check.worst, check.max_error);
-      if (check.remembered != (round == 1)) fail_msg("tier %s, way %d, round %d: remembered %d", heed_vulkan_tier_name(desc.tier), way, round, check.remembered);
+      if (!check.passed)
+        fail_msg("tier %s, way %d: %s is off by %g", heed_vulkan_tier_name(desc.tier), way,
+                 check.worst, check.max_error);
+      if (check.remembered != (round == 1))
+        fail_msg("tier %s, way %d, round %d: remembered %d", heed_vulkan_tier_name(desc.tier), way,
+                 round, check.remembered);
     }
   heed_context_destroy(context);
 }

@@ -1,6 +1,7 @@
-/* Every module that the floor may run, read word by word: no capability beyond Vulkan 1.1's least, and at 128 invocations a workgroup at
- * most 16 KiB of shared memory. That no op asks for more invocations is seen where the played floor runs the self-check (test_vulkan_cache.c)
- * and the op tests (test_*_vulkan_gpu_floor): the builder refuses such a dispatch. */
+/* Every module that the floor may run, read word by word: no capability beyond Vulkan 1.1's least,
+ * and at 128 invocations a workgroup at most 16 KiB of shared memory. That no op asks for more
+ * invocations is seen where the played floor runs the self-check (test_vulkan_cache.c) and the op
+ * tests (test_*_vulkan_gpu_floor): the builder refuses such a dispatch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +18,29 @@
 #define SHARED_BYTES 16384u
 #define UNKNOWN UINT32_MAX
 /* Numbers of the SPIR-V specification. */
-enum { OP_CAPABILITY = 17, OP_INT = 21, OP_FLOAT = 22, OP_VECTOR = 23, OP_ARRAY = 28, OP_POINTER = 32, OP_CONSTANT = 43 };
-enum { OP_SPEC_CONSTANT = 50, OP_SPEC_COMPOSITE = 51, OP_SPEC_OP = 52, OP_VARIABLE = 59, OP_EXTRACT = 81, OP_DECORATE = 71 };
-enum { WORKGROUP = 4, DECORATION_SPEC_ID = 1, CAPABILITY_SHADER = 1, CAPABILITY_SAMPLED_BUFFER = 46 };
+enum {
+  OP_CAPABILITY = 17,
+  OP_INT = 21,
+  OP_FLOAT = 22,
+  OP_VECTOR = 23,
+  OP_ARRAY = 28,
+  OP_POINTER = 32,
+  OP_CONSTANT = 43
+};
+enum {
+  OP_SPEC_CONSTANT = 50,
+  OP_SPEC_COMPOSITE = 51,
+  OP_SPEC_OP = 52,
+  OP_VARIABLE = 59,
+  OP_EXTRACT = 81,
+  OP_DECORATE = 71
+};
+enum {
+  WORKGROUP = 4,
+  DECORATION_SPEC_ID = 1,
+  CAPABILITY_SHADER = 1,
+  CAPABILITY_SAMPLED_BUFFER = 46
+};
 
 typedef struct module_facts {
   uint32_t bytes[MOST_IDS]; /* of a type; of what a pointer points at */
@@ -40,7 +61,8 @@ static void take(module_facts *m, const uint32_t *at) {
   const uint32_t op = at[0] & 0xFFFFu;
   switch (op) {
     case OP_CAPABILITY:
-      if (at[1] != CAPABILITY_SHADER && at[1] != CAPABILITY_SAMPLED_BUFFER && !m->capability) m->capability = at[1];
+      if (at[1] != CAPABILITY_SHADER && at[1] != CAPABILITY_SAMPLED_BUFFER && !m->capability)
+        m->capability = at[1];
       break;
     case OP_DECORATE:
       if (at[2] == DECORATION_SPEC_ID) m->spec[at[1]] = 1 + at[3];
@@ -48,10 +70,13 @@ static void take(module_facts *m, const uint32_t *at) {
     case OP_INT:
     case OP_FLOAT: m->bytes[at[1]] = at[2] / 8; break;
     case OP_VECTOR: m->bytes[at[1]] = m->bytes[at[2]] * at[3]; break;
-    case OP_ARRAY: m->bytes[at[1]] = m->bytes[at[2]] * m->value[at[3]]; break; /* 0 where a length is a constant that an op sets */
+    /* 0 where a length is a constant that an op sets */
+    case OP_ARRAY: m->bytes[at[1]] = m->bytes[at[2]] * m->value[at[3]]; break;
     case OP_POINTER: m->bytes[at[1]] = m->bytes[at[3]]; break;
     case OP_CONSTANT: m->value[at[2]] = at[3]; break;
-    case OP_SPEC_CONSTANT: m->value[at[2]] = m->spec[at[2]] == 1 ? m->width : m->spec[at[2]] ? 0 : at[3]; break;
+    case OP_SPEC_CONSTANT:
+      m->value[at[2]] = m->spec[at[2]] == 1 ? m->width : m->spec[at[2]] ? 0 : at[3];
+      break;
     case OP_SPEC_COMPOSITE: m->first[at[2]] = at[3]; break;
     case OP_SPEC_OP: /* gl_WorkGroupSize.x */
       if (at[3] == OP_EXTRACT) m->value[at[2]] = m->value[m->first[at[4]]];
@@ -63,7 +88,10 @@ static void take(module_facts *m, const uint32_t *at) {
   }
 }
 
-static bool above_the_floor(const char *name) { return strstr(name, "_subgroup") || strstr(name, "matrix") || strstr(name, "tensor") || strstr(name, "ceiling_"); }
+static bool above_the_floor(const char *name) {
+  return strstr(name, "_subgroup") || strstr(name, "matrix") || strstr(name, "tensor") ||
+         strstr(name, "ceiling_");
+}
 
 static void read_module(module_facts *m, const uint32_t *words, size_t bytes, uint32_t width) {
   memset(m, 0, sizeof *m);
@@ -81,8 +109,10 @@ static bool check(const char *name, const uint32_t *words, size_t bytes) {
   if (above_the_floor(name)) return false;
   read_module(&m, words, bytes, WIDTH);
   if (m.capability) fail_msg("%s: capability %u is above the floor", name, m.capability);
-  if (m.shared == UNKNOWN) fail_msg("%s: shared memory whose size depends on more than the workgroup's width", name);
-  if (m.shared > SHARED_BYTES) fail_msg("%s: %u bytes of shared memory (expected at most %u)", name, m.shared, SHARED_BYTES);
+  if (m.shared == UNKNOWN)
+    fail_msg("%s: shared memory whose size depends on more than the workgroup's width", name);
+  if (m.shared > SHARED_BYTES)
+    fail_msg("%s: %u bytes of shared memory (expected at most %u)", name, m.shared, SHARED_BYTES);
   if (strcmp(name, "softmax") == 0) assert_int_equal(m.shared, WIDTH * sizeof(float));
   return true;
 }
@@ -96,7 +126,8 @@ static void test_modules(void **state) {
   assert_true(looked_at > 20);
 }
 
-/* What is above the floor is found: sizes grow with the width, others are not taken for small, and so are capabilities. */
+/* What is above the floor is found: sizes grow with the width, others are not taken for small, and
+ * so are capabilities. */
 static void test_above(void **state) {
   (void)state;
   static module_facts m;

@@ -1,12 +1,15 @@
-/* Which dispatches wait: read after write, write after read, write after write; not two reads, neighbours, or other places. */
+/* Which dispatches wait: read after write, write after read, write after write; not two reads,
+ * neighbours, or other places. */
 #include <string.h>
 
 #include "support/test.h"
 #include "vulkan/plan/hazard.h"
 
-static heed_vk_dispatch touches(heed_vk_place place, uint64_t offset, uint64_t bytes, bool written) {
+static heed_vk_dispatch touches(heed_vk_place place, uint64_t offset, uint64_t bytes,
+                                bool written) {
   heed_vk_dispatch dispatch = {.binding_count = 1};
-  dispatch.binding[0] = (heed_vk_range){.place = place, .offset = offset, .bytes = bytes, .written = written};
+  dispatch.binding[0] =
+      (heed_vk_range){.place = place, .offset = offset, .bytes = bytes, .written = written};
   return dispatch;
 }
 
@@ -18,7 +21,8 @@ static bool waits(heed_vk_dispatch first, heed_vk_dispatch second) {
 
 static void test_pairs(void **state) {
   (void)state;
-  const heed_vk_dispatch read = touches(HEED_VK_ARENA, 256, 100, false), write = touches(HEED_VK_ARENA, 256, 100, true);
+  const heed_vk_dispatch read = touches(HEED_VK_ARENA, 256, 100, false),
+                         write = touches(HEED_VK_ARENA, 256, 100, true);
   assert_true(waits(write, read));
   assert_true(waits(read, write));
   assert_true(waits(write, write));
@@ -37,7 +41,9 @@ static void test_pairs(void **state) {
 static void test_barrier_forgets(void **state) {
   (void)state;
   heed_vk_hazards hazards = {.count = 0};
-  const heed_vk_dispatch a = touches(HEED_VK_ARENA, 0, 16, true), b = touches(HEED_VK_ARENA, 16, 16, true), read_a = touches(HEED_VK_ARENA, 0, 16, false),
+  const heed_vk_dispatch a = touches(HEED_VK_ARENA, 0, 16, true),
+                         b = touches(HEED_VK_ARENA, 16, 16, true),
+                         read_a = touches(HEED_VK_ARENA, 0, 16, false),
                          read_b = touches(HEED_VK_ARENA, 16, 16, false);
   assert_false(heed_vk_hazards_meet(&hazards, &a));
   assert_false(heed_vk_hazards_meet(&hazards, &b));
@@ -55,13 +61,16 @@ static void test_full(void **state) {
     const heed_vk_dispatch next = touches(HEED_VK_ARENA, i * 16, 16, true);
     assert_false(heed_vk_hazards_meet(&hazards, &next));
   }
-  const heed_vk_dispatch more = touches(HEED_VK_ARENA, 1 << 20, 16, true), first = touches(HEED_VK_ARENA, 0, 16, false);
+  const heed_vk_dispatch more = touches(HEED_VK_ARENA, 1 << 20, 16, true),
+                         first = touches(HEED_VK_ARENA, 0, 16, false);
   assert_true(heed_vk_hazards_meet(&hazards, &more));
   assert_false(heed_vk_hazards_meet(&hazards, &first));
   assert_int_equal(hazards.count, 2);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_barrier_forgets), cmocka_unit_test(test_full)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs),
+                                     cmocka_unit_test(test_barrier_forgets),
+                                     cmocka_unit_test(test_full)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

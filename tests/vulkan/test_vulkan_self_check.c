@@ -1,4 +1,5 @@
-/* The self-check without a device: its graph has every op of the list, and a wrong result of any of them fails it under that op's name. */
+/* The self-check without a device: its graph has every op of the list, and a wrong result of any of
+ * them fails it under that op's name. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@ static heed_context *context;
 static heed_vk_check_graph check;
 static heed_error error;
 
-static const heed_node *node_of(uint32_t id) { return &check.graph->nodes[heed_graph_record(check.graph, id)->node]; }
+static const heed_node *node_of(uint32_t id) {
+  return &check.graph->nodes[heed_graph_record(check.graph, id)->node];
+}
 
 /* Every op has a node of its own, and a result that is compared. */
 static void test_every_op(void **state) {
@@ -41,13 +44,16 @@ static void test_every_result(void **state) {
   for (size_t i = 0; i < check.graph->node_count; i++)
     for (uint32_t k = 0; k < HEED_NODE_OUTPUTS; k++) {
       const heed_node *node = &check.graph->nodes[i];
-      const bool inner = node->op == HEED_OP_KIND_activation || node->op == HEED_OP_KIND_linear; /* what a define function puts in front */
-      if (!node->output[k] || inner || heed_graph_record(check.graph, node->output[k])->output) continue;
+      /* what a define function puts in front */
+      const bool inner = node->op == HEED_OP_KIND_activation || node->op == HEED_OP_KIND_linear;
+      if (!node->output[k] || inner || heed_graph_record(check.graph, node->output[k])->output)
+        continue;
       fail_msg("result %u of node %zu (%s) is not compared", k, i, heed_ops[node->op]->name);
     }
 }
 
-/* The CPU's results are numbers (logits that are masked are -Inf), and each result has more than one. */
+/* The CPU's results are numbers (logits that are masked are -Inf), and each result has more than
+ * one. */
 static void test_results_are_numbers(void **state) {
   (void)state;
   const size_t count = heed_vk_check_count(&check);
@@ -62,10 +68,13 @@ static void test_results_are_numbers(void **state) {
     uint64_t different = 0;
     for (uint64_t k = 0; k < size; k++) {
       if (isnan(at[k]) || at[k] == INFINITY)
-        fail_msg("element %llu of value %u (%s) is %g", (unsigned long long)k, id, heed_ops[node_of(id)->op]->name, (double)at[k]);
+        fail_msg("element %llu of value %u (%s) is %g", (unsigned long long)k, id,
+                 heed_ops[node_of(id)->op]->name, (double)at[k]);
       different += at[k] != at[0];
     }
-    if (!different) fail_msg("value %u (%s) is %g everywhere", id, heed_ops[node_of(id)->op]->name, (double)at[0]);
+    if (!different)
+      fail_msg("value %u (%s) is %g everywhere", id, heed_ops[node_of(id)->op]->name,
+               (double)at[0]);
     at += size;
   }
   assert_ptr_equal(at, x + count);
@@ -73,7 +82,8 @@ static void test_results_are_numbers(void **state) {
   free(x);
 }
 
-/* One element off, the first, a middle one or the last of each result, by 3 times what is allowed, or NaN. */
+/* One element off, the first, a middle one or the last of each result, by 3 times what is allowed,
+ * or NaN. */
 static void test_wrong_results(void **state) {
   (void)state;
   const size_t count = heed_vk_check_count(&check);
@@ -128,8 +138,11 @@ static int free_graph(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_op),      cmocka_unit_test(test_every_result), cmocka_unit_test(test_results_are_numbers),
-      cmocka_unit_test(test_wrong_results), cmocka_unit_test(test_hash),
+      cmocka_unit_test(test_every_op),
+      cmocka_unit_test(test_every_result),
+      cmocka_unit_test(test_results_are_numbers),
+      cmocka_unit_test(test_wrong_results),
+      cmocka_unit_test(test_hash),
   };
   return cmocka_run_group_tests(tests, make_graph, free_graph);
 }

@@ -1,4 +1,5 @@
-/* Dispatches split to a budget: every workgroup is in one part, no part is larger than it must be, stages and submissions end where they should. */
+/* Dispatches split to a budget: every workgroup is in one part, no part is larger than it must be,
+ * stages and submissions end where they should. */
 #include <string.h>
 
 #include "support/test.h"
@@ -23,11 +24,15 @@ static uint32_t walk_one(uint32_t x, uint32_t y, uint32_t z, uint64_t flops, uin
     ended = p.ends;
     count++;
     const uint64_t groups = (uint64_t)p.groups[0] * p.groups[1] * p.groups[2];
-    const bool row = p.groups[0] == x && p.groups[1] == 1 && p.groups[2] == 1 && x == limits.groups && y * z > 1; /* stays whole */
-    assert_true(budget == 0 || groups == 1 || row || (double)groups * (double)flops / ((double)x * y * z) <= (double)budget);
+    /* stays whole */
+    const bool row =
+        p.groups[0] == x && p.groups[1] == 1 && p.groups[2] == 1 && x == limits.groups && y * z > 1;
+    assert_true(budget == 0 || groups == 1 || row ||
+                (double)groups * (double)flops / ((double)x * y * z) <= (double)budget);
     for (uint32_t k = 0; k < p.groups[2]; k++)
       for (uint32_t j = 0; j < p.groups[1]; j++)
-        for (uint32_t i = 0; i < p.groups[0]; i++) seen[((p.base[2] + k) * y + p.base[1] + j) * x + p.base[0] + i]++;
+        for (uint32_t i = 0; i < p.groups[0]; i++)
+          seen[((p.base[2] + k) * y + p.base[1] + j) * x + p.base[0] + i]++;
   }
   assert_true(ended);
   for (uint32_t i = 0; i < x * y * z; i++) assert_int_equal(seen[i], 1);
@@ -51,13 +56,18 @@ static void test_grids(void **state) {
 /* Small dispatches share a submission up to the budget; a stage begins with its first dispatch. */
 static void test_breaks(void **state) {
   (void)state;
-  heed_vk_dispatch dispatches[4] = {{.groups = {4, 1, 1}, .flops = 40}, {.groups = {4, 1, 1}, .flops = 40}, {.groups = {4, 1, 1}, .flops = 40, .stage = 1}, {.groups = {4, 1, 1}, .flops = 200, .stage = 1}};
-  const heed_vk_builder builder = {.limits = &limits, .dispatches = dispatches, .dispatch_count = 4};
+  heed_vk_dispatch dispatches[4] = {{.groups = {4, 1, 1}, .flops = 40},
+                                    {.groups = {4, 1, 1}, .flops = 40},
+                                    {.groups = {4, 1, 1}, .flops = 40, .stage = 1},
+                                    {.groups = {4, 1, 1}, .flops = 200, .stage = 1}};
+  const heed_vk_builder builder = {
+      .limits = &limits, .dispatches = dispatches, .dispatch_count = 4};
   heed_vk_subdispatches walk = {.builder = &builder, .budget = 100};
   static const struct {
     size_t dispatch;
     bool new_stage, breaks;
-  } expected[] = {{0, false, false}, {1, false, false}, {2, true, true}, {3, false, true}, {3, false, true}};
+  } expected[] = {
+      {0, false, false}, {1, false, false}, {2, true, true}, {3, false, true}, {3, false, true}};
   heed_vk_subdispatch p;
   for (size_t i = 0; i < 5; i++) {
     assert_true(heed_vk_next_subdispatch(&walk, &p));

@@ -1,5 +1,5 @@
-/* No message from Khronos validation, with synchronisation and GPU-assisted checks, over programs that have every kind of copy,
- * barrier and kernel, weights in both precisions, and timestamps. */
+/* No message from Khronos validation, with synchronisation and GPU-assisted checks, over programs
+ * that have every kind of copy, barrier and kernel, weights in both precisions, and timestamps. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Whole ViTs on Vulkan against float64 results: in F32, and with weights and values in F16 within 2e-3 of the largest logit. */
+/* Whole ViTs on Vulkan against float64 results: in F32, and with weights and values in F16 within
+ * 2e-3 of the largest logit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static void load_run(vit *v, const char *folder, uint32_t files, const char *io)
     v->bytes[i] = test_read_vector(path, &v->size[i]);
   }
   assert_ok(heed_context_create(NULL, &v->context, &error));
-  const heed_model_file file[] = {{names[0], {v->size[0], v->bytes[0], NULL, NULL}}, {names[1], {v->size[1], v->bytes[1], NULL, NULL}}};
+  const heed_model_file file[] = {{names[0], {v->size[0], v->bytes[0], NULL, NULL}},
+                                  {names[1], {v->size[1], v->bytes[1], NULL, NULL}}};
   const heed_model_desc desc = {sizeof desc, file, files};
   assert_ok(heed_model_open(v->context, &desc, &v->model, &error));
   const heed_source source = {v->size[2], v->bytes[2], NULL, NULL};
@@ -56,7 +58,8 @@ static void release(vit *v) {
 }
 
 /* Runs the vector's pictures and reads a value; returns the bytes of the weights on the device. */
-static uint64_t run_for(vit *v, const heed_vulkan_desc *desc, bool classes_only, const char *value, float *found, uint64_t count) {
+static uint64_t run_for(vit *v, const heed_vulkan_desc *desc, bool classes_only, const char *value,
+                        float *found, uint64_t count) {
   heed_error error;
   heed_memory memory;
   const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
@@ -69,14 +72,17 @@ static uint64_t run_for(vit *v, const heed_vulkan_desc *desc, bool classes_only,
   assert_ok(heed_model_build(v->model, &build, &v->graph, &error));
   assert_ok(heed_plan_create(v->graph, v->backend, NULL, &v->plan, &error));
   assert_ok(heed_session_create(v->plan, NULL, &v->session, &error));
-  assert_ok(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"), v->bytes[2] + pixels->offset, (size_t)pixels->bytes, &error));
+  assert_ok(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"),
+                               v->bytes[2] + pixels->offset, (size_t)pixels->bytes, &error));
   assert_ok(heed_session_run(v->session, NULL, &error));
-  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, value), 0, count, found, &error));
+  assert_ok(
+      heed_session_read(v->session, heed_graph_find(v->graph, value), 0, count, found, &error));
   heed_plan_memory(v->plan, &memory);
   return memory.weights;
 }
 
-static uint64_t run(vit *v, const heed_vulkan_desc *desc, bool classes_only, float *logits, uint64_t count) {
+static uint64_t run(vit *v, const heed_vulkan_desc *desc, bool classes_only, float *logits,
+                    uint64_t count) {
   return run_for(v, desc, classes_only, "logits", logits, count);
 }
 
@@ -93,24 +99,31 @@ static heed_vulkan_desc describe(heed_vulkan_precision precision, bool gpu_kerne
   if (is_cooperative()) {
     const char *validate = getenv("HEED_VULKAN_VALIDATE");
     desc.tier = HEED_VULKAN_TIER_COOPERATIVE;
-    if (validate) desc.validate = strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
+    if (validate)
+      desc.validate =
+          strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
   }
   return desc;
 }
 
 /* tolerance: of the largest. */
-static void expect_close(const char *folder, const float *found, const float *want, uint64_t count, double tolerance) {
+static void expect_close(const char *folder, const float *found, const float *want, uint64_t count,
+                         double tolerance) {
   double largest = 0.0, off = 0.0;
   for (uint64_t i = 0; i < count; i++) {
     largest = fmax(largest, fabs((double)want[i]));
-    if (!(fabs((double)found[i] - (double)want[i]) <= off)) off = fabs((double)found[i] - (double)want[i]);
+    if (!(fabs((double)found[i] - (double)want[i]) <= off))
+      off = fabs((double)found[i] - (double)want[i]);
   }
   printf("%s: off by %.3g of the largest\n", folder, off / largest);
-  if (!(off <= tolerance * largest)) fail_msg("%s: off by %g of the largest (expected at most %g)", folder, off / largest, tolerance);
+  if (!(off <= tolerance * largest))
+    fail_msg("%s: off by %g of the largest (expected at most %g)", folder, off / largest,
+             tolerance);
 }
 
 /* Returns the bytes of the weights. tolerance: of the largest logit. */
-static uint64_t check(const char *folder, heed_vulkan_precision precision, bool gpu_kernels, double tolerance) {
+static uint64_t check(const char *folder, heed_vulkan_precision precision, bool gpu_kernels,
+                      double tolerance) {
   heed_error error;
   vit v;
   float found[MOST_LOGITS], want[MOST_LOGITS];
@@ -127,7 +140,8 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
 }
 
 /* The states of a family's model on another grid than its positions'. */
-static void check_family(const char *folder, uint32_t files, const char *io, heed_vulkan_precision precision, double tolerance) {
+static void check_family(const char *folder, uint32_t files, const char *io,
+                         heed_vulkan_precision precision, double tolerance) {
   heed_error error;
   vit v;
   const heed_vulkan_desc desc = describe(precision, false);
@@ -149,15 +163,19 @@ static void test_families(void **state) {
   static const struct {
     const char *folder;
     uint32_t files;
-  } families[] = {{"hf_vit", 2},         {"hf_deit_distilled", 2},   {"hf_dino", 2},
-                  {"hf_dinov2", 2},      {"hf_dinov2_registers", 2}, {"timm", 2},
-                  {"timm_registers", 2}, {"dinov2_original", 1},     {"dinov2_original_registers", 1}};
+  } families[] = {
+      {"hf_vit", 2},         {"hf_deit_distilled", 2},   {"hf_dino", 2},
+      {"hf_dinov2", 2},      {"hf_dinov2_registers", 2}, {"timm", 2},
+      {"timm_registers", 2}, {"dinov2_original", 1},     {"dinov2_original_registers", 1}};
   vulkan_test_need_device();
   for (size_t i = 0; i < sizeof families / sizeof *families; i++)
     for (int half = is_cooperative(); half < 2; half++) {
-      const heed_vulkan_precision precision = half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
-      check_family(families[i].folder, families[i].files, "io.safetensors", precision, half ? 4e-3 : 1e-4);
-      check_family(families[i].folder, families[i].files, "io_wide.safetensors", precision, half ? 4e-3 : 1e-4);
+      const heed_vulkan_precision precision =
+          half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+      check_family(families[i].folder, families[i].files, "io.safetensors", precision,
+                   half ? 4e-3 : 1e-4);
+      check_family(families[i].folder, families[i].files, "io_wide.safetensors", precision,
+                   half ? 4e-3 : 1e-4);
     }
 }
 
@@ -231,7 +249,10 @@ static void test_classes_only(void **state) {
     }
     assert_true(arena[1] <= arena[0]);
     for (uint64_t i = 0; i < count; i++)
-      if (!(fabsf(logits[1][i] - logits[0][i]) <= (half ? 2e-3f : 1e-5f) * (1.0f + fabsf(logits[0][i])))) fail_msg("logit %llu: found %g, of the whole %g", (unsigned long long)i, (double)logits[1][i], (double)logits[0][i]);
+      if (!(fabsf(logits[1][i] - logits[0][i]) <=
+            (half ? 2e-3f : 1e-5f) * (1.0f + fabsf(logits[0][i]))))
+        fail_msg("logit %llu: found %g, of the whole %g", (unsigned long long)i,
+                 (double)logits[1][i], (double)logits[0][i]);
   }
 }
 
@@ -247,22 +268,27 @@ static const float *expected(const vit *v, const char *name, uint64_t *count) {
   return values;
 }
 
-/* The vector's pictures over and over: a value of the graph against what the vector has for one round. */
+/* The vector's pictures over and over: a value of the graph against what the vector has for one
+ * round. */
 static void check_many(const vit *v, const char *value, const char *name, double tolerance) {
   heed_error error;
   uint64_t count;
   const float *want = expected(v, name, &count);
   float *found = malloc((size_t)count * (MANY / 2) * sizeof *found);
   assert_non_null(found);
-  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, value), 0, count * (MANY / 2), found, &error));
+  assert_ok(heed_session_read(v->session, heed_graph_find(v->graph, value), 0, count * (MANY / 2),
+                              found, &error));
   for (uint64_t i = 0; i < count * (MANY / 2); i++)
-    if (!(fabs((double)found[i] - (double)want[i % count]) <= tolerance * (1.0 + fabs((double)want[i % count]))))
-      fail_msg("%s: element %llu: found %g, expected %g", value, (unsigned long long)i, (double)found[i], (double)want[i % count]);
+    if (!(fabs((double)found[i] - (double)want[i % count]) <=
+          tolerance * (1.0 + fabs((double)want[i % count]))))
+      fail_msg("%s: element %llu: found %g, expected %g", value, (unsigned long long)i,
+               (double)found[i], (double)want[i % count]);
   free(found);
   free((void *)(uintptr_t)want);
 }
 
-/* A batch whose values are larger than a binding may be runs in pieces: the hidden layer takes 250 KiB in fp32, a query 125, the pictures 2400. */
+/* A batch whose values are larger than a binding may be runs in pieces: the hidden layer takes 250
+ * KiB in fp32, a query 125, the pictures 2400. */
 static void test_ranges(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -290,8 +316,10 @@ static void test_ranges(void **state) {
     assert_ok(heed_session_create(v.plan, NULL, &v.session, &error));
     char *many = malloc((size_t)pixels->bytes * (MANY / 2));
     assert_non_null(many);
-    for (size_t i = 0; i < MANY / 2; i++) memcpy(many + i * pixels->bytes, v.bytes[2] + pixels->offset, (size_t)pixels->bytes);
-    assert_ok(heed_session_write(v.session, heed_graph_find(v.graph, "pixel_values"), many, (size_t)pixels->bytes * (MANY / 2), &error));
+    for (size_t i = 0; i < MANY / 2; i++)
+      memcpy(many + i * pixels->bytes, v.bytes[2] + pixels->offset, (size_t)pixels->bytes);
+    assert_ok(heed_session_write(v.session, heed_graph_find(v.graph, "pixel_values"), many,
+                                 (size_t)pixels->bytes * (MANY / 2), &error));
     free(many);
     assert_ok(heed_session_run(v.session, NULL, &error));
     check_many(&v, "logits", "expect.logits", half ? 2e-3 : 1e-4);
@@ -301,8 +329,9 @@ static void test_ranges(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro),  cmocka_unit_test(test_families),
-                                     cmocka_unit_test(test_small),  cmocka_unit_test(test_submissions),
-                                     cmocka_unit_test(test_ranges), cmocka_unit_test(test_classes_only)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_micro),  cmocka_unit_test(test_families),
+      cmocka_unit_test(test_small),  cmocka_unit_test(test_submissions),
+      cmocka_unit_test(test_ranges), cmocka_unit_test(test_classes_only)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,8 @@ static void fill(float *to, size_t count, uint64_t seed) {
 }
 
 static heed_value constant(vulkan_program *program, const float *data, heed_shape shape) {
-  const heed_constant_desc desc = {.struct_size = sizeof desc, .dtype = HEED_F32, .shape = shape, .data = data};
+  const heed_constant_desc desc = {
+      .struct_size = sizeof desc, .dtype = HEED_F32, .shape = shape, .data = data};
   return heed_define_constant(program->graph, &desc);
 }
 
@@ -34,32 +35,45 @@ void vulkan_program_start(vulkan_program *program, const heed_context_desc *cont
   assert_ok(heed_context_create(context, &program->context, &error));
   assert_ok(heed_graph_create(program->context, &program->graph, &error));
   program->x = heed_define_input(program->graph, "x", HEED_F32, &HEED_SHAPE(1, ROWS, WIDTH));
-  const heed_layer_norm_desc norm = {sizeof norm, program->x, constant(program, gain, HEED_SHAPE(WIDTH)), constant(program, bias, HEED_SHAPE(WIDTH)), 1e-6f};
+  const heed_layer_norm_desc norm = {sizeof norm, program->x,
+                                     constant(program, gain, HEED_SHAPE(WIDTH)),
+                                     constant(program, bias, HEED_SHAPE(WIDTH)), 1e-6f};
   const heed_value normed = heed_define_layer_norm(program->graph, &norm);
   heed_graph_stage(program->graph, 1);
   const heed_softmax_desc softmax = {sizeof softmax, normed};
   const heed_add_desc add = {sizeof add, heed_define_softmax(program->graph, &softmax), program->x};
   program->y = heed_define_add(program->graph, &add);
   heed_graph_stage(program->graph, 2);
-  const heed_linear_desc linear = {.struct_size = sizeof linear, .x = program->y, .weight = constant(program, weight, HEED_SHAPE(COLUMNS, WIDTH))};
+  const heed_linear_desc linear = {.struct_size = sizeof linear,
+                                   .x = program->y,
+                                   .weight = constant(program, weight, HEED_SHAPE(COLUMNS, WIDTH))};
   program->z = heed_define_linear(program->graph, &linear);
   heed_graph_output(program->graph, program->y);
   heed_graph_output(program->graph, program->z);
   assert_ok(heed_graph_status(program->graph, &error));
 }
 
-heed_status vulkan_program_open(vulkan_program *program, const heed_vulkan_desc *desc, heed_error *error) {
+heed_status vulkan_program_open(vulkan_program *program, const heed_vulkan_desc *desc,
+                                heed_error *error) {
   heed_status status = heed_vulkan_backend_create(program->context, desc, &program->backend, error);
-  if (status == HEED_OK) status = heed_plan_create(program->graph, program->backend, NULL, &program->plan, error);
-  if (status == HEED_OK) status = heed_session_create(program->plan, NULL, &program->session, error);
+  if (status == HEED_OK)
+    status = heed_plan_create(program->graph, program->backend, NULL, &program->plan, error);
+  if (status == HEED_OK)
+    status = heed_session_create(program->plan, NULL, &program->session, error);
   return status;
 }
 
-heed_status vulkan_program_run(vulkan_program *program, const heed_hooks *hooks, heed_error *error) {
-  heed_status status = heed_session_write(program->session, program->x, program->input, sizeof program->input, error);
+heed_status vulkan_program_run(vulkan_program *program, const heed_hooks *hooks,
+                               heed_error *error) {
+  heed_status status = heed_session_write(program->session, program->x, program->input,
+                                          sizeof program->input, error);
   if (status == HEED_OK) status = heed_session_run(program->session, hooks, error);
-  if (status == HEED_OK) status = heed_session_read(program->session, program->y, 0, VULKAN_TEST_SIZE, program->y_found, error);
-  if (status == HEED_OK) status = heed_session_read(program->session, program->z, 0, (uint64_t)ROWS * COLUMNS, program->z_found, error);
+  if (status == HEED_OK)
+    status = heed_session_read(program->session, program->y, 0, VULKAN_TEST_SIZE, program->y_found,
+                               error);
+  if (status == HEED_OK)
+    status = heed_session_read(program->session, program->z, 0, (uint64_t)ROWS * COLUMNS,
+                               program->z_found, error);
   return status;
 }
 
@@ -100,7 +114,8 @@ void vulkan_program_check(const vulkan_program *program) {
   for (int r = 0; r < ROWS; r++) {
     double y[WIDTH];
     oracle_row(program->input + r * WIDTH, y);
-    for (int i = 0; i < WIDTH; i++) check_close(program->y_found[r * WIDTH + i], y[i], "y", r * WIDTH + i);
+    for (int i = 0; i < WIDTH; i++)
+      check_close(program->y_found[r * WIDTH + i], y[i], "y", r * WIDTH + i);
     for (int n = 0; n < COLUMNS; n++) {
       double z = 0.0;
       for (int i = 0; i < WIDTH; i++) z += y[i] * (double)weight[n * WIDTH + i];

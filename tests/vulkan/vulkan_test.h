@@ -7,7 +7,8 @@
 
 #define VULKAN_TEST_SIZE 300
 
-/* x [1, 5, 60] -> layer_norm -> softmax -> add x, in three stages, and a linear whose weight does not fit one panel. */
+/* x [1, 5, 60] -> layer_norm -> softmax -> add x, in three stages, and a linear whose weight does
+ * not fit one panel. */
 typedef struct vulkan_program {
   heed_context *context;
   heed_backend *backend;
@@ -22,7 +23,8 @@ typedef struct vulkan_program {
 /* Fills context, graph and input. */
 void vulkan_program_start(vulkan_program *program, const heed_context_desc *context);
 /* Backend, plan, session; stops at the first failure. */
-heed_status vulkan_program_open(vulkan_program *program, const heed_vulkan_desc *desc, heed_error *error);
+heed_status vulkan_program_open(vulkan_program *program, const heed_vulkan_desc *desc,
+                                heed_error *error);
 /* Writes the input, runs, reads both results. */
 heed_status vulkan_program_run(vulkan_program *program, const heed_hooks *hooks, heed_error *error);
 /* Closes session, plan and backend; then everything. */

@@ -1,12 +1,13 @@
-/* What every module has: a context whose blocks are counted, blocks for JavaScript, the last error and the numbers of the last call. See
- * shim.h. */
+/* What every module has: a context whose blocks are counted, blocks for JavaScript, the last error
+ * and the numbers of the last call. See shim.h. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "shim.h"
 
-/* Before each block, so that it can be counted back: malloc_usable_size changes while a block lives. */
+/* Before each block, so that it can be counted back: malloc_usable_size changes while a block
+ * lives. */
 typedef struct block_head {
   void *start;
   size_t size;
@@ -14,8 +15,10 @@ typedef struct block_head {
 
 static void *counted_alloc(size_t size, size_t alignment, void *user) {
   heed_web *web = user;
-  const size_t room = alignment < sizeof(block_head) ? sizeof(block_head) : alignment; /* before the block; keeps it aligned */
-  const size_t padding = (alignment - size % alignment) % alignment;                   /* aligned_alloc wants a multiple */
+  /* before the block; keeps it aligned */
+  const size_t room = alignment < sizeof(block_head) ? sizeof(block_head) : alignment;
+  /* aligned_alloc wants a multiple */
+  const size_t padding = (alignment - size % alignment) % alignment;
   if (size > SIZE_MAX - padding - room) return NULL;
   unsigned char *start = aligned_alloc(alignment, size + padding + room);
   if (!start) return NULL;
@@ -35,8 +38,10 @@ static void counted_free(void *block, void *user) {
 heed_web *heed_web_open(void) {
   heed_web *web = calloc(1, sizeof *web);
   if (!web) return NULL;
-  const heed_context_desc context = {sizeof context, {counted_alloc, counted_free, web}, NULL, NULL};
-  if (heed_context_create(&context, &web->context, &web->error) != HEED_OK) web->context = NULL; /* heed_web_status says it */
+  const heed_context_desc context = {
+      sizeof context, {counted_alloc, counted_free, web}, NULL, NULL};
+  /* heed_web_status says it */
+  if (heed_context_create(&context, &web->context, &web->error) != HEED_OK) web->context = NULL;
   return web;
 }
 

@@ -1,6 +1,7 @@
-/* snprintf and vsnprintf in libc's place, which carries 128-bit floats and files: 9 KB of module. For what heed's sentences use:
- * %c %s %d %i %u %x %X %g %p %%, the flag 0, width, precision (also *), and the lengths hh h l ll j z t. Another conversion writes
- * itself. %g is right to its digits but for ties that only exact arithmetic can see. */
+/* snprintf and vsnprintf in libc's place, which carries 128-bit floats and files: 9 KB of module.
+ * For what heed's sentences use: %c %s %d %i %u %x %X %g %p %%, the flag 0, width, precision (also
+ * *), and the lengths hh h l ll j z t. Another conversion writes itself. %g is right to its digits
+ * but for ties that only exact arithmetic can see. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -42,7 +43,8 @@ static char *digits_before(char *end, uint64_t value, unsigned base, const char 
   return end;
 }
 
-static void put_whole(writer *w, const spec *s, bool negative, uint64_t value, unsigned base, const char *alphabet) {
+static void put_whole(writer *w, const spec *s, bool negative, uint64_t value, unsigned base,
+                      const char *alphabet) {
   char text[24], *const end = text + sizeof text, *at = digits_before(end, value, base, alphabet);
   put_padded(w, s, negative ? "-" : "", at, (size_t)(end - at));
 }
@@ -60,7 +62,8 @@ static uint64_t split_decimal(double size, int count, int *exponent) {
   return digits / 10;
 }
 
-/* C11 7.21.6.1: as %e when the exponent is under -4 or not under the precision, else as %f; no zeros at the end. */
+/* C11 7.21.6.1: as %e when the exponent is under -4 or not under the precision, else as %f; no
+ * zeros at the end. */
 static void put_number(writer *w, const spec *s, double x) {
   const char *sign = signbit(x) ? "-" : "";
   const spec plain = {false, s->width, -1, false};
@@ -68,7 +71,10 @@ static void put_number(writer *w, const spec *s, double x) {
     put_padded(w, &plain, isnan(x) ? "" : sign, isnan(x) ? "nan" : "inf", 3);
     return;
   }
-  int exponent = 0, count = s->precision < 0 ? 6 : s->precision == 0 ? 1 : s->precision > 17 ? 17 : s->precision;
+  int exponent = 0, count = s->precision < 0    ? 6
+                            : s->precision == 0 ? 1
+                            : s->precision > 17 ? 17
+                                                : s->precision;
   const int precision = count;
   uint64_t digits = x == 0.0 ? 0 : split_decimal(fabs(x), count, &exponent);
   if (x == 0.0) count = 1;
@@ -89,7 +95,8 @@ static void put_number(writer *w, const spec *s, double x) {
   }
   if (scientific) {
     char *const last = places + sizeof places;
-    char *from = digits_before(last, (uint64_t)(exponent < 0 ? -exponent : exponent), 10, "0123456789");
+    char *from =
+        digits_before(last, (uint64_t)(exponent < 0 ? -exponent : exponent), 10, "0123456789");
     if (last - from < 2) *--from = '0';
     text[n++] = 'e';
     text[n++] = exponent < 0 ? '-' : '+';
@@ -104,7 +111,8 @@ static int read_count(const char **format, va_list *arguments) {
     ++*format;
     return va_arg(*arguments, int);
   }
-  for (; **format >= '0' && **format <= '9'; ++*format) value = value < 100000 ? value * 10 + (**format - '0') : value;
+  for (; **format >= '0' && **format <= '9'; ++*format)
+    value = value < 100000 ? value * 10 + (**format - '0') : value;
   return value;
 }
 
@@ -143,12 +151,17 @@ static void put_conversion(writer *w, const char **format, va_list *arguments) {
     const bool negative = (int64_t)value < 0;
     put_whole(w, &s, negative, negative ? 0 - value : value, 10, "0123456789");
   } else if (kind == 'u' || kind == 'x' || kind == 'X') {
-    put_whole(w, &s, false, take_whole(&s, false, arguments), kind == 'u' ? 10 : 16, kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef");
+    put_whole(w, &s, false, take_whole(&s, false, arguments), kind == 'u' ? 10 : 16,
+              kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef");
   } else if (kind == 'p') {
-    put_whole(w, &s, false, (uint64_t)(uintptr_t)va_arg(*arguments, void *), 16, "0123456789abcdef");
-  } else if (kind == 'g') put_number(w, &s, va_arg(*arguments, double));
-  else if (kind == 'c') put(w, (char)va_arg(*arguments, int));
-  else if (kind) put(w, kind);
+    put_whole(w, &s, false, (uint64_t)(uintptr_t)va_arg(*arguments, void *), 16,
+              "0123456789abcdef");
+  } else if (kind == 'g')
+    put_number(w, &s, va_arg(*arguments, double));
+  else if (kind == 'c')
+    put(w, (char)va_arg(*arguments, int));
+  else if (kind)
+    put(w, kind);
 }
 
 int vsnprintf(char *to, size_t size, const char *format, va_list given) {
@@ -157,8 +170,10 @@ int vsnprintf(char *to, size_t size, const char *format, va_list given) {
   va_copy(arguments, given);
   while (*format) {
     const char c = *format++;
-    if (c != '%') put(&w, c);
-    else put_conversion(&w, &format, &arguments);
+    if (c != '%')
+      put(&w, c);
+    else
+      put_conversion(&w, &format, &arguments);
   }
   va_end(arguments);
   if (size > 0) to[w.length < size ? w.length : size - 1] = '\0';

@@ -1,4 +1,5 @@
-/* Maps of the last run: rows and heads on demand, statistics, rollout; definitions in heed.h. See shim.h. */
+/* Maps of the last run: rows and heads on demand, statistics, rollout; definitions in heed.h. See
+ * shim.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,35 +12,52 @@ static heed_status new_block(heed_web *web, size_t count, float **block) {
   return *block ? HEED_OK : heed_fail_memory(&web->error, "attention", count * sizeof **block);
 }
 
-static heed_status check_place(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head, const heed_model_info *info) {
-  if (batch >= s->batch) return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "attention: no such picture of the batch (found %u, expected less than %u)", batch, s->batch);
-  if (layer >= info->layers) return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "attention: no such layer (found %u, expected less than %u)", layer, info->layers);
-  if (head >= info->heads) return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "attention: no such head (found %u, expected less than %u)", head, info->heads);
+static heed_status check_place(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head,
+                               const heed_model_info *info) {
+  if (batch >= s->batch)
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "attention: no such picture of the batch (found %u, expected less than %u)",
+                     batch, s->batch);
+  if (layer >= info->layers)
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "attention: no such layer (found %u, expected less than %u)", layer,
+                     info->layers);
+  if (head >= info->heads)
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "attention: no such head (found %u, expected less than %u)", head,
+                     info->heads);
   return HEED_OK;
 }
 
-/* Rows [first, first + count) of one head: copied where the weights were kept, worked out from query and key otherwise. */
-static heed_status read_rows(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head, uint32_t heads, uint32_t first, uint32_t count, float *to) {
+/* Rows [first, first + count) of one head: copied where the weights were kept, worked out from
+ * query and key otherwise. */
+static heed_status read_rows(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head,
+                             uint32_t heads, uint32_t first, uint32_t count, float *to) {
   const float *kept;
   char name[64];
   snprintf(name, sizeof name, "layer.%u.attention.weights", layer);
   const heed_value weights = heed_graph_find(s->graph, name);
   if (heed_session_view(s->session, weights, (const void **)&kept, NULL) == HEED_OK) {
-    memcpy(to, kept + (((size_t)batch * heads + head) * s->tokens + first) * s->tokens, (size_t)count * s->tokens * sizeof *to);
+    memcpy(to, kept + (((size_t)batch * heads + head) * s->tokens + first) * s->tokens,
+           (size_t)count * s->tokens * sizeof *to);
     return HEED_OK;
   }
   for (uint32_t row = 0; row < count; row++)
-    HEED_TRY(heed_session_attention_row(s->session, weights, batch, head, first + row, to + (size_t)row * s->tokens, NULL, &s->web->error));
+    HEED_TRY(heed_session_attention_row(s->session, weights, batch, head, first + row,
+                                        to + (size_t)row * s->tokens, NULL, &s->web->error));
   return HEED_OK;
 }
 
-/* Adds the rows of every further head to those of head 0 and divides, in the order of heads, as heed_map_head_mean does. */
-static heed_status read_mean(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t heads, uint32_t first, uint32_t count, float *to) {
+/* Adds the rows of every further head to those of head 0 and divides, in the order of heads, as
+ * heed_map_head_mean does. */
+static heed_status read_mean(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t heads,
+                             uint32_t first, uint32_t count, float *to) {
   const size_t size = (size_t)count * s->tokens;
   float *all;
   HEED_TRY(new_block(s->web, heads * size, &all));
   heed_status status = HEED_OK;
-  for (uint32_t head = 0; status == HEED_OK && head < heads; head++) status = read_rows(s, batch, layer, head, heads, first, count, all + head * size);
+  for (uint32_t head = 0; status == HEED_OK && head < heads; head++)
+    status = read_rows(s, batch, layer, head, heads, first, count, all + head * size);
   if (status == HEED_OK)
     for (size_t i = 0; i < size; i++) {
       double sum = 0.0;
@@ -50,17 +68,21 @@ static heed_status read_mean(heed_web_session *s, uint32_t batch, uint32_t layer
   return status;
 }
 
-heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer, int head, int query) {
+heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
+                                       int head, int query) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
   HEED_TRY(check_place(s, batch, layer, head < 0 ? 0 : (uint32_t)head, &info));
   if (query >= (int)s->tokens)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "attention: no such query (found %d, expected less than %u)", query, s->tokens);
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "attention: no such query (found %d, expected less than %u)", query,
+                     s->tokens);
   const uint32_t first = query < 0 ? 0 : (uint32_t)query, count = query < 0 ? s->tokens : 1;
   float *rows;
   HEED_TRY(new_block(s->web, (size_t)count * s->tokens, &rows));
   const heed_status status =
-      head < 0 ? read_mean(s, batch, layer, info.heads, first, count, rows) : read_rows(s, batch, layer, (uint32_t)head, info.heads, first, count, rows);
+      head < 0 ? read_mean(s, batch, layer, info.heads, first, count, rows)
+               : read_rows(s, batch, layer, (uint32_t)head, info.heads, first, count, rows);
   if (status != HEED_OK) {
     heed_free(s->web->context, rows);
     return status;
@@ -70,7 +92,8 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
   return HEED_OK;
 }
 
-heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head) {
+heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer,
+                                        uint32_t head) {
   heed_model_info info;
   heed_map_statistics statistics;
   float *rows;
@@ -79,9 +102,11 @@ heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uin
   HEED_TRY(new_block(s->web, (size_t)s->tokens * s->tokens, &rows));
   const heed_status status = read_rows(s, batch, layer, head, info.heads, 0, s->tokens, rows);
   if (status == HEED_OK) {
-    heed_map_get_statistics(rows, info.prefix_tokens, s->height / info.patch, s->width / info.patch, info.patch, &statistics);
-    const double numbers[] = {statistics.entropy_cls,          statistics.entropy_patches, statistics.distance,
-                              statistics.distance_renormalised, statistics.prefix_mass,     statistics.self_mass,
+    heed_map_get_statistics(rows, info.prefix_tokens, s->height / info.patch, s->width / info.patch,
+                            info.patch, &statistics);
+    const double numbers[] = {statistics.entropy_cls, statistics.entropy_patches,
+                              statistics.distance,    statistics.distance_renormalised,
+                              statistics.prefix_mass, statistics.self_mass,
                               statistics.top5_mass};
     memcpy(s->web->out, numbers, sizeof numbers);
   }
@@ -89,15 +114,18 @@ heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uin
   return status;
 }
 
-static heed_status gather(heed_web_session *s, const heed_model_info *info, uint32_t batch, float *all) {
+static heed_status gather(heed_web_session *s, const heed_model_info *info, uint32_t batch,
+                          float *all) {
   const size_t matrix = (size_t)s->tokens * s->tokens;
   for (uint32_t layer = 0; layer < info->layers; layer++)
     for (uint32_t head = 0; head < info->heads; head++)
-      HEED_TRY(read_rows(s, batch, layer, head, info->heads, 0, s->tokens, all + ((size_t)layer * info->heads + head) * matrix));
+      HEED_TRY(read_rows(s, batch, layer, head, info->heads, 0, s->tokens,
+                         all + ((size_t)layer * info->heads + head) * matrix));
   return HEED_OK;
 }
 
-heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual, uint32_t first_layer, uint32_t layer_count,
+heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion,
+                                     double residual, uint32_t first_layer, uint32_t layer_count,
                                      double discard) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
@@ -106,9 +134,11 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_f
   float *all, *rollout;
   HEED_TRY(new_block(s->web, (size_t)info.layers * info.heads * matrix, &all));
   heed_status status = new_block(s->web, matrix, &rollout);
-  const heed_rollout_desc desc = {sizeof desc, info.layers, info.heads, s->tokens, fusion, (float)residual, first_layer, layer_count, (float)discard};
+  const heed_rollout_desc desc = {sizeof desc,     info.layers, info.heads,  s->tokens,     fusion,
+                                  (float)residual, first_layer, layer_count, (float)discard};
   if (status == HEED_OK) status = gather(s, &info, batch, all);
-  if (status == HEED_OK) status = heed_map_rollout(s->web->context, &desc, all, rollout, &s->web->error);
+  if (status == HEED_OK)
+    status = heed_map_rollout(s->web->context, &desc, all, rollout, &s->web->error);
   heed_free(s->web->context, all);
   if (status != HEED_OK) {
     heed_free(s->web->context, rollout);

@@ -5,9 +5,12 @@
 #include "base/status.h"
 #include "shim.h"
 
-static heed_status read_host(void *user, uint64_t offset, void *to, size_t count, heed_error *error) {
+static heed_status read_host(void *user, uint64_t offset, void *to, size_t count,
+                             heed_error *error) {
   if (heed_host_read((uint32_t)(uintptr_t)user, (double)offset, to, count) == 0) return HEED_OK;
-  return heed_fail(error, HEED_IO, "model: reading failed (found an error at byte %llu, expected %zu bytes)", (unsigned long long)offset, count);
+  return heed_fail(error, HEED_IO,
+                   "model: reading failed (found an error at byte %llu, expected %zu bytes)",
+                   (unsigned long long)offset, count);
 }
 
 void heed_web_model_close(const heed_web *web, heed_web_model *model) {
@@ -18,24 +21,31 @@ void heed_web_model_close(const heed_web *web, heed_web_model *model) {
   heed_free(web->context, model);
 }
 
-static heed_status open_model(heed_web *web, heed_web_model *model, const char *names, size_t names_size, const double *sizes, const uint32_t *sources, uint32_t count) {
+static heed_status open_model(heed_web *web, heed_web_model *model, const char *names,
+                              size_t names_size, const double *sizes, const uint32_t *sources,
+                              uint32_t count) {
   model->files = heed_alloc(web->context, count ? count : 1, sizeof *model->files);
   model->names = heed_alloc(web->context, names_size + 1, 1);
-  if (!model->files || !model->names) return heed_fail_memory(&web->error, "model", count * sizeof *model->files + names_size);
+  if (!model->files || !model->names)
+    return heed_fail_memory(&web->error, "model", count * sizeof *model->files + names_size);
   memcpy(model->names, names, names_size);
   const char *name = model->names;
   for (uint32_t i = 0; i < count; i++, name += strlen(name) + 1)
-    model->files[i] = (heed_model_file){name, {(uint64_t)sizes[i], NULL, read_host, (void *)(uintptr_t)sources[i]}};
+    model->files[i] = (heed_model_file){
+        name, {(uint64_t)sizes[i], NULL, read_host, (void *)(uintptr_t)sources[i]}};
   const heed_model_desc desc = {sizeof desc, model->files, count};
   return heed_model_open(web->context, &desc, &model->model, &web->error);
 }
 
-heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size, const double *sizes, const uint32_t *sources, uint32_t count) {
+heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
+                                const double *sizes, const uint32_t *sources, uint32_t count) {
   heed_web_model *model = heed_alloc(web->context, 1, sizeof *model);
   if (!model) return heed_fail_memory(&web->error, "model", sizeof *model);
   const heed_status status = open_model(web, model, names, names_size, sizes, sources, count);
-  if (status != HEED_OK) heed_web_model_close(web, model);
-  else web->out[0] = (double)(uintptr_t)model;
+  if (status != HEED_OK)
+    heed_web_model_close(web, model);
+  else
+    web->out[0] = (double)(uintptr_t)model;
   return status;
 }
 
@@ -45,14 +55,29 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
   heed_model_get_info(model->model, &info);
   heed_model_preprocess(model->model, &preprocess);
   uint32_t width = info.image_size, height = info.image_size;
-  if (heed_preprocess_size(&preprocess, info.image_size, info.image_size, &width, &height, NULL) != HEED_OK) width = height = info.image_size;
-  const double numbers[] = {info.image_size, info.channels, info.patch, info.width, info.layers, info.heads, info.mlp_width, info.prefix_tokens, info.classes,
-                            (double)info.parameters, (double)info.weight_bytes, height, width};
+  if (heed_preprocess_size(&preprocess, info.image_size, info.image_size, &width, &height, NULL) !=
+      HEED_OK)
+    width = height = info.image_size;
+  const double numbers[] = {info.image_size,
+                            info.channels,
+                            info.patch,
+                            info.width,
+                            info.layers,
+                            info.heads,
+                            info.mlp_width,
+                            info.prefix_tokens,
+                            info.classes,
+                            (double)info.parameters,
+                            (double)info.weight_bytes,
+                            height,
+                            width};
   memcpy(web->out, numbers, sizeof numbers);
   return info.family;
 }
 
-const char *heed_web_model_label(const heed_web_model *model, uint32_t index) { return heed_model_label(model->model, index); }
+const char *heed_web_model_label(const heed_web_model *model, uint32_t index) {
+  return heed_model_label(model->model, index);
+}
 
 uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index) {
   const uint32_t count = heed_model_tensor_count(model->model);
@@ -60,10 +85,19 @@ uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint3
   heed_tensor_info info;
   heed_model_tensor(model->model, index, &info);
   const uint32_t rank = info.unsupported ? 0 : info.shape.rank;
-  const double numbers[] = {(double)(uintptr_t)info.name, (double)(uintptr_t)info.dtype_name, (double)(uintptr_t)info.role, info.layer, (double)info.bytes, info.used, rank};
+  const double numbers[] = {(double)(uintptr_t)info.name,
+                            (double)(uintptr_t)info.dtype_name,
+                            (double)(uintptr_t)info.role,
+                            info.layer,
+                            (double)info.bytes,
+                            info.used,
+                            rank};
   memcpy(web->out, numbers, sizeof numbers);
-  for (uint32_t i = 0; i < rank; i++) web->out[sizeof numbers / sizeof *numbers + i] = info.shape.dim[i];
+  for (uint32_t i = 0; i < rank; i++)
+    web->out[sizeof numbers / sizeof *numbers + i] = info.shape.dim[i];
   return count;
 }
 
-const char *heed_web_model_absent(const heed_web_model *model, uint32_t index) { return heed_model_absent(model->model, index); }
+const char *heed_web_model_absent(const heed_web_model *model, uint32_t index) {
+  return heed_model_absent(model->model, index);
+}

@@ -6,7 +6,8 @@
 heed_web *heed_web_create(uint32_t threads) {
   heed_web *web = heed_web_open();
   const heed_cpu_desc cpu = {sizeof cpu, threads, NULL};
-  if (web && web->context && heed_cpu_backend_create(web->context, &cpu, &web->backend, &web->error) != HEED_OK)
+  if (web && web->context &&
+      heed_cpu_backend_create(web->context, &cpu, &web->backend, &web->error) != HEED_OK)
     web->backend = NULL; /* heed_web_status says it */
   return web;
 }

@@ -1,4 +1,5 @@
-/* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and demo/scene.h. */
+/* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and
+ * demo/scene.h. */
 #include <string.h>
 
 #include "base/status.h"
@@ -11,14 +12,23 @@ heed_web *heed_web_create(uint32_t threads) {
 
 size_t heed_web_scene_size(void) { return sizeof(heed_web_scene); }
 
-heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size, uint32_t low, uint32_t high) {
+heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size,
+                                uint32_t low, uint32_t high) {
   uint32_t twins[2] = {0, 0};
-  if (text) HEED_TRY(heed_scene_parse(web->context, text, size, "scene", &to->scene, &web->error));
-  else heed_scene_from_seed((uint64_t)high << 32 | low, NULL, &to->scene);
+  if (text)
+    HEED_TRY(heed_scene_parse(web->context, text, size, "scene", &to->scene, &web->error));
+  else
+    heed_scene_from_seed((uint64_t)high << 32 | low, NULL, &to->scene);
   heed_scene_draw(&to->scene, to->rgb, to->owner);
   heed_scene_text(&to->scene, to->text);
   const bool has_twins = heed_scene_twins(&to->scene, twins);
-  const double numbers[] = {(double)(uintptr_t)to->text, (double)(uintptr_t)to->owner, (double)(uintptr_t)to->rgb, HEED_SCENE_SIDE, HEED_SCENE_GRID, has_twins, twins[0],
+  const double numbers[] = {(double)(uintptr_t)to->text,
+                            (double)(uintptr_t)to->owner,
+                            (double)(uintptr_t)to->rgb,
+                            HEED_SCENE_SIDE,
+                            HEED_SCENE_GRID,
+                            has_twins,
+                            twins[0],
                             twins[1]};
   memcpy(web->out, numbers, sizeof numbers);
   return HEED_OK;

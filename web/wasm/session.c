@@ -1,4 +1,5 @@
-/* Sessions: made for a size and a set of taps, run layer by layer so that JavaScript can look at events in between. See shim.h. */
+/* Sessions: made for a size and a set of taps, run layer by layer so that JavaScript can look at
+ * events in between. See shim.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,45 +35,55 @@ void heed_web_session_close(heed_web_session *session) {
 static heed_status find(heed_web_session *s, const char *name, heed_value *value) {
   *value = heed_graph_find(s->graph, name);
   if (value->id) return HEED_OK;
-  return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "taps: this model has no such value (found \"%s\")", name);
+  return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                   "taps: this model has no such value (found \"%s\")", name);
 }
 
-static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *what, heed_value *value) {
+static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *what,
+                             heed_value *value) {
   char name[64];
   snprintf(name, sizeof name, "layer.%u.%s", layer, what);
   return find(s, name, value);
 }
 
 /* taps: room for two values a layer, or for `count` names. */
-static heed_status collect_taps(heed_web_session *s, int kind, const char *names, uint32_t count, uint32_t layers, heed_value *taps, uint32_t *tap_count) {
+static heed_status collect_taps(heed_web_session *s, int kind, const char *names, uint32_t count,
+                                uint32_t layers, heed_value *taps, uint32_t *tap_count) {
   *tap_count = 0;
   for (uint32_t i = 0; kind == TAPS_ROWS && i < layers; i++) {
     HEED_TRY(layer_tap(s, i, "query", &taps[(*tap_count)++]));
     HEED_TRY(layer_tap(s, i, "key", &taps[(*tap_count)++]));
   }
-  for (uint32_t i = 0; kind == TAPS_ALL && i < layers; i++) HEED_TRY(layer_tap(s, i, "attention.weights", &taps[(*tap_count)++]));
-  for (uint32_t i = 0; kind == TAPS_NAMED && i < count; i++, names += strlen(names) + 1) HEED_TRY(find(s, names, &taps[(*tap_count)++]));
+  for (uint32_t i = 0; kind == TAPS_ALL && i < layers; i++)
+    HEED_TRY(layer_tap(s, i, "attention.weights", &taps[(*tap_count)++]));
+  for (uint32_t i = 0; kind == TAPS_NAMED && i < count; i++, names += strlen(names) + 1)
+    HEED_TRY(find(s, names, &taps[(*tap_count)++]));
   return HEED_OK;
 }
 
-static heed_status make_plan(heed_web_session *s, int kind, const char *names, uint32_t count, uint32_t intervene, double temperature) {
+static heed_status make_plan(heed_web_session *s, int kind, const char *names, uint32_t count,
+                             uint32_t intervene, double temperature) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
-  const heed_build_desc build = {.struct_size = sizeof build,
-                                 .batch = s->batch,
-                                 .height = s->height,
-                                 .width = s->width,
-                                 .intervene = intervene != 0,
-                                 .classes_only = kind == TAPS_NONE,
-                                 .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
-                                 .temperature = (float)temperature};
+  const heed_build_desc build = {
+      .struct_size = sizeof build,
+      .batch = s->batch,
+      .height = s->height,
+      .width = s->width,
+      .intervene = intervene != 0,
+      .classes_only = kind == TAPS_NONE,
+      .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
+      .temperature = (float)temperature};
   HEED_TRY(heed_model_build(s->model->model, &build, &s->graph, &s->web->error));
   heed_value *taps = heed_alloc(s->web->context, (size_t)2 * info.layers + count + 1, sizeof *taps);
-  if (!taps) return heed_fail_memory(&s->web->error, "taps", ((size_t)2 * info.layers + count + 1) * sizeof *taps);
+  if (!taps)
+    return heed_fail_memory(&s->web->error, "taps",
+                            ((size_t)2 * info.layers + count + 1) * sizeof *taps);
   heed_plan_desc desc = HEED_PLAN_DESC_INIT;
   heed_status status = collect_taps(s, kind, names, count, info.layers, taps, &desc.tap_count);
   desc.taps = taps;
-  if (status == HEED_OK) status = heed_plan_create(s->graph, s->web->backend, &desc, &s->plan, &s->web->error);
+  if (status == HEED_OK)
+    status = heed_plan_create(s->graph, s->web->backend, &desc, &s->plan, &s->web->error);
   heed_free(s->web->context, taps);
   return status;
 }
@@ -101,22 +112,26 @@ static heed_status open_masks(heed_web_session *s) {
     HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
     const bool is_mask = info.dtype == HEED_U8;
     if (!info.is_input || (!is_mask && info.shape.rank != 1)) continue;
-    const size_t count = (size_t)heed_shape_count(&info.shape), size = is_mask ? count : count * sizeof(float);
+    const size_t count = (size_t)heed_shape_count(&info.shape),
+                 size = is_mask ? count : count * sizeof(float);
     unsigned char *ones = heed_alloc_raw(s->web->context, size, 1);
     if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
     if (is_mask) memset(ones, 1, size);
-    for (size_t i = 0; !is_mask && i < count; i++) memcpy(ones + i * sizeof(float), &(float){1.0f}, sizeof(float));
+    for (size_t i = 0; !is_mask && i < count; i++)
+      memcpy(ones + i * sizeof(float), &(float){1.0f}, sizeof(float));
     status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
     heed_free(s->web->context, ones);
   }
   return status;
 }
 
-heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height, uint32_t width, int kind, const char *names,
+heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
+                                    uint32_t height, uint32_t width, int kind, const char *names,
                                     uint32_t count, uint32_t intervene, double temperature) {
   heed_web_session *s = heed_alloc(web->context, 1, sizeof *s);
   if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
-  *s = (heed_web_session){.web = web, .model = model, .batch = batch, .height = height, .width = width};
+  *s = (heed_web_session){
+      .web = web, .model = model, .batch = batch, .height = height, .width = width};
   heed_status status = make_plan(s, kind, names, count, intervene, temperature);
   if (status == HEED_OK) status = make_session(s);
   if (status == HEED_OK) status = open_masks(s);
@@ -126,24 +141,38 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
   }
   heed_memory memory;
   heed_plan_memory(s->plan, &memory);
-  const double numbers[] = {(double)(uintptr_t)s, s->batch, s->height, s->width, s->tokens, heed_plan_step_count(s->plan), (double)memory.weights, (double)memory.arena,
-                            (double)memory.taps, (double)memory.workspace, (double)(uintptr_t)s->pixels};
+  const double numbers[] = {(double)(uintptr_t)s,
+                            s->batch,
+                            s->height,
+                            s->width,
+                            s->tokens,
+                            heed_plan_step_count(s->plan),
+                            (double)memory.weights,
+                            (double)memory.arena,
+                            (double)memory.taps,
+                            (double)memory.workspace,
+                            (double)(uintptr_t)s->pixels};
   memcpy(web->out, numbers, sizeof numbers);
   return HEED_OK;
 }
 
-heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height, uint32_t channels, uint32_t whole) {
+heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
+                                     uint32_t height, uint32_t channels, uint32_t whole) {
   const heed_image image = {pixels, width, height, channels, (size_t)width * channels};
   heed_preprocess preprocess;
   heed_region region;
   uint32_t out_width, out_height;
   heed_model_preprocess(s->model->model, &preprocess);
   if (whole) heed_preprocess_fit_whole(&preprocess);
-  HEED_TRY(heed_preprocess_size(&preprocess, width, height, &out_width, &out_height, &s->web->error));
+  HEED_TRY(
+      heed_preprocess_size(&preprocess, width, height, &out_width, &out_height, &s->web->error));
   if (s->batch != 1 || out_width != s->width || out_height != s->height)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "run: this picture gives other pixel_values than the session's (found 1 of %u x %u, expected %u of %u x %u)",
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "run: this picture gives other pixel_values than the session's (found 1 of %u "
+                     "x %u, expected %u of %u x %u)",
                      out_width, out_height, s->batch, s->width, s->height);
-  HEED_TRY(heed_preprocess_image(s->web->context, &preprocess, &image, s->pixels, &region, &s->web->error));
+  HEED_TRY(heed_preprocess_image(s->web->context, &preprocess, &image, s->pixels, &region,
+                                 &s->web->error));
   const double numbers[] = {region.x, region.y, region.width, region.height};
   memcpy(s->web->out, numbers, sizeof numbers);
   return HEED_OK;
@@ -153,7 +182,8 @@ heed_status heed_web_session_write(heed_web_session *s) {
   return heed_session_write(s->session, s->input, s->pixels, s->pixel_bytes, &s->web->error);
 }
 
-heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data, size_t bytes) {
+heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
+                                 size_t bytes) {
   heed_value value;
   HEED_TRY(find(s, name, &value));
   return heed_session_write(s->session, value, data, bytes, &s->web->error);

@@ -1,8 +1,10 @@
 /* The WebAssembly face of heed.h: what JavaScript calls, and what it must bring along.
  *
- * Calls return a heed_status; the sentence of the last failure is heed_web_message, results that are numbers lie at heed_web_out as
- * doubles (pointers among them), results that are arrays are blocks of their own that heed_web_free takes back. Strings are UTF-8 and
- * end in NUL; lists of strings are such strings one after another. Every object belongs to one runtime and so to one thread. */
+ * Calls return a heed_status; the sentence of the last failure is heed_web_message, results that
+ * are numbers lie at heed_web_out as doubles (pointers among them), results that are arrays are
+ * blocks of their own that heed_web_free takes back. Strings are UTF-8 and end in NUL; lists of
+ * strings are such strings one after another. Every object belongs to one runtime and so to one
+ * thread. */
 #ifndef HEED_WEB_SHIM_H
 #define HEED_WEB_SHIM_H
 
@@ -51,7 +53,8 @@ typedef struct heed_web_session {
   uint32_t batch, height, width, tokens;
 } heed_web_session;
 
-/* A runtime without a backend; its status tells whether it can be used: NULL only when there is no memory for it. */
+/* A runtime without a backend; its status tells whether it can be used: NULL only when there is no
+ * memory for it. */
 heed_web *heed_web_open(void);
 
 /* Copies bytes [offset, offset + count) of the source to `to`; 0 = done. */
@@ -61,7 +64,9 @@ HEED_WEB_IMPORT(progress) void heed_host_progress(double done, double total);
 /* Not 0 = stop. */
 HEED_WEB_IMPORT(cancelled) int heed_host_cancelled(void);
 /* A result of a check: name, dtype, rank, dim[rank], data. */
-HEED_WEB_IMPORT(take) void heed_host_take(const char *name, heed_dtype dtype, uint32_t rank, const uint32_t *dim, const void *data);
+HEED_WEB_IMPORT(take)
+void heed_host_take(const char *name, heed_dtype dtype, uint32_t rank, const uint32_t *dim,
+                    const void *data);
 
 /* The exports, all of them. */
 
@@ -76,7 +81,8 @@ HEED_WEB_EXPORT(alloc) void *heed_web_alloc(heed_web *web, size_t bytes);
 HEED_WEB_EXPORT(free) void heed_web_free(const heed_web *web, void *block);
 
 /* runtime.c */
-/* The runtime (scene.c: one that draws scenes alone); its status tells whether it can be used: NULL only when there is no memory for it. */
+/* The runtime (scene.c: one that draws scenes alone); its status tells whether it can be used: NULL
+ * only when there is no memory for it. */
 HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
 HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
 HEED_WEB_EXPORT(version) const char *heed_web_version(void);
@@ -86,58 +92,88 @@ HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb
 
 /* model.c */
 HEED_WEB_EXPORT(model_close) void heed_web_model_close(const heed_web *web, heed_web_model *model);
-/* names: `count` strings one after another; sizes in bytes; sources: the numbers by which reads ask. out: the model. */
-HEED_WEB_EXPORT(model_open) heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size, const double *sizes,
-                                                    const uint32_t *sources, uint32_t count);
-/* out: image_size, channels, patch, width, layers, heads, mlp_width, prefix_tokens, classes, parameters, weight_bytes, height and width of
- * pixel_values for a picture of the model's own size. Returns the family. */
-HEED_WEB_EXPORT(model_info) const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
-HEED_WEB_EXPORT(model_label) const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
+/* names: `count` strings one after another; sizes in bytes; sources: the numbers by which reads
+ * ask. out: the model. */
+HEED_WEB_EXPORT(model_open)
+heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
+                                const double *sizes, const uint32_t *sources, uint32_t count);
+/* out: image_size, channels, patch, width, layers, heads, mlp_width, prefix_tokens, classes,
+ * parameters, weight_bytes, height and width of pixel_values for a picture of the model's own size.
+ * Returns the family. */
+HEED_WEB_EXPORT(model_info)
+const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
+HEED_WEB_EXPORT(model_label)
+const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
 
-/* The number of tensors. Of the one at the index, where there is one, out: addresses of name, dtype and role (0 = none), layer of the role,
- * bytes, 1 = used, rank, dim... */
-HEED_WEB_EXPORT(model_tensor) uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index);
+/* The number of tensors. Of the one at the index, where there is one, out: addresses of name, dtype
+ * and role (0 = none), layer of the role, bytes, 1 = used, rank, dim... */
+HEED_WEB_EXPORT(model_tensor)
+uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index);
 /* heed_model_absent */
-HEED_WEB_EXPORT(model_absent) const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
+HEED_WEB_EXPORT(model_absent)
+const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
 
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
-/* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED. intervene: 0, or 1 + heed_empty_row, with
- * temperature as in heed_build_desc; every mask and gain is 1 at first. out: the session, batch, height, width, tokens, steps, memory as
- * heed_memory, address of the pixel_values. */
-HEED_WEB_EXPORT(session_create) heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch, uint32_t height, uint32_t width,
-                                                            int kind, const char *names, uint32_t count, uint32_t intervene, double temperature);
+/* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED.
+ * intervene: 0, or 1 + heed_empty_row, with temperature as in heed_build_desc; every mask and gain
+ * is 1 at first. out: the session, batch, height, width, tokens, steps, memory as heed_memory,
+ * address of the pixel_values. */
+HEED_WEB_EXPORT(session_create)
+heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
+                                    uint32_t height, uint32_t width, int kind, const char *names,
+                                    uint32_t count, uint32_t intervene, double temperature);
 /* Writes the whole input of this name. */
-HEED_WEB_EXPORT(session_set) heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data, size_t bytes);
-/* A decoded picture -> the session's pixel_values; whole: all of it, by heed_preprocess_fit_whole. out: the region of the picture that the model sees. */
-HEED_WEB_EXPORT(session_picture) heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width, uint32_t height,
-                                                              uint32_t channels, uint32_t whole);
+HEED_WEB_EXPORT(session_set)
+heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
+                                 size_t bytes);
+/* A decoded picture -> the session's pixel_values; whole: all of it, by heed_preprocess_fit_whole.
+ * out: the region of the picture that the model sees. */
+HEED_WEB_EXPORT(session_picture)
+heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
+                                     uint32_t height, uint32_t channels, uint32_t whole);
 /* Hands the pixel_values to the program. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
-/* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: the next step. */
-HEED_WEB_EXPORT(session_run_part) heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step);
+/* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: the next
+ * step. */
+HEED_WEB_EXPORT(session_run_part)
+heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step);
 /* The value of this name where it lies. out: its address, dtype, rank, dim... */
-HEED_WEB_EXPORT(session_view) heed_status heed_web_session_view(heed_web_session *s, const char *name);
+HEED_WEB_EXPORT(session_view)
+heed_status heed_web_session_view(heed_web_session *s, const char *name);
 
 /* maps.c */
-/* head < 0: the mean over heads; query < 0: all rows. out: a block of floats for heed_web_free, its length. */
-HEED_WEB_EXPORT(session_attention) heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer, int head, int query);
-/* out: entropy of CLS, of patches, distance, distance renormalised, prefix mass, self mass, top-5 mass. */
-HEED_WEB_EXPORT(session_statistics) heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head);
-/* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for heed_web_free, its length. */
-HEED_WEB_EXPORT(session_rollout) heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion, double residual,
-                                                              uint32_t first_layer, uint32_t layer_count, double discard);
+/* head < 0: the mean over heads; query < 0: all rows. out: a block of floats for heed_web_free, its
+ * length. */
+HEED_WEB_EXPORT(session_attention)
+heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
+                                       int head, int query);
+/* out: entropy of CLS, of patches, distance, distance renormalised, prefix mass, self mass, top-5
+ * mass. */
+HEED_WEB_EXPORT(session_statistics)
+heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer,
+                                        uint32_t head);
+/* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for
+ * heed_web_free, its length. */
+HEED_WEB_EXPORT(session_rollout)
+heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion,
+                                     double residual, uint32_t first_layer, uint32_t layer_count,
+                                     double discard);
 
 /* check.c: in modules that check alone, which have no models and no sessions */
-/* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the next call. */
-HEED_WEB_EXPORT(check) heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance, int results);
+/* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the
+ * next call. */
+HEED_WEB_EXPORT(check)
+heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance,
+                           int results);
 
 /* scene.c: in heed-scene.wasm alone */
 HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
-/* text NULL: the scene of the seed low + 2^32 high. out: addresses of text, owner and RGB, side of the picture in pixels and in patches,
- * 1 = it has twins, the twins. */
-HEED_WEB_EXPORT(scene_draw) heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size, uint32_t low,
-                                                    uint32_t high);
+/* text NULL: the scene of the seed low + 2^32 high. out: addresses of text, owner and RGB, side of
+ * the picture in pixels and in patches, 1 = it has twins, the twins. */
+HEED_WEB_EXPORT(scene_draw)
+heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size,
+                                uint32_t low, uint32_t high);
 
 #if defined(HEED_WEB_THREADS)
 /* The pool that threads join. */

@@ -1,5 +1,6 @@
-/* What heed takes from <string.h> and <stdlib.h> beyond the plainest, in the place of libc's, which are made for long texts: bit masks,
- * Two-Way search and smoothsort are 4 KB of module. Here texts are names, and qsort orders one row of weights at most. */
+/* What heed takes from <string.h> and <stdlib.h> beyond the plainest, in the place of libc's, which
+ * are made for long texts: bit masks, Two-Way search and smoothsort are 4 KB of module. Here texts
+ * are names, and qsort orders one row of weights at most. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,10 @@ static void swap(unsigned char *a, unsigned char *b, size_t size) {
 void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
   unsigned char *const base = items;
   for (size_t root = count / 2, end = count; end > 1;) {
-    if (root > 0) root--;
-    else swap(base, base + --end * size, size);
+    if (root > 0)
+      root--;
+    else
+      swap(base, base + --end * size, size);
     for (size_t at = root, child; (child = 2 * at + 1) < end; at = child) {
       if (child + 1 < end && compare(base + child * size, base + (child + 1) * size) < 0) child++;
       if (compare(base + at * size, base + child * size) >= 0) break;

@@ -1,5 +1,5 @@
-/* Files beside each other: heed-<device>.pipelines, heed-<device>.check. Header, then the bytes. Written under another name and
- * renamed, so that a reader sees the old file or the new one. */
+/* Files beside each other: heed-<device>.pipelines, heed-<device>.check. Header, then the bytes.
+ * Written under another name and renamed, so that a reader sees the old file or the new one. */
 #include "vulkan/host/cache.h"
 
 #include <stdio.h>
@@ -45,11 +45,15 @@ static void make_directories(char *path) {
 
 /* What a caller can force, beside the tier. */
 static uint64_t limits_hash(const heed_vk_limits *limits) {
-  const uint32_t forced[] = {limits->vendor, limits->invocations, limits->shared, limits->bindings, limits->fill};
-  return heed_vk_hash(heed_vk_hash(HEED_VK_HASH_START, forced, sizeof forced), &limits->range, sizeof limits->range);
+  const uint32_t forced[] = {limits->vendor, limits->invocations, limits->shared, limits->bindings,
+                             limits->fill};
+  return heed_vk_hash(heed_vk_hash(HEED_VK_HASH_START, forced, sizeof forced), &limits->range,
+                      sizeof limits->range);
 }
 
-heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context, const char *directory, const heed_vk_device *device, heed_error *error) {
+heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context,
+                               const char *directory, const heed_vk_device *device,
+                               heed_error *error) {
   memset(cache, 0, sizeof *cache);
   cache->context = context;
   cache->key.vendor = device->info.vendor_id;
@@ -65,7 +69,8 @@ heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context
   cache->key.build = build_hash();
   if (!directory || !directory[0]) return HEED_OK;
   cache->directory = heed_copy_string(context, directory, strlen(directory));
-  if (!cache->directory) return heed_fail_memory(error, "vulkan: cache directory", strlen(directory) + 1);
+  if (!cache->directory)
+    return heed_fail_memory(error, "vulkan: cache directory", strlen(directory) + 1);
   make_directories(cache->directory);
   return HEED_OK;
 }
@@ -83,21 +88,26 @@ static bool file_path(const heed_vk_cache *cache, const char *ending, char path[
   name = heed_vk_hash(name, key->driver_uuid, VK_UUID_SIZE);
   const uint64_t kernels[] = {key->cpu, key->tier, key->limits};
   name = heed_vk_hash(name, kernels, sizeof kernels);
-  const int length = snprintf(path, PATH_SIZE, "%s/heed-%04x-%04x-%016llx.%s", cache->directory, key->vendor, key->device, (unsigned long long)name, ending);
+  const int length = snprintf(path, PATH_SIZE, "%s/heed-%04x-%04x-%016llx.%s", cache->directory,
+                              key->vendor, key->device, (unsigned long long)name, ending);
   return length > 0 && length < PATH_SIZE - 8;
 }
 
 static bool read_payload(const heed_vk_cache *cache, FILE *file, void **bytes, size_t *size) {
   file_header header;
   if (fread(&header, 1, sizeof header, file) != sizeof header) return false;
-  if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 || memcmp(&header.key, &cache->key, sizeof header.key) != 0) return false;
+  if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 ||
+      memcmp(&header.key, &cache->key, sizeof header.key) != 0)
+    return false;
   if (header.size == 0 || header.size > LARGEST_FILE) return false;
   *size = (size_t)header.size;
   *bytes = heed_alloc_raw(cache->context, *size, 1);
-  return *bytes && fread(*bytes, 1, *size, file) == *size && fgetc(file) == EOF && heed_vk_hash(HEED_VK_HASH_START, *bytes, *size) == header.hash;
+  return *bytes && fread(*bytes, 1, *size, file) == *size && fgetc(file) == EOF &&
+         heed_vk_hash(HEED_VK_HASH_START, *bytes, *size) == header.hash;
 }
 
-void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **bytes, size_t *size) {
+void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **bytes,
+                        size_t *size) {
   char path[PATH_SIZE];
   *bytes = NULL;
   *size = 0;
@@ -113,7 +123,8 @@ void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **b
   fclose(file);
 }
 
-void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const void *bytes, size_t size) {
+void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const void *bytes,
+                         size_t size) {
   char path[PATH_SIZE], temporary[PATH_SIZE];
   if (!file_path(cache, ending, path)) return;
   snprintf(temporary, sizeof temporary, "%.*s.new", PATH_SIZE - 8, path);
@@ -124,23 +135,31 @@ void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const v
   header.key = cache->key;
   header.size = size;
   header.hash = heed_vk_hash(HEED_VK_HASH_START, bytes, size);
-  bool written = file && fwrite(&header, 1, sizeof header, file) == sizeof header && fwrite(bytes, 1, size, file) == size;
+  bool written = file && fwrite(&header, 1, sizeof header, file) == sizeof header &&
+                 fwrite(bytes, 1, size, file) == size;
   if (file && fclose(file) != 0) written = false;
   if (!written || rename(temporary, path) != 0) {
     remove(temporary);
-    heed_log(cache->context, HEED_LOG_WARNING, "vulkan: %s could not be written; pipelines will be compiled again next time", path);
+    heed_log(cache->context, HEED_LOG_WARNING,
+             "vulkan: %s could not be written; pipelines will be compiled again next time", path);
   }
 }
 
-void heed_vk_cache_load(const heed_vk_cache *cache, void **bytes, size_t *size) { heed_vk_cache_read(cache, "pipelines", bytes, size); }
+void heed_vk_cache_load(const heed_vk_cache *cache, void **bytes, size_t *size) {
+  heed_vk_cache_read(cache, "pipelines", bytes, size);
+}
 
 void heed_vk_cache_save(const heed_vk_cache *cache, const heed_vk_pipelines *pipelines) {
   const heed_vk_device *device = pipelines->device;
   size_t size = 0;
   if (!cache->directory) return;
-  if (device->instance.api.GetPipelineCacheData(device->handle, pipelines->cache, &size, NULL) != VK_SUCCESS || size == 0 || size > LARGEST_FILE) return;
+  if (device->instance.api.GetPipelineCacheData(device->handle, pipelines->cache, &size, NULL) !=
+          VK_SUCCESS ||
+      size == 0 || size > LARGEST_FILE)
+    return;
   void *bytes = heed_alloc_raw(cache->context, size, 1);
-  if (bytes && device->instance.api.GetPipelineCacheData(device->handle, pipelines->cache, &size, bytes) == VK_SUCCESS)
+  if (bytes && device->instance.api.GetPipelineCacheData(device->handle, pipelines->cache, &size,
+                                                         bytes) == VK_SUCCESS)
     heed_vk_cache_write(cache, "pipelines", bytes, size);
   heed_free(cache->context, bytes);
 }

@@ -1,5 +1,7 @@
-/* What is kept between runs, in a directory of the caller's: compiled pipelines and the self-check's result. A file is named by
- * device, driver, tier and limits, so that what was kept for other kernels says nothing about these; it has a header of its own with a hash, and is ignored when anything about it is off. Writing never fails a run. */
+/* What is kept between runs, in a directory of the caller's: compiled pipelines and the
+ * self-check's result. A file is named by device, driver, tier and limits, so that what was kept
+ * for other kernels says nothing about these; it has a header of its own with a hash, and is
+ * ignored when anything about it is off. Writing never fails a run. */
 #ifndef HEED_VULKAN_HOST_CACHE_H
 #define HEED_VULKAN_HOST_CACHE_H
 
@@ -19,7 +21,9 @@ typedef struct heed_vk_cache {
   heed_vk_cache_key key;
 } heed_vk_cache;
 
-heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context, const char *directory, const heed_vk_device *device, heed_error *error);
+heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context,
+                               const char *directory, const heed_vk_device *device,
+                               heed_error *error);
 void heed_vk_cache_close(heed_vk_cache *cache);
 
 /* *bytes NULL when there is nothing usable; else free with heed_free. */
@@ -28,6 +32,7 @@ void heed_vk_cache_save(const heed_vk_cache *cache, const heed_vk_pipelines *pip
 
 /* One file of the cache, by the ending of its name. */
 void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **bytes, size_t *size);
-void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const void *bytes, size_t size);
+void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const void *bytes,
+                         size_t size);
 
 #endif

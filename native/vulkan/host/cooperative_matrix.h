@@ -1,11 +1,13 @@
-/* Cooperative matrices (VK_KHR_cooperative_matrix): the shape a device multiplies in, and what must be switched on for it. */
+/* Cooperative matrices (VK_KHR_cooperative_matrix): the shape a device multiplies in, and what must
+ * be switched on for it. */
 #ifndef HEED_VULKAN_HOST_COOPERATIVE_MATRIX_H
 #define HEED_VULKAN_HOST_COOPERATIVE_MATRIX_H
 
 #include "gpu/limits.h"
 #include "vulkan/host/instance.h"
 
-/* VK_KHR_cooperative_matrix under names of its own, since headers before 1.3.255 lack it and newer ones have it. */
+/* VK_KHR_cooperative_matrix under names of its own, since headers before 1.3.255 lack it and newer
+ * ones have it. */
 typedef struct heed_vk_matrix_features {
   VkStructureType type;
   void *next;
@@ -14,15 +16,17 @@ typedef struct heed_vk_matrix_features {
 
 #define HEED_VK_MATRIX_EXTENSIONS 2
 
-/* Features and extensions for a device to be made with, beside fp16 arithmetic and subgroups of a required size; `matrix` heads the chain. */
+/* Features and extensions for a device to be made with, beside fp16 arithmetic and subgroups of a
+ * required size; `matrix` heads the chain. */
 typedef struct heed_vk_matrix_wants {
   heed_vk_matrix_features matrix;
   VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
   const char *extensions[HEED_VK_MATRIX_EXTENSIONS];
 } heed_vk_matrix_wants;
 
-/* The first shape of the kernels' list that the device takes with fp16 factors and fp32 sums in a subgroup whose size can be required;
- * rows 0: none, or it lacks something else that the kernels need. */
+/* The first shape of the kernels' list that the device takes with fp16 factors and fp32 sums in a
+ * subgroup whose size can be required; rows 0: none, or it lacks something else that the kernels
+ * need. */
 heed_vk_matrix heed_vk_find_matrix(const heed_vk_instance *instance, VkPhysicalDevice physical);
 /* Fills *wants; the chain points into it. */
 void heed_vk_want_matrix(heed_vk_matrix_wants *wants);

@@ -1,4 +1,5 @@
-/* Asks a device for workgroup-wide matrices: extensions, features, granularities. Whatever is missing, the answer is "none". */
+/* Asks a device for workgroup-wide matrices: extensions, features, granularities. Whatever is
+ * missing, the answer is "none". */
 #include "vulkan/host/cooperative_matrix2.h"
 
 #include <string.h>
@@ -22,7 +23,8 @@ typedef struct dimensions_record {
 
 typedef VkResult(VKAPI_PTR *dimensions_function)(VkPhysicalDevice, uint32_t *, dimensions_record *);
 
-static const char *const extensions[HEED_VK_MATRIX2_EXTENSIONS] = {"VK_NV_cooperative_matrix2", "VK_KHR_buffer_device_address", "VK_KHR_16bit_storage"};
+static const char *const extensions[HEED_VK_MATRIX2_EXTENSIONS] = {
+    "VK_NV_cooperative_matrix2", "VK_KHR_buffer_device_address", "VK_KHR_16bit_storage"};
 
 static void chain(heed_vk_matrix2_wants *wants) {
   memset(wants, 0, sizeof *wants);
@@ -35,7 +37,8 @@ static void chain(heed_vk_matrix2_wants *wants) {
 
 void heed_vk_want_matrix2(heed_vk_matrix2_wants *wants) {
   chain(wants);
-  wants->flexible.workgroup = wants->flexible.flexible = wants->flexible.elements = wants->flexible.tensors = wants->flexible.blocks = VK_TRUE;
+  wants->flexible.workgroup = wants->flexible.flexible = wants->flexible.elements =
+      wants->flexible.tensors = wants->flexible.blocks = VK_TRUE;
   wants->address.bufferDeviceAddress = wants->storage.storageBuffer16BitAccess = VK_TRUE;
   memcpy(wants->extensions, extensions, sizeof extensions);
 }
@@ -43,20 +46,26 @@ void heed_vk_want_matrix2(heed_vk_matrix2_wants *wants) {
 static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   heed_vk_matrix2_wants has;
   chain(&has);
-  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has.flexible};
+  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                   .pNext = &has.flexible};
   instance->api.GetPhysicalDeviceFeatures2(physical, &all);
-  return has.flexible.workgroup && has.flexible.flexible && has.flexible.elements && has.flexible.tensors && has.flexible.blocks &&
-         has.address.bufferDeviceAddress && has.storage.storageBuffer16BitAccess;
+  return has.flexible.workgroup && has.flexible.flexible && has.flexible.elements &&
+         has.flexible.tensors && has.flexible.blocks && has.address.bufferDeviceAddress &&
+         has.storage.storageBuffer16BitAccess;
 }
 
 /* The fewest invocations, at least `least`, with which the device makes tiles of side x side. */
-static uint32_t find_invocations(const dimensions_record *all, uint32_t count, uint32_t side, uint32_t least) {
+static uint32_t find_invocations(const dimensions_record *all, uint32_t count, uint32_t side,
+                                 uint32_t least) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < count; i++) {
     const dimensions_record *d = &all[i];
-    const bool fits = d->rows && d->columns && d->depth && side % d->rows == 0 && side % d->columns == 0 && STEP % d->depth == 0 && d->a == COMPONENT_F16 &&
-                      d->b == COMPONENT_F16 && d->c == COMPONENT_F32 && d->result == COMPONENT_F32 && d->scope == SCOPE_WORKGROUP;
-    if (fits && d->invocations >= least && (!found || d->invocations < found)) found = d->invocations;
+    const bool fits = d->rows && d->columns && d->depth && side % d->rows == 0 &&
+                      side % d->columns == 0 && STEP % d->depth == 0 && d->a == COMPONENT_F16 &&
+                      d->b == COMPONENT_F16 && d->c == COMPONENT_F32 &&
+                      d->result == COMPONENT_F32 && d->scope == SCOPE_WORKGROUP;
+    if (fits && d->invocations >= least && (!found || d->invocations < found))
+      found = d->invocations;
   }
   return found;
 }
@@ -67,11 +76,13 @@ heed_vk_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysica
   uint32_t count = MOST_DIMENSIONS;
   memset(all, 0, sizeof all);
   if (!has_features(instance, physical)) return none;
-  const PFN_vkVoidFunction found = instance->api.GetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV");
+  const PFN_vkVoidFunction found = instance->api.GetInstanceProcAddr(
+      instance->handle, "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV");
   const dimensions_function list = (dimensions_function)found;
   if (!list) return none;
   for (uint32_t i = 0; i < MOST_DIMENSIONS; i++) all[i].type = STRUCTURE_DIMENSIONS;
   const VkResult result = list(physical, &count, all);
   if (result != VK_SUCCESS && result != VK_INCOMPLETE) return none;
-  return (heed_vk_matrix2){find_invocations(all, count, 128, 256), find_invocations(all, count, 64, 128)};
+  return (heed_vk_matrix2){find_invocations(all, count, 128, 256),
+                           find_invocations(all, count, 64, 128)};
 }

@@ -5,7 +5,8 @@
 #include "gpu/limits.h"
 #include "vulkan/host/instance.h"
 
-/* VkPhysicalDeviceCooperativeMatrix2FeaturesNV under a name of its own, since older headers lack it. */
+/* VkPhysicalDeviceCooperativeMatrix2FeaturesNV under a name of its own, since older headers lack
+ * it. */
 typedef struct heed_vk_matrix2_features {
   VkStructureType type;
   void *next;
@@ -14,7 +15,8 @@ typedef struct heed_vk_matrix2_features {
 
 #define HEED_VK_MATRIX2_EXTENSIONS 3
 
-/* For a device to be made with, beside what heed_vk_want_matrix wants; `flexible` heads the chain. */
+/* For a device to be made with, beside what heed_vk_want_matrix wants; `flexible` heads the
+ * chain. */
 typedef struct heed_vk_matrix2_wants {
   heed_vk_matrix2_features flexible;
   VkPhysicalDeviceBufferDeviceAddressFeatures address;
@@ -22,7 +24,8 @@ typedef struct heed_vk_matrix2_wants {
   const char *extensions[HEED_VK_MATRIX2_EXTENSIONS];
 } heed_vk_matrix2_wants;
 
-/* Invocations that a tile of 128 x 128 and one of 64 x 64 take, 64 values of k at a time; 0: the device has not such a tile. */
+/* Invocations that a tile of 128 x 128 and one of 64 x 64 take, 64 values of k at a time; 0: the
+ * device has not such a tile. */
 heed_vk_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysicalDevice physical);
 /* Fills *wants; the chain points into it. */
 void heed_vk_want_matrix2(heed_vk_matrix2_wants *wants);

@@ -16,11 +16,15 @@
 #define LEAST_SHARED 16384
 
 /* The physical devices in heed's memory, at least one. */
-static heed_status list_physical(const heed_vk_instance *instance, VkPhysicalDevice **devices, uint32_t *count, heed_error *error) {
+static heed_status list_physical(const heed_vk_instance *instance, VkPhysicalDevice **devices,
+                                 uint32_t *count, heed_error *error) {
   *count = 0;
   *devices = NULL;
-  HEED_TRY(heed_vk_result(instance->api.EnumeratePhysicalDevices(instance->handle, count, NULL), "vkEnumeratePhysicalDevices", error));
-  if (*count == 0) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no device on this machine (the loader works, no driver offers one)");
+  HEED_TRY(heed_vk_result(instance->api.EnumeratePhysicalDevices(instance->handle, count, NULL),
+                          "vkEnumeratePhysicalDevices", error));
+  if (*count == 0)
+    return heed_fail(error, HEED_NO_DEVICE,
+                     "vulkan: no device on this machine (the loader works, no driver offers one)");
   *devices = heed_alloc(instance->context, *count, sizeof **devices);
   if (!*devices) return heed_fail_memory(error, "vulkan: devices", *count * sizeof **devices);
   const VkResult result = instance->api.EnumeratePhysicalDevices(instance->handle, count, *devices);
@@ -41,7 +45,8 @@ static heed_vulkan_device_type type_of(VkPhysicalDeviceType type) {
 }
 
 /* The first queue family with compute, or UINT32_MAX; *stamp_bits: of its timestamps. */
-static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical, uint32_t *stamp_bits) {
+static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                               uint32_t *stamp_bits) {
   VkQueueFamilyProperties families[16];
   uint32_t count = 16;
   instance->api.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
@@ -59,21 +64,31 @@ static void say_unusable(heed_vulkan_device_info *info, bool has_compute) {
   else if (!has_compute)
     snprintf(info->unusable, sizeof info->unusable, "it has no compute queue");
   else if (info->max_storage_buffers < FEWEST_BINDINGS)
-    snprintf(info->unusable, sizeof info->unusable, "too few storage buffers a stage (found %u, expected %u)", info->max_storage_buffers, FEWEST_BINDINGS);
+    snprintf(info->unusable, sizeof info->unusable,
+             "too few storage buffers a stage (found %u, expected %u)", info->max_storage_buffers,
+             FEWEST_BINDINGS);
   else if (info->max_invocations < FEWEST_INVOCATIONS)
-    snprintf(info->unusable, sizeof info->unusable, "workgroups are too small (found %u invocations, expected %u)", info->max_invocations, FEWEST_INVOCATIONS);
+    snprintf(info->unusable, sizeof info->unusable,
+             "workgroups are too small (found %u invocations, expected %u)", info->max_invocations,
+             FEWEST_INVOCATIONS);
 }
 
-static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical, heed_vulkan_device_info *info, VkPhysicalDeviceProperties *properties) {
-  VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &driver};
-  VkPhysicalDeviceIDProperties ids = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &subgroup};
-  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &ids};
+static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                     heed_vulkan_device_info *info, VkPhysicalDeviceProperties *properties) {
+  VkPhysicalDeviceDriverProperties driver = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties subgroup = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &driver};
+  VkPhysicalDeviceIDProperties ids = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                      .pNext = &subgroup};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &ids};
   instance->api.GetPhysicalDeviceProperties2(physical, &all);
   *properties = all.properties;
   memset(info, 0, sizeof *info);
   snprintf(info->name, sizeof info->name, "%s", all.properties.deviceName);
-  snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "", driver.driverInfo);
+  snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName,
+           driver.driverInfo[0] ? " " : "", driver.driverInfo);
   info->api_major = VK_API_VERSION_MAJOR(all.properties.apiVersion);
   info->api_minor = VK_API_VERSION_MINOR(all.properties.apiVersion);
   info->api_patch = VK_API_VERSION_PATCH(all.properties.apiVersion);
@@ -85,8 +100,10 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
   info->subgroup_size = subgroup.subgroupSize ? subgroup.subgroupSize : 1;
   info->tier = heed_vk_find_tier(instance, physical);
   const VkPhysicalDeviceLimits *limits = &all.properties.limits;
-  info->max_invocations = limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0] ? limits->maxComputeWorkGroupInvocations
-                                                                                                       : limits->maxComputeWorkGroupSize[0];
+  info->max_invocations =
+      limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0]
+          ? limits->maxComputeWorkGroupInvocations
+          : limits->maxComputeWorkGroupSize[0];
   info->max_shared_bytes = limits->maxComputeSharedMemorySize;
   info->max_push_bytes = limits->maxPushConstantsSize;
   info->max_storage_buffers = limits->maxPerStageDescriptorStorageBuffers;
@@ -94,28 +111,34 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
   VkPhysicalDeviceMemoryProperties memory;
   instance->api.GetPhysicalDeviceMemoryProperties(physical, &memory);
   for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
-    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) info->device_memory += memory.memoryHeaps[i].size;
+    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+      info->device_memory += memory.memoryHeaps[i].size;
   uint32_t stamp_bits;
   say_unusable(info, compute_family(instance, physical, &stamp_bits) != UINT32_MAX);
 }
 
-heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos, uint32_t *count, heed_error *error) {
-  if (!context || !count) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or count missing (found NULL)");
+heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos,
+                                    uint32_t *count, heed_error *error) {
+  if (!context || !count)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or count missing (found NULL)");
   const uint32_t room = infos ? *count : 0;
   *count = 0;
   heed_vk_instance instance;
-  HEED_TRY(heed_vk_instance_create(context, HEED_VULKAN_VALIDATE_OFF, VK_API_VERSION_1_1, &instance, error));
+  HEED_TRY(heed_vk_instance_create(context, HEED_VULKAN_VALIDATE_OFF, VK_API_VERSION_1_1, &instance,
+                                   error));
   VkPhysicalDevice *physical;
   const heed_status status = list_physical(&instance, &physical, count, error);
   VkPhysicalDeviceProperties properties;
-  for (uint32_t i = 0; status == HEED_OK && i < *count && i < room; i++) describe(&instance, physical[i], &infos[i], &properties);
+  for (uint32_t i = 0; status == HEED_OK && i < *count && i < room; i++)
+    describe(&instance, physical[i], &infos[i], &properties);
   heed_free(context, physical);
   heed_vk_instance_destroy(&instance);
   return status;
 }
 
 /* Chooses by index, or the first one that can be used. */
-static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDeviceProperties *properties, heed_error *error) {
+static heed_status choose(heed_vk_device *device, int32_t index,
+                          VkPhysicalDeviceProperties *properties, heed_error *error) {
   VkPhysicalDevice *physical;
   uint32_t count;
   HEED_TRY(list_physical(&device->instance, &physical, &count, error));
@@ -127,8 +150,11 @@ static heed_status choose(heed_vk_device *device, int32_t index, VkPhysicalDevic
   }
   heed_free(device->instance.context, physical);
   if (device->physical) return HEED_OK;
-  if (index >= 0 && (uint32_t)index >= count) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no device %d (found %u, counted from 0)", (int)index, count);
-  return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name, device->info.unusable);
+  if (index >= 0 && (uint32_t)index >= count)
+    return heed_fail(error, HEED_NO_DEVICE, "vulkan: no device %d (found %u, counted from 0)",
+                     (int)index, count);
+  return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name,
+                   device->info.unusable);
 }
 
 #define MOST_EXTENSIONS 12
@@ -140,7 +166,8 @@ typedef struct device_extras {
   VkPhysicalDeviceShaderFloat16Int8Features half_math;
 } device_extras;
 
-static bool take_extension(device_extras *extras, const VkExtensionProperties *all, uint32_t count, const char *name) {
+static bool take_extension(device_extras *extras, const VkExtensionProperties *all, uint32_t count,
+                           const char *name) {
   for (uint32_t i = 0; i < count; i++)
     if (strcmp(all[i].extensionName, name) == 0) {
       extras->names[extras->count++] = name;
@@ -152,32 +179,45 @@ static bool take_extension(device_extras *extras, const VkExtensionProperties *a
 static heed_status find_extras(heed_vk_device *device, device_extras *extras, heed_error *error) {
   const heed_vk_api *api = &device->instance.api;
   uint32_t count = 0;
-  *extras = (device_extras){.half_math = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES}};
-  HEED_TRY(heed_vk_result(api->EnumerateDeviceExtensionProperties(device->physical, NULL, &count, NULL), "vkEnumerateDeviceExtensionProperties", error));
+  *extras = (device_extras){
+      .half_math = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES}};
+  HEED_TRY(
+      heed_vk_result(api->EnumerateDeviceExtensionProperties(device->physical, NULL, &count, NULL),
+                     "vkEnumerateDeviceExtensionProperties", error));
   VkExtensionProperties *all = heed_alloc(device->instance.context, (size_t)count + 1, sizeof *all);
   if (!all) return heed_fail_memory(error, "vulkan: extensions", (size_t)count * sizeof *all);
-  const VkResult result = api->EnumerateDeviceExtensionProperties(device->physical, NULL, &count, all);
-  if (result == VK_SUCCESS && take_extension(extras, all, count, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME)) {
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &extras->half_math};
+  const VkResult result =
+      api->EnumerateDeviceExtensionProperties(device->physical, NULL, &count, all);
+  if (result == VK_SUCCESS &&
+      take_extension(extras, all, count, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME)) {
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &extras->half_math};
     api->GetPhysicalDeviceFeatures2(device->physical, &features);
     extras->half_math.shaderInt8 = VK_FALSE;
     device->has_half_math = extras->half_math.shaderFloat16;
   }
-  device->has_memory_budget = result == VK_SUCCESS && take_extension(extras, all, count, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  device->has_memory_budget =
+      result == VK_SUCCESS &&
+      take_extension(extras, all, count, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   heed_free(device->instance.context, all);
-  return heed_vk_result(result == VK_INCOMPLETE ? VK_SUCCESS : result, "vkEnumerateDeviceExtensionProperties", error);
+  return heed_vk_result(result == VK_INCOMPLETE ? VK_SUCCESS : result,
+                        "vkEnumerateDeviceExtensionProperties", error);
 }
 
-static heed_status make_device(heed_vk_device *device, heed_vulkan_validation validate, heed_error *error) {
+static heed_status make_device(heed_vk_device *device, heed_vulkan_validation validate,
+                               heed_error *error) {
   heed_vk_api *api = &device->instance.api;
   device->family = compute_family(&device->instance, device->physical, &device->stamp_bits);
   const float priority = 1.0f;
-  const VkDeviceQueueCreateInfo queue = {
-      .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = device->family, .queueCount = 1, .pQueuePriorities = &priority};
+  const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                         .queueFamilyIndex = device->family,
+                                         .queueCount = 1,
+                                         .pQueuePriorities = &priority};
   VkPhysicalDeviceFeatures has, wants;
   api->GetPhysicalDeviceFeatures(device->physical, &has);
   memset(&wants, 0, sizeof wants);
-  if (validate == HEED_VULKAN_VALIDATE_GPU) { /* what GPU-assisted validation writes its findings with */
+  /* what GPU-assisted validation writes its findings with */
+  if (validate == HEED_VULKAN_VALIDATE_GPU) {
     wants.fragmentStoresAndAtomics = has.fragmentStoresAndAtomics;
     wants.vertexPipelineStoresAndAtomics = has.vertexPipelineStoresAndAtomics;
     wants.shaderInt64 = has.shaderInt64;
@@ -187,54 +227,74 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
   heed_vk_matrix_wants matrix;
   heed_vk_want_matrix(&matrix);
   const bool matrices = device->limits.matrix.rows != 0;
-  for (uint32_t i = 0; matrices && i < HEED_VK_MATRIX_EXTENSIONS; i++) extras.names[extras.count++] = matrix.extensions[i];
-  extras.half_math.pNext = matrices ? &matrix.matrix : NULL; /* a device with matrices has fp16 arithmetic */
+  for (uint32_t i = 0; matrices && i < HEED_VK_MATRIX_EXTENSIONS; i++)
+    extras.names[extras.count++] = matrix.extensions[i];
+  /* a device with matrices has fp16 arithmetic */
+  extras.half_math.pNext = matrices ? &matrix.matrix : NULL;
   heed_vk_matrix2_wants matrix2;
   heed_vk_want_matrix2(&matrix2);
   const bool flexible = device->limits.matrix2.wide || device->limits.matrix2.narrow;
-  for (uint32_t i = 0; flexible && i < HEED_VK_MATRIX2_EXTENSIONS; i++) extras.names[extras.count++] = matrix2.extensions[i];
+  for (uint32_t i = 0; flexible && i < HEED_VK_MATRIX2_EXTENSIONS; i++)
+    extras.names[extras.count++] = matrix2.extensions[i];
   matrix.memory_model.pNext = flexible ? &matrix2.flexible : NULL;
   VkPhysicalDeviceSubgroupSizeControlFeatures lanes;
   heed_vk_want_lanes(&lanes);
   lanes.pNext = device->has_half_math ? &extras.half_math : NULL;
   if (device->limits.required_lanes) extras.names[extras.count++] = HEED_VK_LANES_EXTENSION;
-  const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                   .pNext = device->limits.required_lanes ? (const void *)&lanes : lanes.pNext,
-                                   .queueCreateInfoCount = 1,
-                                   .pQueueCreateInfos = &queue,
-                                   .enabledExtensionCount = extras.count,
-                                   .ppEnabledExtensionNames = extras.names,
-                                   .pEnabledFeatures = &wants};
-  HEED_TRY(heed_vk_result(api->CreateDevice(device->physical, &info, NULL, &device->handle), "vkCreateDevice", error));
+  const VkDeviceCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+      .pNext = device->limits.required_lanes ? (const void *)&lanes : lanes.pNext,
+      .queueCreateInfoCount = 1,
+      .pQueueCreateInfos = &queue,
+      .enabledExtensionCount = extras.count,
+      .ppEnabledExtensionNames = extras.names,
+      .pEnabledFeatures = &wants};
+  HEED_TRY(heed_vk_result(api->CreateDevice(device->physical, &info, NULL, &device->handle),
+                          "vkCreateDevice", error));
   HEED_TRY(heed_vk_load_device(api, device->handle, error));
   api->GetDeviceQueue(device->handle, device->family, 0, &device->queue);
   return HEED_OK;
 }
 
-static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
+static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) {
+  return a > b ? (a > c ? a : c) : (b > c ? b : c);
+}
 
 /* What desc asks for, where the device has it. */
-static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *desc, heed_error *error) {
-  if (!heed_vulkan_tier_name(desc->tier)) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: no such tier (found %d)", (int)desc->tier);
+static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *desc,
+                               heed_error *error) {
+  if (!heed_vulkan_tier_name(desc->tier))
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: no such tier (found %d)",
+                     (int)desc->tier);
   if (desc->tier > device->info.tier)
-    return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s has not what tier %s needs (found %s)", device->info.name, heed_vulkan_tier_name(desc->tier),
+    return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s has not what tier %s needs (found %s)",
+                     device->info.name, heed_vulkan_tier_name(desc->tier),
                      heed_vulkan_tier_name(device->info.tier));
   /* the last tier must be asked for: no device has run it yet */
-  const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2 ? device->info.tier : HEED_VULKAN_TIER_COOPERATIVE;
-  device->limits.tier = (heed_vk_tier)(desc->tier ? desc->tier : desc->floor ? HEED_VULKAN_TIER_FLOOR : own);
+  const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2
+                                   ? device->info.tier
+                                   : HEED_VULKAN_TIER_COOPERATIVE;
+  device->limits.tier = (heed_vk_tier)(desc->tier    ? desc->tier
+                                       : desc->floor ? HEED_VULKAN_TIER_FLOOR
+                                                     : own);
   return HEED_OK;
 }
 
-/* A guess that is right within a factor of two or so, since Vulkan does not tell how many processors a device has: discrete ones have 30 to
- * 150 with room for several groups each, integrated and mobile ones 4 to 40. A software device has as many as cores and no use for more. */
+/* A guess that is right within a factor of two or so, since Vulkan does not tell how many
+ * processors a device has: discrete ones have 30 to 150 with room for several groups each,
+ * integrated and mobile ones 4 to 40. A software device has as many as cores and no use for
+ * more. */
 static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
   if (cpu) return 0;
-  return device->info.type == HEED_VULKAN_DISCRETE || device->info.type == HEED_VULKAN_VIRTUAL ? 256 : 48;
+  return device->info.type == HEED_VULKAN_DISCRETE || device->info.type == HEED_VULKAN_VIRTUAL ? 256
+                                                                                               : 48;
 }
 
-static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits, const heed_vulkan_desc *desc) {
+static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits,
+                       const heed_vulkan_desc *desc) {
   const bool cpu = device->info.type == HEED_VULKAN_CPU && !desc->gpu_kernels;
-  const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1], z = limits->maxComputeWorkGroupCount[2];
+  const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1],
+                 z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
       .cpu = cpu,
       .software = device->info.type == HEED_VULKAN_CPU,
@@ -244,16 +304,22 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .invocations = device->info.max_invocations,
       .shared = device->info.max_shared_bytes,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
-      .choice = desc->choice, .fill = desc->fill ? desc->fill : guess_fill(device, cpu),
+      .choice = desc->choice,
+      .fill = desc->fill ? desc->fill : guess_fill(device, cpu),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
-      .alignment = largest_of(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment, 16),
-      .half = desc->precision == HEED_VULKAN_PRECISION_F16 || (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu && device->info.tier >= HEED_VULKAN_TIER_HALF),
+      .alignment = largest_of(limits->minStorageBufferOffsetAlignment,
+                              limits->minTexelBufferOffsetAlignment, 16),
+      .half = desc->precision == HEED_VULKAN_PRECISION_F16 ||
+              (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu &&
+               device->info.tier >= HEED_VULKAN_TIER_HALF),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   device->limits.half_values = device->limits.half;
-  if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP) device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
-  if (desc->range_limit && desc->range_limit < device->limits.range) device->limits.range = desc->range_limit;
+  if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP)
+    device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
+  if (desc->range_limit && desc->range_limit < device->limits.range)
+    device->limits.range = desc->range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE)
     device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE_2)
@@ -274,16 +340,21 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   device->instance.api.GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
   HEED_TRY(choose_tier(device, desc, error));
   set_limits(device, &properties.limits, desc);
-  device->splits_dispatches = desc->submit_flops || device->info.type != HEED_VULKAN_CPU; /* no watchdog looks at software devices */
+  /* no watchdog looks at software devices */
+  device->splits_dispatches = desc->submit_flops || device->info.type != HEED_VULKAN_CPU;
   return make_device(device, desc->validate, error);
 }
 
-heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc, heed_vk_device *device, heed_error *error) {
+heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc,
+                                  heed_vk_device *device, heed_error *error) {
   memset(device, 0, sizeof *device);
-  /* modules of the last tier are SPIR-V of Vulkan 1.3; all others keep to 1.1, and validation watches that they do */
-  const uint32_t version = desc->tier == HEED_VULKAN_TIER_COOPERATIVE_2 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_1;
+  /* modules of the last tier are SPIR-V of Vulkan 1.3; all others keep to 1.1, and validation
+   * watches that they do */
+  const uint32_t version =
+      desc->tier == HEED_VULKAN_TIER_COOPERATIVE_2 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_1;
   HEED_TRY(heed_vk_instance_create(context, desc->validate, version, &device->instance, error));
-  device->fault = (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
+  device->fault =
+      (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
   device->force_staging = desc->force_staging;
   device->null_dispatch = desc->null_dispatch;
   device->submit_flops = desc->submit_flops;
@@ -294,19 +365,24 @@ heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan
 }
 
 void heed_vk_device_destroy(heed_vk_device *device) {
-  if (device->handle && device->instance.api.DestroyDevice) device->instance.api.DestroyDevice(device->handle, NULL);
+  if (device->handle && device->instance.api.DestroyDevice)
+    device->instance.api.DestroyDevice(device->handle, NULL);
   device->handle = NULL;
   heed_vk_instance_destroy(&device->instance);
 }
 
-heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call, heed_error *error) {
+heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call,
+                          heed_error *error) {
   if (result == VK_ERROR_DEVICE_LOST) device->lost = true;
   return heed_vk_result(result, call, error);
 }
 
-heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count, VkFence fence, heed_error *error) {
+heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count,
+                           VkFence fence, heed_error *error) {
   const heed_vk_api *api = &device->instance.api;
-  const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = count, .pCommandBuffers = buffers};
+  const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                             .commandBufferCount = count,
+                             .pCommandBuffers = buffers};
   if (device->lost || heed_vk_fault_loses(&device->fault)) {
     api->DeviceWaitIdle(device->handle);
     return heed_vk_check(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit", error);
@@ -318,7 +394,8 @@ heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffer
 
 heed_status heed_vk_wait(heed_vk_device *device, VkFence fence, heed_error *error) {
   const heed_vk_api *api = &device->instance.api;
-  HEED_VK_TRY(device, api->WaitForFences(device->handle, 1, &fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+  HEED_VK_TRY(device, api->WaitForFences(device->handle, 1, &fence, VK_TRUE, UINT64_MAX),
+              "vkWaitForFences");
   HEED_VK_TRY(device, api->ResetFences(device->handle, 1, &fence), "vkResetFences");
   return HEED_OK;
 }

@@ -15,29 +15,32 @@ typedef struct heed_vk_device {
   heed_vulkan_device_info info;
   uint8_t pipeline_cache_uuid[VK_UUID_SIZE];
   uint32_t driver_version;
-  uint32_t stamp_bits;  /* of a timestamp of the queue; 0: it has none */
-  double stamp_period;  /* microseconds a tick */
+  uint32_t stamp_bits; /* of a timestamp of the queue; 0: it has none */
+  double stamp_period; /* microseconds a tick */
   VkPhysicalDeviceMemoryProperties memory;
-  bool has_memory_budget;                /* the driver says what is left of each heap */
-  uint64_t memory_budget;                /* as desc has it */
+  bool has_memory_budget;                  /* the driver says what is left of each heap */
+  uint64_t memory_budget;                  /* as desc has it */
   uint64_t heap_used[VK_MAX_MEMORY_HEAPS]; /* by heed */
   heed_vk_limits limits;
   heed_vk_fault fault;
   bool force_staging, null_dispatch;
   bool splits_dispatches; /* pipelines may be dispatched from a base */
-  uint64_t submit_flops; /* as desc has it */
+  uint64_t submit_flops;  /* as desc has it */
   bool lost;
   bool has_half_math; /* arithmetic in fp16 */
 } heed_vk_device;
 
 /* Leaves *device ready, or destroyed. */
-heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc, heed_vk_device *device, heed_error *error);
+heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc,
+                                  heed_vk_device *device, heed_error *error);
 void heed_vk_device_destroy(heed_vk_device *device);
 
 /* heed_vk_result, and remembers when the device is lost. */
-heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call, heed_error *error);
+heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call,
+                          heed_error *error);
 /* Submits command buffers; fence may be none. A failure leaves nothing running. */
-heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count, VkFence fence, heed_error *error);
+heed_status heed_vk_submit(heed_vk_device *device, const VkCommandBuffer *buffers, uint32_t count,
+                           VkFence fence, heed_error *error);
 /* Waits for the fence of what was submitted, and resets it. */
 heed_status heed_vk_wait(heed_vk_device *device, VkFence fence, heed_error *error);
 

@@ -9,16 +9,22 @@
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 
-/* Newer layers tell as warnings what their instrumented shaders made them switch on, and that these cost time. */
+/* Newer layers tell as warnings what their instrumented shaders made them switch on, and that these
+ * cost time. */
 static bool is_own_setting(const char *id) {
-  return id && (strcmp(id, "VALIDATION-SETTINGS") == 0 || strcmp(id, "WARNING-GPU-Assisted-Validation") == 0);
+  return id && (strcmp(id, "VALIDATION-SETTINGS") == 0 ||
+                strcmp(id, "WARNING-GPU-Assisted-Validation") == 0);
 }
 
-static VKAPI_ATTR VkBool32 VKAPI_CALL take_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
-                                                   const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
+static VKAPI_ATTR VkBool32 VKAPI_CALL take_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                   VkDebugUtilsMessageTypeFlagsEXT types,
+                                                   const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                                   void *user) {
   heed_vk_instance *instance = user;
   (void)types;
-  if (severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT && is_own_setting(data->pMessageIdName)) return VK_FALSE;
+  if (severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT &&
+      is_own_setting(data->pMessageIdName))
+    return VK_FALSE;
   instance->messages++;
   heed_log(instance->context, HEED_LOG_WARNING, "vulkan validation: %s", data->pMessage);
   return VK_FALSE;
@@ -31,25 +37,39 @@ static heed_status find_validation(heed_vk_instance *instance, heed_error *error
   if (!layers) return heed_fail_memory(error, "vulkan", count * sizeof *layers);
   instance->api.EnumerateInstanceLayerProperties(&count, layers);
   bool found = false;
-  for (uint32_t i = 0; i < count; i++) found = found || strcmp(layers[i].layerName, VALIDATION) == 0;
+  for (uint32_t i = 0; i < count; i++)
+    found = found || strcmp(layers[i].layerName, VALIDATION) == 0;
   heed_free(instance->context, layers);
-  return found ? HEED_OK : heed_fail(error, HEED_UNSUPPORTED, "vulkan: validation is not installed (expected layer " VALIDATION ")");
+  return found ? HEED_OK
+               : heed_fail(error, HEED_UNSUPPORTED,
+                           "vulkan: validation is not installed (expected layer " VALIDATION ")");
 }
 
-static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate, uint32_t version, heed_error *error) {
-  const VkValidationFeatureEnableEXT enabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT, VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
-                                                  VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
+static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate,
+                                 uint32_t version, heed_error *error) {
+  const VkValidationFeatureEnableEXT enabled[] = {
+      VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,
+      VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
+      VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
   VkDebugUtilsMessengerCreateInfoEXT messenger = {
       .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                         VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
       .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
       .pfnUserCallback = take_message,
       .pUserData = instance,
   };
-  const VkValidationFeaturesEXT features = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, &messenger, validate == HEED_VULKAN_VALIDATE_GPU ? 3 : 1, enabled, 0, NULL};
+  const VkValidationFeaturesEXT features = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+                                            &messenger,
+                                            validate == HEED_VULKAN_VALIDATE_GPU ? 3 : 1,
+                                            enabled,
+                                            0,
+                                            NULL};
   const char *layer = VALIDATION, *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = version};
-  VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  const VkApplicationInfo application = {
+      .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = version};
+  VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                               .pApplicationInfo = &application};
   if (validate) {
     HEED_TRY(find_validation(instance, error));
     info.pNext = &features;
@@ -58,15 +78,21 @@ static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validat
     info.ppEnabledExtensionNames = &extension;
   }
   const VkResult result = instance->api.CreateInstance(&info, NULL, &instance->handle);
-  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no driver on this machine (the loader found none)");
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+    return heed_fail(error, HEED_NO_DEVICE,
+                     "vulkan: no driver on this machine (the loader found none)");
   HEED_TRY(heed_vk_result(result, "vkCreateInstance", error));
   HEED_TRY(heed_vk_load_instance(&instance->api, instance->handle, error));
   if (validate && instance->api.CreateDebugUtilsMessengerEXT)
-    HEED_TRY(heed_vk_result(instance->api.CreateDebugUtilsMessengerEXT(instance->handle, &messenger, NULL, &instance->messenger), "vkCreateDebugUtilsMessengerEXT", error));
+    HEED_TRY(heed_vk_result(instance->api.CreateDebugUtilsMessengerEXT(instance->handle, &messenger,
+                                                                       NULL, &instance->messenger),
+                            "vkCreateDebugUtilsMessengerEXT", error));
   return HEED_OK;
 }
 
-heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate, uint32_t version, heed_vk_instance *instance, heed_error *error) {
+heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate,
+                                    uint32_t version, heed_vk_instance *instance,
+                                    heed_error *error) {
   memset(instance, 0, sizeof *instance);
   instance->context = context;
   HEED_TRY(heed_vk_open_loader(&instance->api, error));
@@ -76,8 +102,10 @@ heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_val
 }
 
 void heed_vk_instance_destroy(heed_vk_instance *instance) {
-  if (instance->messenger) instance->api.DestroyDebugUtilsMessengerEXT(instance->handle, instance->messenger, NULL);
-  if (instance->handle && instance->api.DestroyInstance) instance->api.DestroyInstance(instance->handle, NULL);
+  if (instance->messenger)
+    instance->api.DestroyDebugUtilsMessengerEXT(instance->handle, instance->messenger, NULL);
+  if (instance->handle && instance->api.DestroyInstance)
+    instance->api.DestroyInstance(instance->handle, NULL);
   instance->messenger = VK_NULL_HANDLE;
   instance->handle = NULL;
   heed_vk_close_loader(&instance->api);

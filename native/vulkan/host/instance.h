@@ -14,8 +14,11 @@ typedef struct heed_vk_instance {
   uint32_t messages; /* warnings and errors of the validation layer */
 } heed_vk_instance;
 
-/* version: of Vulkan that will be used, at most; VK_API_VERSION_1_1 but for tiers that need more. */
-heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate, uint32_t version, heed_vk_instance *instance, heed_error *error);
+/* version: of Vulkan that will be used, at most; VK_API_VERSION_1_1 but for tiers that need
+ * more. */
+heed_status heed_vk_instance_create(const heed_context *context, heed_vulkan_validation validate,
+                                    uint32_t version, heed_vk_instance *instance,
+                                    heed_error *error);
 void heed_vk_instance_destroy(heed_vk_instance *instance);
 
 #endif

@@ -8,22 +8,28 @@
 
 heed_status heed_vk_open_loader(heed_vk_api *api, heed_error *error) {
   memset(api, 0, sizeof *api);
-  static const char *const names[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib"};
-  for (size_t i = 0; i < sizeof names / sizeof *names && !api->library; i++) api->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  if (!api->library) return heed_fail(error, HEED_NO_DEVICE, "vulkan: no Vulkan loader on this machine (expected libvulkan.so.1)");
+  static const char *const names[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib",
+                                      "libMoltenVK.dylib"};
+  for (size_t i = 0; i < sizeof names / sizeof *names && !api->library; i++)
+    api->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  if (!api->library)
+    return heed_fail(error, HEED_NO_DEVICE,
+                     "vulkan: no Vulkan loader on this machine (expected libvulkan.so.1)");
   void *symbol = dlsym(api->library, "vkGetInstanceProcAddr");
-  memcpy(&api->GetInstanceProcAddr, &symbol, sizeof symbol); /* ISO C has no cast from object to function pointers */
+  /* ISO C has no cast from object to function pointers */
+  memcpy(&api->GetInstanceProcAddr, &symbol, sizeof symbol);
   bool complete = symbol != NULL;
-#define HEED_VK_LOAD(name)                                                                                          \
-  if (complete) {                                                                                                   \
-    api->name = (PFN_vk##name)api->GetInstanceProcAddr(NULL, "vk" #name);                                           \
-    complete = api->name != NULL;                                                                                   \
+#define HEED_VK_LOAD(name)                                                \
+  if (complete) {                                                         \
+    api->name = (PFN_vk##name)api->GetInstanceProcAddr(NULL, "vk" #name); \
+    complete = api->name != NULL;                                         \
   }
   HEED_VK_GLOBAL_FUNCTIONS(HEED_VK_LOAD)
 #undef HEED_VK_LOAD
   if (complete) return HEED_OK;
   heed_vk_close_loader(api);
-  return heed_fail(error, HEED_NO_DEVICE, "vulkan: the loader on this machine knows Vulkan 1.0 only (expected 1.1)");
+  return heed_fail(error, HEED_NO_DEVICE,
+                   "vulkan: the loader on this machine knows Vulkan 1.0 only (expected 1.1)");
 }
 
 void heed_vk_close_loader(heed_vk_api *api) {
@@ -39,8 +45,11 @@ heed_status heed_vk_load_instance(heed_vk_api *api, VkInstance instance, heed_er
   HEED_VK_INSTANCE_FUNCTIONS(HEED_VK_LOAD)
 #undef HEED_VK_LOAD
   if (missing) return heed_fail(error, HEED_NO_DEVICE, "vulkan: the loader lacks %s", missing);
-  api->CreateDebugUtilsMessengerEXT = (PFN_vkCreateDebugUtilsMessengerEXT)api->GetInstanceProcAddr(instance, "vkCreateDebugUtilsMessengerEXT");
-  api->DestroyDebugUtilsMessengerEXT = (PFN_vkDestroyDebugUtilsMessengerEXT)api->GetInstanceProcAddr(instance, "vkDestroyDebugUtilsMessengerEXT");
+  api->CreateDebugUtilsMessengerEXT = (PFN_vkCreateDebugUtilsMessengerEXT)api->GetInstanceProcAddr(
+      instance, "vkCreateDebugUtilsMessengerEXT");
+  api->DestroyDebugUtilsMessengerEXT =
+      (PFN_vkDestroyDebugUtilsMessengerEXT)api->GetInstanceProcAddr(
+          instance, "vkDestroyDebugUtilsMessengerEXT");
   return HEED_OK;
 }
 
@@ -51,15 +60,21 @@ heed_status heed_vk_load_device(heed_vk_api *api, VkDevice device, heed_error *e
   if (!api->name) missing = "vk" #name;
   HEED_VK_DEVICE_FUNCTIONS(HEED_VK_LOAD)
 #undef HEED_VK_LOAD
-  return missing ? heed_fail(error, HEED_NO_DEVICE, "vulkan: the driver lacks %s", missing) : HEED_OK;
+  return missing ? heed_fail(error, HEED_NO_DEVICE, "vulkan: the driver lacks %s", missing)
+                 : HEED_OK;
 }
 
 heed_status heed_vk_result(VkResult result, const char *call, heed_error *error) {
   switch (result) {
     case VK_SUCCESS: return HEED_OK;
-    case VK_ERROR_OUT_OF_HOST_MEMORY: return heed_fail(error, HEED_OUT_OF_MEMORY, "vulkan: %s found no host memory", call);
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return heed_fail(error, HEED_OUT_OF_DEVICE_MEMORY, "vulkan: %s found no device memory", call);
-    case VK_ERROR_DEVICE_LOST: return heed_fail(error, HEED_DEVICE_LOST, "vulkan: the device was lost in %s", call);
-    default: return heed_fail(error, HEED_DEVICE_FAILED, "vulkan: %s failed (VkResult %d)", call, (int)result);
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+      return heed_fail(error, HEED_OUT_OF_MEMORY, "vulkan: %s found no host memory", call);
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+      return heed_fail(error, HEED_OUT_OF_DEVICE_MEMORY, "vulkan: %s found no device memory", call);
+    case VK_ERROR_DEVICE_LOST:
+      return heed_fail(error, HEED_DEVICE_LOST, "vulkan: the device was lost in %s", call);
+    default:
+      return heed_fail(error, HEED_DEVICE_FAILED, "vulkan: %s failed (VkResult %d)", call,
+                       (int)result);
   }
 }

@@ -1,4 +1,5 @@
-/* Vulkan's functions, looked up at run time in the loader that is installed, if any. No globals: every device has its own table. */
+/* Vulkan's functions, looked up at run time in the loader that is installed, if any. No globals:
+ * every device has its own table. */
 #ifndef HEED_VULKAN_HOST_LOADER_H
 #define HEED_VULKAN_HOST_LOADER_H
 
@@ -10,22 +11,72 @@
 #include "base/context.h"
 
 #define HEED_VK_GLOBAL_FUNCTIONS(X) \
-  X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties)
-#define HEED_VK_INSTANCE_FUNCTIONS(X)                                                                                      \
-  X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures) \
-  X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties) X(EnumerateDeviceExtensionProperties)     \
-  X(CreateDevice) X(GetDeviceProcAddr) X(GetPhysicalDeviceFeatures2)
-#define HEED_VK_DEVICE_FUNCTIONS(X)                                                                                        \
-  X(DestroyDevice) X(GetDeviceQueue) X(QueueSubmit) X(DeviceWaitIdle) X(CreateBuffer) X(DestroyBuffer) X(CreateBufferView)  \
-  X(GetBufferMemoryRequirements) X(AllocateMemory) X(FreeMemory) X(BindBufferMemory) X(MapMemory) X(CreateShaderModule)    \
-  X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout)                \
-  X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache) X(DestroyPipelineCache)     \
-  X(GetPipelineCacheData) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets)                       \
-  X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)       \
-  X(EndCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdPushConstants) X(CmdDispatch) X(CmdPipelineBarrier) \
-  X(CmdDispatchBase)                                                                                                       \
-  X(CmdCopyBuffer) X(CmdFillBuffer) X(DestroyBufferView) X(CreateFence) X(DestroyFence) X(WaitForFences) X(ResetFences)   \
-  X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdWriteTimestamp) X(GetQueryPoolResults)
+  X(CreateInstance)                 \
+  X(EnumerateInstanceVersion)       \
+  X(EnumerateInstanceLayerProperties)
+#define HEED_VK_INSTANCE_FUNCTIONS(X)       \
+  X(DestroyInstance)                        \
+  X(EnumeratePhysicalDevices)               \
+  X(GetPhysicalDeviceProperties2)           \
+  X(GetPhysicalDeviceFeatures)              \
+  X(GetPhysicalDeviceMemoryProperties)      \
+  X(GetPhysicalDeviceMemoryProperties2)     \
+  X(GetPhysicalDeviceQueueFamilyProperties) \
+  X(EnumerateDeviceExtensionProperties)     \
+  X(CreateDevice)                           \
+  X(GetDeviceProcAddr)                      \
+  X(GetPhysicalDeviceFeatures2)
+#define HEED_VK_DEVICE_FUNCTIONS(X) \
+  X(DestroyDevice)                  \
+  X(GetDeviceQueue)                 \
+  X(QueueSubmit)                    \
+  X(DeviceWaitIdle)                 \
+  X(CreateBuffer)                   \
+  X(DestroyBuffer)                  \
+  X(CreateBufferView)               \
+  X(GetBufferMemoryRequirements)    \
+  X(AllocateMemory)                 \
+  X(FreeMemory)                     \
+  X(BindBufferMemory)               \
+  X(MapMemory)                      \
+  X(CreateShaderModule)             \
+  X(DestroyShaderModule)            \
+  X(CreateDescriptorSetLayout)      \
+  X(DestroyDescriptorSetLayout)     \
+  X(CreatePipelineLayout)           \
+  X(DestroyPipelineLayout)          \
+  X(CreateComputePipelines)         \
+  X(DestroyPipeline)                \
+  X(CreatePipelineCache)            \
+  X(DestroyPipelineCache)           \
+  X(GetPipelineCacheData)           \
+  X(CreateDescriptorPool)           \
+  X(DestroyDescriptorPool)          \
+  X(AllocateDescriptorSets)         \
+  X(UpdateDescriptorSets)           \
+  X(CreateCommandPool)              \
+  X(DestroyCommandPool)             \
+  X(AllocateCommandBuffers)         \
+  X(BeginCommandBuffer)             \
+  X(EndCommandBuffer)               \
+  X(CmdBindPipeline)                \
+  X(CmdBindDescriptorSets)          \
+  X(CmdPushConstants)               \
+  X(CmdDispatch)                    \
+  X(CmdPipelineBarrier)             \
+  X(CmdDispatchBase)                \
+  X(CmdCopyBuffer)                  \
+  X(CmdFillBuffer)                  \
+  X(DestroyBufferView)              \
+  X(CreateFence)                    \
+  X(DestroyFence)                   \
+  X(WaitForFences)                  \
+  X(ResetFences)                    \
+  X(CreateQueryPool)                \
+  X(DestroyQueryPool)               \
+  X(CmdResetQueryPool)              \
+  X(CmdWriteTimestamp)              \
+  X(GetQueryPoolResults)
 
 typedef struct heed_vk_api {
   void *library;

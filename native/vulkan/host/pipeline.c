@@ -9,12 +9,18 @@
 #include "base/thread_pool.h"
 #include "vulkan/host/shader_code.h"
 
-heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error) {
+heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes,
+                                     size_t cache_size, heed_vk_pipelines *pipelines,
+                                     heed_error *error) {
   memset(pipelines, 0, sizeof *pipelines);
   pipelines->device = device;
-  const VkPipelineCacheCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = cache_bytes ? cache_size : 0, .pInitialData = cache_bytes};
-  HEED_VK_TRY(device, device->instance.api.CreatePipelineCache(device->handle, &info, NULL, &pipelines->cache), "vkCreatePipelineCache");
+  const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                          .initialDataSize = cache_bytes ? cache_size : 0,
+                                          .pInitialData = cache_bytes};
+  HEED_VK_TRY(
+      device,
+      device->instance.api.CreatePipelineCache(device->handle, &info, NULL, &pipelines->cache),
+      "vkCreatePipelineCache");
   return HEED_OK;
 }
 
@@ -22,15 +28,18 @@ void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines) {
   heed_vk_device *device = pipelines->device;
   if (!device) return;
   const heed_vk_api *api = &device->instance.api;
-  for (size_t i = 0; i < pipelines->count; i++) api->DestroyPipeline(device->handle, pipelines->table[i].handle, NULL);
+  for (size_t i = 0; i < pipelines->count; i++)
+    api->DestroyPipeline(device->handle, pipelines->table[i].handle, NULL);
   heed_free(device->instance.context, pipelines->table);
   for (size_t i = 0; i < pipelines->layout_count; i++) {
-    if (pipelines->layouts[i].pipeline) api->DestroyPipelineLayout(device->handle, pipelines->layouts[i].pipeline, NULL);
+    if (pipelines->layouts[i].pipeline)
+      api->DestroyPipelineLayout(device->handle, pipelines->layouts[i].pipeline, NULL);
     api->DestroyDescriptorSetLayout(device->handle, pipelines->layouts[i].set, NULL);
   }
   heed_free(device->instance.context, pipelines->layouts);
   for (size_t i = 0; i < HEED_SHADER_COUNT; i++)
-    if (pipelines->modules[i]) api->DestroyShaderModule(device->handle, pipelines->modules[i], NULL);
+    if (pipelines->modules[i])
+      api->DestroyShaderModule(device->handle, pipelines->modules[i], NULL);
   if (pipelines->cache) api->DestroyPipelineCache(device->handle, pipelines->cache, NULL);
   memset(pipelines, 0, sizeof *pipelines);
 }
@@ -39,31 +48,40 @@ static heed_status make_layout(heed_vk_device *device, heed_vk_layout *layout, h
   const heed_vk_api *api = &device->instance.api;
   VkDescriptorSetLayoutBinding slots[HEED_VK_BINDINGS];
   for (uint32_t i = 0; i < layout->bindings; i++) {
-    const VkDescriptorType type = layout->texels >> i & 1u ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    const VkDescriptorType type = layout->texels >> i & 1u ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                                                           : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     slots[i] = (VkDescriptorSetLayoutBinding){i, type, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
   }
   const VkDescriptorSetLayoutCreateInfo set = {
-      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = layout->bindings, .pBindings = slots};
-  HEED_VK_TRY(device, api->CreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set), "vkCreateDescriptorSetLayout");
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+      .bindingCount = layout->bindings,
+      .pBindings = slots};
+  HEED_VK_TRY(device, api->CreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set),
+              "vkCreateDescriptorSetLayout");
   const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, HEED_VK_PUSH_BYTES};
   const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                            .setLayoutCount = 1,
                                            .pSetLayouts = &layout->set,
                                            .pushConstantRangeCount = 1,
                                            .pPushConstantRanges = &push};
-  const heed_status status = heed_vk_check(device, api->CreatePipelineLayout(device->handle, &info, NULL, &layout->pipeline), "vkCreatePipelineLayout", error);
+  const heed_status status = heed_vk_check(
+      device, api->CreatePipelineLayout(device->handle, &info, NULL, &layout->pipeline),
+      "vkCreatePipelineLayout", error);
   if (status != HEED_OK) api->DestroyDescriptorSetLayout(device->handle, layout->set, NULL);
   return status;
 }
 
-heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_vk_layout *layout, heed_error *error) {
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch,
+                               heed_vk_layout *layout, heed_error *error) {
   uint32_t texels = 0;
-  for (uint32_t i = 0; i < dispatch->binding_count; i++) texels |= (uint32_t)dispatch->binding[i].texels << i;
+  for (uint32_t i = 0; i < dispatch->binding_count; i++)
+    texels |= (uint32_t)dispatch->binding[i].texels << i;
   for (size_t i = 0; i < pipelines->layout_count; i++) {
     *layout = pipelines->layouts[i];
     if (layout->bindings == dispatch->binding_count && layout->texels == texels) return HEED_OK;
   }
-  if (!heed_grow(pipelines->device->instance.context, &pipelines->layouts, &pipelines->layout_capacity, pipelines->layout_count + 1, sizeof *layout))
+  if (!heed_grow(pipelines->device->instance.context, &pipelines->layouts,
+                 &pipelines->layout_capacity, pipelines->layout_count + 1, sizeof *layout))
     return heed_fail_memory(error, "vulkan: layouts", sizeof *layout);
   *layout = (heed_vk_layout){.bindings = dispatch->binding_count, .texels = texels};
   HEED_TRY(make_layout(pipelines->device, layout, error));
@@ -71,40 +89,52 @@ heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispa
   return HEED_OK;
 }
 
-static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shader, VkShaderModule *module, heed_error *error) {
+static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shader,
+                              VkShaderModule *module, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   VkShaderModule *made = &pipelines->modules[shader];
   if (!*made) {
     VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     info.pCode = heed_vk_shader_code(shader, &info.codeSize);
-    HEED_VK_TRY(device, device->instance.api.CreateShaderModule(device->handle, &info, NULL, made), "vkCreateShaderModule");
+    HEED_VK_TRY(device, device->instance.api.CreateShaderModule(device->handle, &info, NULL, made),
+                "vkCreateShaderModule");
   }
   *module = *made;
   return HEED_OK;
 }
 
 static bool same(const heed_vk_pipeline *pipeline, const heed_vk_dispatch *dispatch) {
-  return pipeline->shader == dispatch->shader && pipeline->lanes == dispatch->lanes && pipeline->constant_count == dispatch->constant_count &&
-         memcmp(pipeline->constants, dispatch->constants, dispatch->constant_count * sizeof(uint32_t)) == 0;
+  return pipeline->shader == dispatch->shader && pipeline->lanes == dispatch->lanes &&
+         pipeline->constant_count == dispatch->constant_count &&
+         memcmp(pipeline->constants, dispatch->constants,
+                dispatch->constant_count * sizeof(uint32_t)) == 0;
 }
 
-static const heed_vk_pipeline *find(const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch) {
+static const heed_vk_pipeline *find(const heed_vk_pipelines *pipelines,
+                                    const heed_vk_dispatch *dispatch) {
   for (size_t i = 0; i < pipelines->count; i++)
     if (same(&pipelines->table[i], dispatch)) return &pipelines->table[i];
   return NULL;
 }
 
-VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch) { return find(pipelines, dispatch)->handle; }
+VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines,
+                                 const heed_vk_dispatch *dispatch) {
+  return find(pipelines, dispatch)->handle;
+}
 
 /* An entry that only lacks its handle. */
-static heed_status add(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_error *error) {
+static heed_status add(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch,
+                       heed_error *error) {
   heed_vk_layout layout;
-  heed_vk_pipeline made = {.shader = dispatch->shader, .constant_count = dispatch->constant_count, .lanes = dispatch->lanes};
+  heed_vk_pipeline made = {.shader = dispatch->shader,
+                           .constant_count = dispatch->constant_count,
+                           .lanes = dispatch->lanes};
   memcpy(made.constants, dispatch->constants, sizeof made.constants);
   HEED_TRY(heed_vk_get_layout(pipelines, dispatch, &layout, error));
   HEED_TRY(get_module(pipelines, dispatch->shader, &made.module, error));
   made.layout = layout.pipeline;
-  if (!heed_grow(pipelines->device->instance.context, &pipelines->table, &pipelines->capacity, pipelines->count + 1, sizeof *pipelines->table))
+  if (!heed_grow(pipelines->device->instance.context, &pipelines->table, &pipelines->capacity,
+                 pipelines->count + 1, sizeof *pipelines->table))
     return heed_fail_memory(error, "vulkan: pipelines", sizeof *pipelines->table);
   pipelines->table[pipelines->count++] = made;
   return HEED_OK;
@@ -122,42 +152,54 @@ static void make(uint64_t task, uint32_t worker, void *user) {
   heed_vk_pipeline *pipeline = &w->first[task];
   VkSpecializationMapEntry entries[HEED_VK_CONSTANTS];
   (void)worker;
-  for (uint32_t i = 0; i < pipeline->constant_count; i++) entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
-  const VkSpecializationInfo constants = {pipeline->constant_count, entries, pipeline->constant_count * sizeof(uint32_t), pipeline->constants};
-  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
-                                                                    .requiredSubgroupSize = pipeline->lanes};
-  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .flags = w->device->splits_dispatches ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
-                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                      .pNext = pipeline->lanes ? &size : NULL,
-                                                      .flags = pipeline->lanes ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
-                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                      .module = pipeline->module,
-                                                      .pName = "main",
-                                                      .pSpecializationInfo = &constants},
-                                            .layout = pipeline->layout};
-  pipeline->result = w->device->instance.api.CreateComputePipelines(w->device->handle, w->cache, 1, &info, NULL, &pipeline->handle);
+  for (uint32_t i = 0; i < pipeline->constant_count; i++)
+    entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
+  const VkSpecializationInfo constants = {pipeline->constant_count, entries,
+                                          pipeline->constant_count * sizeof(uint32_t),
+                                          pipeline->constants};
+  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+      .requiredSubgroupSize = pipeline->lanes};
+  const VkComputePipelineCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .flags = w->device->splits_dispatches ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
+      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .pNext = pipeline->lanes ? &size : NULL,
+                .flags = pipeline->lanes
+                             ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+                             : 0,
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .module = pipeline->module,
+                .pName = "main",
+                .pSpecializationInfo = &constants},
+      .layout = pipeline->layout};
+  pipeline->result = w->device->instance.api.CreateComputePipelines(w->device->handle, w->cache, 1,
+                                                                    &info, NULL, &pipeline->handle);
 }
 
 /* Some at a time, so that the caller can stop it. */
-static heed_status make_all(heed_vk_pipelines *pipelines, size_t first, heed_thread_pool *pool, const heed_hooks *hooks, heed_error *error) {
+static heed_status make_all(heed_vk_pipelines *pipelines, size_t first, heed_thread_pool *pool,
+                            const heed_hooks *hooks, heed_error *error) {
   const size_t total = pipelines->count - first, most = 2 * (size_t)heed_thread_pool_count(pool);
   for (size_t done = 0; done < total;) {
     const size_t some = total - done < most ? total - done : most;
     work w = {pipelines->device, pipelines->cache, pipelines->table + first + done};
     HEED_TRY(heed_ask_cancel(hooks, "pipelines", error));
     heed_thread_pool_run(pool, some, make, &w);
-    for (size_t i = 0; i < some; i++) HEED_VK_TRY(pipelines->device, w.first[i].result, "vkCreateComputePipelines");
+    for (size_t i = 0; i < some; i++)
+      HEED_VK_TRY(pipelines->device, w.first[i].result, "vkCreateComputePipelines");
     done += some;
     heed_tell_progress(hooks, "pipelines", done, total);
   }
   return HEED_OK;
 }
 
-static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
+static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+                                const heed_hooks *hooks, heed_error *error) {
   const size_t first = pipelines->count;
   for (size_t i = 0; i < builder->dispatch_count; i++)
-    if (!find(pipelines, &builder->dispatches[i])) HEED_TRY(add(pipelines, &builder->dispatches[i], error));
+    if (!find(pipelines, &builder->dispatches[i]))
+      HEED_TRY(add(pipelines, &builder->dispatches[i], error));
   if (pipelines->count == first) return HEED_OK;
   /* Validation counts and logs its messages on the thread that caused them. */
   const bool alone = pipelines->count == first + 1 || pipelines->device->instance.messenger;
@@ -168,7 +210,8 @@ static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_vk_buil
   return status;
 }
 
-heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
+heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+                                   const heed_hooks *hooks, heed_error *error) {
   const size_t before = pipelines->count;
   const heed_status status = add_and_make(pipelines, builder, hooks, error);
   const heed_vk_device *device = pipelines->device;

@@ -1,4 +1,5 @@
-/* Compute pipelines of a device, one for each pair of shader and specialisation constants, made once, in parallel, and kept. */
+/* Compute pipelines of a device, one for each pair of shader and specialisation constants, made
+ * once, in parallel, and kept. */
 #ifndef HEED_VULKAN_HOST_PIPELINE_H
 #define HEED_VULKAN_HOST_PIPELINE_H
 
@@ -32,14 +33,19 @@ typedef struct heed_vk_pipelines {
 } heed_vk_pipelines;
 
 /* cache_bytes: what an earlier vkGetPipelineCacheData gave, or NULL. */
-heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes, size_t cache_size, heed_vk_pipelines *pipelines, heed_error *error);
+heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_bytes,
+                                     size_t cache_size, heed_vk_pipelines *pipelines,
+                                     heed_error *error);
 void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines);
 
-heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch, heed_vk_layout *layout, heed_error *error);
-/* Makes those pipelines of the builder's dispatches that are not there yet, a thread a core: drivers compile here (hooks: phase
- * "pipelines"). On failure none of them stays. */
-heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error);
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch,
+                               heed_vk_layout *layout, heed_error *error);
+/* Makes those pipelines of the builder's dispatches that are not there yet, a thread a core:
+ * drivers compile here (hooks: phase "pipelines"). On failure none of them stays. */
+heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+                                   const heed_hooks *hooks, heed_error *error);
 /* One that was made. */
-VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch);
+VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines,
+                                 const heed_vk_dispatch *dispatch);
 
 #endif

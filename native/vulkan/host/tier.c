@@ -1,29 +1,43 @@
-/* Tiers by probed features: a tier is there when all below it are, and when this build has its shaders. */
+/* Tiers by probed features: a tier is there when all below it are, and when this build has its
+ * shaders. */
 #include "vulkan/host/tier.h"
 
 #include "vulkan/host/cooperative_matrix.h"
 #include "vulkan/host/cooperative_matrix2.h"
 #include "vulkan/host/shader_code.h"
 
-_Static_assert((int)HEED_VULKAN_TIER_AUTO == HEED_VK_TIER_AUTO && (int)HEED_VULKAN_TIER_FLOOR == HEED_VK_TIER_FLOOR &&
-                   (int)HEED_VULKAN_TIER_SUBGROUP == HEED_VK_TIER_SUBGROUP && (int)HEED_VULKAN_TIER_HALF == HEED_VK_TIER_HALF &&
-                   (int)HEED_VULKAN_TIER_COOPERATIVE == HEED_VK_TIER_COOPERATIVE && (int)HEED_VULKAN_TIER_COOPERATIVE_2 == HEED_VK_TIER_COOPERATIVE_2,
+_Static_assert((int)HEED_VULKAN_TIER_AUTO == HEED_VK_TIER_AUTO &&
+                   (int)HEED_VULKAN_TIER_FLOOR == HEED_VK_TIER_FLOOR &&
+                   (int)HEED_VULKAN_TIER_SUBGROUP == HEED_VK_TIER_SUBGROUP &&
+                   (int)HEED_VULKAN_TIER_HALF == HEED_VK_TIER_HALF &&
+                   (int)HEED_VULKAN_TIER_COOPERATIVE == HEED_VK_TIER_COOPERATIVE &&
+                   (int)HEED_VULKAN_TIER_COOPERATIVE_2 == HEED_VK_TIER_COOPERATIVE_2,
                "vulkan.h and gpu/tier.h number the tiers alike");
 
-const char *heed_vulkan_tier_name(heed_vulkan_tier tier) { return heed_vk_tier_name((heed_vk_tier)tier); }
+const char *heed_vulkan_tier_name(heed_vulkan_tier tier) {
+  return heed_vk_tier_name((heed_vk_tier)tier);
+}
 
-/* Shuffles alone make the sums, in an order of heed's own: what a driver's arithmetic adds up first is not said anywhere. */
+/* Shuffles alone make the sums, in an order of heed's own: what a driver's arithmetic adds up first
+ * is not said anywhere. */
 static bool has_subgroups(const heed_vk_instance *instance, VkPhysicalDevice physical) {
-  const VkSubgroupFeatureFlags wants = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
-  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
+  const VkSubgroupFeatureFlags wants = VK_SUBGROUP_FEATURE_BASIC_BIT |
+                                       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                       VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  VkPhysicalDeviceSubgroupProperties subgroup = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &subgroup};
   instance->api.GetPhysicalDeviceProperties2(physical, &all);
-  return subgroup.subgroupSize > 1 && (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup.supportedOperations & wants) == wants;
+  return subgroup.subgroupSize > 1 && (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+         (subgroup.supportedOperations & wants) == wants;
 }
 
 static bool has_half_storage(const heed_vk_instance *instance, VkPhysicalDevice physical) {
-  VkPhysicalDevice16BitStorageFeatures storage = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
-  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &storage};
+  VkPhysicalDevice16BitStorageFeatures storage = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                   .pNext = &storage};
   instance->api.GetPhysicalDeviceFeatures2(physical, &all);
   return storage.storageBuffer16BitAccess;
 }
@@ -31,8 +45,11 @@ static bool has_half_storage(const heed_vk_instance *instance, VkPhysicalDevice 
 heed_vulkan_tier heed_vk_find_tier(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   if (!has_subgroups(instance, physical)) return HEED_VULKAN_TIER_FLOOR;
   if (!has_half_storage(instance, physical)) return HEED_VULKAN_TIER_SUBGROUP;
-  if (!heed_vk_has_shader(HEED_SHADER_linear_matrix) || !heed_vk_find_matrix(instance, physical).rows) return HEED_VULKAN_TIER_HALF;
+  if (!heed_vk_has_shader(HEED_SHADER_linear_matrix) ||
+      !heed_vk_find_matrix(instance, physical).rows)
+    return HEED_VULKAN_TIER_HALF;
   const heed_vk_matrix2 matrix2 = heed_vk_find_matrix2(instance, physical);
-  const bool flexible = heed_vk_has_shader(HEED_SHADER_linear_matrix2) && (matrix2.wide || matrix2.narrow);
+  const bool flexible =
+      heed_vk_has_shader(HEED_SHADER_linear_matrix2) && (matrix2.wide || matrix2.narrow);
   return flexible ? HEED_VULKAN_TIER_COOPERATIVE_2 : HEED_VULKAN_TIER_COOPERATIVE;
 }

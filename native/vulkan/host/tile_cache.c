@@ -9,7 +9,8 @@
 
 #define ENDING "tiles"
 
-void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits, heed_vk_tiles *tiles) {
+void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits,
+                        heed_vk_tiles *tiles) {
   void *bytes;
   size_t size;
   memset(tiles, 0, sizeof *tiles);
@@ -20,9 +21,11 @@ void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits
   heed_free(cache->context, bytes);
   right = right && tiles->count <= HEED_VK_MOST_TUNED;
   for (uint32_t i = 0; right && i < tiles->count; i++)
-    right = tiles->shape[i].choice >= 1 && tiles->shape[i].choice <= heed_vk_count_candidates(limits, &tiles->shape[i].key);
+    right = tiles->shape[i].choice >= 1 &&
+            tiles->shape[i].choice <= heed_vk_count_candidates(limits, &tiles->shape[i].key);
   if (right) return;
-  heed_log(cache->context, HEED_LOG_INFO, "vulkan: measured tiles that do not fit this device are ignored");
+  heed_log(cache->context, HEED_LOG_INFO,
+           "vulkan: measured tiles that do not fit this device are ignored");
   memset(tiles, 0, sizeof *tiles);
 }
 

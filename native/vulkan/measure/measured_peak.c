@@ -1,5 +1,6 @@
-/* Times kernels that do nothing but multiply and add in registers, or copy. A time is the least of several dispatches of one run, each
- * between two timestamps; a loop grows until it takes long enough to be timed. */
+/* Times kernels that do nothing but multiply and add in registers, or copy. A time is the least of
+ * several dispatches of one run, each between two timestamps; a loop grows until it takes long
+ * enough to be timed. */
 #include "vulkan/measure/measured_peak.h"
 
 #include <math.h>
@@ -25,7 +26,9 @@ typedef struct meter {
 } meter;
 
 /* The least time of `REPEATS` dispatches after one another. */
-static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch, const heed_ceiling_params *params, double *least, heed_error *error) {
+static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch,
+                                 const heed_ceiling_params *params, double *least,
+                                 heed_error *error) {
   for (uint32_t i = 0; i < REPEATS; i++) {
     m->dispatches[i] = *dispatch;
     m->dispatches[i].push_bytes = sizeof *params;
@@ -41,17 +44,22 @@ static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch, con
   return HEED_OK;
 }
 
-/* A kernel's loop grows until it takes long enough. bytes: that a workgroup writes; flops: of a workgroup in one step of its loop. */
-static heed_status time_loop(meter *m, heed_vk_dispatch *dispatch, uint64_t bytes, double flops, double *gflops, heed_error *error) {
+/* A kernel's loop grows until it takes long enough. bytes: that a workgroup writes; flops: of a
+ * workgroup in one step of its loop. */
+static heed_status time_loop(meter *m, heed_vk_dispatch *dispatch, uint64_t bytes, double flops,
+                             double *gflops, heed_error *error) {
   const uint32_t groups = m->builder.limits->software ? 512 : 8192;
-  dispatch->binding[0] = (heed_vk_range){.place = HEED_VK_ARENA, .bytes = groups * bytes, .written = true};
+  dispatch->binding[0] =
+      (heed_vk_range){.place = HEED_VK_ARENA, .bytes = groups * bytes, .written = true};
   dispatch->binding_count = 1;
   dispatch->groups[0] = groups;
   dispatch->groups[1] = dispatch->groups[2] = 1;
-  HEED_TRY(heed_vk_buffer_create(m->pipelines->device, dispatch->binding[0].bytes, &m->places.arena, error));
+  HEED_TRY(heed_vk_buffer_create(m->pipelines->device, dispatch->binding[0].bytes, &m->places.arena,
+                                 error));
   heed_status status = HEED_OK;
   double least = 0.0;
-  for (uint32_t steps = 16; status == HEED_OK && steps <= MOST_STEPS && least < LONG_ENOUGH; steps *= 4) {
+  for (uint32_t steps = 16; status == HEED_OK && steps <= MOST_STEPS && least < LONG_ENOUGH;
+       steps *= 4) {
     const heed_ceiling_params params = {steps, 0.75f, 0.25f};
     status = time_dispatch(m, dispatch, &params, &least, error);
     *gflops = flops * groups * steps / least * 1e-3;
@@ -71,11 +79,13 @@ static heed_status multiply_matrices(meter *m, double *gflops, heed_error *error
   const heed_vk_matrix *matrix = &m->builder.limits->matrix;
   const uint32_t subgroups = m->builder.limits->invocations >= 4 * matrix->lanes ? 4 : 1;
   const uint64_t elements = (uint64_t)matrix->rows * matrix->columns;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_ceiling_multiply_matrix,
-                               .lanes = matrix->lanes,
-                               .constants = {subgroups * matrix->lanes, matrix->rows, matrix->columns, matrix->depth},
-                               .constant_count = 4};
-  return time_loop(m, &dispatch, subgroups * elements * sizeof(float), (double)(subgroups * MATRIX_SUMS * 2 * elements * matrix->depth), gflops, error);
+  heed_vk_dispatch dispatch = {
+      .shader = HEED_SHADER_ceiling_multiply_matrix,
+      .lanes = matrix->lanes,
+      .constants = {subgroups * matrix->lanes, matrix->rows, matrix->columns, matrix->depth},
+      .constant_count = 4};
+  return time_loop(m, &dispatch, subgroups * elements * sizeof(float),
+                   (double)(subgroups * MATRIX_SUMS * 2 * elements * matrix->depth), gflops, error);
 }
 
 /* Twice `bytes` of memory, halved until there is as much. */
@@ -94,15 +104,22 @@ static heed_status copy(meter *m, double *gbs, heed_error *error) {
   const uint32_t width = heed_vk_width(&m->builder), steps = limits->cpu ? 64 : 4;
   uint64_t bytes = (uint64_t)(limits->cpu ? 32 : 256) << 20; /* past the caches */
   HEED_TRY(make_space(m, &bytes, error));
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_ceiling_copy, .constants = {width}, .constant_count = 1, .binding_count = 2, .groups = {1, 1, 1}};
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_ceiling_copy,
+                               .constants = {width},
+                               .constant_count = 1,
+                               .binding_count = 2,
+                               .groups = {1, 1, 1}};
   dispatch.binding[0] = (heed_vk_range){.place = HEED_VK_ARENA, .bytes = bytes};
-  dispatch.binding[1] = (heed_vk_range){.place = HEED_VK_ARENA, .offset = bytes, .bytes = bytes, .written = true};
+  dispatch.binding[1] =
+      (heed_vk_range){.place = HEED_VK_ARENA, .offset = bytes, .bytes = bytes, .written = true};
   if (heed_vk_can_texel(&m->builder, bytes)) {
     dispatch.shader = HEED_SHADER_ceiling_copy_texel;
     heed_vk_as_texels(&dispatch, 0);
   }
   heed_vk_spread(&m->builder, bytes / 16, width * steps, dispatch.groups);
-  while ((uint64_t)dispatch.groups[0] * dispatch.groups[1] * width * steps > bytes / 16) dispatch.groups[0]--; /* whole groups alone */
+  /* whole groups alone */
+  while ((uint64_t)dispatch.groups[0] * dispatch.groups[1] * width * steps > bytes / 16)
+    dispatch.groups[0]--;
   const heed_ceiling_params params = {steps, 0.0f, 0.0f};
   double least = 1.0;
   const heed_status status = time_dispatch(m, &dispatch, &params, &least, error);
@@ -111,18 +128,23 @@ static heed_status copy(meter *m, double *gbs, heed_error *error) {
   return status;
 }
 
-heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error) {
+heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling,
+                                 heed_error *error) {
   heed_vk_device *device = pipelines->device;
-  meter m = {.pipelines = pipelines, .builder = {.context = device->instance.context, .limits = &device->limits}};
+  meter m = {.pipelines = pipelines,
+             .builder = {.context = device->instance.context, .limits = &device->limits}};
   *ceiling = (heed_vulkan_ceiling){0.0, 0.0, 0.0, 0.0};
   HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply, &ceiling->f32_gflops, error));
-  if (device->has_half_math) HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply_half, &ceiling->f16_gflops, error));
+  if (device->has_half_math)
+    HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply_half, &ceiling->f16_gflops, error));
   if (device->limits.matrix.rows) HEED_TRY(multiply_matrices(&m, &ceiling->matrix_gflops, error));
   return copy(&m, &ceiling->copy_gbs, error);
 }
 
-heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops, heed_error *error) {
+heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops,
+                                     heed_error *error) {
   heed_vk_device *device = pipelines->device;
-  meter m = {.pipelines = pipelines, .builder = {.context = device->instance.context, .limits = &device->limits}};
+  meter m = {.pipelines = pipelines,
+             .builder = {.context = device->instance.context, .limits = &device->limits}};
   return multiply(&m, HEED_SHADER_ceiling_multiply, gflops, error);
 }

@@ -4,9 +4,11 @@
 
 #include "vulkan/host/pipeline.h"
 
-heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling, heed_error *error);
+heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceiling *ceiling,
+                                 heed_error *error);
 
 /* The F32 multiply-adds alone. */
-heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops, heed_error *error);
+heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops,
+                                     heed_error *error);
 
 #endif

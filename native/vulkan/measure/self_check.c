@@ -1,4 +1,5 @@
-/* heed_vulkan_self_check: the graph of gpu/self_check.h on a device, and the record of it in the cache. */
+/* heed_vulkan_self_check: the graph of gpu/self_check.h on a device, and the record of it in the
+ * cache. */
 #include "gpu/self_check.h"
 
 #include <stdio.h>
@@ -8,9 +9,12 @@
 #include "base/status.h"
 #include "vulkan/host/backend_state.h"
 
-static bool is_half(const heed_backend *vulkan) { return ((const heed_vk_backend *)vulkan)->device.limits.half; }
+static bool is_half(const heed_backend *vulkan) {
+  return ((const heed_vk_backend *)vulkan)->device.limits.half;
+}
 
-/* A result of an earlier run of the same graph by the same kernels on the same device and driver. */
+/* A result of an earlier run of the same graph by the same kernels on the same device and
+ * driver. */
 static bool remember(const heed_vk_cache *cache, const char *ending, heed_vk_check_record *record) {
   void *bytes;
   size_t size;
@@ -23,8 +27,8 @@ static bool remember(const heed_vk_cache *cache, const char *ending, heed_vk_che
   return found;
 }
 
-static heed_status check_device(heed_context *context, heed_backend *vulkan, heed_vk_check_record *record, bool *remembered,
-                                heed_error *error) {
+static heed_status check_device(heed_context *context, heed_backend *vulkan,
+                                heed_vk_check_record *record, bool *remembered, heed_error *error) {
   const heed_vk_cache *cache = &((heed_vk_backend *)vulkan)->cache;
   const char *ending = is_half(vulkan) ? "check16" : "check";
   heed_vk_check_graph check;
@@ -32,16 +36,20 @@ static heed_status check_device(heed_context *context, heed_backend *vulkan, hee
   if (status == HEED_OK) {
     record->graph = heed_vk_check_hash(&check);
     *remembered = remember(cache, ending, record);
-    if (!*remembered) status = heed_vk_check_backend(&check, vulkan, is_half(vulkan), record, error);
-    if (status == HEED_OK && !*remembered) heed_vk_cache_write(cache, ending, record, sizeof *record);
+    if (!*remembered)
+      status = heed_vk_check_backend(&check, vulkan, is_half(vulkan), record, error);
+    if (status == HEED_OK && !*remembered)
+      heed_vk_cache_write(cache, ending, record, sizeof *record);
   }
   heed_vk_check_graph_free(&check);
   return status;
 }
 
-heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc, heed_vulkan_check *check, heed_error *error) {
+heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc *desc,
+                                   heed_vulkan_check *check, heed_error *error) {
   if (!context || !check)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "self-check: context or place for the result missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "self-check: context or place for the result missing (found NULL)");
   memset(check, 0, sizeof *check);
   heed_backend *vulkan;
   HEED_TRY(heed_vulkan_backend_create(context, desc, &vulkan, error));

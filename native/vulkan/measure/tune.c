@@ -8,24 +8,32 @@
 #include "vulkan/host/backend_state.h"
 #include "vulkan/host/tile_cache.h"
 
-heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph, heed_vulkan_tuning *tuning, heed_error *error) {
+heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph,
+                             heed_vulkan_tuning *tuning, heed_error *error) {
   if (!backend || !graph || !tuning)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "tune: backend, graph or place for the result missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "tune: backend, graph or place for the result missing (found NULL)");
   memset(tuning, 0, sizeof *tuning);
   if (strcmp(heed_backend_name(backend), "vulkan") != 0)
-    return heed_fail(error, HEED_UNSUPPORTED, "tune: only Vulkan has tiles to choose from (found %s)", heed_backend_name(backend));
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "tune: only Vulkan has tiles to choose from (found %s)",
+                     heed_backend_name(backend));
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
-  if (!vulkan->cache.directory) return heed_fail(error, HEED_UNSUPPORTED, "tune: the backend has no cache directory to keep the tiles in");
+  if (!vulkan->cache.directory)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "tune: the backend has no cache directory to keep the tiles in");
   heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
   const uint32_t count = heed_vk_list_shapes(graph, &vulkan->device.limits, shapes);
   float *weight = heed_vk_make_weight(backend->context, shapes, count);
   if (!weight) return heed_fail_memory(error, "tune: weight", sizeof *weight);
   heed_status status = HEED_OK;
   const heed_vk_tiles *tiles = vulkan->device.limits.tiles;
-  vulkan->device.limits.tiles = NULL; /* compared with the tables, not with what was measured before */
+  /* compared with the tables, not with what was measured before */
+  vulkan->device.limits.tiles = NULL;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     double before = 0.0, after = 0.0;
-    status = heed_vk_measure_tiles(backend, &vulkan->device.limits, weight, &shapes[i], &before, &after, error);
+    status = heed_vk_measure_tiles(backend, &vulkan->device.limits, weight, &shapes[i], &before,
+                                   &after, error);
     tuning->shapes++;
     tuning->changed += shapes[i].choice != 0;
     tuning->before += before;

@@ -2,10 +2,13 @@
 #include "vulkan/plan/hazard.h"
 
 static bool conflict(const heed_vk_range *a, const heed_vk_range *b) {
-  return a->place == b->place && (a->written || b->written) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+  return a->place == b->place && (a->written || b->written) && a->offset < b->offset + b->bytes &&
+         b->offset < a->offset + a->bytes;
 }
 
-static bool is_shared(const heed_vk_range *range) { return range->place == HEED_VK_ARENA || range->place == HEED_VK_SCRATCH; }
+static bool is_shared(const heed_vk_range *range) {
+  return range->place == HEED_VK_ARENA || range->place == HEED_VK_SCRATCH;
+}
 
 static bool must_wait(const heed_vk_hazards *hazards, const heed_vk_dispatch *dispatch) {
   if (hazards->count + dispatch->binding_count > HEED_VK_MOST_TOUCHED) return true;

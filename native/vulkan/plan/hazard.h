@@ -12,8 +12,9 @@ typedef struct heed_vk_hazards {
   uint32_t count;
 } heed_vk_hazards;
 
-/* Whether a barrier must stand before the dispatch: it touches bytes that an earlier one touched, and at least one of the two writes
- * them; or there is no room to remember more. Remembers what the dispatch touches, and after a barrier nothing else. */
+/* Whether a barrier must stand before the dispatch: it touches bytes that an earlier one touched,
+ * and at least one of the two writes them; or there is no room to remember more. Remembers what the
+ * dispatch touches, and after a barrier nothing else. */
 bool heed_vk_hazards_meet(heed_vk_hazards *hazards, const heed_vk_dispatch *dispatch);
 
 #endif

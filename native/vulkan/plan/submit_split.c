@@ -9,9 +9,11 @@ static double share(const heed_vk_dispatch *dispatch, const uint32_t groups[3]) 
   return part;
 }
 
-/* Kernels with a flat index (shaders/include/base.glsl) take x as the length of a row of groups. Those fill x before they use y. */
+/* Kernels with a flat index (shaders/include/base.glsl) take x as the length of a row of groups.
+ * Those fill x before they use y. */
 static bool can_split_x(const heed_vk_builder *builder, const heed_vk_dispatch *dispatch) {
-  return (dispatch->groups[1] == 1 && dispatch->groups[2] == 1) || dispatch->groups[0] < builder->limits->groups;
+  return (dispatch->groups[1] == 1 && dispatch->groups[2] == 1) ||
+         dispatch->groups[0] < builder->limits->groups;
 }
 
 static void begin(heed_vk_subdispatches *walk) {
@@ -49,7 +51,8 @@ bool heed_vk_next_subdispatch(heed_vk_subdispatches *walk, heed_vk_subdispatch *
     part->groups[i] = rest < walk->step[i] ? rest : walk->step[i];
   }
   const double flops = share(dispatch, part->groups);
-  part->new_stage = part->begins && walk->dispatch > 0 && dispatch->stage != builder->dispatches[walk->dispatch - 1].stage;
+  part->new_stage = part->begins && walk->dispatch > 0 &&
+                    dispatch->stage != builder->dispatches[walk->dispatch - 1].stage;
   part->breaks = walk->budget && walk->taken > 0.0 && walk->taken + flops > (double)walk->budget;
   walk->taken = part->breaks ? flops : walk->taken + flops;
   if (!advance(walk, dispatch)) {

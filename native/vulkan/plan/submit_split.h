@@ -1,4 +1,5 @@
-/* Dispatches split so that no submission takes long: watchdogs end one of some seconds, and with it the device. */
+/* Dispatches split so that no submission takes long: watchdogs end one of some seconds, and with it
+ * the device. */
 #ifndef HEED_VULKAN_PLAN_SUBMIT_SPLIT_H
 #define HEED_VULKAN_PLAN_SUBMIT_SPLIT_H
 
@@ -17,9 +18,10 @@ typedef struct heed_vk_subdispatches {
   const heed_vk_builder *builder;
   uint64_t budget; /* operations a submission; 0: all in one */
   size_t dispatch;
-  uint32_t base[3], step[3]; /* where the next subdispatch begins; groups a subdispatch along each axis */
-  bool inside;               /* a dispatch */
-  double taken;              /* operations since the last break */
+  /* where the next subdispatch begins; groups a subdispatch along each axis */
+  uint32_t base[3], step[3];
+  bool inside;  /* a dispatch */
+  double taken; /* operations since the last break */
 } heed_vk_subdispatches;
 
 /* False at the end. */

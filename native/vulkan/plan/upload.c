@@ -1,4 +1,5 @@
-/* Constants are read in runs of rows and packed (gpu/pack.h) in a bounded piece of host memory, so that a model never lies twice in memory. */
+/* Constants are read in runs of rows and packed (gpu/pack.h) in a bounded piece of host memory, so
+ * that a model never lies twice in memory. */
 #include "vulkan/plan/upload.h"
 
 #include "base/alloc.h"
@@ -15,14 +16,18 @@ typedef struct upload_job {
   uint64_t half, done, total;
 } upload_job;
 
-static uint64_t panel_bytes(const heed_vk_weight *weight) { return heed_vk_panel_bytes(weight->panel, weight->depth, weight->half); }
+static uint64_t panel_bytes(const heed_vk_weight *weight) {
+  return heed_vk_panel_bytes(weight->panel, weight->depth, weight->half);
+}
 
 static uint64_t graph_bytes(const heed_vk_builder *builder, const heed_vk_weight *weight) {
   return weight->value ? heed_plan_bytes(builder->plan, weight->value) : 0;
 }
 
-static heed_status put(upload_job *job, const heed_vk_weight *weight, uint64_t at, const void *from, uint64_t bytes, heed_error *error) {
-  return heed_vk_copy_in(job->transfer, &job->blocks[weight->range.block], weight->range.offset + at, from, (size_t)bytes, error);
+static heed_status put(upload_job *job, const heed_vk_weight *weight, uint64_t at, const void *from,
+                       uint64_t bytes, heed_error *error) {
+  return heed_vk_copy_in(job->transfer, &job->blocks[weight->range.block],
+                         weight->range.offset + at, from, (size_t)bytes, error);
 }
 
 static void tell(upload_job *job, uint64_t bytes) {
@@ -32,10 +37,12 @@ static void tell(upload_job *job, uint64_t bytes) {
 
 static heed_status upload_dense(upload_job *job, const heed_vk_weight *weight, heed_error *error) {
   const heed_graph *graph = job->builder->plan->graph;
-  const uint64_t size = heed_dtype_size(heed_graph_record(graph, weight->value)->dtype), bytes = graph_bytes(job->builder, weight);
+  const uint64_t size = heed_dtype_size(heed_graph_record(graph, weight->value)->dtype),
+                 bytes = graph_bytes(job->builder, weight);
   for (uint64_t at = 0; at < bytes;) {
     const uint64_t piece = bytes - at < job->half ? bytes - at : job->half / size * size;
-    HEED_TRY(heed_graph_read_constant(graph, weight->value, at / size, piece / size, job->source, error));
+    HEED_TRY(heed_graph_read_constant(graph, weight->value, at / size, piece / size, job->source,
+                                      error));
     HEED_TRY(put(job, weight, at, job->source, piece, error));
     at += piece;
     tell(job, piece);
@@ -47,9 +54,14 @@ static heed_status upload_panels(upload_job *job, const heed_vk_weight *weight, 
   for (uint32_t row = 0; row < weight->rows; row += weight->panel) {
     const uint32_t rows = weight->rows - row < weight->panel ? weight->rows - row : weight->panel;
     const uint64_t count = (uint64_t)rows * weight->depth;
-    HEED_TRY(heed_graph_read_constant(job->builder->plan->graph, weight->value, ((uint64_t)weight->first_row + row) * weight->depth, count, job->source, error));
-    HEED_TRY(heed_vk_pack_panel(job->builder, weight, rows, (const float *)(const void *)job->source, (float *)(void *)job->packed, error));
-    HEED_TRY(put(job, weight, row / weight->panel * panel_bytes(weight), job->packed, panel_bytes(weight), error));
+    HEED_TRY(heed_graph_read_constant(job->builder->plan->graph, weight->value,
+                                      ((uint64_t)weight->first_row + row) * weight->depth, count,
+                                      job->source, error));
+    HEED_TRY(heed_vk_pack_panel(job->builder, weight, rows,
+                                (const float *)(const void *)job->source,
+                                (float *)(void *)job->packed, error));
+    HEED_TRY(put(job, weight, row / weight->panel * panel_bytes(weight), job->packed,
+                 panel_bytes(weight), error));
     tell(job, count * sizeof(float));
   }
   return HEED_OK;
@@ -69,9 +81,16 @@ static heed_status upload_all(upload_job *job, heed_error *error) {
   return HEED_OK;
 }
 
-heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_vk_builder *builder, const heed_vk_buffer *blocks, const heed_hooks *hooks, heed_error *error) {
-  upload_job job = {.transfer = transfer, .builder = builder, .blocks = blocks, .hooks = hooks, .half = heed_vk_pack_bytes(builder) / 2};
-  for (size_t i = 0; i < builder->weight_count; i++) job.total += graph_bytes(builder, &builder->weights[i]);
+heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_vk_builder *builder,
+                           const heed_vk_buffer *blocks, const heed_hooks *hooks,
+                           heed_error *error) {
+  upload_job job = {.transfer = transfer,
+                    .builder = builder,
+                    .blocks = blocks,
+                    .hooks = hooks,
+                    .half = heed_vk_pack_bytes(builder) / 2};
+  for (size_t i = 0; i < builder->weight_count; i++)
+    job.total += graph_bytes(builder, &builder->weights[i]);
   if (builder->weight_count == 0) return HEED_OK;
   job.source = heed_alloc_raw(builder->context, (size_t)job.half, 2);
   if (!job.source) return heed_fail_memory(error, "vulkan: packing weights", (size_t)job.half * 2);

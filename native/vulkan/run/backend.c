@@ -1,4 +1,5 @@
-/* The vtable: plans become programs of buffers, pipelines and command buffers. Of the ops it asks attention alone how it will run. */
+/* The vtable: plans become programs of buffers, pipelines and command buffers. Of the ops it asks
+ * attention alone how it will run. */
 #include "vulkan/host/backend_state.h"
 
 #include <stdio.h>
@@ -29,7 +30,8 @@ struct heed_program {
   heed_vk_commands commands;
 };
 
-static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_error *error) {
+static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                            heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
@@ -38,7 +40,8 @@ static heed_status supports(heed_backend *backend, const heed_plan *plan, const 
   return status;
 }
 
-static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory, heed_error *error) {
+static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
+                           heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
@@ -57,7 +60,8 @@ static void program_destroy(heed_program *program) {
   heed_vk_device *device = &program->backend->device;
   const heed_context *context = device->instance.context;
   heed_vk_commands_destroy(&program->commands, context);
-  for (size_t i = 0; i < program->block_count; i++) heed_vk_buffer_destroy(device, &program->places.blocks[i]);
+  for (size_t i = 0; i < program->block_count; i++)
+    heed_vk_buffer_destroy(device, &program->places.blocks[i]);
   heed_free(context, program->places.blocks);
   heed_vk_buffer_destroy(device, &program->places.arena);
   heed_vk_buffer_destroy(device, &program->places.scratch);
@@ -73,29 +77,42 @@ static uint64_t all_bytes(const heed_vk_builder *builder) {
 }
 
 /* Buffers, zeroed arena, weights, command buffers. */
-static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks, heed_error *error) {
+static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks,
+                        heed_error *error) {
   heed_vk_device *device = &program->backend->device;
   HEED_TRY(heed_vk_builder_plan(builder, error));
   HEED_TRY(heed_vk_want_memory(device, all_bytes(builder), error));
-  HEED_TRY(heed_vk_buffer_create(device, builder->plan->memory.arena, &program->places.arena, error));
-  if (builder->scratch_bytes) HEED_TRY(heed_vk_buffer_create(device, builder->scratch_bytes, &program->places.scratch, error));
-  heed_vk_buffer *blocks = program->places.blocks = heed_alloc(builder->context, builder->block_count + 1, sizeof *blocks);
-  if (!blocks) return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *blocks);
+  HEED_TRY(
+      heed_vk_buffer_create(device, builder->plan->memory.arena, &program->places.arena, error));
+  if (builder->scratch_bytes)
+    HEED_TRY(
+        heed_vk_buffer_create(device, builder->scratch_bytes, &program->places.scratch, error));
+  heed_vk_buffer *blocks = program->places.blocks =
+      heed_alloc(builder->context, builder->block_count + 1, sizeof *blocks);
+  if (!blocks)
+    return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *blocks);
   for (; program->block_count < builder->block_count; program->block_count++)
-    HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count], &blocks[program->block_count], error));
+    HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count],
+                                   &blocks[program->block_count], error));
   HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error)); /* takes what is left */
   HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
   HEED_TRY(heed_vk_upload(&program->transfer, builder, blocks, hooks, error));
-  const heed_vk_recording recording = {.places = &program->places, .budget = heed_vk_find_budget(&program->backend->pipelines, builder)};
-  return heed_vk_commands_create(&program->backend->pipelines, builder, &recording, hooks, &program->commands, error);
+  const heed_vk_recording recording = {
+      .places = &program->places,
+      .budget = heed_vk_find_budget(&program->backend->pipelines, builder)};
+  return heed_vk_commands_create(&program->backend->pipelines, builder, &recording, hooks,
+                                 &program->commands, error);
 }
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
   if (!vulkan->device.lost) return HEED_OK;
-  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: %s was lost earlier; make a new backend", vulkan->device.info.name);
+  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: %s was lost earlier; make a new backend",
+                   vulkan->device.info.name);
 }
 
-static heed_status program_create(heed_backend *backend, const heed_plan *plan, const heed_hooks *hooks, heed_program **program, heed_error *error) {
+static heed_status program_create(heed_backend *backend, const heed_plan *plan,
+                                  const heed_hooks *hooks, heed_program **program,
+                                  heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   *program = NULL;
   HEED_TRY(want_device(vulkan, error));
@@ -112,16 +129,19 @@ static heed_status program_create(heed_backend *backend, const heed_plan *plan, 
     program_destroy(made);
     return status;
   }
-  if (vulkan->pipelines.count != pipelines_before) heed_vk_cache_save(&vulkan->cache, &vulkan->pipelines);
+  if (vulkan->pipelines.count != pipelines_before)
+    heed_vk_cache_save(&vulkan->cache, &vulkan->pipelines);
   *program = made;
   return HEED_OK;
 }
 
-static heed_status program_write(heed_program *program, uint64_t offset, const void *from, size_t bytes, heed_error *error) {
+static heed_status program_write(heed_program *program, uint64_t offset, const void *from,
+                                 size_t bytes, heed_error *error) {
   return heed_vk_copy_in(&program->transfer, &program->places.arena, offset, from, bytes, error);
 }
 
-static heed_status program_read(heed_program *program, uint64_t offset, void *to, size_t bytes, heed_error *error) {
+static heed_status program_read(heed_program *program, uint64_t offset, void *to, size_t bytes,
+                                heed_error *error) {
   return heed_vk_copy_out(&program->transfer, &program->places.arena, offset, to, bytes, error);
 }
 
@@ -130,31 +150,38 @@ static heed_status run(heed_program *program, const heed_hooks *hooks, heed_erro
   return heed_vk_commands_run(&program->commands, hooks, error);
 }
 
-static heed_status profile(heed_program *program, const heed_clock *clock, heed_step_time *times, heed_error *error) {
+static heed_status profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
+                           heed_error *error) {
   heed_vk_pipelines *pipelines = &program->backend->pipelines;
   (void)clock;
   HEED_TRY(want_device(program->backend, error));
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
   heed_status status = heed_vk_builder_plan(&builder, error);
-  if (status == HEED_OK) status = heed_vk_profile(pipelines, &builder, &program->places, heed_vk_find_budget(pipelines, &builder), times, error);
+  if (status == HEED_OK)
+    status = heed_vk_profile(pipelines, &builder, &program->places,
+                             heed_vk_find_budget(pipelines, &builder), times, error);
   heed_vk_builder_end(&builder);
   return status;
 }
 
-static heed_status ring_create(heed_program *program, const heed_spans *inputs, const heed_spans *outputs, uint32_t slots, heed_ring **ring, heed_error *error) {
+static heed_status ring_create(heed_program *program, const heed_spans *inputs,
+                               const heed_spans *outputs, uint32_t slots, heed_ring **ring,
+                               heed_error *error) {
   heed_vk_pipelines *pipelines = &program->backend->pipelines;
   HEED_TRY(want_device(program->backend, error));
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
   heed_status status = heed_vk_builder_plan(&builder, error);
   if (status == HEED_OK)
-    status = heed_vk_in_flight_create(pipelines, &builder, &program->places, inputs, outputs, slots, heed_vk_find_budget(pipelines, &builder), ring, error);
+    status = heed_vk_in_flight_create(pipelines, &builder, &program->places, inputs, outputs, slots,
+                                      heed_vk_find_budget(pipelines, &builder), ring, error);
   heed_vk_builder_end(&builder);
   return status;
 }
 
-static void describe(heed_backend *backend, const heed_plan *plan, const heed_node *node, heed_plan_step *step) {
+static void describe(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                     heed_plan_step *step) {
   heed_vk_builder builder;
   heed_vk_builder_start(&builder, plan, &((heed_vk_backend *)backend)->device.limits);
   heed_vk_builder_node(&builder, node, NULL);
@@ -163,7 +190,8 @@ static void describe(heed_backend *backend, const heed_plan *plan, const heed_no
   heed_vk_builder_end(&builder);
 }
 
-static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan, const heed_node *node) {
+static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan,
+                                          const heed_node *node) {
   return heed_vk_attention_mode(&((const heed_vk_backend *)backend)->device.limits, plan, node);
 }
 
@@ -195,25 +223,32 @@ static const heed_backend_vtable vtable = {
     .ring_collect = heed_vk_in_flight_collect,
 };
 
-static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc, heed_error *error) {
+static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc *desc,
+                                heed_error *error) {
   const heed_context *context = vulkan->base.context;
   HEED_TRY(heed_vk_device_create(context, desc, &vulkan->device, error));
-  HEED_TRY(heed_vk_cache_open(&vulkan->cache, context, desc->cache_directory, &vulkan->device, error));
+  HEED_TRY(
+      heed_vk_cache_open(&vulkan->cache, context, desc->cache_directory, &vulkan->device, error));
   heed_vk_tiles_load(&vulkan->cache, &vulkan->device.limits, &vulkan->tiles);
   vulkan->device.limits.tiles = &vulkan->tiles;
   void *bytes;
   size_t size;
   heed_vk_cache_load(&vulkan->cache, &bytes, &size);
-  const heed_status status = heed_vk_pipelines_create(&vulkan->device, bytes, size, &vulkan->pipelines, error);
+  const heed_status status =
+      heed_vk_pipelines_create(&vulkan->device, bytes, size, &vulkan->pipelines, error);
   heed_free(context, bytes);
-  snprintf(vulkan->base.device, sizeof vulkan->base.device, "%.110s, Vulkan %u.%u%s", vulkan->device.info.name, vulkan->device.info.api_major,
-           vulkan->device.info.api_minor, vulkan->device.limits.half ? ", weights in fp16" : "");
+  snprintf(vulkan->base.device, sizeof vulkan->base.device, "%.110s, Vulkan %u.%u%s",
+           vulkan->device.info.name, vulkan->device.info.api_major, vulkan->device.info.api_minor,
+           vulkan->device.limits.half ? ", weights in fp16" : "");
   return status;
 }
 
-heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc, heed_backend **backend, heed_error *error) {
+heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_desc *desc,
+                                       heed_backend **backend, heed_error *error) {
   heed_vulkan_desc full = HEED_VULKAN_DESC_INIT;
-  if (!context || !backend) return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or place for the result missing (found NULL)");
+  if (!context || !backend)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "vulkan: context or place for the result missing (found NULL)");
   *backend = NULL;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "vulkan", error));
   heed_vk_backend *vulkan = heed_alloc(context, 1, sizeof *vulkan);
@@ -225,22 +260,30 @@ heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_
     destroy(&vulkan->base);
     return status;
   }
-  heed_log(context, HEED_LOG_INFO, "vulkan: %s (%s)", vulkan->base.device, vulkan->device.info.driver);
+  heed_log(context, HEED_LOG_INFO, "vulkan: %s (%s)", vulkan->base.device,
+           vulkan->device.info.driver);
   *backend = &vulkan->base;
   return HEED_OK;
 }
 
 uint32_t heed_vulkan_submission_count(const heed_backend *backend) {
-  return backend && backend->vtable == &vtable ? ((const heed_vk_backend *)backend)->device.fault.submits : 0;
+  return backend && backend->vtable == &vtable
+             ? ((const heed_vk_backend *)backend)->device.fault.submits
+             : 0;
 }
 
 uint32_t heed_vulkan_message_count(const heed_backend *backend) {
-  return backend && backend->vtable == &vtable ? ((const heed_vk_backend *)backend)->device.instance.messages : 0;
+  return backend && backend->vtable == &vtable
+             ? ((const heed_vk_backend *)backend)->device.instance.messages
+             : 0;
 }
 
-heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceiling *ceiling, heed_error *error) {
+heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceiling *ceiling,
+                                        heed_error *error) {
   if (!backend || backend->vtable != &vtable || !ceiling)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "ceiling: no Vulkan backend or no place for the result (found %s)", backend ? backend->vtable->name : "NULL");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "ceiling: no Vulkan backend or no place for the result (found %s)",
+                     backend ? backend->vtable->name : "NULL");
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   HEED_TRY(want_device(vulkan, error));
   return heed_vk_measure_peak(&vulkan->pipelines, ceiling, error);

@@ -1,5 +1,6 @@
-/* The arena is one for all slots: on the queue a run begins when the one before it is over, while the host fills the next slot and reads
- * the last. Copies between slot and arena are recorded with the run. */
+/* The arena is one for all slots: on the queue a run begins when the one before it is over, while
+ * the host fills the next slot and reads the last. Copies between slot and arena are recorded with
+ * the run. */
 #include "vulkan/run/in_flight.h"
 
 #include <string.h>
@@ -25,43 +26,58 @@ struct heed_ring {
 };
 
 /* Values lie one after another in a slot. */
-static uint32_t make_copies(const heed_spans *spans, bool in, VkBufferCopy *copies, uint64_t *bytes) {
+static uint32_t make_copies(const heed_spans *spans, bool in, VkBufferCopy *copies,
+                            uint64_t *bytes) {
   uint32_t count = 0;
   *bytes = 0;
   for (uint32_t i = 0; i < spans->count; i++) {
     const heed_span *span = &spans->list[i];
     if (!span->bytes) continue;
-    copies[count++] = in ? (VkBufferCopy){*bytes, span->offset, span->bytes} : (VkBufferCopy){span->offset, *bytes, span->bytes};
+    copies[count++] = in ? (VkBufferCopy){*bytes, span->offset, span->bytes}
+                         : (VkBufferCopy){span->offset, *bytes, span->bytes};
     *bytes += span->bytes;
   }
   return count;
 }
 
-static heed_status make_slot(heed_ring *ring, ring_slot *slot, heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places,
+static heed_status make_slot(heed_ring *ring, ring_slot *slot, heed_vk_pipelines *pipelines,
+                             const heed_vk_builder *builder, const heed_vk_places *places,
                              uint64_t budget, heed_error *error) {
   HEED_TRY(heed_vk_mapped_create(ring->device, ring->input_bytes, &slot->in, error));
   HEED_TRY(heed_vk_mapped_create(ring->device, ring->output_bytes, &slot->out, error));
-  const heed_vk_copies copies = {slot->in.handle, slot->out.handle, ring->copies, ring->input_copies, ring->copies + ring->input_copies, ring->output_copies};
+  const heed_vk_copies copies = {slot->in.handle,
+                                 slot->out.handle,
+                                 ring->copies,
+                                 ring->input_copies,
+                                 ring->copies + ring->input_copies,
+                                 ring->output_copies};
   const heed_vk_recording recording = {.places = places, .copies = &copies, .budget = budget};
   return heed_vk_commands_create(pipelines, builder, &recording, NULL, &slot->commands, error);
 }
 
-heed_status heed_vk_in_flight_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder, const heed_vk_places *places, const heed_spans *inputs,
-                                const heed_spans *outputs, uint32_t slots, uint64_t budget, heed_ring **ring, heed_error *error) {
+heed_status heed_vk_in_flight_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+                                     const heed_vk_places *places, const heed_spans *inputs,
+                                     const heed_spans *outputs, uint32_t slots, uint64_t budget,
+                                     heed_ring **ring, heed_error *error) {
   const heed_context *context = builder->context;
   heed_ring *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "vulkan: ring", sizeof *made);
-  *made = (heed_ring){.context = context, .device = pipelines->device, .inputs = *inputs, .outputs = *outputs};
-  made->copies = heed_alloc(context, (size_t)inputs->count + outputs->count + 1, sizeof *made->copies);
+  *made = (heed_ring){
+      .context = context, .device = pipelines->device, .inputs = *inputs, .outputs = *outputs};
+  made->copies =
+      heed_alloc(context, (size_t)inputs->count + outputs->count + 1, sizeof *made->copies);
   made->slots = heed_alloc(context, slots, sizeof *made->slots);
   heed_status status = HEED_OK;
-  if (!made->copies || !made->slots) status = heed_fail_memory(error, "vulkan: ring", slots * sizeof *made->slots);
+  if (!made->copies || !made->slots)
+    status = heed_fail_memory(error, "vulkan: ring", slots * sizeof *made->slots);
   if (status == HEED_OK) {
     made->count = slots;
     made->input_copies = make_copies(inputs, true, made->copies, &made->input_bytes);
-    made->output_copies = make_copies(outputs, false, made->copies + made->input_copies, &made->output_bytes);
+    made->output_copies =
+        make_copies(outputs, false, made->copies + made->input_copies, &made->output_bytes);
   }
-  for (uint32_t i = 0; status == HEED_OK && i < slots; i++) status = make_slot(made, &made->slots[i], pipelines, builder, places, budget, error);
+  for (uint32_t i = 0; status == HEED_OK && i < slots; i++)
+    status = make_slot(made, &made->slots[i], pipelines, builder, places, budget, error);
   if (status != HEED_OK) {
     heed_vk_in_flight_destroy(made);
     return status;
@@ -84,16 +100,19 @@ void heed_vk_in_flight_destroy(heed_ring *ring) {
   heed_free(ring->context, ring);
 }
 
-heed_status heed_vk_in_flight_submit(heed_ring *ring, uint32_t index, const void *const *inputs, heed_error *error) {
+heed_status heed_vk_in_flight_submit(heed_ring *ring, uint32_t index, const void *const *inputs,
+                                     heed_error *error) {
   ring_slot *slot = &ring->slots[index];
   unsigned char *to = slot->in.mapped;
-  for (uint32_t i = 0; i < ring->inputs.count; to += ring->inputs.list[i++].bytes) memcpy(to, inputs[i], (size_t)ring->inputs.list[i].bytes);
+  for (uint32_t i = 0; i < ring->inputs.count; to += ring->inputs.list[i++].bytes)
+    memcpy(to, inputs[i], (size_t)ring->inputs.list[i].bytes);
   HEED_TRY(heed_vk_commands_start(&slot->commands, error));
   slot->running = true;
   return HEED_OK;
 }
 
-heed_status heed_vk_in_flight_collect(heed_ring *ring, uint32_t index, void *const *outputs, heed_error *error) {
+heed_status heed_vk_in_flight_collect(heed_ring *ring, uint32_t index, void *const *outputs,
+                                      heed_error *error) {
   ring_slot *slot = &ring->slots[index];
   HEED_TRY(heed_vk_wait(ring->device, slot->commands.fence, error));
   slot->running = false;

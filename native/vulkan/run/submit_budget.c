@@ -13,7 +13,9 @@ uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder
   const double slow = device->info.type == HEED_VULKAN_DISCRETE ? 200.0 : 20.0; /* GFLOP/s */
   const uint64_t least = (uint64_t)(slow * 1e9 * SUBMIT_SECONDS);
   if (heed_vk_count_flops(builder) <= least) return least;
-  if (pipelines->gflops <= 0.0 && heed_vk_measure_multiply(pipelines, &pipelines->gflops, NULL) != HEED_OK) return least;
+  if (pipelines->gflops <= 0.0 &&
+      heed_vk_measure_multiply(pipelines, &pipelines->gflops, NULL) != HEED_OK)
+    return least;
   const uint64_t timed = (uint64_t)(pipelines->gflops * LEAST_SHARE * 1e9 * SUBMIT_SECONDS);
   return timed > least ? timed : least;
 }

@@ -4,8 +4,9 @@
 
 #include "vulkan/host/pipeline.h"
 
-/* Most operations that one submission of these dispatches may have, so that it ends long before a watchdog's seconds; 0: no limit. What a
- * slow device of the type does is taken first; the device is timed (once) when that is not enough for all of them. */
+/* Most operations that one submission of these dispatches may have, so that it ends long before a
+ * watchdog's seconds; 0: no limit. What a slow device of the type does is taken first; the device
+ * is timed (once) when that is not enough for all of them. */
 uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder);
 
 #endif

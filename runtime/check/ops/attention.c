@@ -9,21 +9,22 @@ static const char *const empty_rows[] = {"zero", "nan", "mean", NULL};
 static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;
   int32_t window[2] = {0, 0};
-  heed_attention_desc desc = {.struct_size = sizeof desc,
-                              .query = heed_case_input(test, "query"),
-                              .key = heed_case_input(test, "key"),
-                              .value = heed_case_input(test, "value"),
-                              .mask = heed_case_optional_input(test, "mask"),
-                              .key_padding = heed_case_optional_input(test, "key_padding"),
-                              .query_padding = heed_case_optional_input(test, "query_padding"),
-                              .bias = heed_case_optional_input(test, "bias"),
-                              .score = (heed_score)heed_case_choice(test, "score", scores, 0),
-                              .scale = (float)heed_case_number(test, "scale", 0.0),
-                              .norm = (heed_norm)heed_case_choice(test, "norm", norms, 0),
-                              .threshold = (float)heed_case_number(test, "threshold", 0.0),
-                              .causal = (heed_causal)heed_case_choice(test, "causal", causals, 0),
-                              .softcap = (float)heed_case_number(test, "softcap", 0.0),
-                              .empty_row = (heed_empty_row)heed_case_choice(test, "empty_row", empty_rows, 0)};
+  heed_attention_desc desc = {
+      .struct_size = sizeof desc,
+      .query = heed_case_input(test, "query"),
+      .key = heed_case_input(test, "key"),
+      .value = heed_case_input(test, "value"),
+      .mask = heed_case_optional_input(test, "mask"),
+      .key_padding = heed_case_optional_input(test, "key_padding"),
+      .query_padding = heed_case_optional_input(test, "query_padding"),
+      .bias = heed_case_optional_input(test, "bias"),
+      .score = (heed_score)heed_case_choice(test, "score", scores, 0),
+      .scale = (float)heed_case_number(test, "scale", 0.0),
+      .norm = (heed_norm)heed_case_choice(test, "norm", norms, 0),
+      .threshold = (float)heed_case_number(test, "threshold", 0.0),
+      .causal = (heed_causal)heed_case_choice(test, "causal", causals, 0),
+      .softcap = (float)heed_case_number(test, "softcap", 0.0),
+      .empty_row = (heed_empty_row)heed_case_choice(test, "empty_row", empty_rows, 0)};
   if (desc.score == HEED_SCORE_GENERAL) desc.w = heed_case_constant(test, "w");
   if (desc.score == HEED_SCORE_ADDITIVE) {
     desc.wq = heed_case_constant(test, "wq");

@@ -3,8 +3,10 @@
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;
-  const heed_concat_desc desc = {
-      sizeof desc, {heed_case_input(test, "a"), heed_case_input(test, "b")}, 2, (uint32_t)heed_case_integer(test, "axis", 0)};
+  const heed_concat_desc desc = {sizeof desc,
+                                 {heed_case_input(test, "a"), heed_case_input(test, "b")},
+                                 2,
+                                 (uint32_t)heed_case_integer(test, "axis", 0)};
   heed_case_result(test, "y", heed_define_concat(heed_case_graph(test), &desc));
   return HEED_OK;
 }

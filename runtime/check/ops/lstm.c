@@ -1,7 +1,9 @@
 /* The reader of lstm's case files. */
 #include "check/recurrent_case.h"
 
-static heed_status from_case(heed_case *test, heed_error *error) { return heed_recurrent_from_case(test, true, error); }
+static heed_status from_case(heed_case *test, heed_error *error) {
+  return heed_recurrent_from_case(test, true, error);
+}
 
 static const char *const names[] = {"lstm", NULL};
 const heed_layer_case heed_case_lstm = {names, from_case};

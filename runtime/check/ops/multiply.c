@@ -3,7 +3,8 @@
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;
-  const heed_multiply_desc desc = {sizeof desc, heed_case_input(test, "a"), heed_case_input(test, "b")};
+  const heed_multiply_desc desc = {sizeof desc, heed_case_input(test, "a"),
+                                   heed_case_input(test, "b")};
   heed_case_result(test, "y", heed_define_multiply(heed_case_graph(test), &desc));
   return HEED_OK;
 }

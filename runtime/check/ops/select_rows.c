@@ -3,7 +3,8 @@
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;
-  const heed_select_rows_desc desc = {sizeof desc, heed_case_input(test, "x"), (uint32_t)heed_case_integer(test, "first", 0),
+  const heed_select_rows_desc desc = {sizeof desc, heed_case_input(test, "x"),
+                                      (uint32_t)heed_case_integer(test, "first", 0),
                                       (uint32_t)heed_case_integer(test, "count", 1)};
   heed_case_result(test, "y", heed_define_select_rows(heed_case_graph(test), &desc));
   return HEED_OK;

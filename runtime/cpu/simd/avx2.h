@@ -19,8 +19,12 @@ static inline __m256i heed_avx2_mask(uint32_t n) {
 
 static inline f32xN f32_load(const float *p) { return _mm256_loadu_ps(p); }
 static inline void f32_store(float *p, f32xN a) { _mm256_storeu_ps(p, a); }
-static inline f32xN f32_load_tail(const float *p, uint32_t n) { return _mm256_maskload_ps(p, heed_avx2_mask(n)); }
-static inline void f32_store_tail(float *p, f32xN a, uint32_t n) { _mm256_maskstore_ps(p, heed_avx2_mask(n), a); }
+static inline f32xN f32_load_tail(const float *p, uint32_t n) {
+  return _mm256_maskload_ps(p, heed_avx2_mask(n));
+}
+static inline void f32_store_tail(float *p, f32xN a, uint32_t n) {
+  _mm256_maskstore_ps(p, heed_avx2_mask(n), a);
+}
 static inline f32xN f32_set1(float x) { return _mm256_set1_ps(x); }
 static inline f32xN f32_add(f32xN a, f32xN b) { return _mm256_add_ps(a, b); }
 static inline f32xN f32_sub(f32xN a, f32xN b) { return _mm256_sub_ps(a, b); }
@@ -39,7 +43,8 @@ static inline f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) {
   return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 static inline f32xN f32_pow2(f32xN t) {
-  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(t), 23), _mm256_set1_epi32(0x3F800000)));
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(t), 23),
+                                              _mm256_set1_epi32(0x3F800000)));
 }
 static inline float f32_reduce_add(f32xN a) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));

@@ -16,8 +16,12 @@ static inline __mmask16 heed_avx512_mask(uint32_t n) { return (__mmask16)((1u <<
 
 static inline f32xN f32_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void f32_store(float *p, f32xN a) { _mm512_storeu_ps(p, a); }
-static inline f32xN f32_load_tail(const float *p, uint32_t n) { return _mm512_maskz_loadu_ps(heed_avx512_mask(n), p); }
-static inline void f32_store_tail(float *p, f32xN a, uint32_t n) { _mm512_mask_storeu_ps(p, heed_avx512_mask(n), a); }
+static inline f32xN f32_load_tail(const float *p, uint32_t n) {
+  return _mm512_maskz_loadu_ps(heed_avx512_mask(n), p);
+}
+static inline void f32_store_tail(float *p, f32xN a, uint32_t n) {
+  _mm512_mask_storeu_ps(p, heed_avx512_mask(n), a);
+}
 static inline f32xN f32_set1(float x) { return _mm512_set1_ps(x); }
 static inline f32xN f32_add(f32xN a, f32xN b) { return _mm512_add_ps(a, b); }
 static inline f32xN f32_sub(f32xN a, f32xN b) { return _mm512_sub_ps(a, b); }
@@ -25,8 +29,12 @@ static inline f32xN f32_mul(f32xN a, f32xN b) { return _mm512_mul_ps(a, b); }
 static inline f32xN f32_div(f32xN a, f32xN b) { return _mm512_div_ps(a, b); }
 static inline f32xN f32_sqrt(f32xN a) { return _mm512_maskz_sqrt_ps((__mmask16)0xFFFF, a); }
 static inline f32xN f32_abs(f32xN a) { return _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a); }
-static inline f32xN f32_max(f32xN a, f32xN b) { return _mm512_maskz_max_ps((__mmask16)0xFFFF, a, b); }
-static inline f32xN f32_min(f32xN a, f32xN b) { return _mm512_maskz_min_ps((__mmask16)0xFFFF, a, b); }
+static inline f32xN f32_max(f32xN a, f32xN b) {
+  return _mm512_maskz_max_ps((__mmask16)0xFFFF, a, b);
+}
+static inline f32xN f32_min(f32xN a, f32xN b) {
+  return _mm512_maskz_min_ps((__mmask16)0xFFFF, a, b);
+}
 static inline f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return _mm512_fmadd_ps(a, b, c); }
 static inline f32xN f32_copysign(f32xN magnitude, f32xN sign) {
   const __m512 bit = _mm512_set1_ps(-0.0f);
@@ -39,7 +47,9 @@ static inline f32xN f32_pow2(f32xN t) {
   const __m512i shifted = _mm512_maskz_slli_epi32((__mmask16)0xFFFF, _mm512_castps_si512(t), 23);
   return _mm512_castsi512_ps(_mm512_add_epi32(shifted, _mm512_set1_epi32(0x3F800000)));
 }
-static inline __m256 heed_avx512_high(f32xN a) { return _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd((__mmask8)0xFF, _mm512_castps_pd(a), 1)); }
+static inline __m256 heed_avx512_high(f32xN a) {
+  return _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd((__mmask8)0xFF, _mm512_castps_pd(a), 1));
+}
 static inline float f32_reduce_add(f32xN a) {
   const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), heed_avx512_high(a));
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
@@ -52,7 +62,8 @@ static inline float f32_reduce_max(f32xN a) {
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
-/* The masked forms of the shuffles are those without an undefined source, which some compilers warn of. */
+/* The masked forms of the shuffles are those without an undefined source, which some compilers warn
+ * of. */
 #define HEED_AVX512_ALL ((__mmask16)0xFFFF)
 static inline void f32_transpose(f32xN rows[HEED_SIMD_WIDTH]) {
   __m512 pairs[16], quads[16], halves[16];

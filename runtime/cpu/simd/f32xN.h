@@ -1,24 +1,32 @@
-/* The SIMD vocabulary: every kernel is written once in these words and compiled once per level, with -DHEED_SIMD_<LEVEL>.
+/* The SIMD vocabulary: every kernel is written once in these words and compiled once per level,
+ * with -DHEED_SIMD_<LEVEL>.
  *
- * f32xN is a vector of HEED_SIMD_WIDTH floats. Words (a, b, c vectors; p pointer to float, any alignment; n in 1 .. width):
- *   load store, load_tail(p, n) store_tail(p, a, n)   the tail forms touch n floats only; missing ones are 0
- *   set1 add sub mul div sqrt abs max min             max and min give either operand when one is NaN
- *   fma(a, b, c)                                      a b + c; one rounding where the level has it, two otherwise
- *   copysign(magnitude, sign)                         the sign bit of `sign` on `magnitude`
+ * f32xN is a vector of HEED_SIMD_WIDTH floats. Words (a, b, c vectors; p pointer to float, any
+ * alignment; n in 1 .. width):
+ *   load store, load_tail(p, n) store_tail(p, a, n)   the tail forms touch n floats only; missing
+ *   ones are 0
+ *   set1 add sub mul div sqrt abs max min             max and min give either operand when one is
+ *   NaN
+ *   fma(a, b, c)                                      a b + c; one rounding where the level has it,
+ *   two otherwise copysign(magnitude, sign)                         the sign bit of `sign` on
+ *   `magnitude`
  *   select_less(a, b, yes, no)                        a < b ? yes : no, lane by lane; NaN gives no
- *   pow2(t)                                           2^n for t = HEED_SIMD_MAGIC + n, n whole, -126 <= n <= 127
- *   reduce_add reduce_max                             over the lanes, halves first: a fixed order
+ *   pow2(t)                                           2^n for t = HEED_SIMD_MAGIC + n, n whole,
+ *   -126 <= n <= 127 reduce_add reduce_max                             over the lanes, halves
+ *   first: a fixed order
  *   transpose(rows)                                   width x width in place
- * A level also says the shape of its matrix tile: HEED_TILE_ROWS rows by HEED_TILE_VECTORS vectors of columns (2, or 6 with
- * at most 2 rows), which fits its registers.
- * HEED_CPU_SYMBOL(name) gives a symbol its level's suffix. The only contraction to FMA is the word fma. */
+ * A level also says the shape of its matrix tile: HEED_TILE_ROWS rows by HEED_TILE_VECTORS vectors
+ * of columns (2, or 6 with at most 2 rows), which fits its registers.
+ * HEED_CPU_SYMBOL(name) gives a symbol its level's suffix. The only contraction to FMA is the word
+ * fma. */
 #ifndef HEED_CPU_SIMD_F32XN_H
 #define HEED_CPU_SIMD_F32XN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* 1.5 * 2^23: adding it to |x| < 2^22 rounds x to a whole number and leaves that number in the low bits. */
+/* 1.5 * 2^23: adding it to |x| < 2^22 rounds x to a whole number and leaves that number in the low
+ * bits. */
 #define HEED_SIMD_MAGIC 12582912.0f
 
 #if defined(HEED_SIMD_AVX512)

@@ -1,5 +1,6 @@
-/* exp, tanh, erf and sigmoid over f32xN, each within about 2 ulp where the level fuses multiply-add. NaN comes through as NaN.
- * Sources: exp and tanh's polynomial, Moshier's Cephes (expf.c, tanhf.c); erf's, N. Juffa's erff. */
+/* exp, tanh, erf and sigmoid over f32xN, each within about 2 ulp where the level fuses
+ * multiply-add. NaN comes through as NaN. Sources: exp and tanh's polynomial, Moshier's Cephes
+ * (expf.c, tanhf.c); erf's, N. Juffa's erff. */
 #ifndef HEED_CPU_SIMD_MATHS_H
 #define HEED_CPU_SIMD_MATHS_H
 
@@ -11,14 +12,21 @@ typedef struct heed_cpu_term_table {
   float erf_near[6], erf_near_end, erf_far[7], erf_one;
 } heed_cpu_term_table;
 
-#define HEED_CPU_TERMS                                                                                                                     \
-  {HEED_SIMD_MAGIC, 1.44269504088896341f, {-0.693359375f, 2.12194440e-4f},                                                                 \
-   {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}, -87.33654f, 1.0f,         \
-   {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f}, 0.927734375f,                      \
-   {-1.72853470e-5f, 3.83197126e-4f, -3.88396438e-3f, 2.42546219e-2f, -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f}, 4.0f}
+#define HEED_CPU_TERMS                                                                    \
+  {                                                                                       \
+    HEED_SIMD_MAGIC, 1.44269504088896341f, {-0.693359375f, 2.12194440e-4f},               \
+        {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,                            \
+         4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f},                           \
+        -87.33654f, 1.0f, {-5.96761703e-4f, 4.99119423e-3f,  -2.67681349e-2f,             \
+                           1.12819925e-1f,  -3.76125336e-1f, 1.28379166e-1f},             \
+        0.927734375f, {-1.72853470e-5f, 3.83197126e-4f,  -3.88396438e-3f, 2.42546219e-2f, \
+                       -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f},                \
+        4.0f                                                                              \
+  }
 
-/* Engines of WebAssembly make a constant vector anew wherever it is used, by three instructions. What comes from memory stays in a register
- * or near the stack's top, so there the compiler must not see what it is (it lies in level.c). */
+/* Engines of WebAssembly make a constant vector anew wherever it is used, by three instructions.
+ * What comes from memory stays in a register or near the stack's top, so there the compiler must
+ * not see what it is (it lies in level.c). */
 #if defined(__wasm__)
 #define heed_cpu_terms HEED_CPU_SYMBOL(heed_cpu_terms)
 extern const heed_cpu_term_table heed_cpu_terms;
@@ -26,7 +34,8 @@ extern const heed_cpu_term_table heed_cpu_terms;
 static const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #endif
 
-/* exp(x) for x <= 88. Under -87.33 it is 0: no denormal ever comes out, which a later multiply would pay for. */
+/* exp(x) for x <= 88. Under -87.33 it is 0: no denormal ever comes out, which a later multiply
+ * would pay for. */
 static inline f32xN f32_exp(f32xN x) {
   const f32xN magic = f32_set1(heed_cpu_terms.magic);
   const f32xN t = f32_fma(x, f32_set1(heed_cpu_terms.log2_e), magic);
@@ -42,10 +51,12 @@ static inline f32xN f32_exp(f32xN x) {
   p = f32_fma(p, r, f32_set1(heed_cpu_terms.exp[5]));
   p = f32_fma(f32_mul(r, r), p, r);
   p = f32_add(p, f32_set1(heed_cpu_terms.one));
-  return f32_select_less(x, f32_set1(heed_cpu_terms.least), f32_set1(0.0f), f32_mul(p, f32_pow2(t)));
+  return f32_select_less(x, f32_set1(heed_cpu_terms.least), f32_set1(0.0f),
+                         f32_mul(p, f32_pow2(t)));
 }
 
-/* tanh(x) = 1 - 2 / (exp(2 |x|) + 1) with x's sign; near 0 a polynomial, where that would cancel. */
+/* tanh(x) = 1 - 2 / (exp(2 |x|) + 1) with x's sign; near 0 a polynomial, where that would
+ * cancel. */
 static inline f32xN f32_tanh(f32xN x) {
   const f32xN size = f32_abs(x), square = f32_mul(x, x);
   f32xN near = f32_set1(-5.70498872745e-3f);
@@ -77,10 +88,15 @@ HEED_FLATTEN static inline f32xN f32_erf(f32xN x) {
   near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[4]));
   near = f32_fma(near, square, f32_set1(heed_cpu_terms.erf_near[5]));
   near = f32_fma(near, x, x);
-  /* From 4 on erf is 1 in F32; the cut keeps the polynomial's powers finite. NaN is not less than 4. */
-  const f32xN cut = f32_select_less(f32_set1(heed_cpu_terms.erf_one), size, f32_set1(heed_cpu_terms.erf_one), size), cut_square = f32_mul(cut, cut);
-  f32xN far = f32_fma(f32_set1(heed_cpu_terms.erf_far[0]), cut, f32_set1(heed_cpu_terms.erf_far[1]));
-  const f32xN odd = f32_fma(f32_set1(heed_cpu_terms.erf_far[2]), cut, f32_set1(heed_cpu_terms.erf_far[3]));
+  /* From 4 on erf is 1 in F32; the cut keeps the polynomial's powers finite. NaN is not less than
+   * 4. */
+  const f32xN cut = f32_select_less(f32_set1(heed_cpu_terms.erf_one), size,
+                                    f32_set1(heed_cpu_terms.erf_one), size),
+              cut_square = f32_mul(cut, cut);
+  f32xN far =
+      f32_fma(f32_set1(heed_cpu_terms.erf_far[0]), cut, f32_set1(heed_cpu_terms.erf_far[1]));
+  const f32xN odd =
+      f32_fma(f32_set1(heed_cpu_terms.erf_far[2]), cut, f32_set1(heed_cpu_terms.erf_far[3]));
   far = f32_fma(far, cut_square, odd);
   far = f32_fma(far, cut, f32_set1(heed_cpu_terms.erf_far[4]));
   far = f32_fma(far, cut, f32_set1(heed_cpu_terms.erf_far[5]));

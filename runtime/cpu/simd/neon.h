@@ -34,10 +34,15 @@ static inline f32xN f32_abs(f32xN a) { return vabsq_f32(a); }
 static inline f32xN f32_max(f32xN a, f32xN b) { return vmaxq_f32(a, b); }
 static inline f32xN f32_min(f32xN a, f32xN b) { return vminq_f32(a, b); }
 static inline f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return vfmaq_f32(c, a, b); }
-static inline f32xN f32_copysign(f32xN magnitude, f32xN sign) { return vbslq_f32(vdupq_n_u32(0x80000000u), sign, magnitude); }
-static inline f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) { return vbslq_f32(vcltq_f32(a, b), yes, no); }
+static inline f32xN f32_copysign(f32xN magnitude, f32xN sign) {
+  return vbslq_f32(vdupq_n_u32(0x80000000u), sign, magnitude);
+}
+static inline f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) {
+  return vbslq_f32(vcltq_f32(a, b), yes, no);
+}
 static inline f32xN f32_pow2(f32xN t) {
-  return vreinterpretq_f32_s32(vaddq_s32(vshlq_n_s32(vreinterpretq_s32_f32(t), 23), vdupq_n_s32(0x3F800000)));
+  return vreinterpretq_f32_s32(
+      vaddq_s32(vshlq_n_s32(vreinterpretq_s32_f32(t), 23), vdupq_n_s32(0x3F800000)));
 }
 static inline float f32_reduce_add(f32xN a) {
   const float32x2_t two = vadd_f32(vget_low_f32(a), vget_high_f32(a));

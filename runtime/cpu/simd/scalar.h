@@ -34,7 +34,9 @@ static inline f32xN f32_max(f32xN a, f32xN b) { return a > b ? a : b; }
 static inline f32xN f32_min(f32xN a, f32xN b) { return a < b ? a : b; }
 static inline f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return a * b + c; }
 static inline f32xN f32_copysign(f32xN magnitude, f32xN sign) { return copysignf(magnitude, sign); }
-static inline f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) { return a < b ? yes : no; }
+static inline f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) {
+  return a < b ? yes : no;
+}
 static inline f32xN f32_pow2(f32xN t) {
   uint32_t bits;
   float power;

@@ -43,7 +43,8 @@ static inline f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) {
   return _mm_or_ps(_mm_and_ps(mask, yes), _mm_andnot_ps(mask, no));
 }
 static inline f32xN f32_pow2(f32xN t) {
-  return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(t), 23), _mm_set1_epi32(0x3F800000)));
+  return _mm_castsi128_ps(
+      _mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(t), 23), _mm_set1_epi32(0x3F800000)));
 }
 static inline float f32_reduce_add(f32xN a) {
   const __m128 two = _mm_add_ps(a, _mm_movehl_ps(a, a));
@@ -53,6 +54,8 @@ static inline float f32_reduce_max(f32xN a) {
   const __m128 two = _mm_max_ps(a, _mm_movehl_ps(a, a));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
-static inline void f32_transpose(f32xN rows[HEED_SIMD_WIDTH]) { _MM_TRANSPOSE4_PS(rows[0], rows[1], rows[2], rows[3]); }
+static inline void f32_transpose(f32xN rows[HEED_SIMD_WIDTH]) {
+  _MM_TRANSPOSE4_PS(rows[0], rows[1], rows[2], rows[3]);
+}
 
 #endif

@@ -1,6 +1,8 @@
-/* WebAssembly SIMD128: four floats, no fused multiply-add; with relaxed SIMD fused where the machine has it. The tile of
- * 4 x 8 is the largest that engines keep in registers where a product takes one for itself. Fused, 2 x 24 fills the 15 that V8 gives out, and
- * has the fewest instructions a multiply-add: x is splatted at an address of its own each time, while the panel's loads take offsets. */
+/* WebAssembly SIMD128: four floats, no fused multiply-add; with relaxed SIMD fused where the
+ * machine has it. The tile of 4 x 8 is the largest that engines keep in registers where a product
+ * takes one for itself. Fused, 2 x 24 fills the 15 that V8 gives out, and has the fewest
+ * instructions a multiply-add: x is splatted at an address of its own each time, while the panel's
+ * loads take offsets. */
 #ifndef HEED_CPU_SIMD_WASM128_H
 #define HEED_CPU_SIMD_WASM128_H
 
@@ -34,8 +36,10 @@ static inline f32xN f32_load_tail(const float *p, uint32_t n) {
   return n == 2 ? two : wasm_v128_load32_lane(p + 2, two, 2);
 }
 static inline void f32_store_tail(float *p, f32xN a, uint32_t n) {
-  if (n >= 4) wasm_v128_store(p, a);
-  else if (n == 1) wasm_v128_store32_lane(p, a, 0);
+  if (n >= 4)
+    wasm_v128_store(p, a);
+  else if (n == 1)
+    wasm_v128_store32_lane(p, a, 0);
   else {
     wasm_v128_store64_lane(p, a, 0);
     if (n == 3) wasm_v128_store32_lane(p + 2, a, 2);
@@ -55,9 +59,15 @@ WORD f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return wasm_f32x4_relaxed_madd(a
 #else
 WORD f32xN f32_fma(f32xN a, f32xN b, f32xN c) { return wasm_f32x4_add(wasm_f32x4_mul(a, b), c); }
 #endif
-WORD f32xN f32_copysign(f32xN magnitude, f32xN sign) { return wasm_v128_bitselect(sign, magnitude, wasm_i32x4_splat(INT32_MIN)); }
-WORD f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) { return wasm_v128_bitselect(yes, no, wasm_f32x4_lt(a, b)); }
-WORD f32xN f32_pow2(f32xN t) { return wasm_i32x4_add(wasm_i32x4_shl(t, 23), wasm_i32x4_splat(0x3F800000)); }
+WORD f32xN f32_copysign(f32xN magnitude, f32xN sign) {
+  return wasm_v128_bitselect(sign, magnitude, wasm_i32x4_splat(INT32_MIN));
+}
+WORD f32xN f32_select_less(f32xN a, f32xN b, f32xN yes, f32xN no) {
+  return wasm_v128_bitselect(yes, no, wasm_f32x4_lt(a, b));
+}
+WORD f32xN f32_pow2(f32xN t) {
+  return wasm_i32x4_add(wasm_i32x4_shl(t, 23), wasm_i32x4_splat(0x3F800000));
+}
 WORD float f32_reduce_add(f32xN a) {
   const v128_t two = wasm_f32x4_add(a, wasm_i32x4_shuffle(a, a, 2, 3, 0, 1));
   return wasm_f32x4_extract_lane(two, 0) + wasm_f32x4_extract_lane(two, 1);
@@ -68,8 +78,10 @@ WORD float f32_reduce_max(f32xN a) {
   return x > y ? x : y;
 }
 WORD void f32_transpose(f32xN rows[HEED_SIMD_WIDTH]) {
-  const v128_t a = wasm_i32x4_shuffle(rows[0], rows[1], 0, 4, 1, 5), b = wasm_i32x4_shuffle(rows[0], rows[1], 2, 6, 3, 7);
-  const v128_t c = wasm_i32x4_shuffle(rows[2], rows[3], 0, 4, 1, 5), d = wasm_i32x4_shuffle(rows[2], rows[3], 2, 6, 3, 7);
+  const v128_t a = wasm_i32x4_shuffle(rows[0], rows[1], 0, 4, 1, 5),
+               b = wasm_i32x4_shuffle(rows[0], rows[1], 2, 6, 3, 7);
+  const v128_t c = wasm_i32x4_shuffle(rows[2], rows[3], 0, 4, 1, 5),
+               d = wasm_i32x4_shuffle(rows[2], rows[3], 2, 6, 3, 7);
   rows[0] = wasm_i32x4_shuffle(a, c, 0, 1, 4, 5);
   rows[1] = wasm_i32x4_shuffle(a, c, 2, 3, 6, 7);
   rows[2] = wasm_i32x4_shuffle(b, d, 0, 1, 4, 5);

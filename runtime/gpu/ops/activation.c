@@ -13,7 +13,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   uint32_t groups[2];
   const uint32_t width = heed_vk_width(builder);
   heed_vk_spread(builder, params.count, width * 4, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, (uint32_t)desc->kind);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                   (uint32_t)desc->kind);
 }
 
 const heed_vk_op heed_vk_activation = {"activation", build, heed_vk_split_elements, NULL};

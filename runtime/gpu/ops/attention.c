@@ -1,12 +1,13 @@
-/* attention on a GPU. On a GPU one kernel whose query rows stay in registers; on a software device, whose compiler does not take
- * that many registers, for large heads, the additive score and the sparse norms, three dispatches. */
+/* attention on a GPU. On a GPU one kernel whose query rows stay in registers; on a software device,
+ * whose compiler does not take that many registers, for large heads, the additive score and the
+ * sparse norms, three dispatches. */
 #include <string.h>
 
+#include "gpu/ops/attention_parts.h"
+#include "gpu/split_large.h"
+#include "gpu/tile.h"
 #include "params/attention.h"
 #include "params/attention_join.h"
-#include "gpu/split_large.h"
-#include "gpu/ops/attention_parts.h"
-#include "gpu/tile.h"
 
 #define LARGEST_DEPTH 128 /* of a query row in registers */
 #define BINDINGS_WITH_WEIGHTS 11
@@ -58,7 +59,8 @@ static heed_attention_params make_params(const heed_vk_attention_job *job) {
 }
 
 /* Binds what both variants have. Returns the flags of how query, key and value can be read. */
-static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch, heed_attention_params *params) {
+static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch,
+                            heed_attention_params *params) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   params->query_origin = heed_vk_read(builder, dispatch, 0, desc->query.id);
@@ -68,18 +70,25 @@ static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *
   params->key_padding_origin = heed_vk_read(builder, dispatch, 5, desc->key_padding.id);
   params->query_padding_origin = heed_vk_read(builder, dispatch, 6, desc->query_padding.id);
   params->bias_origin = heed_vk_read(builder, dispatch, 7, desc->bias.id);
-  return ((job->sizes.depth | job->sizes.value_depth | params->key_origin | params->value_origin) % 4 == 0 ? HEED_ATTENTION_VECTOR : 0) |
-         (dispatch->binding[0].half ? HEED_ATTENTION_QUERY_HALF : 0) | (dispatch->binding[1].half ? HEED_ATTENTION_KEY_HALF : 0) |
+  return ((job->sizes.depth | job->sizes.value_depth | params->key_origin | params->value_origin) %
+                      4 ==
+                  0
+              ? HEED_ATTENTION_VECTOR
+              : 0) |
+         (dispatch->binding[0].half ? HEED_ATTENTION_QUERY_HALF : 0) |
+         (dispatch->binding[1].half ? HEED_ATTENTION_KEY_HALF : 0) |
          (dispatch->binding[2].half ? HEED_ATTENTION_VALUE_HALF : 0);
 }
 
-/* Invocations that share a row, keys at a time, and workgroups that share the keys: 1, KEYS and 1 where rows alone fill the device. */
+/* Invocations that share a row, keys at a time, and workgroups that share the keys: 1, KEYS and 1
+ * where rows alone fill the device. */
 typedef struct share {
   uint32_t lanes, keys, parts;
 } share;
 
 /* What tuning tries of the first two. */
-static const share candidates[] = {{1, 4, 1}, {2, 4, 1}, {4, 4, 1}, {8, 4, 1}, {16, 4, 1}, {1, 8, 1}, {4, 8, 1}};
+static const share candidates[] = {{1, 4, 1},  {2, 4, 1}, {4, 4, 1}, {8, 4, 1},
+                                   {16, 4, 1}, {1, 8, 1}, {4, 8, 1}};
 
 uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits) {
   if (limits->cpu) return heed_vk_split_candidates();
@@ -87,20 +96,27 @@ uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits) {
   return (uint32_t)(sizeof candidates / sizeof *candidates);
 }
 
-heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits, const heed_attention_sizes *s) {
-  return (heed_vk_shape_key){s->queries, s->keys, s->depth, s->batch * s->heads, s->heads, s->key_heads, s->value_depth, limits->half};
+heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits,
+                                        const heed_attention_sizes *s) {
+  return (heed_vk_shape_key){s->queries, s->keys,      s->depth,       s->batch * s->heads,
+                             s->heads,   s->key_heads, s->value_depth, limits->half};
 }
 
 static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t fill = job->builder->limits->fill, slices = (uint64_t)s->batch * s->heads;
   share all = {1, KEYS, 1};
-  const bool chosen = job->choice && job->choice <= sizeof candidates / sizeof *candidates && s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS;
+  const bool chosen = job->choice && job->choice <= sizeof candidates / sizeof *candidates &&
+                      s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS;
   if (chosen) all = candidates[job->choice - 1];
-  while (!chosen && all.lanes < WIDTH && heed_vk_divide(rows, WIDTH / all.lanes) * slices * 2 <= fill && s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS) all.lanes *= 2;
+  while (!chosen && all.lanes < WIDTH &&
+         heed_vk_divide(rows, WIDTH / all.lanes) * slices * 2 <= fill &&
+         s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS)
+    all.lanes *= 2;
   const uint64_t groups = heed_vk_divide(rows, WIDTH / all.lanes) * slices;
   if (!(flags & HEED_ATTENTION_ONE_PASS) || groups * 2 > fill) return all;
-  const uint64_t most = s->keys / (all.lanes * all.keys * LEAST_BLOCKS), wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
+  const uint64_t most = s->keys / (all.lanes * all.keys * LEAST_BLOCKS),
+                 wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
   all.parts = (uint32_t)(wants < most ? wants : most);
   if (all.parts < 1) all.parts = 1;
   return all;
@@ -125,12 +141,16 @@ static void add_join(const heed_vk_attention_job *job, uint32_t parts) {
   };
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, (uint64_t)s->batch * s->heads * s->queries * heed_vk_divide(s->value_depth, 4), width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, job->desc->merge_heads, (uint32_t)job->desc->empty_row,
+  heed_vk_spread(builder,
+                 (uint64_t)s->batch * s->heads * s->queries * heed_vk_divide(s->value_depth, 4),
+                 width, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                   job->desc->merge_heads, (uint32_t)job->desc->empty_row,
                    dispatch.binding[1].half);
 }
 
-static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch, const heed_attention_params *params, const heed_vk_attention_tile *tile,
+static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dispatch,
+                         const heed_attention_params *params, const heed_vk_attention_tile *tile,
                          uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
   const heed_vk_matrix *m = &job->builder->limits->matrix;
@@ -138,8 +158,10 @@ static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dis
   dispatch->tier = HEED_VK_TIER_COOPERATIVE;
   dispatch->lanes = m->lanes;
   heed_vk_set_tile(dispatch, tile->subgroups * m->rows, tile->block);
-  HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, tile->subgroups * m->rows), s->heads, s->batch, tile->subgroups * m->lanes, s->depth,
-                   s->value_depth, tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, tile->room, m->rows, m->columns, m->depth, m->lanes);
+  HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, tile->subgroups * m->rows),
+                   s->heads, s->batch, tile->subgroups * m->lanes, s->depth, s->value_depth,
+                   tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, tile->room,
+                   m->rows, m->columns, m->depth, m->lanes);
 }
 
 /* listed: only the wanted rows, and no output. */
@@ -148,20 +170,28 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const heed_attention_sizes *s = &job->sizes;
   uint32_t flags = job->flags;
   heed_vk_attention_tile tile;
-  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_WEIGHTS && heed_vk_attention_matrices(builder->limits, s, job->choice, &tile);
-  heed_vk_dispatch dispatch = {.shader = matrices ? HEED_SHADER_attention_matrix : weights ? HEED_SHADER_attention_weights : HEED_SHADER_attention};
+  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_WEIGHTS &&
+                        heed_vk_attention_matrices(builder->limits, s, job->choice, &tile);
+  heed_vk_dispatch dispatch = {.shader = matrices  ? HEED_SHADER_attention_matrix
+                                         : weights ? HEED_SHADER_attention_weights
+                                                   : HEED_SHADER_attention};
   heed_attention_params params = make_params(job);
   flags |= bind_inputs(job, &dispatch, &params);
   params.output_origin = heed_vk_write(builder, &dispatch, 3, listed ? 0 : job->node->output[0]);
   if (weights || matrices) {
-    const bool stores_weights = weights && job->wants_weights, stores_logits = weights && job->wants_logits;
-    params.weights_origin = heed_vk_write(builder, &dispatch, 8, stores_weights ? job->node->output[1] : 0);
-    params.logits_origin = heed_vk_write(builder, &dispatch, 9, stores_logits ? job->node->output[2] : 0);
-    flags |= (stores_weights ? HEED_ATTENTION_WEIGHTS : 0) | (stores_logits ? HEED_ATTENTION_LOGITS : 0);
+    const bool stores_weights = weights && job->wants_weights,
+               stores_logits = weights && job->wants_logits;
+    params.weights_origin =
+        heed_vk_write(builder, &dispatch, 8, stores_weights ? job->node->output[1] : 0);
+    params.logits_origin =
+        heed_vk_write(builder, &dispatch, 9, stores_logits ? job->node->output[2] : 0);
+    flags |=
+        (stores_weights ? HEED_ATTENTION_WEIGHTS : 0) | (stores_logits ? HEED_ATTENTION_LOGITS : 0);
     heed_vk_read(builder, &dispatch, 10, 0);
   }
   if (listed) {
-    heed_vk_read_data(builder, &dispatch, 10, job->desc->rows, (uint64_t)s->rows * sizeof *job->desc->rows);
+    heed_vk_read_data(builder, &dispatch, 10, job->desc->rows,
+                      (uint64_t)s->rows * sizeof *job->desc->rows);
     flags |= HEED_ATTENTION_ROWS | HEED_ATTENTION_NO_OUTPUT;
   }
   if (dispatch.binding[3].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
@@ -176,25 +206,32 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const uint32_t rows = listed ? s->rows : s->queries;
   const share all = choose_share(job, rows, flags);
   if (all.lanes > 1 && builder->limits->tier >= HEED_VK_TIER_SUBGROUP)
-    heed_vk_by_subgroups(builder, &dispatch, weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
+    heed_vk_by_subgroups(
+        builder, &dispatch,
+        weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
   heed_vk_set_tile(&dispatch, WIDTH / all.lanes, all.lanes * all.keys);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts, s->heads, s->batch, WIDTH, all.lanes, s->depth,
-                   s->value_depth, all.keys, flags, (uint32_t)job->desc->empty_row, all.parts);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts,
+                   s->heads, s->batch, WIDTH, all.lanes, s->depth, s->value_depth, all.keys, flags,
+                   (uint32_t)job->desc->empty_row, all.parts);
   if (all.parts > 1) add_join(job, all.parts);
 }
 
-heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node) {
+heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan,
+                                           const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
-  const bool weights = heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]);
+  const bool weights =
+      heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]);
   heed_attention_sizes sizes;
   heed_attention_get_sizes(plan->graph, desc, &sizes);
   const bool plain = desc->norm == HEED_NORM_SOFTMAX && desc->score != HEED_SCORE_ADDITIVE;
   /* pieces of rows store pieces of the weights; the one kernel binds them whole */
   const uint64_t stored = (uint64_t)sizes.heads * sizes.rows * sizes.keys * sizeof(float);
-  const bool streams = !limits->cpu && plain && !(weights && stored > heed_vk_split_room(limits)) && sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
+  const bool streams = !limits->cpu && plain && !(weights && stored > heed_vk_split_room(limits)) &&
+                       sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
                        !(weights && limits->bindings < BINDINGS_WITH_WEIGHTS);
-  return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED : HEED_ATTENTION_MODE_RESIDENT;
+  return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED
+                                                                    : HEED_ATTENTION_MODE_RESIDENT;
 }
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
@@ -206,11 +243,15 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.wants_weights = heed_plan_wants(builder->plan, node->output[1]);
   job.wants_logits = heed_plan_wants(builder->plan, node->output[2]);
   job.flags = find_flags(job.desc);
-  job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries) : 0;
+  job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT
+                   ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries)
+                   : 0;
   job.window_left = clip_side(&job.sizes, job.desc->window_left);
   job.window_right = clip_side(&job.sizes, job.desc->window_right);
-  const bool weights = job.wants_weights || job.wants_logits, listed = weights && job.desc->row_count != 0;
-  if (heed_vk_attention_mode(builder->limits, builder->plan, node) == HEED_ATTENTION_MODE_RESIDENT) {
+  const bool weights = job.wants_weights || job.wants_logits,
+             listed = weights && job.desc->row_count != 0;
+  if (heed_vk_attention_mode(builder->limits, builder->plan, node) ==
+      HEED_ATTENTION_MODE_RESIDENT) {
     heed_vk_attention_split(&job);
     return;
   }
@@ -221,7 +262,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
 /* A mask or bias of fewer axes is repeated along those in front. */
 static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
   const heed_attention_desc *desc = node->desc;
-  return value == desc->va.id || ((value == desc->mask.id || value == desc->bias.id) && heed_graph_record(builder->plan->graph, value)->shape.rank < 4);
+  return value == desc->va.id || ((value == desc->mask.id || value == desc->bias.id) &&
+                                  heed_graph_record(builder->plan->graph, value)->shape.rank < 4);
 }
 
 const heed_vk_op heed_vk_attention = {"attention", build, heed_vk_split_batch, is_unsplit};

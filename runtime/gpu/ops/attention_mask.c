@@ -18,7 +18,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, ((uint64_t)params.count + 3) / 4, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->query_ids.id != 0, desc->causal);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                   desc->query_ids.id != 0, desc->causal);
 }
 
 const heed_vk_op heed_vk_attention_mask = {"attention_mask", build, heed_vk_split_batch, NULL};

@@ -1,10 +1,11 @@
-/* What the two ways of running attention share: one kernel (attention.c), or three dispatches through scratch (attention_split.c). */
+/* What the two ways of running attention share: one kernel (attention.c), or three dispatches
+ * through scratch (attention_split.c). */
 #ifndef HEED_GPU_OPS_ATTENTION_PARTS_H
 #define HEED_GPU_OPS_ATTENTION_PARTS_H
 
+#include "gpu/builder.h"
 #include "graph/attention_rule.h"
 #include "params/attention_flags.h"
-#include "gpu/builder.h"
 
 typedef struct heed_vk_attention_job {
   heed_vk_builder *builder;
@@ -13,13 +14,15 @@ typedef struct heed_vk_attention_job {
   heed_attention_sizes sizes;
   bool wants_weights, wants_logits;
   uint32_t choice; /* of the candidates below; 0: by the tables */
-  uint32_t flags; /* of masks, position, softcap, merge and empty rows */
+  uint32_t flags;  /* of masks, position, softcap, merge and empty rows */
   int32_t offset, window_left, window_right;
 } heed_vk_attention_job;
 
-/* The way a node runs: streamed is the one kernel, resident the three dispatches. What the plan asks for, where the device has it: rows
- * in registers are not for software devices, large heads and the additive score. */
-heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan, const heed_node *node);
+/* The way a node runs: streamed is the one kernel, resident the three dispatches. What the plan
+ * asks for, where the device has it: rows in registers are not for software devices, large heads
+ * and the additive score. */
+heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan,
+                                           const heed_node *node);
 
 /* A workgroup of shaders/attention_matrix.comp. */
 typedef struct heed_vk_attention_tile {
@@ -27,15 +30,18 @@ typedef struct heed_vk_attention_tile {
   bool resident;                   /* all of them */
 } heed_vk_attention_tile;
 /* Whether the device multiplies by cooperative matrices and has shared memory for these sizes. */
-bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes, uint32_t choice, heed_vk_attention_tile *tile);
+bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes,
+                                uint32_t choice, heed_vk_attention_tile *tile);
 
 /* Ways of running an attention that tuning tries, numbered from 1; each kernel has its own. */
 uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits);
 uint32_t heed_vk_split_candidates(void);
 uint32_t heed_vk_attention_matrix_candidates(const heed_vk_limits *limits);
-heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits, const heed_attention_sizes *sizes);
+heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits,
+                                        const heed_attention_sizes *sizes);
 
-/* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the scratch stays small. */
+/* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the
+ * scratch stays small. */
 void heed_vk_attention_split(const heed_vk_attention_job *job);
 
 #endif

@@ -1,36 +1,49 @@
-/* attention in three dispatches a piece: scores, norm, values. Pieces are some heads, or some rows of one head, whose scores fit
- * the scratch; a piece reads and writes the same scratch as the one before. */
+/* attention in three dispatches a piece: scores, norm, values. Pieces are some heads, or some rows
+ * of one head, whose scores fit the scratch; a piece reads and writes the same scratch as the one
+ * before. */
 #include <string.h>
 
 #include "base/alloc.h"
+#include "gpu/ops/attention_parts.h"
 #include "params/attention_norm.h"
 #include "params/attention_scores.h"
 #include "params/attention_values.h"
-#include "gpu/ops/attention_parts.h"
 
 #define SCRATCH_BYTES ((uint64_t)8 << 20) /* of scores; the weights take the same again */
 #define MOST_ROWS 16
-#define NARROW_ROWS 256 /* of a piece whose keys are those of its rows: few, so that their keys are few */
+#define NARROW_ROWS \
+  256 /* of a piece whose keys are those of its rows: few, so that their keys are few */
 
 typedef struct piece {
   uint32_t first_slice, slices, first_row, rows;
-  uint32_t first_key, keys; /* those that position leaves to any of its rows; the first a multiple of 4 */
-  uint32_t stride;          /* keys rounded up to 4 */
-  uint64_t bytes;           /* of its scores */
-  bool listed;              /* rows are entries of the list of wanted rows: no output */
+  /* those that position leaves to any of its rows; the first a multiple of 4 */
+  uint32_t first_key, keys;
+  uint32_t stride; /* keys rounded up to 4 */
+  uint64_t bytes;  /* of its scores */
+  bool listed;     /* rows are entries of the list of wanted rows: no output */
 } piece;
 
 /* What tuning tries: queries of a tile, bytes of scores. */
 static const struct {
   uint32_t rows;
   uint64_t bytes;
-} candidates[] = {{16, (uint64_t)8 << 20}, {16, (uint64_t)1 << 20}, {16, (uint64_t)256 << 10}, {8, (uint64_t)8 << 20}, {8, (uint64_t)1 << 20}};
+} candidates[] = {{16, (uint64_t)8 << 20},
+                  {16, (uint64_t)1 << 20},
+                  {16, (uint64_t)256 << 10},
+                  {8, (uint64_t)8 << 20},
+                  {8, (uint64_t)1 << 20}};
 
-uint32_t heed_vk_split_candidates(void) { return (uint32_t)(sizeof candidates / sizeof *candidates); }
+uint32_t heed_vk_split_candidates(void) {
+  return (uint32_t)(sizeof candidates / sizeof *candidates);
+}
 
-static bool is_chosen(const heed_vk_attention_job *job) { return job->builder->limits->cpu && job->choice && job->choice <= heed_vk_split_candidates(); }
+static bool is_chosen(const heed_vk_attention_job *job) {
+  return job->builder->limits->cpu && job->choice && job->choice <= heed_vk_split_candidates();
+}
 static uint32_t tile_rows(const heed_vk_attention_job *job, uint32_t rows) {
-  return rows >= 12 ? (is_chosen(job) ? candidates[job->choice - 1].rows : MOST_ROWS) : rows >= 3 ? 4 : 1;
+  return rows >= 12  ? (is_chosen(job) ? candidates[job->choice - 1].rows : MOST_ROWS)
+         : rows >= 3 ? 4
+                     : 1;
 }
 static uint32_t width(const heed_vk_builder *builder) {
   const uint32_t lanes = builder->limits->lanes;
@@ -41,7 +54,8 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   const heed_attention_sizes *s = &job->sizes;
-  heed_vk_dispatch dispatch = {.shader = desc->va.id ? HEED_SHADER_attention_scores_additive : HEED_SHADER_attention_scores};
+  heed_vk_dispatch dispatch = {.shader = desc->va.id ? HEED_SHADER_attention_scores_additive
+                                                     : HEED_SHADER_attention_scores};
   heed_attention_scores_params params = {
       .heads = s->heads,
       .key_heads = s->key_heads,
@@ -81,16 +95,18 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   if (dispatch.binding[1].half) flags |= HEED_ATTENTION_KEY_HALF;
   if (!desc->va.id && (s->depth | params.query_origin | params.key_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
-    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[0])) && heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1]))) {
+    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[0])) &&
+        heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1]))) {
       dispatch.shader = HEED_SHADER_attention_scores_texel;
       heed_vk_as_texels(&dispatch, 0);
       heed_vk_as_texels(&dispatch, 1);
     }
   }
-  const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows), keys4 = p->keys > lanes * 4 ? 2 : 1;
+  const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows),
+                 keys4 = p->keys > lanes * 4 ? 2 : 1;
   heed_vk_set_tile(&dispatch, rows, lanes * keys4 * 4);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(p->keys, lanes * keys4 * 4), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4,
-                   flags);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(p->keys, lanes * keys4 * 4),
+                   heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4, flags);
 }
 
 static void add_norm(const heed_vk_attention_job *job, const piece *p) {
@@ -101,29 +117,35 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
   heed_vk_scratch(builder, &dispatch, 0, 0, p->bytes, false);
   heed_vk_scratch(builder, &dispatch, 1, p->bytes, p->bytes, true);
   /* either some rows of one slice, or all rows of some: what is stored lies side by side */
-  const uint64_t first = ((uint64_t)p->first_slice * job->sizes.rows + p->first_row) * job->sizes.keys, count = (uint64_t)p->slices * p->rows * job->sizes.keys;
+  const uint64_t first =
+                     ((uint64_t)p->first_slice * job->sizes.rows + p->first_row) * job->sizes.keys,
+                 count = (uint64_t)p->slices * p->rows * job->sizes.keys;
   const heed_attention_norm_params params = {
       .keys = p->keys,
       .stride = p->stride,
       .rows = p->slices * p->rows,
       .threshold = job->desc->threshold,
-      .weights_origin = heed_vk_write_some(builder, &dispatch, 2, weights ? job->node->output[1] : 0, first, count),
-      .logits_origin = heed_vk_write_some(builder, &dispatch, 3, logits ? job->node->output[2] : 0, first, count),
+      .weights_origin = heed_vk_write_some(builder, &dispatch, 2,
+                                           weights ? job->node->output[1] : 0, first, count),
+      .logits_origin = heed_vk_write_some(builder, &dispatch, 3, logits ? job->node->output[2] : 0,
+                                          first, count),
   };
   if (heed_vk_can_texel(builder, p->bytes)) {
     dispatch.shader = HEED_SHADER_attention_norm_texel;
     heed_vk_as_texels(&dispatch, 0);
   }
-  const uint32_t flags = (job->flags & HEED_ATTENTION_GUARD) | (weights ? HEED_ATTENTION_WEIGHTS : 0) |
-                         (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
+  const uint32_t flags =
+      (job->flags & HEED_ATTENTION_GUARD) | (weights ? HEED_ATTENTION_WEIGHTS : 0) |
+      (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
   uint32_t groups[2];
   heed_vk_rows rows = heed_vk_share_rows(builder, p->slices * p->rows, p->stride / 4);
-  if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width; /* its rounds differ from row to row */
+  /* its rounds differ from row to row */
+  if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width;
   if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_attention_norm_subgroup);
   heed_vk_spread(builder, (uint64_t)p->slices * p->rows, rows.width / rows.lanes, groups);
   heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes, flags, (uint32_t)job->desc->norm,
-                   (uint32_t)job->desc->empty_row);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
+                   flags, (uint32_t)job->desc->norm, (uint32_t)job->desc->empty_row);
 }
 
 static void add_values(const heed_vk_attention_job *job, const piece *p) {
@@ -154,29 +176,34 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
   if ((s->value_depth | params.output_origin) % 4 == 0) flags |= HEED_ATTENTION_VECTOR_OUT;
   if ((s->value_depth | params.value_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
-    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1])) && heed_vk_can_texel(builder, 2 * p->bytes)) {
+    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1])) &&
+        heed_vk_can_texel(builder, 2 * p->bytes)) {
       dispatch.shader = HEED_SHADER_attention_values_texel;
       heed_vk_as_texels(&dispatch, 0);
       heed_vk_as_texels(&dispatch, 1);
     }
   }
-  const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows), columns4 = heed_vk_divide(s->value_depth, 4);
+  const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows),
+                 columns4 = heed_vk_divide(s->value_depth, 4);
   const uint32_t columns = columns4 > lanes ? 2 : 1;
   heed_vk_set_tile(&dispatch, rows, lanes * columns * 4);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(columns4, lanes * columns), heed_vk_divide(p->rows, rows), p->slices, lanes, rows, columns,
-                   flags);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(columns4, lanes * columns),
+                   heed_vk_divide(p->rows, rows), p->slices, lanes, rows, columns, flags);
 }
 
 static void add_piece(const heed_vk_attention_job *job, piece *p) {
-  p->bytes = heed_align_up((uint64_t)p->slices * p->rows * p->stride * sizeof(float), HEED_ARENA_ALIGNMENT);
+  p->bytes = heed_align_up((uint64_t)p->slices * p->rows * p->stride * sizeof(float),
+                           HEED_ARENA_ALIGNMENT);
   add_scores(job, p);
   add_norm(job, p);
   if (!p->listed) add_values(job, p);
 }
 
-/* Whether a piece needs no more keys than position leaves to its rows: nothing is stored or averaged over the others. */
+/* Whether a piece needs no more keys than position leaves to its rows: nothing is stored or
+ * averaged over the others. */
 static bool narrows(const heed_vk_attention_job *job, bool listed) {
-  const bool position = (job->flags & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
+  const bool position =
+      (job->flags & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
   const bool stores = (job->wants_weights || job->wants_logits) && job->desc->row_count == 0;
   return position && !listed && !stores && !(job->flags & HEED_ATTENTION_FILLS);
 }
@@ -184,8 +211,10 @@ static bool narrows(const heed_vk_attention_job *job, bool listed) {
 static void find_keys(const heed_vk_attention_job *job, piece *p, bool narrow) {
   uint32_t first = 0, end = job->sizes.keys, unused;
   if (narrow) { /* both ends only rise from row to row */
-    heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys, p->first_row, &first, &unused);
-    heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys, p->first_row + p->rows - 1, &unused, &end);
+    heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys, p->first_row, &first,
+                             &unused);
+    heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys,
+                             p->first_row + p->rows - 1, &unused, &end);
   }
   p->first_key = first / 4 * 4;
   p->keys = end > p->first_key ? end - p->first_key : 1;
@@ -198,16 +227,20 @@ static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool lis
   const bool narrow = narrows(job, listed);
   piece p = {.listed = listed};
   const uint64_t row_bytes = ((uint64_t)job->sizes.keys + 3) / 4 * 4 * sizeof(float);
-  const uint64_t range = job->builder->limits->range, wanted = is_chosen(job) ? candidates[job->choice - 1].bytes : SCRATCH_BYTES;
+  const uint64_t range = job->builder->limits->range,
+                 wanted = is_chosen(job) ? candidates[job->choice - 1].bytes : SCRATCH_BYTES;
   uint64_t fit = (range < wanted ? range : wanted) / row_bytes; /* rows of all keys */
   if (fit < MOST_ROWS) fit = MOST_ROWS;
   const uint64_t most_rows = narrow && fit > NARROW_ROWS ? NARROW_ROWS : fit;
-  const uint32_t rows_once = rows < most_rows ? rows : (uint32_t)(most_rows / MOST_ROWS * MOST_ROWS);
+  const uint32_t rows_once =
+      rows < most_rows ? rows : (uint32_t)(most_rows / MOST_ROWS * MOST_ROWS);
   uint32_t slices_once = fit / rows_once < slices ? (uint32_t)(fit / rows_once) : slices;
   if (slices_once > job->builder->limits->groups) slices_once = job->builder->limits->groups;
-  for (p.first_slice = 0; p.first_slice < slices && job->builder->status == HEED_OK; p.first_slice += slices_once) {
+  for (p.first_slice = 0; p.first_slice < slices && job->builder->status == HEED_OK;
+       p.first_slice += slices_once) {
     p.slices = slices - p.first_slice < slices_once ? slices - p.first_slice : slices_once;
-    for (p.first_row = 0; p.first_row < rows && job->builder->status == HEED_OK; p.first_row += rows_once) {
+    for (p.first_row = 0; p.first_row < rows && job->builder->status == HEED_OK;
+         p.first_row += rows_once) {
       p.rows = rows - p.first_row < rows_once ? rows - p.first_row : rows_once;
       find_keys(job, &p, narrow);
       add_piece(job, &p);
@@ -217,5 +250,6 @@ static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool lis
 
 void heed_vk_attention_split(const heed_vk_attention_job *job) {
   add_pieces(job, job->sizes.queries, false);
-  if (job->desc->row_count && (job->wants_weights || job->wants_logits)) add_pieces(job, job->desc->row_count, true);
+  if (job->desc->row_count && (job->wants_weights || job->wants_logits))
+    add_pieces(job, job->desc->row_count, true);
 }

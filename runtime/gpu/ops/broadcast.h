@@ -1,21 +1,25 @@
-/* add and multiply on Vulkan: one dispatch, one element an invocation. Axes that lie alike in a and b are merged first. */
+/* add and multiply on Vulkan: one dispatch, one element an invocation. Axes that lie alike in a and
+ * b are merged first. */
 #ifndef HEED_GPU_OPS_BROADCAST_H
 #define HEED_GPU_OPS_BROADCAST_H
 
 #include "base/tensor.h"
-#include "params/add.h"
 #include "gpu/builder.h"
+#include "params/add.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */
-static inline uint32_t heed_vk_merge_axes(const heed_shape *a, const heed_shape *b, heed_add_params *params) {
+static inline uint32_t heed_vk_merge_axes(const heed_shape *a, const heed_shape *b,
+                                          heed_add_params *params) {
   uint32_t axes = 0, step = 1;
   for (uint32_t i = 0; i < a->rank; i++) {
-    const uint32_t size = a->dim[a->rank - 1 - i], other = i < b->rank ? b->dim[b->rank - 1 - i] : 1;
+    const uint32_t size = a->dim[a->rank - 1 - i],
+                   other = i < b->rank ? b->dim[b->rank - 1 - i] : 1;
     const uint32_t stride = other == 1 ? 0 : step;
     step *= other;
     if (size == 1) continue;
     const uint32_t last = 6 - axes;
-    if (axes && params->stride[last] * params->size[last] == stride && (stride == 0) == (params->stride[last] == 0)) {
+    if (axes && params->stride[last] * params->size[last] == stride &&
+        (stride == 0) == (params->stride[last] == 0)) {
       params->size[last] *= size;
       continue;
     }
@@ -26,7 +30,8 @@ static inline uint32_t heed_vk_merge_axes(const heed_shape *a, const heed_shape 
   return axes ? axes : 1;
 }
 
-static inline void heed_vk_broadcast_build(heed_vk_builder *builder, const heed_node *node, heed_vk_shader shader) {
+static inline void heed_vk_broadcast_build(heed_vk_builder *builder, const heed_node *node,
+                                           heed_vk_shader shader) {
   const heed_add_desc *desc = node->desc;
   heed_vk_dispatch dispatch = {.shader = shader};
   heed_add_params params = {
@@ -36,7 +41,8 @@ static inline void heed_vk_broadcast_build(heed_vk_builder *builder, const heed_
       .y_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]),
       .size = {1, 1, 1, 1, 1, 1},
   };
-  const uint32_t axes = heed_vk_merge_axes(heed_vk_shape(builder, desc->a.id), heed_vk_shape(builder, desc->b.id), &params);
+  const uint32_t axes = heed_vk_merge_axes(heed_vk_shape(builder, desc->a.id),
+                                           heed_vk_shape(builder, desc->b.id), &params);
   uint32_t groups[2];
   const uint32_t width = heed_vk_width(builder);
   heed_vk_spread(builder, params.count, width, groups);
@@ -45,17 +51,22 @@ static inline void heed_vk_broadcast_build(heed_vk_builder *builder, const heed_
 
 static inline bool heed_vk_are_alike(const heed_vk_builder *builder, const heed_add_desc *desc) {
   const heed_graph *graph = builder->plan->graph;
-  return heed_shape_equal(&heed_graph_record(graph, desc->a.id)->shape, &heed_graph_record(graph, desc->b.id)->shape);
+  return heed_shape_equal(&heed_graph_record(graph, desc->a.id)->shape,
+                          &heed_graph_record(graph, desc->b.id)->shape);
 }
 
-static inline heed_vk_split_axes heed_vk_broadcast_split(const heed_vk_builder *builder, const heed_node *node) {
-  return heed_vk_are_alike(builder, node->desc) ? heed_vk_split_elements(builder, node) : heed_vk_split_batch(builder, node);
+static inline heed_vk_split_axes heed_vk_broadcast_split(const heed_vk_builder *builder,
+                                                         const heed_node *node) {
+  return heed_vk_are_alike(builder, node->desc) ? heed_vk_split_elements(builder, node)
+                                                : heed_vk_split_batch(builder, node);
 }
 
 /* b of fewer axes is repeated along those in front. */
-static inline bool heed_vk_broadcast_is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static inline bool heed_vk_broadcast_is_unsplit(const heed_vk_builder *builder,
+                                                const heed_node *node, uint32_t value) {
   const heed_graph *graph = builder->plan->graph;
-  return heed_graph_record(graph, value)->shape.rank < heed_graph_record(graph, node->output[0])->shape.rank;
+  return heed_graph_record(graph, value)->shape.rank <
+         heed_graph_record(graph, node->output[0])->shape.rank;
 }
 
 #endif

@@ -1,8 +1,10 @@
-/* embedding on a GPU: one element an invocation; one dispatch for as many rows of the table as a binding takes. */
+/* embedding on a GPU: one element an invocation; one dispatch for as many rows of the table as a
+ * binding takes. */
 #include "params/embedding.h"
 #include "gpu/split_large.h"
 
-static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t first, uint32_t count) {
+static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t first,
+                     uint32_t count) {
   const heed_embedding_desc *desc = node->desc;
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_embedding};
   const heed_embedding_params params = {
@@ -21,8 +23,12 @@ static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t f
 }
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
-  const heed_shape *table = heed_vk_shape(builder, ((const heed_embedding_desc *)node->desc)->table.id); /* [rows, C] */
-  const uint64_t fit = heed_vk_split_room(builder->limits) / ((uint64_t)table->dim[1] * sizeof(float)), rows = table->dim[0];
+  /* [rows, C] */
+  const heed_shape *table =
+      heed_vk_shape(builder, ((const heed_embedding_desc *)node->desc)->table.id);
+  const uint64_t fit = heed_vk_split_room(builder->limits) /
+                       ((uint64_t)table->dim[1] * sizeof(float)),
+                 rows = table->dim[0];
   const uint32_t most = (uint32_t)(fit < 1 ? 1 : fit < rows ? fit : rows);
   for (uint32_t first = 0; first < rows && builder->status == HEED_OK;) {
     const uint32_t count = (uint32_t)rows - first < most ? (uint32_t)rows - first : most;
@@ -31,4 +37,5 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-const heed_vk_op heed_vk_embedding = {"embedding", build, heed_vk_split_rows, heed_vk_unsplit_weights};
+const heed_vk_op heed_vk_embedding = {"embedding", build, heed_vk_split_rows,
+                                      heed_vk_unsplit_weights};

@@ -17,7 +17,10 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
   const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
   if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);
-  if (rows.lanes == 1 && (params.width | params.x_origin | params.gain_origin | params.bias_origin | params.y_origin) % 4 == 0 &&
+  if (rows.lanes == 1 &&
+      (params.width | params.x_origin | params.gain_origin | params.bias_origin | params.y_origin) %
+              4 ==
+          0 &&
       heed_vk_can_texel(builder, dispatch.binding[0].bytes)) {
     dispatch.shader = HEED_SHADER_layer_norm_texel;
     for (uint32_t slot = 0; slot < 3; slot++) heed_vk_as_texels(&dispatch, slot);
@@ -28,4 +31,5 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
-const heed_vk_op heed_vk_layer_norm = {"layer_norm", build, heed_vk_split_rows, heed_vk_unsplit_weights};
+const heed_vk_op heed_vk_layer_norm = {"layer_norm", build, heed_vk_split_rows,
+                                       heed_vk_unsplit_weights};

@@ -1,16 +1,21 @@
-/* linear on a GPU: one product whose epilogue adds bias, activates, adds the residual, or writes head-major. */
+/* linear on a GPU: one product whose epilogue adds bias, activates, adds the residual, or writes
+ * head-major. */
 #include "params/linear.h"
 #include "gpu/tile.h"
 
 #define MOST_SLICES 16
 #define LEAST_SHARE 64 /* values of k: less costs more in adding up than it gains */
 
-/* Values of k a workgroup sums: all, or so few that slices of the depth make up for workgroups that are missing. */
-static uint32_t choose_share(const heed_vk_builder *builder, uint32_t depth, const heed_vk_tile *tile) {
+/* Values of k a workgroup sums: all, or so few that slices of the depth make up for workgroups that
+ * are missing. */
+static uint32_t choose_share(const heed_vk_builder *builder, uint32_t depth,
+                             const heed_vk_tile *tile) {
   const uint64_t groups = (uint64_t)tile->x * tile->y, fill = builder->limits->fill;
-  const uint32_t unit = tile->sliced ? 4 * tile->groups : 4, least = tile->sliced ? 2 * LEAST_SHARE : LEAST_SHARE;
+  const uint32_t unit = tile->sliced ? 4 * tile->groups : 4,
+                 least = tile->sliced ? 2 * LEAST_SHARE : LEAST_SHARE;
   uint64_t slices = 1;
-  if (!tile->matrix && groups * 2 <= fill && depth >= 2 * least) slices = fill / groups < MOST_SLICES ? fill / groups : MOST_SLICES;
+  if (!tile->matrix && groups * 2 <= fill && depth >= 2 * least)
+    slices = fill / groups < MOST_SLICES ? fill / groups : MOST_SLICES;
   if (slices > depth / least) slices = depth / least;
   return heed_vk_divide(heed_vk_divide(depth, slices ? (uint32_t)slices : 1), unit) * unit;
 }
@@ -21,34 +26,47 @@ typedef struct part {
   bool alone;
 } part;
 
-static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch, const part *some, heed_linear_params *params) {
+static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch,
+                        const part *some, heed_linear_params *params) {
   const heed_linear_desc *desc = node->desc;
   params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias.id) + some->first;
   params->residual_origin = heed_vk_read(builder, dispatch, 3, desc->residual.id);
   const uint64_t item = (uint64_t)params->tokens * some->columns; /* of the batch */
   if (some->alone)
-    params->y_origin = heed_vk_write_some(builder, dispatch, 4, node->output[0], (some->number * builder->piece.size + builder->piece.first) * item, params->batch * item);
+    params->y_origin = heed_vk_write_some(
+        builder, dispatch, 4, node->output[0],
+        (some->number * builder->piece.size + builder->piece.first) * item, params->batch * item);
   else
     params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
 }
 
 /* Adds the slices up and does the rest of the node. */
-static void add_sum(heed_vk_builder *builder, const heed_node *node, const part *some, heed_linear_params params) {
+static void add_sum(heed_vk_builder *builder, const heed_node *node, const part *some,
+                    heed_linear_params params) {
   const heed_linear_desc *desc = node->desc;
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear_sum};
   const uint64_t slices = heed_vk_divide(params.depth, params.slice);
-  heed_vk_scratch(builder, &dispatch, 0, 0, slices * params.rows * params.columns * sizeof(float), false);
+  heed_vk_scratch(builder, &dispatch, 0, 0, slices * params.rows * params.columns * sizeof(float),
+                  false);
   bind_result(builder, node, &dispatch, some, &params);
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, (uint64_t)params.rows * heed_vk_divide(params.columns, 4), width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, (uint32_t)desc->activation, desc->bias.id != 0, desc->residual.id != 0,
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                   (uint32_t)desc->activation, desc->bias.id != 0, desc->residual.id != 0,
                    desc->heads != 0, dispatch.binding[4].half);
 }
 
-static heed_linear_params make_params(const heed_vk_builder *builder, const heed_linear_desc *desc, const part *some) {
-  const heed_shape *x = heed_vk_shape(builder, desc->x.id), *w = heed_vk_shape(builder, desc->weight.id);
-  heed_linear_params params = {.columns = some->columns, .depth = w->dim[1], .heads = 1, .tokens = 1, .head_size = 1, .batch = 1};
+static heed_linear_params make_params(const heed_vk_builder *builder, const heed_linear_desc *desc,
+                                      const part *some) {
+  const heed_shape *x = heed_vk_shape(builder, desc->x.id),
+                   *w = heed_vk_shape(builder, desc->weight.id);
+  heed_linear_params params = {.columns = some->columns,
+                               .depth = w->dim[1],
+                               .heads = 1,
+                               .tokens = 1,
+                               .head_size = 1,
+                               .batch = 1};
   params.rows = heed_vk_count(builder, desc->x.id) / params.depth;
   if (desc->heads) {
     params.batch = x->dim[0];
@@ -65,9 +83,12 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear};
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
-  heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, heed_vk_float_bytes(&dispatch.binding[0]), vector);
-  if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
-  if (heed_vk_choose_side(builder, params.rows, params.columns, &tile)) dispatch.shader = HEED_SHADER_linear_matrix2;
+  heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth,
+                                          heed_vk_float_bytes(&dispatch.binding[0]), vector);
+  if (tile.half)
+    dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
+  if (heed_vk_choose_side(builder, params.rows, params.columns, &tile))
+    dispatch.shader = HEED_SHADER_linear_matrix2;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_linear_texel;
     heed_vk_as_texels(&dispatch, 0);
@@ -77,34 +98,46 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   params.slice = tile.sliced ? share / tile.groups : share;
   tile.slices = heed_vk_divide(params.depth, share);
   const bool split = tile.slices > 1;
-  if (split) heed_vk_scratch(builder, &dispatch, 4, 0, (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
-  else bind_result(builder, node, &dispatch, some, &params);
-  const uint32_t run = desc->heads && !split ? params.head_size : params.columns; /* columns that lie side by side in y */
-  const bool vector_out = run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
-  const uint32_t constants[6] = {dispatch.binding[0].half ? 2 : vector,
-                                 split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
-                                 desc->bias.id != 0 && !split,
-                                 dispatch.binding[4].half ? 2 : vector_out,
-                                 desc->residual.id != 0 && !split,
-                                 desc->heads != 0 && !split};
-  const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, some->first};
-  heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params, sizeof params, &params.first_panel);
+  if (split)
+    heed_vk_scratch(builder, &dispatch, 4, 0,
+                    (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
+  else
+    bind_result(builder, node, &dispatch, some, &params);
+  /* columns that lie side by side in y */
+  const uint32_t run = desc->heads && !split ? params.head_size : params.columns;
+  const bool vector_out =
+      run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
+  const uint32_t constants[6] = {
+      dispatch.binding[0].half ? 2 : vector,
+      split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
+      desc->bias.id != 0 && !split,
+      dispatch.binding[4].half ? 2 : vector_out,
+      desc->residual.id != 0 && !split,
+      desc->heads != 0 && !split};
+  const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0,
+                                 some->first};
+  heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params,
+                        sizeof params, &params.first_panel);
   params.slice = share;
   if (split) add_sum(builder, node, some, params);
 }
 
-/* A piece of the batch is no one range of a head-major result, but one of each of its parts: those become products of their own. */
+/* A piece of the batch is no one range of a head-major result, but one of each of its parts: those
+ * become products of their own. */
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
   const uint32_t columns = heed_vk_shape(builder, desc->weight.id)->dim[0];
   const bool alone = desc->heads && builder->piece.size;
   part some = {0, 0, alone ? columns / desc->parts : columns, alone};
-  for (; some.first < columns && builder->status == HEED_OK; some.first += some.columns, some.number++) add_part(builder, node, &some);
+  for (; some.first < columns && builder->status == HEED_OK;
+       some.first += some.columns, some.number++)
+    add_part(builder, node, &some);
 }
 
 static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
-  return desc->heads ? (heed_vk_split_axes){desc->x.id, 1, desc->parts} : heed_vk_split_rows(builder, node);
+  return desc->heads ? (heed_vk_split_axes){desc->x.id, 1, desc->parts}
+                     : heed_vk_split_rows(builder, node);
 }
 
 static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {

@@ -1,11 +1,13 @@
-/* linear_attention on a GPU: three or four dispatches for a group of heads whose states and scores fit the scratch; the
- * recurrent form in pieces of tokens. */
+/* linear_attention on a GPU: three or four dispatches for a group of heads whose states and scores
+ * fit the scratch; the recurrent form in pieces of tokens. */
 #include "params/linear_attention.h"
 #include "gpu/builder.h"
 
 #define CHUNK 64u
 #define SCRATCH_FLOATS ((uint64_t)4 << 20)
-#define MOST_STEPS 32768u /* of an invocation's loops in one dispatch: llvmpipe leaves loops after 65535, and a device's watchdog waits for no one */
+#define MOST_STEPS                                                                             \
+  32768u /* of an invocation's loops in one dispatch: llvmpipe leaves loops after 65535, and a \
+            device's watchdog waits for no one */
 
 typedef struct linear_attention_job {
   heed_vk_builder *builder;
@@ -20,7 +22,8 @@ static void add(const linear_attention_job *job, uint32_t pass, uint64_t items) 
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear_attention};
   heed_linear_attention_params params = job->params;
   if (items > UINT32_MAX / 2 || job->scratch > UINT32_MAX / 2) {
-    heed_vk_fail(builder, HEED_UNSUPPORTED, "one head's states and scores are too many for this backend");
+    heed_vk_fail(builder, HEED_UNSUPPORTED,
+                 "one head's states and scores are too many for this backend");
     return;
   }
   params.count = (uint32_t)items;
@@ -32,7 +35,8 @@ static void add(const linear_attention_job *job, uint32_t pass, uint64_t items) 
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, pass, job->desc->causal, CHUNK);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, pass,
+                   job->desc->causal, CHUNK);
 }
 
 static void add_group(linear_attention_job *job, uint64_t heads) {
@@ -55,11 +59,19 @@ static void add_group(linear_attention_job *job, uint64_t heads) {
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_linear_attention_desc *desc = node->desc;
-  const uint32_t *q = heed_vk_shape(builder, desc->query.id)->dim, *v = heed_vk_shape(builder, desc->value.id)->dim;
-  linear_attention_job job = {builder, desc, node->output[0], {.queries = q[2], .keys = v[2], .depth = q[3], .value_depth = v[3]}, 0};
+  const uint32_t *q = heed_vk_shape(builder, desc->query.id)->dim,
+                 *v = heed_vk_shape(builder, desc->value.id)->dim;
+  linear_attention_job job = {builder,
+                              desc,
+                              node->output[0],
+                              {.queries = q[2], .keys = v[2], .depth = q[3], .value_depth = v[3]},
+                              0};
   job.params.chunks = heed_vk_divide(v[2], CHUNK);
-  const uint64_t heads = (uint64_t)q[0] * q[1], states = (uint64_t)job.params.chunks * q[3] * ((uint64_t)v[3] + 1);
-  const uint64_t head = desc->recurrent ? 2 * (uint64_t)q[3] * v[3] : states + (desc->causal ? (uint64_t)q[2] * (CHUNK + 1) : 0);
+  const uint64_t heads = (uint64_t)q[0] * q[1],
+                 states = (uint64_t)job.params.chunks * q[3] * ((uint64_t)v[3] + 1);
+  const uint64_t head = desc->recurrent
+                            ? 2 * (uint64_t)q[3] * v[3]
+                            : states + (desc->causal ? (uint64_t)q[2] * (CHUNK + 1) : 0);
   uint64_t group = SCRATCH_FLOATS / head;
   if (group < 1) group = 1;
   for (uint64_t first = 0; first < heads && builder->status == HEED_OK; first += group) {

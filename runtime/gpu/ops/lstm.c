@@ -1,6 +1,8 @@
 /* lstm on a GPU: gpu/ops/recurrent.h. */
 #include "gpu/ops/recurrent.h"
 
-static void build(heed_vk_builder *builder, const heed_node *node) { heed_vk_recurrent_build(builder, node, HEED_SHADER_lstm); }
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  heed_vk_recurrent_build(builder, node, HEED_SHADER_lstm);
+}
 
 const heed_vk_op heed_vk_lstm = {"lstm", build, heed_vk_split_batch, heed_vk_recurrent_is_unsplit};

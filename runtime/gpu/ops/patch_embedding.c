@@ -20,8 +20,11 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_patch_embedding};
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->image.id);
   const bool vector = params.side % 4 == 0 && params.width % 4 == 0 && params.x_origin % 4 == 0;
-  const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth, dispatch.binding[0].bytes, vector);
-  if (tile.half) dispatch.shader = tile.matrix ? HEED_SHADER_patch_embedding_matrix : HEED_SHADER_patch_embedding_half;
+  const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth,
+                                                dispatch.binding[0].bytes, vector);
+  if (tile.half)
+    dispatch.shader =
+        tile.matrix ? HEED_SHADER_patch_embedding_matrix : HEED_SHADER_patch_embedding_half;
   if (tile.texels) {
     dispatch.shader = HEED_SHADER_patch_embedding_texel;
     heed_vk_as_texels(&dispatch, 0);
@@ -29,9 +32,12 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id);
   params.y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]);
   const bool vector_out = params.columns % 4 == 0 && params.y_origin % 4 == 0;
-  const uint32_t constants[6] = {vector, (uint32_t)HEED_ACTIVATION_NONE, desc->bias.id != 0, vector_out, 0, 0};
+  const uint32_t constants[6] = {
+      vector, (uint32_t)HEED_ACTIVATION_NONE, desc->bias.id != 0, vector_out, 0, 0};
   const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0, 0};
-  heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params, sizeof params, &params.first_panel);
+  heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params,
+                        sizeof params, &params.first_panel);
 }
 
-const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_split_batch, heed_vk_unsplit_weights};
+const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_split_batch,
+                                            heed_vk_unsplit_weights};

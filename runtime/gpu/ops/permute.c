@@ -1,9 +1,11 @@
-/* permute on a GPU: one dispatch, one element an invocation. Axes that stay neighbours are merged first. */
+/* permute on a GPU: one dispatch, one element an invocation. Axes that stay neighbours are merged
+ * first. */
 #include "params/permute.h"
 #include "gpu/builder.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */
-static uint32_t merge_axes(const heed_shape *x, const uint32_t *order, heed_permute_params *params) {
+static uint32_t merge_axes(const heed_shape *x, const uint32_t *order,
+                           heed_permute_params *params) {
   uint32_t strides[HEED_MAX_RANK], step = 1, axes = 0;
   for (uint32_t i = x->rank; i-- > 0; step *= x->dim[i]) strides[i] = step;
   for (uint32_t i = x->rank; i-- > 0;) {
@@ -29,7 +31,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
       .y_origin = heed_vk_write(builder, &dispatch, 1, node->output[0]),
       .size = {1, 1, 1, 1, 1, 1},
   };
-  const uint32_t axes = merge_axes(heed_vk_shape(builder, desc->x.id), desc->order, &params), width = heed_vk_width(builder);
+  const uint32_t axes = merge_axes(heed_vk_shape(builder, desc->x.id), desc->order, &params),
+                 width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, params.count, width, groups);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes);
@@ -37,7 +40,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
 
 static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
   (void)builder;
-  return (heed_vk_split_axes){node->output[0], ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
+  return (heed_vk_split_axes){node->output[0],
+                              ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
 }
 
 const heed_vk_op heed_vk_permute = {"permute", build, split_axes, NULL};

@@ -1,40 +1,52 @@
-/* lstm and gru on Vulkan: one dispatch a token; h before it is read from y, c lies in the scratch. */
+/* lstm and gru on Vulkan: one dispatch a token; h before it is read from y, c lies in the
+ * scratch. */
 #ifndef HEED_GPU_OPS_RECURRENT_H
 #define HEED_GPU_OPS_RECURRENT_H
 
+#include "gpu/builder.h"
 #include "graph/recurrent_rule.h"
 #include "params/lstm.h"
 #include "params/recurrent_flags.h"
-#include "gpu/builder.h"
 
 #define HEED_VK_RECURRENT_PANEL 32u
 
-static inline void heed_vk_recurrent_bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const heed_node *node, const heed_recurrent_sizes *s, uint32_t step,
-                                          heed_lstm_params *params) {
+static inline void heed_vk_recurrent_bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
+                                          const heed_node *node, const heed_recurrent_sizes *s,
+                                          uint32_t step, heed_lstm_params *params) {
   const heed_recurrent_desc *desc = node->desc;
   const bool first = step == 0, last = step + 1 == s->tokens, cell = s->gates == 4;
   const uint64_t state = (uint64_t)s->batch * s->hidden * sizeof(float);
   const uint32_t before = desc->reverse ? params->token + 1 : params->token - 1;
   params->x_origin = heed_vk_read(builder, dispatch, 0, desc->x.id);
   const uint32_t rows = s->gates * s->hidden;
-  const heed_vk_panels panels = {rows, s->hidden, HEED_VK_RECURRENT_PANEL, false, 0, heed_vk_divide(rows, HEED_VK_RECURRENT_PANEL), 0};
+  const heed_vk_panels panels = {rows,  s->hidden, HEED_VK_RECURRENT_PANEL,
+                                 false, 0,         heed_vk_divide(rows, HEED_VK_RECURRENT_PANEL),
+                                 0};
   heed_vk_read_panels(builder, dispatch, 1, desc->weight_hh.id, &panels);
   params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias_hh.id);
-  params->h_origin = heed_vk_read(builder, dispatch, 3, first ? desc->h.id : node->output[0]) + (first ? 0 : before * s->hidden);
+  params->h_origin = heed_vk_read(builder, dispatch, 3, first ? desc->h.id : node->output[0]) +
+                     (first ? 0 : before * s->hidden);
   params->h_stride = first ? s->hidden : s->tokens * s->hidden;
-  if (first || !cell) params->c_origin = heed_vk_read(builder, dispatch, 4, desc->c.id);
-  else heed_vk_scratch(builder, dispatch, 4, 0, state, false);
+  if (first || !cell)
+    params->c_origin = heed_vk_read(builder, dispatch, 4, desc->c.id);
+  else
+    heed_vk_scratch(builder, dispatch, 4, 0, state, false);
   params->y_origin = heed_vk_write(builder, dispatch, 5, node->output[0]);
-  if (!cell) heed_vk_write(builder, dispatch, 6, 0);
-  else if (last && heed_plan_wants(builder->plan, node->output[2])) params->cell_origin = heed_vk_write(builder, dispatch, 6, node->output[2]);
-  else heed_vk_scratch(builder, dispatch, 6, 0, state, true);
+  if (!cell)
+    heed_vk_write(builder, dispatch, 6, 0);
+  else if (last && heed_plan_wants(builder->plan, node->output[2]))
+    params->cell_origin = heed_vk_write(builder, dispatch, 6, node->output[2]);
+  else
+    heed_vk_scratch(builder, dispatch, 6, 0, state, true);
   const bool stores = last && heed_plan_wants(builder->plan, node->output[1]);
   params->after_origin = heed_vk_write(builder, dispatch, 7, stores ? node->output[1] : 0);
-  params->flags = (!first || desc->h.id ? HEED_RECURRENT_H : 0) | (!first || desc->c.id ? HEED_RECURRENT_C : 0) | (desc->bias_hh.id ? HEED_RECURRENT_BIAS : 0) |
-                  (stores ? HEED_RECURRENT_LAST : 0);
+  params->flags = (!first || desc->h.id ? HEED_RECURRENT_H : 0) |
+                  (!first || desc->c.id ? HEED_RECURRENT_C : 0) |
+                  (desc->bias_hh.id ? HEED_RECURRENT_BIAS : 0) | (stores ? HEED_RECURRENT_LAST : 0);
 }
 
-static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_node *node, heed_vk_shader shader) {
+static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_node *node,
+                                           heed_vk_shader shader) {
   const heed_recurrent_desc *desc = node->desc;
   heed_recurrent_sizes s;
   heed_recurrent_get_sizes(builder->plan->graph, node, &s);
@@ -44,13 +56,18 @@ static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_
   heed_vk_spread(builder, (uint64_t)s.batch * s.hidden, width, groups);
   for (uint32_t step = 0; step < s.tokens && builder->status == HEED_OK; step++) {
     heed_vk_dispatch dispatch = {.shader = shader};
-    heed_lstm_params params = {.count = s.batch * s.hidden, .tokens = s.tokens, .token = desc->reverse ? s.tokens - 1 - step : step, .hidden = s.hidden};
+    heed_lstm_params params = {.count = s.batch * s.hidden,
+                               .tokens = s.tokens,
+                               .token = desc->reverse ? s.tokens - 1 - step : step,
+                               .hidden = s.hidden};
     heed_vk_recurrent_bind(builder, &dispatch, node, &s, step, &params);
-    HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, HEED_VK_RECURRENT_PANEL);
+    HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                     HEED_VK_RECURRENT_PANEL);
   }
 }
 
-static inline bool heed_vk_recurrent_is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static inline bool heed_vk_recurrent_is_unsplit(const heed_vk_builder *builder,
+                                                const heed_node *node, uint32_t value) {
   const heed_recurrent_desc *desc = node->desc;
   (void)builder;
   return value == desc->weight_hh.id || value == desc->bias_hh.id;

@@ -1,10 +1,12 @@
-/* luong_attention: global attention of decoder states over encoder states and the state made of both, tanh(Wc [context; h]) (Luong et
- * al. 2015, 3.1). Scores dot h . s, general h Wa s, concat va . tanh(Wa [h; s]), the last one the additive score with Wa in two halves. */
+/* luong_attention: global attention of decoder states over encoder states and the state made of
+ * both, tanh(Wc [context; h]) (Luong et al. 2015, 3.1). Scores dot h . s, general h Wa s, concat va
+ * . tanh(Wa [h; s]), the last one the additive score with Wa in two halves. */
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 
-/* Columns [first, first + count) of wa [A, ...] turned, [count, A], as the additive score takes its maps. */
+/* Columns [first, first + count) of wa [A, ...] turned, [count, A], as the additive score takes its
+ * maps. */
 static heed_value turned_columns(heed_graph *graph, heed_value wa, uint32_t first, uint32_t count) {
   heed_value_info info;
   if (heed_graph_value_info(graph, wa, &info) != HEED_OK) return (heed_value){0};
@@ -13,22 +15,31 @@ static heed_value turned_columns(heed_graph *graph, heed_value wa, uint32_t firs
   return heed_graph_strided_constant(graph, wa, first, &shape, strides);
 }
 
-static heed_status check(const heed_graph *graph, const heed_luong_attention_desc *desc, heed_value_info *decoder, heed_value_info *encoder, heed_error *error) {
-  if (heed_graph_value_info(graph, desc->decoder, decoder) != HEED_OK || heed_graph_value_info(graph, desc->encoder, encoder) != HEED_OK ||
-      decoder->shape.rank != 3 || encoder->shape.rank != 3)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "luong_attention: decoder or encoder is off (found %u and %u axes, expected [B, T, C] both)", decoder->shape.rank,
-                     encoder->shape.rank);
+static heed_status check(const heed_graph *graph, const heed_luong_attention_desc *desc,
+                         heed_value_info *decoder, heed_value_info *encoder, heed_error *error) {
+  if (heed_graph_value_info(graph, desc->decoder, decoder) != HEED_OK ||
+      heed_graph_value_info(graph, desc->encoder, encoder) != HEED_OK || decoder->shape.rank != 3 ||
+      encoder->shape.rank != 3)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "luong_attention: decoder or encoder is off (found %u and %u axes, expected "
+                     "[B, T, C] both)",
+                     decoder->shape.rank, encoder->shape.rank);
   if (desc->score == HEED_SCORE_SCALED_DOT || (unsigned)desc->score > HEED_SCORE_ADDITIVE)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "luong_attention: no such score (found %d, expected dot, general or additive)", (int)desc->score);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "luong_attention: no such score (found %d, expected dot, general or additive)",
+                     (int)desc->score);
   return HEED_OK;
 }
 
-heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const heed_luong_attention_desc *desc) {
+heed_luong_attention_values heed_define_luong_attention(heed_graph *graph,
+                                                        const heed_luong_attention_desc *desc) {
   heed_luong_attention_values values = {{0}, {0}, {0}};
   heed_value_info decoder = {0}, encoder = {0};
   heed_error error;
   heed_luong_attention_desc full;
-  if (heed_graph_status(graph, NULL) != HEED_OK || !heed_graph_read_desc(graph, &full, sizeof full, desc, "luong_attention")) return values;
+  if (heed_graph_status(graph, NULL) != HEED_OK ||
+      !heed_graph_read_desc(graph, &full, sizeof full, desc, "luong_attention"))
+    return values;
   desc = &full;
   if (check(graph, desc, &decoder, &encoder, &error) != HEED_OK) {
     heed_graph_fail(graph, &error);
@@ -37,7 +48,8 @@ heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const
   const uint32_t *d = decoder.shape.dim, *e = encoder.shape.dim;
   const heed_shape query = HEED_SHAPE(d[0], 1, d[1], d[2]), key = HEED_SHAPE(e[0], 1, e[1], e[2]);
   heed_attention_desc attention = {.struct_size = sizeof attention, .score = desc->score};
-  attention.key_padding = desc->encoder_padding.id ? desc->encoder_padding : heed_graph_mask_of(graph, desc->encoder);
+  attention.key_padding =
+      desc->encoder_padding.id ? desc->encoder_padding : heed_graph_mask_of(graph, desc->encoder);
   attention.query = heed_define_reshape(graph, desc->decoder, &query);
   attention.key = attention.value = heed_define_reshape(graph, desc->encoder, &key);
   if (desc->score == HEED_SCORE_GENERAL) attention.w = desc->wa;
@@ -51,8 +63,11 @@ heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const
   values.context = heed_define_reshape(graph, attended.output, &context);
   values.weights = heed_define_reshape(graph, attended.weights, &weights);
   const heed_concat_desc both = {sizeof both, {values.context, desc->decoder}, 2, 2};
-  const heed_linear_desc combine = {
-      .struct_size = sizeof combine, .x = heed_define_concat(graph, &both), .weight = desc->wc, .bias = desc->wc_bias, .activation = HEED_ACTIVATION_TANH};
+  const heed_linear_desc combine = {.struct_size = sizeof combine,
+                                    .x = heed_define_concat(graph, &both),
+                                    .weight = desc->wc,
+                                    .bias = desc->wc_bias,
+                                    .activation = HEED_ACTIVATION_TANH};
   values.output = heed_define_linear(graph, &combine);
   const heed_value mask = heed_graph_mask_of(graph, desc->decoder);
   if (mask.id && values.output.id) heed_graph_carry_mask(graph, values.output, mask);

@@ -6,13 +6,16 @@ heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc 
   return heed_graph_add_node(graph, HEED_OP_KIND_activation, desc, NULL);
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_activation_desc *desc = copy;
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "activation: x", error);
   if (!x) return HEED_INVALID_ARGUMENT;
   if ((unsigned)desc->kind > HEED_ACTIVATION_ELU_PLUS_ONE)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "activation: no such kind (found %d, expected 0 to %d)", (int)desc->kind, HEED_ACTIVATION_ELU_PLUS_ONE);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "activation: no such kind (found %d, expected 0 to %d)", (int)desc->kind,
+                     HEED_ACTIVATION_ELU_PLUS_ONE);
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;
 }

@@ -1,4 +1,5 @@
-/* attention: shape rule and declared semantics; the meaning row by row is in graph/attention_rule.h. */
+/* attention: shape rule and declared semantics; the meaning row by row is in
+ * graph/attention_rule.h. */
 #include <math.h>
 
 #include "base/status.h"
@@ -6,30 +7,41 @@
 #include "graph/attention_rule.h"
 #include "graph/op_check.h"
 
-/* Whether x [..., D] can go through matrix [D, A] and bias [A] or none, in the words of the attention. */
-static heed_status check_map(const heed_graph *graph, heed_value x, heed_value matrix, heed_value bias, const char *what, heed_error *error) {
+/* Whether x [..., D] can go through matrix [D, A] and bias [A] or none, in the words of the
+ * attention. */
+static heed_status check_map(const heed_graph *graph, heed_value x, heed_value matrix,
+                             heed_value bias, const char *what, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE];
   const heed_value_record *from = heed_graph_need(graph, x, "attention: query or key", error);
   const heed_value_record *by = from ? heed_graph_need(graph, matrix, what, error) : NULL;
   if (!by) return HEED_INVALID_ARGUMENT;
   if (by->shape.rank != 2 || by->shape.dim[0] != heed_op_last(from))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong shape (found %s, expected a matrix of %u rows)", what, heed_shape_text(&by->shape, found), heed_op_last(from));
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: wrong shape (found %s, expected a matrix of %u rows)", what,
+                     heed_shape_text(&by->shape, found), heed_op_last(from));
   if (!bias.id) return HEED_OK;
   const heed_value_record *add = heed_graph_need(graph, bias, "attention: b", error);
   const heed_shape fits = HEED_SHAPE(by->shape.dim[1]);
   return add ? heed_op_want_shape(add, &fits, "attention: b", error) : HEED_INVALID_ARGUMENT;
 }
 
-/* x [B, H, T, D] times a constant matrix [D, A] (plus bias [A]) -> [B, H, T, A]; linear wants the matrix turned. */
-static heed_value map(heed_graph *graph, heed_value x, heed_value matrix, heed_value bias, const char *what) {
+/* x [B, H, T, D] times a constant matrix [D, A] (plus bias [A]) -> [B, H, T, A]; linear wants the
+ * matrix turned. */
+static heed_value map(heed_graph *graph, heed_value x, heed_value matrix, heed_value bias,
+                      const char *what) {
   heed_error error;
   if (heed_graph_status(graph, NULL) != HEED_OK) return (heed_value){0};
-  if (check_map(graph, x, matrix, bias, what, &error) != HEED_OK) return heed_graph_fail(graph, &error);
-  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = x, .weight = heed_graph_transpose(graph, matrix, what), .bias = bias};
+  if (check_map(graph, x, matrix, bias, what, &error) != HEED_OK)
+    return heed_graph_fail(graph, &error);
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = x,
+                                 .weight = heed_graph_transpose(graph, matrix, what),
+                                 .bias = bias};
   return heed_define_linear(graph, &desc);
 }
 
-/* Takes the general score back to a dot product, and the additive one to projected queries and keys. */
+/* Takes the general score back to a dot product, and the additive one to projected queries and
+ * keys. */
 static heed_attention_desc without_maps(heed_graph *graph, const heed_attention_desc *desc) {
   heed_attention_desc plain = *desc;
   if (desc->score == HEED_SCORE_GENERAL) {
@@ -55,10 +67,14 @@ heed_attention_values heed_define_attention(heed_graph *graph, const heed_attent
 }
 
 /* query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]. */
-static heed_status check_tensors(const heed_graph *graph, heed_node *node, const heed_attention_desc *desc, heed_error *error) {
-  const heed_value_record *query = heed_op_take(graph, node, desc->query, HEED_F32, "attention: query", error);
-  const heed_value_record *key = query ? heed_op_take(graph, node, desc->key, HEED_F32, "attention: key", error) : NULL;
-  const heed_value_record *value = key ? heed_op_take(graph, node, desc->value, HEED_F32, "attention: value", error) : NULL;
+static heed_status check_tensors(const heed_graph *graph, heed_node *node,
+                                 const heed_attention_desc *desc, heed_error *error) {
+  const heed_value_record *query =
+      heed_op_take(graph, node, desc->query, HEED_F32, "attention: query", error);
+  const heed_value_record *key =
+      query ? heed_op_take(graph, node, desc->key, HEED_F32, "attention: key", error) : NULL;
+  const heed_value_record *value =
+      key ? heed_op_take(graph, node, desc->value, HEED_F32, "attention: value", error) : NULL;
   if (!value) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(query, 4, 4, "attention: query", error));
   HEED_TRY(heed_op_want_rank(key, 4, 4, "attention: key", error));
@@ -69,12 +85,16 @@ static heed_status check_tensors(const heed_graph *graph, heed_node *node, const
   const heed_shape value_fits = HEED_SHAPE(q[0], k[1], k[2], v[3]);
   HEED_TRY(heed_op_want_shape(value, &value_fits, "attention: value", error));
   if (q[1] % k[1] != 0)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: key heads do not divide query heads (found %u query heads for %u key heads)", q[1], k[1]);
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "attention: key heads do not divide query heads (found %u query heads for %u key heads)",
+        q[1], k[1]);
   return HEED_OK;
 }
 
 /* A tensor broadcastable to [B, H, Tq, Tk]; axes 2 and 3 may be 1 only when `loose`. */
-static heed_status check_broadcast(const heed_graph *graph, heed_node *node, heed_value value, heed_dtype dtype, const uint32_t whole[4], bool loose,
+static heed_status check_broadcast(const heed_graph *graph, heed_node *node, heed_value value,
+                                   heed_dtype dtype, const uint32_t whole[4], bool loose,
                                    const char *what, heed_error *error) {
   if (!value.id) return HEED_OK;
   const heed_value_record *record = heed_op_take(graph, node, value, dtype, what, error);
@@ -85,66 +105,97 @@ static heed_status check_broadcast(const heed_graph *graph, heed_node *node, hee
     const uint32_t have = record->shape.dim[i];
     if (have == whole[i] || (have == 1 && (i < 2 || loose))) continue;
     const heed_shape shape = HEED_SHAPE(whole[0], whole[1], whole[2], whole[3]);
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong shape (found %s, expected %s or 1 where it is repeated)", what,
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: wrong shape (found %s, expected %s or 1 where it is repeated)", what,
                      heed_shape_text(&record->shape, found), heed_shape_text(&shape, into));
   }
   return HEED_OK;
 }
 
-static heed_status check_padding(const heed_graph *graph, heed_node *node, heed_value value, uint32_t batch, uint32_t tokens, const char *what, heed_error *error) {
+static heed_status check_padding(const heed_graph *graph, heed_node *node, heed_value value,
+                                 uint32_t batch, uint32_t tokens, const char *what,
+                                 heed_error *error) {
   if (!value.id) return HEED_OK;
   const heed_value_record *record = heed_op_take(graph, node, value, HEED_U8, what, error);
   const heed_shape fits = HEED_SHAPE(batch, tokens);
   return record ? heed_op_want_shape(record, &fits, what, error) : HEED_INVALID_ARGUMENT;
 }
 
-static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries, heed_error *error) {
-  if ((unsigned)desc->score > HEED_SCORE_ADDITIVE || (unsigned)desc->norm > HEED_NORM_SPARSEMAX || (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
+static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries,
+                                    heed_error *error) {
+  if ((unsigned)desc->score > HEED_SCORE_ADDITIVE || (unsigned)desc->norm > HEED_NORM_SPARSEMAX ||
+      (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
       (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: no such choice (found score %d, norm %d, causal %d, empty_row %d)", (int)desc->score,
-                     (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
-  if (!isfinite(desc->scale)) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: scale is off (found %g, expected a finite number)", (double)desc->scale);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: no such choice (found score %d, norm %d, causal %d, empty_row %d)",
+                     (int)desc->score, (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
+  if (!isfinite(desc->scale))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: scale is off (found %g, expected a finite number)",
+                     (double)desc->scale);
   if (!(desc->softcap >= 0.0f) || isinf(desc->softcap))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: softcap is off (found %g, expected 0 for none or more)", (double)desc->softcap);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: softcap is off (found %g, expected 0 for none or more)",
+                     (double)desc->softcap);
   if (!(desc->threshold >= 0.0f && desc->threshold <= 1.0f))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: threshold is off (found %g, expected 0 to 1)", (double)desc->threshold);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: threshold is off (found %g, expected 0 to 1)",
+                     (double)desc->threshold);
   if (desc->window && (desc->window_left < -1 || desc->window_right < -1))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: window is off (found %d left, %d right, expected -1 for open, 0 or more)", desc->window_left,
-                     desc->window_right);
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "attention: window is off (found %d left, %d right, expected -1 for open, 0 or more)",
+        desc->window_left, desc->window_right);
   if (!desc->rows != !desc->row_count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: rows and row_count go together (found %u rows)", desc->row_count);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: rows and row_count go together (found %u rows)", desc->row_count);
   for (uint32_t i = 0; i < desc->row_count; i++)
     if (desc->rows[i] >= queries)
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: no such row (found %u, expected less than %u)", desc->rows[i], queries);
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "attention: no such row (found %u, expected less than %u)", desc->rows[i],
+                       queries);
   return HEED_OK;
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   heed_attention_desc *desc = copy;
   HEED_TRY(check_tensors(graph, node, desc, error));
   const uint32_t *q = heed_graph_record(graph, desc->query.id)->shape.dim;
   const uint32_t *v = heed_graph_record(graph, desc->value.id)->shape.dim;
   const uint32_t whole[4] = {q[0], q[1], q[2], v[2]};
-  HEED_TRY(check_broadcast(graph, node, desc->mask, HEED_U8, whole, false, "attention: mask", error));
-  HEED_TRY(check_padding(graph, node, desc->key_padding, q[0], v[2], "attention: key_padding", error));
-  HEED_TRY(check_padding(graph, node, desc->query_padding, q[0], q[2], "attention: query_padding", error));
-  HEED_TRY(check_broadcast(graph, node, desc->bias, HEED_F32, whole, true, "attention: bias", error));
+  HEED_TRY(
+      check_broadcast(graph, node, desc->mask, HEED_U8, whole, false, "attention: mask", error));
+  HEED_TRY(
+      check_padding(graph, node, desc->key_padding, q[0], v[2], "attention: key_padding", error));
+  HEED_TRY(check_padding(graph, node, desc->query_padding, q[0], q[2], "attention: query_padding",
+                         error));
+  HEED_TRY(
+      check_broadcast(graph, node, desc->bias, HEED_F32, whole, true, "attention: bias", error));
   if (desc->score == HEED_SCORE_ADDITIVE) {
-    const heed_value_record *va = heed_op_take_constant(graph, node, desc->va, HEED_F32, "attention: va", error);
+    const heed_value_record *va =
+        heed_op_take_constant(graph, node, desc->va, HEED_F32, "attention: va", error);
     const heed_shape fits = HEED_SHAPE(q[3]);
     if (!va) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(va, &fits, "attention: va", error));
   }
   HEED_TRY(check_attributes(desc, q[2], error));
-  if (desc->score != HEED_SCORE_SCALED_DOT) desc->scale = 1.0f;
-  else if (desc->scale == 0.0f) desc->scale = (float)(1.0 / sqrt((double)q[3]));
+  if (desc->score != HEED_SCORE_SCALED_DOT)
+    desc->scale = 1.0f;
+  else if (desc->scale == 0.0f)
+    desc->scale = (float)(1.0 / sqrt((double)q[3]));
   if (desc->row_count) {
-    desc->rows = heed_graph_keep((heed_graph *)graph, desc->rows, desc->row_count * sizeof *desc->rows);
-    if (!desc->rows) return heed_fail_memory(error, "attention: rows", desc->row_count * sizeof *desc->rows);
+    desc->rows =
+        heed_graph_keep((heed_graph *)graph, desc->rows, desc->row_count * sizeof *desc->rows);
+    if (!desc->rows)
+      return heed_fail_memory(error, "attention: rows", desc->row_count * sizeof *desc->rows);
   }
   const heed_shape heads = HEED_SHAPE(q[0], q[1], q[2], v[3]);
   const uint64_t width = (uint64_t)q[1] * v[3];
-  if (width > UINT32_MAX) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: the merged heads are too wide (found %llu)", (unsigned long long)width);
+  if (width > UINT32_MAX)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: the merged heads are too wide (found %llu)",
+                     (unsigned long long)width);
   const heed_shape merged = HEED_SHAPE(q[0], q[2], (uint32_t)width);
   const heed_shape map = HEED_SHAPE(q[0], q[1], desc->row_count ? desc->row_count : q[2], v[2]);
   results[0] = (heed_op_result){HEED_F32, desc->merge_heads ? merged : heads};

@@ -1,5 +1,6 @@
-/* attention_mask: which pairs of tokens are real, from their ids, as Keras' MultiHeadAttention combines padding masks:
- * query AND key AND causal. Without query ids it is the padding mask of the key ids itself. */
+/* attention_mask: which pairs of tokens are real, from their ids, as Keras' MultiHeadAttention
+ * combines padding masks: query AND key AND causal. Without query ids it is the padding mask of the
+ * key ids itself. */
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -8,18 +9,23 @@ heed_value heed_define_attention_mask(heed_graph *graph, const heed_attention_ma
   return heed_graph_add_node(graph, HEED_OP_KIND_attention_mask, desc, NULL);
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_attention_mask_desc *desc = copy;
   (void)count;
-  const heed_value_record *keys = heed_op_take(graph, node, desc->key_ids, HEED_I32, "attention_mask: key_ids", error);
+  const heed_value_record *keys =
+      heed_op_take(graph, node, desc->key_ids, HEED_I32, "attention_mask: key_ids", error);
   if (!keys) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(keys, 2, 2, "attention_mask: key_ids", error));
   results[0] = (heed_op_result){HEED_U8, keys->shape};
   if (!desc->query_ids.id) {
-    if (desc->causal) return heed_fail(error, HEED_INVALID_ARGUMENT, "attention_mask: causal needs query_ids (found none)");
+    if (desc->causal)
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "attention_mask: causal needs query_ids (found none)");
     return HEED_OK;
   }
-  const heed_value_record *queries = heed_op_take(graph, node, desc->query_ids, HEED_I32, "attention_mask: query_ids", error);
+  const heed_value_record *queries =
+      heed_op_take(graph, node, desc->query_ids, HEED_I32, "attention_mask: query_ids", error);
   if (!queries) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(queries, 2, 2, "attention_mask: query_ids", error));
   const heed_shape fits = HEED_SHAPE(keys->shape.dim[0], queries->shape.dim[1]);
@@ -34,4 +40,5 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer, flops, false};
+const heed_op heed_op_attention_mask = {"attention_mask", sizeof(heed_attention_mask_desc), infer,
+                                        flops, false};

@@ -1,10 +1,13 @@
-/* concat: joins tensors along one axis; a leading axis of 1 is repeated (class tokens before the patches of a batch). */
+/* concat: joins tensors along one axis; a leading axis of 1 is repeated (class tokens before the
+ * patches of a batch). */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
 
-heed_value heed_define_concat(heed_graph *graph, const heed_concat_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_concat, desc, NULL); }
+heed_value heed_define_concat(heed_graph *graph, const heed_concat_desc *desc) {
+  return heed_graph_add_node(graph, HEED_OP_KIND_concat, desc, NULL);
+}
 
 /* Folds one more part into the result's shape; false when it does not fit. */
 static bool join(heed_shape *whole, const heed_shape *part, uint32_t axis) {
@@ -21,22 +24,30 @@ static bool join(heed_shape *whole, const heed_shape *part, uint32_t axis) {
   return true;
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_concat_desc *desc = copy;
   (void)count;
   if (desc->count < 2 || desc->count > HEED_CONCAT_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "concat: wrong number of inputs (found %u, expected 2 to %d)", desc->count, HEED_CONCAT_MAX);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "concat: wrong number of inputs (found %u, expected 2 to %d)", desc->count,
+                     HEED_CONCAT_MAX);
   heed_shape whole = {0};
   for (uint32_t i = 0; i < desc->count; i++) {
-    const heed_value_record *x = heed_op_take(graph, node, desc->x[i], HEED_F32, "concat: x", error);
+    const heed_value_record *x =
+        heed_op_take(graph, node, desc->x[i], HEED_F32, "concat: x", error);
     if (!x) return HEED_INVALID_ARGUMENT;
     if (i == 0) whole = x->shape;
     char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
     if (desc->axis >= x->shape.rank)
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "concat: axis out of range (found %u, expected less than %u)", desc->axis, x->shape.rank);
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "concat: axis out of range (found %u, expected less than %u)", desc->axis,
+                       x->shape.rank);
     if (i > 0 && !join(&whole, &x->shape, desc->axis))
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "concat: input %u does not fit (found %s, expected %s but for axis %u)", i,
-                       heed_shape_text(&x->shape, found), heed_shape_text(&whole, into), desc->axis);
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "concat: input %u does not fit (found %s, expected %s but for axis %u)", i,
+                       heed_shape_text(&x->shape, found), heed_shape_text(&whole, into),
+                       desc->axis);
   }
   results[0] = (heed_op_result){HEED_F32, whole};
   return HEED_OK;

@@ -8,20 +8,26 @@ heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *d
   if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "embedding")) return (heed_value){0};
   const heed_value y = heed_graph_add_node(graph, HEED_OP_KIND_embedding, &full, NULL);
   if (!y.id || !full.mask_padding) return y;
-  const heed_attention_mask_desc mask = {.struct_size = sizeof mask, .key_ids = full.ids, .padding_id = full.padding_id};
+  const heed_attention_mask_desc mask = {
+      .struct_size = sizeof mask, .key_ids = full.ids, .padding_id = full.padding_id};
   heed_graph_carry_mask(graph, y, heed_define_attention_mask(graph, &mask));
   return y;
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_embedding_desc *desc = copy;
   (void)count;
-  const heed_value_record *ids = heed_op_take(graph, node, desc->ids, HEED_I32, "embedding: ids", error);
-  const heed_value_record *table = ids ? heed_op_take_constant(graph, node, desc->table, HEED_F32, "embedding: table", error) : NULL;
+  const heed_value_record *ids =
+      heed_op_take(graph, node, desc->ids, HEED_I32, "embedding: ids", error);
+  const heed_value_record *table =
+      ids ? heed_op_take_constant(graph, node, desc->table, HEED_F32, "embedding: table", error)
+          : NULL;
   if (!table) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(ids, 2, 2, "embedding: ids", error));
   HEED_TRY(heed_op_want_rank(table, 2, 2, "embedding: table", error));
-  results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(ids->shape.dim[0], ids->shape.dim[1], table->shape.dim[1])};
+  results[0] = (heed_op_result){
+      HEED_F32, HEED_SHAPE(ids->shape.dim[0], ids->shape.dim[1], table->shape.dim[1])};
   return HEED_OK;
 }
 

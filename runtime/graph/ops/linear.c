@@ -3,13 +3,19 @@
 #include "base/tensor.h"
 #include "graph/op_check.h"
 
-heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_linear, desc, NULL); }
+heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc) {
+  return heed_graph_add_node(graph, HEED_OP_KIND_linear, desc, NULL);
+}
 
 /* y's shape; [parts, B, H, T, D] when the heads are split. */
-static heed_status result_shape(const heed_linear_desc *desc, const heed_value_record *x, uint32_t width, heed_shape *shape, heed_error *error) {
+static heed_status result_shape(const heed_linear_desc *desc, const heed_value_record *x,
+                                uint32_t width, heed_shape *shape, heed_error *error) {
   *shape = x->shape;
   if (!desc->heads) {
-    if (desc->parts) return heed_fail(error, HEED_INVALID_ARGUMENT, "linear: parts without heads (found parts %u, expected heads set too)", desc->parts);
+    if (desc->parts)
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "linear: parts without heads (found parts %u, expected heads set too)",
+                       desc->parts);
     shape->dim[shape->rank - 1] = width;
     return HEED_OK;
   }
@@ -17,25 +23,35 @@ static heed_status result_shape(const heed_linear_desc *desc, const heed_value_r
   const uint32_t parts = desc->parts ? desc->parts : 1;
   const uint64_t columns = (uint64_t)parts * desc->heads;
   if (width % columns != 0)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "linear: heads do not divide the width (found %u columns for %u parts of %u heads)", width, parts, desc->heads);
-  if (desc->residual.id) return heed_fail(error, HEED_INVALID_ARGUMENT, "linear: a residual cannot be added head-major (found both residual and heads)");
-  *shape = HEED_SHAPE(parts, x->shape.dim[0], desc->heads, x->shape.dim[1], (uint32_t)(width / columns));
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "linear: heads do not divide the width (found %u columns for %u parts of %u heads)", width,
+        parts, desc->heads);
+  if (desc->residual.id)
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "linear: a residual cannot be added head-major (found both residual and heads)");
+  *shape =
+      HEED_SHAPE(parts, x->shape.dim[0], desc->heads, x->shape.dim[1], (uint32_t)(width / columns));
   return HEED_OK;
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   heed_linear_desc *desc = copy;
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "linear: x", error);
   if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "linear: x", error));
-  const heed_value_record *weight = heed_op_take_constant(graph, node, desc->weight, HEED_F32, "linear: weight", error);
+  const heed_value_record *weight =
+      heed_op_take_constant(graph, node, desc->weight, HEED_F32, "linear: weight", error);
   if (!weight) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(weight, 2, 2, "linear: weight", error));
   const heed_shape fits = HEED_SHAPE(weight->shape.dim[0], heed_op_last(x));
   HEED_TRY(heed_op_want_shape(weight, &fits, "linear: weight", error));
   if (desc->bias.id) {
-    const heed_value_record *bias = heed_op_take_constant(graph, node, desc->bias, HEED_F32, "linear: bias", error);
+    const heed_value_record *bias =
+        heed_op_take_constant(graph, node, desc->bias, HEED_F32, "linear: bias", error);
     const heed_shape width = HEED_SHAPE(weight->shape.dim[0]);
     if (!bias) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(bias, &width, "linear: bias", error));
@@ -43,19 +59,23 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   results[0].dtype = HEED_F32;
   HEED_TRY(result_shape(desc, x, weight->shape.dim[0], &results[0].shape, error));
   if (desc->residual.id) {
-    const heed_value_record *residual = heed_op_take(graph, node, desc->residual, HEED_F32, "linear: residual", error);
+    const heed_value_record *residual =
+        heed_op_take(graph, node, desc->residual, HEED_F32, "linear: residual", error);
     if (!residual) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(residual, &results[0].shape, "linear: residual", error));
   }
   if ((unsigned)desc->activation > HEED_ACTIVATION_ELU_PLUS_ONE)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "linear: no such activation (found %d, expected 0 to %d)", (int)desc->activation, HEED_ACTIVATION_ELU_PLUS_ONE);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "linear: no such activation (found %d, expected 0 to %d)",
+                     (int)desc->activation, HEED_ACTIVATION_ELU_PLUS_ONE);
   if (desc->heads && !desc->parts) desc->parts = 1;
   return HEED_OK;
 }
 
 static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
-  return 2 * heed_op_count(graph, desc->x) * heed_graph_record(graph, desc->weight.id)->shape.dim[0];
+  return 2 * heed_op_count(graph, desc->x) *
+         heed_graph_record(graph, desc->weight.id)->shape.dim[0];
 }
 
 const heed_op heed_op_linear = {"linear", sizeof(heed_linear_desc), infer, flops, true};

@@ -1,6 +1,7 @@
-/* linear_attention: attention whose score is a product of positive features, so that its cost is linear in the tokens (Katharopoulos
- * et al. 2020): y_i = phi(q_i) S / (phi(q_i) z), S = sum of phi(k_j) v_j^T, z = sum of phi(k_j), over all j or over j <= i.
- * The node takes the features; the define function puts phi in front as activations. */
+/* linear_attention: attention whose score is a product of positive features, so that its cost is
+ * linear in the tokens (Katharopoulos et al. 2020): y_i = phi(q_i) S / (phi(q_i) z), S = sum of
+ * phi(k_j) v_j^T, z = sum of phi(k_j), over all j or over j <= i. The node takes the features; the
+ * define function puts phi in front as activations. */
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -12,19 +13,25 @@ static heed_value features(heed_graph *graph, heed_value x) {
 
 heed_value heed_define_linear_attention(heed_graph *graph, const heed_linear_attention_desc *desc) {
   heed_linear_attention_desc full;
-  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "linear_attention")) return (heed_value){0};
+  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "linear_attention"))
+    return (heed_value){0};
   heed_linear_attention_desc featured = full;
   featured.query = features(graph, full.query);
   featured.key = full.key.id == full.query.id ? featured.query : features(graph, full.key);
   return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, &featured, NULL);
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_linear_attention_desc *desc = copy;
   (void)count;
-  const heed_value_record *query = heed_op_take(graph, node, desc->query, HEED_F32, "linear_attention: query", error);
-  const heed_value_record *key = query ? heed_op_take(graph, node, desc->key, HEED_F32, "linear_attention: key", error) : NULL;
-  const heed_value_record *value = key ? heed_op_take(graph, node, desc->value, HEED_F32, "linear_attention: value", error) : NULL;
+  const heed_value_record *query =
+      heed_op_take(graph, node, desc->query, HEED_F32, "linear_attention: query", error);
+  const heed_value_record *key =
+      query ? heed_op_take(graph, node, desc->key, HEED_F32, "linear_attention: key", error) : NULL;
+  const heed_value_record *value =
+      key ? heed_op_take(graph, node, desc->value, HEED_F32, "linear_attention: value", error)
+          : NULL;
   if (!value) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(query, 4, 4, "linear_attention: query", error));
   HEED_TRY(heed_op_want_rank(key, 4, 4, "linear_attention: key", error));
@@ -35,7 +42,9 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   const heed_shape value_fits = HEED_SHAPE(q[0], q[1], k[2], v[3]);
   HEED_TRY(heed_op_want_shape(value, &value_fits, "linear_attention: value", error));
   if (desc->recurrent && !desc->causal)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "linear_attention: the recurrent form is causal (found recurrent without causal)");
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "linear_attention: the recurrent form is causal (found recurrent without causal)");
   results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(q[0], q[1], q[2], v[3])};
   return HEED_OK;
 }
@@ -43,7 +52,9 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
 static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   const heed_linear_attention_desc *desc = node->desc;
   const uint32_t depth = heed_op_last(heed_graph_record(graph, desc->key.id));
-  return 2 * (uint64_t)depth * (heed_op_count(graph, desc->value) + heed_op_count(graph, (heed_value){node->output[0]}));
+  return 2 * (uint64_t)depth *
+         (heed_op_count(graph, desc->value) + heed_op_count(graph, (heed_value){node->output[0]}));
 }
 
-const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc), infer, flops, false};
+const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc),
+                                          infer, flops, false};

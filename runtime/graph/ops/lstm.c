@@ -1,12 +1,17 @@
-/* lstm: one layer in one direction (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000), gates i f g o. */
+/* lstm: one layer in one direction (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et
+ * al. 2000), gates i f g o. */
 #include "base/status.h"
 #include "graph/recurrent_rule.h"
 
-heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_desc *desc) { return heed_recurrent_define(graph, HEED_OP_KIND_lstm, desc); }
+heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_desc *desc) {
+  return heed_recurrent_define(graph, HEED_OP_KIND_lstm, desc);
+}
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   *count = 3;
   return heed_recurrent_infer(graph, node, copy, "lstm", 4, results, error);
 }
 
-const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, true};
+const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops,
+                              true};

@@ -1,4 +1,5 @@
-/* patch_embedding: a convolution whose kernel is its stride; rows of the result are patches in raster order. */
+/* patch_embedding: a convolution whose kernel is its stride; rows of the result are patches in
+ * raster order. */
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -7,11 +8,16 @@ heed_value heed_define_patch_embedding(heed_graph *graph, const heed_patch_embed
   return heed_graph_add_node(graph, HEED_OP_KIND_patch_embedding, desc, NULL);
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_patch_embedding_desc *desc = copy;
   (void)count;
-  const heed_value_record *image = heed_op_take(graph, node, desc->image, HEED_F32, "patch_embedding: image", error);
-  const heed_value_record *weight = image ? heed_op_take_constant(graph, node, desc->weight, HEED_F32, "patch_embedding: weight", error) : NULL;
+  const heed_value_record *image =
+      heed_op_take(graph, node, desc->image, HEED_F32, "patch_embedding: image", error);
+  const heed_value_record *weight = image
+                                        ? heed_op_take_constant(graph, node, desc->weight, HEED_F32,
+                                                                "patch_embedding: weight", error)
+                                        : NULL;
   if (!weight) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(image, 4, 4, "patch_embedding: image", error));
   HEED_TRY(heed_op_want_rank(weight, 4, 4, "patch_embedding: weight", error));
@@ -19,17 +25,21 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   const heed_shape square = HEED_SHAPE(out[0], in[1], patch, patch);
   HEED_TRY(heed_op_want_shape(weight, &square, "patch_embedding: weight", error));
   if (desc->bias.id) {
-    const heed_value_record *bias = heed_op_take_constant(graph, node, desc->bias, HEED_F32, "patch_embedding: bias", error);
+    const heed_value_record *bias =
+        heed_op_take_constant(graph, node, desc->bias, HEED_F32, "patch_embedding: bias", error);
     const heed_shape width = HEED_SHAPE(out[0]);
     if (!bias) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(bias, &width, "patch_embedding: bias", error));
   }
   if (in[2] < patch || in[3] < patch)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "patch_embedding: the image is smaller than a patch (found %ux%u, expected at least %ux%u)", in[3], in[2], patch,
-                     patch);
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "patch_embedding: the image is smaller than a patch (found %ux%u, expected at least %ux%u)",
+        in[3], in[2], patch, patch);
   const uint64_t patches = (uint64_t)(in[2] / patch) * (in[3] / patch);
   if (patches > UINT32_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "patch_embedding: too many patches (found %llu)", (unsigned long long)patches);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "patch_embedding: too many patches (found %llu)",
+                     (unsigned long long)patches);
   results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(in[0], (uint32_t)patches, out[0])};
   return HEED_OK;
 }
@@ -40,4 +50,5 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * (uint64_t)y->shape.dim[0] * y->shape.dim[1] * heed_op_count(graph, desc->weight);
 }
 
-const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc), infer, flops, false};
+const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc),
+                                         infer, flops, false};

@@ -3,20 +3,27 @@
 #include "base/tensor.h"
 #include "graph/op_check.h"
 
-heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_permute, desc, NULL); }
+heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc) {
+  return heed_graph_add_node(graph, HEED_OP_KIND_permute, desc, NULL);
+}
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_permute_desc *desc = copy;
   (void)count;
   const heed_value_record *x = heed_graph_need(graph, desc->x, "permute: x", error);
-  if (!x || !(x = heed_op_take(graph, node, desc->x, x->dtype == HEED_I32 ? HEED_I32 : HEED_F32, "permute: x", error))) return HEED_INVALID_ARGUMENT;
+  if (!x || !(x = heed_op_take(graph, node, desc->x, x->dtype == HEED_I32 ? HEED_I32 : HEED_F32,
+                               "permute: x", error)))
+    return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "permute: x", error));
   heed_shape shape = {.rank = x->shape.rank};
   uint32_t seen = 0;
   for (uint32_t i = 0; i < shape.rank; i++) {
     if (desc->order[i] >= shape.rank || seen >> desc->order[i] & 1u)
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "permute: order names no axis or one twice (found %u at place %u, expected each of 0 to %u once)", desc->order[i], i,
-                       shape.rank - 1);
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "permute: order names no axis or one twice (found %u at place %u, expected "
+                       "each of 0 to %u once)",
+                       desc->order[i], i, shape.rank - 1);
     seen |= 1u << desc->order[i];
     shape.dim[i] = x->shape.dim[desc->order[i]];
   }

@@ -7,16 +7,21 @@ heed_value heed_define_select_rows(heed_graph *graph, const heed_select_rows_des
   return heed_graph_add_node(graph, HEED_OP_KIND_select_rows, desc, NULL);
 }
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_select_rows_desc *desc = copy;
   (void)count;
-  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "select_rows: x", error);
+  const heed_value_record *x =
+      heed_op_take(graph, node, desc->x, HEED_F32, "select_rows: x", error);
   if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 3, 3, "select_rows: x", error));
-  if (desc->count == 0 || desc->count > x->shape.dim[1] || desc->first > x->shape.dim[1] - desc->count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "select_rows: rows out of range (found %u rows from %u, expected within %u)", desc->count, desc->first,
-                     x->shape.dim[1]);
-  results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(x->shape.dim[0], desc->count, x->shape.dim[2])};
+  if (desc->count == 0 || desc->count > x->shape.dim[1] ||
+      desc->first > x->shape.dim[1] - desc->count)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "select_rows: rows out of range (found %u rows from %u, expected within %u)",
+                     desc->count, desc->first, x->shape.dim[1]);
+  results[0] =
+      (heed_op_result){HEED_F32, HEED_SHAPE(x->shape.dim[0], desc->count, x->shape.dim[2])};
   return HEED_OK;
 }
 
@@ -26,4 +31,5 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops, false};
+const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops,
+                                     false};

@@ -2,9 +2,12 @@
 #include "base/status.h"
 #include "graph/op_check.h"
 
-heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc) { return heed_graph_add_node(graph, HEED_OP_KIND_softmax, desc, NULL); }
+heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc) {
+  return heed_graph_add_node(graph, HEED_OP_KIND_softmax, desc, NULL);
+}
 
-static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, heed_op_result *results, uint32_t *count, heed_error *error) {
+static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
+                         heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_softmax_desc *desc = copy;
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "softmax: x", error);
@@ -14,6 +17,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy, h
   return HEED_OK;
 }
 
-static uint64_t flops(const heed_graph *graph, const heed_node *node) { return 4 * heed_op_count(graph, ((const heed_softmax_desc *)node->desc)->x); }
+static uint64_t flops(const heed_graph *graph, const heed_node *node) {
+  return 4 * heed_op_count(graph, ((const heed_softmax_desc *)node->desc)->x);
+}
 
 const heed_op heed_op_softmax = {"softmax", sizeof(heed_softmax_desc), infer, flops, true};

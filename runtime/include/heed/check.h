@@ -1,8 +1,9 @@
-/* heed's checks: one op or layer, run on the tensors of a case file and compared with what the file expects. A library of its own beside the
- * core (CMake heed::check, pkg-config heed-check).
+/* heed's checks: one op or layer, run on the tensors of a case file and compared with what the file
+ * expects. A library of its own beside the core (CMake heed::check, pkg-config heed-check).
  *
- * A case file is a safetensors file. Its metadata: `op`, the name of the op or layer, and `attrs`, its attributes as a JSON object. Its
- * tensors: the inputs by name, and expect.<name> for each result that must come out.
+ * A case file is a safetensors file. Its metadata: `op`, the name of the op or layer, and `attrs`,
+ * its attributes as a JSON object. Its tensors: the inputs by name, and expect.<name> for each
+ * result that must come out.
  * Also here: a layer that is of use to checks and examples alone. */
 #ifndef HEED_CHECK_H
 #define HEED_CHECK_H
@@ -22,18 +23,27 @@ typedef struct heed_check_result {
 } heed_check_result;
 
 /* Takes a result tensor of a check: F32 or U8, dense, valid during the call. */
-typedef heed_status (*heed_check_take)(void *user, const char *name, heed_dtype dtype, const heed_shape *shape, const void *data, heed_error *error);
+typedef heed_status (*heed_check_take)(void *user, const char *name, heed_dtype dtype,
+                                       const heed_shape *shape, const void *data,
+                                       heed_error *error);
 
-/* Runs the op named in a case file's metadata on its tensors on `backend` and compares with its expect.* tensors:
- * |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0 = 2e-5 on cpu, 1e-4 elsewhere. An unknown op or attribute is
- * an error. take (nullable) is given each result. A mismatch is not an error: result->passed says it. */
-HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend, const void *bytes, size_t size, double tolerance,
-                                     heed_check_take take, void *take_user, heed_check_result *result, heed_error *error);
+/* Runs the op named in a case file's metadata on its tensors on `backend` and compares with its
+ * expect.* tensors:
+ * |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0 = 2e-5 on cpu, 1e-4
+ * elsewhere. An unknown op or attribute is an error. take (nullable) is given each result. A
+ * mismatch is not an error: result->passed says it. */
+HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend,
+                                                    const void *bytes, size_t size,
+                                                    double tolerance, heed_check_take take,
+                                                    void *take_user, heed_check_result *result,
+                                                    heed_error *error);
 
-/* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd), stride 1, zeros outside, done by K K
- * attention heads that each see one neighbour (Cordonnier et al. 2020) -> [B, O, height, width]. To show that it can be done: its mask
- * has K K (height width)^2 bytes. */
-HEED_API heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value image, heed_value kernel);
+/* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd),
+ * stride 1, zeros outside, done by K K attention heads that each see one neighbour (Cordonnier et
+ * al. 2020) -> [B, O, height, width]. To show that it can be done: its mask has K K (height
+ * width)^2 bytes. */
+HEED_API heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value image,
+                                                         heed_value kernel);
 
 #ifdef __cplusplus
 }

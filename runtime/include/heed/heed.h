@@ -1,68 +1,91 @@
 /* heed: runs transformers and shows where they look.
  *
- * This is the only public header of the core. The Vulkan backend has its own (heed/vulkan.h) so that the core knows no GPU, and so have
- * folders, picture files and the choice of a backend (heed/native.h).
+ * This is the only public header of the core. The Vulkan backend has its own (heed/vulkan.h) so
+ * that the core knows no GPU, and so have folders, picture files and the choice of a backend
+ * (heed/native.h).
  *
- * The way of the data: model files -> heed_model -> heed_graph -> heed_plan -> heed_session -> tensors -> maps and pictures.
+ * The way of the data: model files -> heed_model -> heed_graph -> heed_plan -> heed_session ->
+ * tensors -> maps and pictures.
  *
- * The whole way, from native/examples/vit.c (paths, pictures and the backend come from heed/native.h; `must` ends the program with
- * the sentence of `error`):
+ * The whole way, from native/examples/vit.c (paths, pictures and the backend come from
+ * heed/native.h; `must` ends the program with the sentence of `error`):
  *
- *   must(heed_context_create(NULL, &context, &error));
- *   must(heed_auto_backend_create(context, NULL, &backend, &choice, &error));
- *   fprintf(stderr, "%s: %s\n", heed_backend_name(backend), choice.why);
- *   must(heed_model_files_open(context, argv[1], &files, &error));
- *   must(heed_model_open(context, heed_model_files_desc(files), &model, &error));
- *   heed_model_get_info(model, &info);
- *   heed_model_preprocess(model, &preprocess);
+ *  must(heed_context_create(NULL, &context, &error));
+ *  must(heed_auto_backend_create(context, NULL, &backend, &choice, &error));
+ *  fprintf(stderr, "%s: %s\n", heed_backend_name(backend), choice.why);
+ *  must(heed_model_files_open(context, argv[1], &files, &error));
+ *  must(heed_model_open(context, heed_model_files_desc(files), &model, &error));
+ *  heed_model_get_info(model, &info);
+ *  heed_model_preprocess(model, &preprocess);
  *
- *   must(heed_image_load(context, argv[2], &photo, &error));
- *   const heed_image image = heed_picture_view(&photo);
- *   must(heed_preprocess_size(&preprocess, image.width, image.height, &width, &height, &error));
- *   const uint32_t rows = height / info.patch, columns = width / info.patch, tokens = info.prefix_tokens + rows * columns;
- *   const size_t count = (size_t)3 * height * width;
- *   float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens), *map = row + info.prefix_tokens;
- *   must(heed_preprocess_image(context, &preprocess, &image, pixels, &seen, &error));
+ *  must(heed_image_load(context, argv[2], &photo, &error));
+ *  const heed_image image = heed_picture_view(&photo);
+ *  must(heed_preprocess_size(&preprocess, image.width, image.height, &width, &height, &error));
+ *  const uint32_t rows = height / info.patch, columns = width / info.patch,
+ *                 tokens = info.prefix_tokens + rows * columns;
+ *  const size_t count = (size_t)3 * height * width;
+ *  float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens),
+ *        *map = row + info.prefix_tokens;
+ *  must(heed_preprocess_image(context, &preprocess, &image, pixels, &seen, &error));
  *
- *   const uint32_t layer = info.layers - 1, head = 0, cls = 0;
- *   const heed_build_desc build = {.struct_size = sizeof build, .height = height, .width = width, .rows = &cls, .row_count = 1};
- *   must(heed_model_build(model, &build, &graph, &error));
- *   snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
- *   const heed_value weights = heed_graph_find(graph, name);
- *   const heed_plan_desc taps = {.struct_size = sizeof taps, .taps = &weights, .tap_count = 1};
- *   must(heed_plan_create(graph, backend, &taps, &plan, &error));
- *   must(heed_session_create(plan, NULL, &session, &error));
- *   must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, count * sizeof *pixels, &error));
- *   must(heed_session_run(session, NULL, &error));
- *   must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits, &error));
- *   must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
- *   print_classes(model, logits, info.classes);
+ *  const uint32_t layer = info.layers - 1, head = 0, cls = 0;
+ *  const heed_build_desc desc = {
+ *      .struct_size = sizeof desc, .height = height, .width = width, .rows = &cls, .row_count = 1};
+ *  must(heed_model_build(model, &desc, &graph, &error));
+ *  snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
+ *  const heed_value weights = heed_graph_find(graph, name);
+ *  const heed_plan_desc taps = {.struct_size = sizeof taps, .taps = &weights, .tap_count = 1};
+ *  must(heed_plan_create(graph, backend, &taps, &plan, &error));
+ *  must(heed_session_create(plan, NULL, &session, &error));
+ *  must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels,
+ *                          count * sizeof *pixels, &error));
+ *  must(heed_session_run(session, NULL, &error));
+ *  must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits,
+ *                         &error));
+ *  must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
+ *  print_classes(model, logits, info.classes);
  *
- *   const heed_figure_desc figure = {.struct_size = sizeof figure, .image = image, .region = seen, .maps = map, .layers = 1, .heads = 1,
- *                                    .rows = rows, .columns = columns, .tokens = tokens, .layer_numbers = &layer, .query_row = -1};
- *   must(heed_figure_write(context, &figure, argv[3], &error));
- * Functions that return a status must have it looked at; compilers warn where it is not (HEED_NODISCARD).
+ *  const heed_figure_desc figure = {.struct_size = sizeof figure,
+ *                                   .image = image,
+ *                                   .region = seen,
+ *                                   .maps = map,
+ *                                   .layers = 1,
+ *                                   .heads = 1,
+ *                                   .rows = rows,
+ *                                   .columns = columns,
+ *                                   .tokens = tokens,
+ *                                   .layer_numbers = &layer,
+ *                                   .query_row = -1};
+ *  must(heed_figure_write(context, &figure, argv[3], &error));
+ * Functions that return a status must have it looked at; compilers warn where it is not
+ * (HEED_NODISCARD).
  *
- * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log hook does), trains nothing.
+ * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log
+ * hook does), trains nothing.
  *
- * Errors: every function that can fail returns a heed_status and, where `error` is not NULL, writes one sentence of the form
+ * Errors: every function that can fail returns a heed_status and, where `error` is not NULL, writes
+ * one sentence of the form
  *   where: what was wrong (found ..., expected ...).
- * A failed call leaves its output pointer NULL and what existed before unchanged. Bad input never aborts.
+ * A failed call leaves its output pointer NULL and what existed before unchanged. Bad input never
+ * aborts.
  *
- * Ownership: "borrows" = must outlive the object; "copies" = free to go after the call. Every *_destroy accepts NULL.
- * An object must be destroyed after everything created from it: session, plan, graph, model, backend, context.
+ * Ownership: "borrows" = must outlive the object; "copies" = free to go after the call. Every
+ * *_destroy accepts NULL. An object must be destroyed after everything created from it: session,
+ * plan, graph, model, backend, context.
  *
- * Threads: context, model, graph (once built) and plan may be read from several threads; a session and a backend belong to
- * one thread at a time. The log hook may be called from any thread.
+ * Threads: context, model, graph (once built) and plan may be read from several threads; a session
+ * and a backend belong to one thread at a time. The log hook may be called from any thread.
  *
- * Desc structs: zero means default in every field; the first field, struct_size, is sizeof(the struct). HEED_DESC sets it:
+ * Desc structs: zero means default in every field; the first field, struct_size, is sizeof(the
+ * struct). HEED_DESC sets it:
  *   heed_linear_desc desc = HEED_DESC(heed_linear_desc);  desc.x = x;
- * or, in C, heed_linear_desc desc = {.struct_size = sizeof desc, .x = x}. A later version may add fields at the end of a desc, and then
- * its size grows. A smaller struct_size leaves the fields that it lacks at their defaults. A larger one is accepted while the bytes that
- * this version does not know are zero. Any other struct_size is INVALID_ARGUMENT.
+ * or, in C, heed_linear_desc desc = {.struct_size = sizeof desc, .x = x}. A later version may add
+ * fields at the end of a desc, and then its size grows. A smaller struct_size leaves the fields
+ * that it lacks at their defaults. A larger one is accepted while the bytes that this version does
+ * not know are zero. Any other struct_size is INVALID_ARGUMENT.
  *
- * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C channels, L layers, P patch side.
- * Tensors are dense and row-major. */
+ * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C
+ * channels, L layers, P patch side. Tensors are dense and row-major. */
 #ifndef HEED_HEED_H
 #define HEED_HEED_H
 
@@ -83,13 +106,19 @@
 
 /* A desc of this type with every field at its default; an expression. */
 #ifdef __cplusplus
-#define HEED_DESC(type) ([] { type heed_desc_ = type(); heed_desc_.struct_size = sizeof(type); return heed_desc_; }())
+#define HEED_DESC(type)                    \
+  ([] {                                    \
+    type heed_desc_ = type();              \
+    heed_desc_.struct_size = sizeof(type); \
+    return heed_desc_;                     \
+  }())
 #else
 #define HEED_DESC(type) ((type){.struct_size = sizeof(type)})
 #endif
 
 /* Stands before a function whose status must be looked at. */
-#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define HEED_NODISCARD [[nodiscard]]
 #elif defined(__GNUC__)
 #define HEED_NODISCARD __attribute__((warn_unused_result))
@@ -101,22 +130,22 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------------------------------------------------------- status */
+/* --------------------------------------------------------------------------------------- status */
 
 /* name, number (never reused), sentence */
-#define HEED_STATUS_LIST(X)                                                      \
-  X(OK, 0, "done")                                                               \
-  X(INVALID_ARGUMENT, 1, "an argument or attribute is not valid")                \
-  X(INVALID_FILE, 2, "a file does not hold what it should")                      \
-  X(UNSUPPORTED, 3, "valid, but not supported here")                             \
-  X(IO, 4, "reading or writing failed")                                          \
-  X(OUT_OF_MEMORY, 5, "out of memory")                                           \
-  X(NO_DEVICE, 6, "no usable device")                                            \
-  X(OUT_OF_DEVICE_MEMORY, 7, "out of device memory")                             \
-  X(DEVICE_LOST, 8, "the device was lost")                                       \
-  X(DEVICE_FAILED, 9, "the device or its driver failed")                         \
-  X(CANCELLED, 10, "cancelled by the caller")                                    \
-  X(MISMATCH, 11, "results differ from what was expected")                       \
+#define HEED_STATUS_LIST(X)                                       \
+  X(OK, 0, "done")                                                \
+  X(INVALID_ARGUMENT, 1, "an argument or attribute is not valid") \
+  X(INVALID_FILE, 2, "a file does not hold what it should")       \
+  X(UNSUPPORTED, 3, "valid, but not supported here")              \
+  X(IO, 4, "reading or writing failed")                           \
+  X(OUT_OF_MEMORY, 5, "out of memory")                            \
+  X(NO_DEVICE, 6, "no usable device")                             \
+  X(OUT_OF_DEVICE_MEMORY, 7, "out of device memory")              \
+  X(DEVICE_LOST, 8, "the device was lost")                        \
+  X(DEVICE_FAILED, 9, "the device or its driver failed")          \
+  X(CANCELLED, 10, "cancelled by the caller")                     \
+  X(MISMATCH, 11, "results differ from what was expected")        \
   X(INTERNAL, 12, "a fault inside heed")
 
 typedef enum heed_status {
@@ -133,24 +162,30 @@ typedef struct heed_error {
   char message[HEED_ERROR_MESSAGE_SIZE]; /* UTF-8, NUL-terminated, one line */
 } heed_error;
 
-/* The name ("INVALID_FILE") and the sentence of a status; static strings. An unknown number gives "UNKNOWN". */
+/* The name ("INVALID_FILE") and the sentence of a status; static strings. An unknown number gives
+ * "UNKNOWN". */
 HEED_API const char *heed_status_name(heed_status status);
 HEED_API const char *heed_status_sentence(heed_status status);
 
 /* "0.1.1": the version of the library linked, not of the header. */
 HEED_API const char *heed_version(void);
 
-/* --------------------------------------------------------------------------------------------------------------- context */
+/* -------------------------------------------------------------------------------------- context */
 
-/* alloc returns memory aligned to `alignment` (a power of two, at most 256) or NULL; free takes what alloc gave (never NULL).
- * Both or neither may be NULL (default: the C library). Both must be callable from any thread. */
+/* alloc returns memory aligned to `alignment` (a power of two, at most 256) or NULL; free takes
+ * what alloc gave (never NULL). Both or neither may be NULL (default: the C library). Both must be
+ * callable from any thread. */
 typedef struct heed_allocator {
   void *(*alloc)(size_t size, size_t alignment, void *user);
   void (*free)(void *pointer, void *user);
   void *user;
 } heed_allocator;
 
-typedef enum heed_log_level { HEED_LOG_DEBUG = 0, HEED_LOG_INFO = 1, HEED_LOG_WARNING = 2 } heed_log_level;
+typedef enum heed_log_level {
+  HEED_LOG_DEBUG = 0,
+  HEED_LOG_INFO = 1,
+  HEED_LOG_WARNING = 2
+} heed_log_level;
 typedef void (*heed_log_function)(heed_log_level level, const char *line, void *user);
 
 typedef struct heed_context_desc {
@@ -159,18 +194,22 @@ typedef struct heed_context_desc {
   heed_log_function log; /* NULL: silent */
   void *log_user;
 } heed_context_desc;
-#define HEED_CONTEXT_DESC_INIT {sizeof(heed_context_desc), {NULL, NULL, NULL}, NULL, NULL}
+#define HEED_CONTEXT_DESC_INIT \
+  { sizeof(heed_context_desc), {NULL, NULL, NULL}, NULL, NULL }
 
 typedef struct heed_context heed_context;
 
 /* Copies desc (NULL: defaults). Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_context_create(const heed_context_desc *desc, heed_context **context, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_context_create(const heed_context_desc *desc,
+                                                        heed_context **context, heed_error *error);
 HEED_API void heed_context_destroy(heed_context *context);
 
-/* ------------------------------------------------------------------------------------------------ hooks: progress, cancel */
+/* ---------------------------------------------------------------------- hooks: progress, cancel */
 
-/* Phases: "read" (weights read and packed or uploaded, in bytes), "pipelines" (k of n), "run" (layer i of L). */
-typedef void (*heed_progress_function)(const char *phase, uint64_t done, uint64_t total, void *user);
+/* Phases: "read" (weights read and packed or uploaded, in bytes), "pipelines" (k of n), "run"
+ * (layer i of L). */
+typedef void (*heed_progress_function)(const char *phase, uint64_t done, uint64_t total,
+                                       void *user);
 /* true = stop; asked between layers and between tensors while loading. */
 typedef bool (*heed_cancel_function)(void *user);
 
@@ -180,11 +219,18 @@ typedef struct heed_hooks {
   heed_cancel_function cancel;
   void *user;
 } heed_hooks;
-#define HEED_HOOKS_INIT {sizeof(heed_hooks), NULL, NULL, NULL}
+#define HEED_HOOKS_INIT \
+  { sizeof(heed_hooks), NULL, NULL, NULL }
 
-/* --------------------------------------------------------------------------------------------------------------- tensors */
+/* -------------------------------------------------------------------------------------- tensors */
 
-typedef enum heed_dtype { HEED_F32 = 0, HEED_F16 = 1, HEED_BF16 = 2, HEED_U8 = 3, HEED_I32 = 4 } heed_dtype;
+typedef enum heed_dtype {
+  HEED_F32 = 0,
+  HEED_F16 = 1,
+  HEED_BF16 = 2,
+  HEED_U8 = 3,
+  HEED_I32 = 4
+} heed_dtype;
 
 #define HEED_MAX_RANK 6
 typedef struct heed_shape {
@@ -192,38 +238,44 @@ typedef struct heed_shape {
   uint32_t dim[HEED_MAX_RANK]; /* outermost first; unused entries 0 */
 } heed_shape;
 
-HEED_API const char *heed_dtype_name(heed_dtype dtype);  /* "F32" */
-HEED_API size_t heed_dtype_size(heed_dtype dtype);       /* bytes an element */
+HEED_API const char *heed_dtype_name(heed_dtype dtype);      /* "F32" */
+HEED_API size_t heed_dtype_size(heed_dtype dtype);           /* bytes an element */
 HEED_API uint64_t heed_shape_count(const heed_shape *shape); /* elements; 1 for rank 0 */
 
-/* ----------------------------------------------------------------------------------------------------------------- graph */
+/* ---------------------------------------------------------------------------------------- graph */
 
 typedef struct heed_graph heed_graph;
 
-/* A value of one graph. id 0 = none: what a failed define returns and what an absent optional input is. */
+/* A value of one graph. id 0 = none: what a failed define returns and what an absent optional input
+ * is. */
 typedef struct heed_value {
   uint32_t id;
 } heed_value;
 
 /* An empty graph. Statuses: OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_graph_create(heed_context *context, heed_graph **graph,
+                                                      heed_error *error);
 HEED_API void heed_graph_destroy(heed_graph *graph);
 
-/* heed_define_<op> checks its desc, infers the output shape and appends a node. On failure it returns the value 0 and the graph
- * keeps the first error; defining on a failed graph, or with a failed value as a required input, does nothing. So a graph can be
- * written straight down and asked once: */
+/* heed_define_<op> checks its desc, infers the output shape and appends a node. On failure it
+ * returns the value 0 and the graph keeps the first error; defining on a failed graph, or with a
+ * failed value as a required input, does nothing. So a graph can be written straight down and asked
+ * once: */
 HEED_NODISCARD HEED_API heed_status heed_graph_status(const heed_graph *graph, heed_error *error);
 
-/* Names a value (copies; replaces an older name). Names are unique in a graph. Allowed on value 0: does nothing. */
+/* Names a value (copies; replaces an older name). Names are unique in a graph. Allowed on value 0:
+ * does nothing. */
 HEED_API void heed_graph_name(heed_graph *graph, heed_value value, const char *name);
 /* Marks a value as a result: it is computed and can be read after a run. */
 HEED_API void heed_graph_output(heed_graph *graph, heed_value value);
-/* Nodes defined from here on belong to this stage (layer); progress is told and cancel asked between stages. Starts at 0. */
+/* Nodes defined from here on belong to this stage (layer); progress is told and cancel asked
+ * between stages. Starts at 0. */
 HEED_API void heed_graph_stage(heed_graph *graph, uint32_t stage);
-/* The value x [B, T, C] carries mask U8 [B, T], 1 = real token (none: no longer carries one). activation, add, layer_norm, linear, softmax,
- * lstm and gru hand it on to their result; inputs that carry different masks are an error. Multi-head attention, transformer blocks and
- * Luong's attention take it where no padding is given: query AND key (AND causal), as Keras' MultiHeadAttention does; their results
- * carry the query's. */
+/* The value x [B, T, C] carries mask U8 [B, T], 1 = real token (none: no longer carries one).
+ * activation, add, layer_norm, linear, softmax, lstm and gru hand it on to their result; inputs
+ * that carry different masks are an error. Multi-head attention, transformer blocks and Luong's
+ * attention take it where no padding is given: query AND key (AND causal), as Keras'
+ * MultiHeadAttention does; their results carry the query's. */
 HEED_API void heed_graph_carry_mask(heed_graph *graph, heed_value value, heed_value mask);
 /* The mask that a value carries, or 0. */
 HEED_API heed_value heed_graph_mask_of(const heed_graph *graph, heed_value value);
@@ -238,18 +290,23 @@ typedef struct heed_value_info {
   heed_shape shape;
   bool is_input, is_constant, is_output;
 } heed_value_info;
-HEED_NODISCARD HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value, heed_value_info *info);
+HEED_NODISCARD HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value,
+                                                          heed_value_info *info);
 
 /* An input: written with heed_session_write before a run. name is required. */
-HEED_API heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype, const heed_shape *shape);
+HEED_API heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,
+                                      const heed_shape *shape);
 
-/* Reads elements [first, first + count) of a constant as dtype F32 (or the constant's own dtype when it is U8 or I32). */
-typedef heed_status (*heed_constant_read)(void *user, uint64_t first, uint64_t count, void *to, heed_error *error);
+/* Reads elements [first, first + count) of a constant as dtype F32 (or the constant's own dtype
+ * when it is U8 or I32). */
+typedef heed_status (*heed_constant_read)(void *user, uint64_t first, uint64_t count, void *to,
+                                          heed_error *error);
 
 typedef struct heed_constant_desc {
   size_t struct_size;
   const char *name; /* may be NULL */
-  heed_dtype dtype; /* F32, U8 or I32 as the graph sees it; storage in the file may be F16 or BF16 behind `read` */
+  /* F32, U8 or I32 as the graph sees it; storage in the file may be F16 or BF16 behind `read` */
+  heed_dtype dtype;
   heed_shape shape;
   const void *data;        /* borrowed until the graph is destroyed; or NULL and */
   heed_constant_read read; /* called when a session is created */
@@ -257,14 +314,17 @@ typedef struct heed_constant_desc {
 } heed_constant_desc;
 HEED_API heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *desc);
 
-/* A view of `base` from element `offset` on with another shape; no copy. Used to name the parts of a stacked result. */
-HEED_API heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset, const heed_shape *shape);
+/* A view of `base` from element `offset` on with another shape; no copy. Used to name the parts of
+ * a stacked result. */
+HEED_API heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
+                                     const heed_shape *shape);
 
-/* The same elements under another shape of as many; no copy: a view, or of a constant a constant. Elements keep their order, so that
- * [B, T, H D] as [B, H, T, D] is not a split into heads: that is [B, T, H, D], then heed_define_permute with order 0 2 1 3. */
+/* The same elements under another shape of as many; no copy: a view, or of a constant a constant.
+ * Elements keep their order, so that [B, T, H D] as [B, H, T, D] is not a split into heads: that is
+ * [B, T, H, D], then heed_define_permute with order 0 2 1 3. */
 HEED_API heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape *shape);
 
-/* ------------------------------------------------------------------------------------------------------------------- ops */
+/* ------------------------------------------------------------------------------------------ ops */
 
 typedef enum heed_activation {
   HEED_ACTIVATION_NONE = 0,
@@ -286,7 +346,8 @@ typedef struct heed_activation_desc {
 } heed_activation_desc;
 HEED_API heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc);
 
-/* y = a + b, b broadcast over a's leading axes and wherever b's axis is 1 (numpy's rule, result has a's shape). */
+/* y = a + b, b broadcast over a's leading axes and wherever b's axis is 1 (numpy's rule, result has
+ * a's shape). */
 typedef struct heed_add_desc {
   size_t struct_size;
   heed_value a, b;
@@ -298,7 +359,8 @@ typedef heed_add_desc heed_multiply_desc;
 HEED_API heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *desc);
 
 #define HEED_CONCAT_MAX 4
-/* Joins 2..4 tensors along `axis`; the other axes equal, but a leading axis 0 of 1 is repeated to the largest (class tokens). */
+/* Joins 2..4 tensors along `axis`; the other axes equal, but a leading axis 0 of 1 is repeated to
+ * the largest (class tokens). */
 typedef struct heed_concat_desc {
   size_t struct_size;
   heed_value x[HEED_CONCAT_MAX];
@@ -322,7 +384,8 @@ typedef struct heed_softmax_desc {
 } heed_softmax_desc;
 HEED_API heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc);
 
-/* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016); gain, bias [C], constants. */
+/* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016); gain,
+ * bias [C], constants. */
 typedef struct heed_layer_norm_desc {
   size_t struct_size;
   heed_value x, gain, bias;
@@ -330,10 +393,11 @@ typedef struct heed_layer_norm_desc {
 } heed_layer_norm_desc;
 HEED_API heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc);
 
-/* y = activation(x weight^T + bias) + residual. x [..., K]; weight [N, K] (PyTorch's order), a constant; bias [N], a constant or
- * none; residual of y's shape or none.
- * heads > 0 writes head-major instead: x [B, T, K], N = parts H D -> y [parts, B, H, T, D] (parts 0 = 1), so that a stacked
- * query/key/value projection is one product whose parts are views of y. Not together with residual. */
+/* y = activation(x weight^T + bias) + residual. x [..., K]; weight [N, K] (PyTorch's order), a
+ * constant; bias [N], a constant or none; residual of y's shape or none.
+ * heads > 0 writes head-major instead: x [B, T, K], N = parts H D -> y [parts, B, H, T, D] (parts 0
+ * = 1), so that a stacked query/key/value projection is one product whose parts are views of y. Not
+ * together with residual. */
 typedef struct heed_linear_desc {
   size_t struct_size;
   heed_value x, weight, bias, residual;
@@ -342,16 +406,19 @@ typedef struct heed_linear_desc {
 } heed_linear_desc;
 HEED_API heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc);
 
-/* image [B, Cin, height, width] -> [B, (height/P)(width/P), C]: a convolution of kernel P and stride P; patches in raster order
- * (Dosovitskiy et al. 2021, 3.1). weight [C, Cin, P, P], bias [C] or none; constants. A rest smaller than P is left out. */
+/* image [B, Cin, height, width] -> [B, (height/P)(width/P), C]: a convolution of kernel P and
+ * stride P; patches in raster order (Dosovitskiy et al. 2021, 3.1). weight [C, Cin, P, P], bias [C]
+ * or none; constants. A rest smaller than P is left out. */
 typedef struct heed_patch_embedding_desc {
   size_t struct_size;
   heed_value image, weight, bias;
 } heed_patch_embedding_desc;
-HEED_API heed_value heed_define_patch_embedding(heed_graph *graph, const heed_patch_embedding_desc *desc);
+HEED_API heed_value heed_define_patch_embedding(heed_graph *graph,
+                                                const heed_patch_embedding_desc *desc);
 
-/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table gives a row of zeros. With mask_padding the result
- * carries the mask of its real tokens, those that are not padding_id (heed_graph_carry_mask). */
+/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table gives a row of
+ * zeros. With mask_padding the result carries the mask of its real tokens, those that are not
+ * padding_id (heed_graph_carry_mask). */
 typedef struct heed_embedding_desc {
   size_t struct_size;
   heed_value ids, table;
@@ -360,7 +427,8 @@ typedef struct heed_embedding_desc {
 } heed_embedding_desc;
 HEED_API heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc);
 
-/* The axes of x (F32 or I32, 1 to 6 axes) in another order, dense: y's axis i is x's axis order[i]. order names every axis once. */
+/* The axes of x (F32 or I32, 1 to 6 axes) in another order, dense: y's axis i is x's axis order[i].
+ * order names every axis once. */
 typedef struct heed_permute_desc {
   size_t struct_size;
   heed_value x;
@@ -368,20 +436,23 @@ typedef struct heed_permute_desc {
 } heed_permute_desc;
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
 
-/* Masks from token ids, as Keras' MultiHeadAttention combines them: query_ids I32 [B, Tq], key_ids I32 [B, Tk] -> U8 [B, Tq, Tk],
- * 1 = query is not padding AND key is not padding AND, when causal, k <= q. Without query_ids: U8 [B, Tk], 1 = real token, as
- * key_padding of an attention takes it. For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
+/* Masks from token ids, as Keras' MultiHeadAttention combines them: query_ids I32 [B, Tq], key_ids
+ * I32 [B, Tk] -> U8 [B, Tq, Tk], 1 = query is not padding AND key is not padding AND, when causal,
+ * k <= q. Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes it.
+ * For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
 typedef struct heed_attention_mask_desc {
   size_t struct_size;
   heed_value query_ids, key_ids;
   bool causal;
   int32_t padding_id;
 } heed_attention_mask_desc;
-HEED_API heed_value heed_define_attention_mask(heed_graph *graph, const heed_attention_mask_desc *desc);
+HEED_API heed_value heed_define_attention_mask(heed_graph *graph,
+                                               const heed_attention_mask_desc *desc);
 
-/* [length, width], a constant: sin on even and cos on odd columns 2i, 2i + 1 of position / 10000^(2i / width) (Vaswani et al. 2017,
- * 3.5), worked out in double. */
-HEED_API heed_value heed_define_positional_encoding(heed_graph *graph, uint32_t length, uint32_t width);
+/* [length, width], a constant: sin on even and cos on odd columns 2i, 2i + 1 of position /
+ * 10000^(2i / width) (Vaswani et al. 2017, 3.5), worked out in double. */
+HEED_API heed_value heed_define_positional_encoding(heed_graph *graph, uint32_t length,
+                                                    uint32_t width);
 
 typedef enum heed_score {
   HEED_SCORE_SCALED_DOT = 0, /* scale q . k */
@@ -389,14 +460,28 @@ typedef enum heed_score {
   HEED_SCORE_GENERAL = 2,    /* q W k^T (Luong et al. 2015) */
   HEED_SCORE_ADDITIVE = 3    /* va . tanh(q Wq + k Wk + b) (Bahdanau et al. 2015) */
 } heed_score;
-typedef enum heed_norm { HEED_NORM_SOFTMAX = 0, HEED_NORM_SPARSE_SOFTMAX = 1, HEED_NORM_SPARSEMAX = 2 } heed_norm;
-typedef enum heed_causal { HEED_CAUSAL_NONE = 0, HEED_CAUSAL_TOP_LEFT = 1, HEED_CAUSAL_BOTTOM_RIGHT = 2 } heed_causal;
-typedef enum heed_empty_row { HEED_EMPTY_ROW_ZERO = 0, HEED_EMPTY_ROW_NAN = 1, HEED_EMPTY_ROW_MEAN = 2 } heed_empty_row; /* mean: of all the row's values; one that is not finite counts as 0 */
+typedef enum heed_norm {
+  HEED_NORM_SOFTMAX = 0,
+  HEED_NORM_SPARSE_SOFTMAX = 1,
+  HEED_NORM_SPARSEMAX = 2
+} heed_norm;
+typedef enum heed_causal {
+  HEED_CAUSAL_NONE = 0,
+  HEED_CAUSAL_TOP_LEFT = 1,
+  HEED_CAUSAL_BOTTOM_RIGHT = 2
+} heed_causal;
+/* mean: of all the row's values; one that is not finite counts as 0 */
+typedef enum heed_empty_row {
+  HEED_EMPTY_ROW_ZERO = 0,
+  HEED_EMPTY_ROW_NAN = 1,
+  HEED_EMPTY_ROW_MEAN = 2
+} heed_empty_row;
 
 /* softmax(scale q k^T ...) v per head (Vaswani et al. 2017, 3.2.1).
- * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h uses key head h / (H / Hk).
- * Order: score, softcap, bias, masks, norm. All masks are ANDed, and a bias of -Inf hides as they do. A NaN or Inf in a hidden key or
- * value never reaches the output. A value that is not hidden takes part also with weight 0: 0 NaN = NaN. Logits are accumulated and
+ * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h
+ * uses key head h / (H / Hk). Order: score, softcap, bias, masks, norm. All masks are ANDed, and a
+ * bias of -Inf hides as they do. A NaN or Inf in a hidden key or value never reaches the output. A
+ * value that is not hidden takes part also with weight 0: 0 NaN = NaN. Logits are accumulated and
  * kept in F32. */
 typedef struct heed_attention_desc {
   size_t struct_size;
@@ -404,65 +489,82 @@ typedef struct heed_attention_desc {
   heed_value mask;          /* U8, 1 = may attend, [B|1, H|1, Tq, Tk] */
   heed_value key_padding;   /* U8 [B, Tk], 1 = real token */
   heed_value query_padding; /* U8 [B, Tq], 1 = real token */
-  heed_value bias;          /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1]; -Inf hides, a finite number never does */
+  /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1]; -Inf hides, a finite number never does */
+  heed_value bias;
   heed_score score;
-  heed_value w;            /* HEED_SCORE_GENERAL: F32 [D, D of key], a constant */
-  heed_value wq, wk, b, va; /* HEED_SCORE_ADDITIVE: F32 [D, A], [D of key, A], [A] or none, [A]; constants */
+  heed_value w; /* HEED_SCORE_GENERAL: F32 [D, D of key], a constant */
+  /* HEED_SCORE_ADDITIVE: F32 [D, A], [D of key, A], [A] or none, [A]; constants */
+  heed_value wq, wk, b, va;
   float scale; /* factor of q k^T for HEED_SCORE_SCALED_DOT; 0 = 1/sqrt(D) */
   heed_norm norm;
-  float threshold; /* HEED_NORM_SPARSE_SOFTMAX: weights under it are cut to 0 and the rest renormalised; 0 <= threshold <= 1 */
+  /* HEED_NORM_SPARSE_SOFTMAX: weights under it are cut to 0 and the rest renormalised; 0 <=
+   * threshold <= 1 */
+  float threshold;
   heed_causal causal;
-  bool window;                        /* key j is seen from query i only when */
-  int32_t window_left, window_right;  /* i + off - left <= j <= i + off + right, off as for causal; -1 = open */
-  float softcap;                      /* c tanh(s / c); 0 = off */
+  bool window; /* key j is seen from query i only when */
+  /* i + off - left <= j <= i + off + right, off as for causal; -1 = open */
+  int32_t window_left, window_right;
+  float softcap; /* c tanh(s / c); 0 = off */
   heed_empty_row empty_row;
   bool merge_heads; /* output [B, Tq, H Dv] instead of [B, H, Tq, Dv] */
-  /* Which rows of the weights come out when they are asked for: NULL = all. Copied. Row r of the weights is query rows[r]. */
+  /* Which rows of the weights come out when they are asked for: NULL = all. Copied. Row r of the
+   * weights is query rows[r]. */
   const uint32_t *rows;
   uint32_t row_count;
 } heed_attention_desc;
 
-/* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] cost nothing unless they are tapped, marked as output
- * or used. logits are what the norm sees: scaled, capped, biased; masked entries -Inf. The maps of the general and additive scores are
- * defined as linear nodes before the attention, so its query and key are the projected ones. */
+/* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] cost nothing unless they
+ * are tapped, marked as output or used. logits are what the norm sees: scaled, capped, biased;
+ * masked entries -Inf. The maps of the general and additive scores are defined as linear nodes
+ * before the attention, so its query and key are the projected ones. */
 typedef struct heed_attention_values {
   heed_value output, weights, logits;
 } heed_attention_values;
-HEED_API heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc);
+HEED_API heed_attention_values heed_define_attention(heed_graph *graph,
+                                                     const heed_attention_desc *desc);
 
-/* Linear attention (Katharopoulos et al. 2020) with features phi(x) = elu(x) + 1: query [B, H, Tq, D], key [B, H, Tk, D], value
- * [B, H, Tk, Dv] -> [B, H, Tq, Dv]; row i is phi(q_i) S / (phi(q_i) z), S = sum of phi(k_j) v_j^T, z = sum of phi(k_j), over all j or,
- * when causal (Tq = Tk), over j <= i. Cost and memory are linear in the tokens. recurrent: the same numbers token by token with one
- * state, as a decoder would; without it chunks of tokens run at the same time. A row whose divisor is 0 gives zeros. */
+/* Linear attention (Katharopoulos et al. 2020) with features phi(x) = elu(x) + 1: query [B, H, Tq,
+ * D], key [B, H, Tk, D], value [B, H, Tk, Dv] -> [B, H, Tq, Dv]; row i is phi(q_i) S / (phi(q_i)
+ * z), S = sum of phi(k_j) v_j^T, z = sum of phi(k_j), over all j or, when causal (Tq = Tk), over j
+ * <= i. Cost and memory are linear in the tokens. recurrent: the same numbers token by token with
+ * one
+ * state, as a decoder would; without it chunks of tokens run at the same time. A row whose divisor
+ * is 0 gives zeros. */
 typedef struct heed_linear_attention_desc {
   size_t struct_size;
   heed_value query, key, value;
   bool causal, recurrent;
 } heed_linear_attention_desc;
-HEED_API heed_value heed_define_linear_attention(heed_graph *graph, const heed_linear_attention_desc *desc);
+HEED_API heed_value heed_define_linear_attention(heed_graph *graph,
+                                                 const heed_linear_attention_desc *desc);
 
-/* One layer of an LSTM or GRU in one direction, PyTorch's layout and names: x [B, T, I]; weight_ih [G H, I], weight_hh [G H, H],
- * bias_ih, bias_hh [G H] or none, constants; G = 4 gates i f g o (lstm) or 3 gates r z n (gru: the reset gate acts after the product).
- * h, c [B, H]: the states before the first token, none = zeros; c for lstm alone. reverse: from the last token to the first. */
+/* One layer of an LSTM or GRU in one direction, PyTorch's layout and names: x [B, T, I]; weight_ih
+ * [G H, I], weight_hh [G H, H], bias_ih, bias_hh [G H] or none, constants; G = 4 gates i f g o
+ * (lstm) or 3 gates r z n (gru: the reset gate acts after the product). h, c [B, H]: the states
+ * before the first token, none = zeros; c for lstm alone. reverse: from the last token to the
+ * first. */
 typedef struct heed_recurrent_desc {
   size_t struct_size;
   heed_value x, weight_ih, weight_hh, bias_ih, bias_hh;
   heed_value h, c;
   bool reverse;
 } heed_recurrent_desc;
-/* y [B, T, H] in the order of x also when reversed; h, c [B, H] after the token that came last (c none for gru). */
+/* y [B, T, H] in the order of x also when reversed; h, c [B, H] after the token that came last (c
+ * none for gru). */
 typedef struct heed_recurrent_values {
   heed_value y, h, c;
 } heed_recurrent_values;
 HEED_API heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_desc *desc);
 HEED_API heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_desc *desc);
 
-/* ------------------------------------------------------------------------------------------------ layers composed of ops */
+/* ----------------------------------------------------------------------- layers composed of ops */
 
-/* Projections, heads, attention, output projection (Vaswani et al. 2017, 3.2.2). query [B, Tq, C], key_value [B, Tk, K] (none = query:
- * self-attention). Weights as PyTorch's nn.MultiheadAttention has them, [out, in], constants: either in_weight [3C, C] and in_bias
- * [3C] stacked for query, key, value, or q, k and v of their own; biases may be none. heads divides the width. Dropout is the
- * identity at inference and so is not there. output [B, Tq, C]; weights and logits [B, H, Tq, Tk]. */
+/* Projections, heads, attention, output projection (Vaswani et al. 2017, 3.2.2). query [B, Tq, C],
+ * key_value [B, Tk, K] (none = query: self-attention). Weights as PyTorch's nn.MultiheadAttention
+ * has them, [out, in], constants: either in_weight [3C, C] and in_bias [3C] stacked for query, key,
+ * value, or q, k and v of their own; biases may be none. heads divides the width. Dropout is the
+ * identity at inference and so is not there. output [B, Tq, C]; weights and logits [B, H, Tq,
+ * Tk]. */
 typedef struct heed_multi_head_attention_desc {
   size_t struct_size;
   heed_value query, key_value;
@@ -470,11 +572,13 @@ typedef struct heed_multi_head_attention_desc {
   heed_value q_weight, k_weight, v_weight, q_bias, k_bias, v_bias;
   heed_value o_weight, o_bias;
   uint32_t heads;
-  heed_value mask, key_padding, query_padding, bias; /* as in heed_attention_desc; paddings not given: what the inputs carry */
+  /* as in heed_attention_desc; paddings not given: what the inputs carry */
+  heed_value mask, key_padding, query_padding, bias;
   heed_causal causal;
   heed_value residual; /* [B, Tq, C], added to the output; or none */
 } heed_multi_head_attention_desc;
-HEED_API heed_attention_values heed_define_multi_head_attention(heed_graph *graph, const heed_multi_head_attention_desc *desc);
+HEED_API heed_attention_values
+heed_define_multi_head_attention(heed_graph *graph, const heed_multi_head_attention_desc *desc);
 
 /* A weight and its bias (or gain and bias of a norm). */
 typedef struct heed_affine {
@@ -485,9 +589,11 @@ typedef struct heed_attention_weights {
   heed_affine in, out;
 } heed_attention_weights;
 
-/* An encoder block, or with memory a decoder block: x + self-attention, with memory x + attention on it, x + linear2(activation(
- * linear1)); each with a norm after the sum, or before the part when pre_norm. PyTorch's nn.TransformerEncoderLayer (norm1 self, norm2
- * feed forward) and nn.TransformerDecoderLayer (norm1 self, norm2 memory, norm3 feed forward) at inference. x [B, T, C], memory
+/* An encoder block, or with memory a decoder block: x + self-attention, with memory x + attention
+ * on it, x + linear2(activation( linear1)); each with a norm after the sum, or before the part when
+ * pre_norm. PyTorch's nn.TransformerEncoderLayer (norm1 self, norm2 feed forward) and
+ * nn.TransformerDecoderLayer (norm1 self, norm2 memory, norm3 feed forward) at inference. x [B, T,
+ * C], memory
  * [B, Tm, C]; paddings U8, 1 = real token. */
 typedef struct heed_transformer_block_desc {
   size_t struct_size;
@@ -502,13 +608,16 @@ typedef struct heed_transformer_block_desc {
 } heed_transformer_block_desc;
 typedef struct heed_transformer_block_values {
   heed_value y;
-  heed_attention_values self, cross; /* output: with the residual, before the norm of a post-norm block */
+  /* output: with the residual, before the norm of a post-norm block */
+  heed_attention_values self, cross;
 } heed_transformer_block_values;
-HEED_API heed_transformer_block_values heed_define_transformer_block(heed_graph *graph, const heed_transformer_block_desc *desc);
+HEED_API heed_transformer_block_values
+heed_define_transformer_block(heed_graph *graph, const heed_transformer_block_desc *desc);
 
-/* Global attention of Luong et al. 2015: decoder [B, Td, C], encoder [B, Te, E], encoder_padding U8 [B, Te] (1 = real) or none. Scores:
- * DOT; GENERAL h wa s, wa [C, E]; ADDITIVE, there "concat", va . tanh(wa [h; s]), wa [A, C + E], va [A]. wc [N, E + C], wc_bias [N] or
- * none. output [B, Td, N] = tanh(wc [context; h]), context [B, Td, E], weights [B, Td, Te]. */
+/* Global attention of Luong et al. 2015: decoder [B, Td, C], encoder [B, Te, E], encoder_padding U8
+ * [B, Te] (1 = real) or none. Scores: DOT; GENERAL h wa s, wa [C, E]; ADDITIVE, there "concat", va
+ * . tanh(wa [h; s]), wa [A, C + E], va [A]. wc [N, E + C], wc_bias [N] or none. output [B, Td, N] =
+ * tanh(wc [context; h]), context [B, Td, E], weights [B, Td, Te]. */
 typedef struct heed_luong_attention_desc {
   size_t struct_size;
   heed_value decoder, encoder, encoder_padding;
@@ -518,37 +627,46 @@ typedef struct heed_luong_attention_desc {
 typedef struct heed_luong_attention_values {
   heed_value output, context, weights;
 } heed_luong_attention_values;
-HEED_API heed_luong_attention_values heed_define_luong_attention(heed_graph *graph, const heed_luong_attention_desc *desc);
+HEED_API heed_luong_attention_values
+heed_define_luong_attention(heed_graph *graph, const heed_luong_attention_desc *desc);
 
-/* -------------------------------------------------------------------------------------------------------------- backends */
+/* ------------------------------------------------------------------------------------- backends */
 
 typedef struct heed_backend heed_backend;
 
 typedef struct heed_cpu_desc {
   size_t struct_size;
-  uint32_t threads;  /* 0: one a core */
-  const char *level; /* NULL: the best here; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128" */
+  uint32_t threads; /* 0: one a core */
+  const char
+      *level; /* NULL: the best here; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128" */
 } heed_cpu_desc;
-#define HEED_CPU_DESC_INIT {sizeof(heed_cpu_desc), 0, NULL}
+#define HEED_CPU_DESC_INIT \
+  { sizeof(heed_cpu_desc), 0, NULL }
 
 /* The CPU backend. Results do not depend on the number of threads, bit for bit. Borrows context.
  * Statuses: UNSUPPORTED (level not built or not on this machine), OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc, heed_backend **backend, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_cpu_backend_create(heed_context *context,
+                                                            const heed_cpu_desc *desc,
+                                                            heed_backend **backend,
+                                                            heed_error *error);
 HEED_API void heed_backend_destroy(heed_backend *backend);
-HEED_API const char *heed_backend_name(const heed_backend *backend);   /* "cpu", "vulkan" */
-HEED_API const char *heed_backend_device(const heed_backend *backend); /* "AVX-512, 2 threads"; valid as long as the backend */
+HEED_API const char *heed_backend_name(const heed_backend *backend); /* "cpu", "vulkan" */
+HEED_API const char *heed_backend_device(
+    const heed_backend *backend); /* "AVX-512, 2 threads"; valid as long as the backend */
 
 /* The i-th CPU level usable on this machine, best first; NULL past the end. */
 HEED_API const char *heed_cpu_level(uint32_t index);
 
-/* -------------------------------------------------------------------------------------------------------- plan, session */
+/* -------------------------------------------------------------------------------- plan, session */
 
 typedef struct heed_plan heed_plan;
 typedef struct heed_session heed_session;
 
-/* How attentions hold their scores; what they mean does not depend on it. Streamed: tiles of keys, so that memory does not grow with
- * Tq Tk; with weights or logits wanted, a first pass over the keys gathers maximum and sum of every row and a second one writes
- * normalised tiles; without, one pass with a running maximum. Sparse norms are always resident, and so is everything on software Vulkan
+/* How attentions hold their scores; what they mean does not depend on it. Streamed: tiles of keys,
+ * so that memory does not grow with Tq Tk; with weights or logits wanted, a first pass over the
+ * keys gathers maximum and sum of every row and a second one writes normalised tiles; without, one
+ * pass with a running maximum. Sparse norms are always resident, and so is everything on software
+ * Vulkan
  * devices. */
 typedef enum heed_attention_mode {
   HEED_ATTENTION_MODE_AUTO = 0,     /* the backend's choice for the sizes */
@@ -560,62 +678,78 @@ typedef struct heed_plan_desc {
   size_t struct_size;
   const heed_value *taps; /* further values to keep for reading; copied */
   uint32_t tap_count;
-  heed_attention_mode attention; /* of every attention where the backend has that mode for its sizes */
+  /* of every attention where the backend has that mode for its sizes */
+  heed_attention_mode attention;
 } heed_plan_desc;
-#define HEED_PLAN_DESC_INIT {sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO}
+#define HEED_PLAN_DESC_INIT \
+  { sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO }
 
 /* In bytes, known before anything is allocated. */
 typedef struct heed_memory {
-  uint64_t weights;   /* constants as the backend keeps them */
-  uint64_t arena;     /* inputs, intermediate values, outputs and taps, by lifetimes */
-  uint64_t taps;      /* the part of the arena that is there only because values were tapped (their own sizes) */
+  uint64_t weights; /* constants as the backend keeps them */
+  uint64_t arena;   /* inputs, intermediate values, outputs and taps, by lifetimes */
+  /* the part of the arena that is there only because values were tapped (their own sizes) */
+  uint64_t taps;
   uint64_t workspace; /* scratch of kernels, staging */
 } heed_memory;
 
-/* Order, lifetimes and memory of everything that the graph's outputs and the taps need. Borrows graph and backend.
- * Statuses: INVALID_ARGUMENT (also the graph's own first error), UNSUPPORTED, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc, heed_plan **plan, heed_error *error);
+/* Order, lifetimes and memory of everything that the graph's outputs and the taps need. Borrows
+ * graph and backend. Statuses: INVALID_ARGUMENT (also the graph's own first error), UNSUPPORTED,
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend,
+                                                     const heed_plan_desc *desc, heed_plan **plan,
+                                                     heed_error *error);
 HEED_API void heed_plan_destroy(heed_plan *plan);
 HEED_API void heed_plan_memory(const heed_plan *plan, heed_memory *memory);
 
 /* A kernel that a backend takes for a step. */
 typedef struct heed_plan_kernel {
   const char *name, *tier; /* "linear_half", "half" */
-  uint32_t tile[2];        /* of a workgroup: rows and columns; query rows and keys at a time; rows and invocations a row; 0, 0: elements in any order */
+  /* of a workgroup: rows and columns; query rows and keys at a time; rows and invocations a row; 0,
+   * 0: elements in any order */
+  uint32_t tile[2];
   uint32_t dispatches;
 } heed_plan_kernel;
 #define HEED_STEP_KERNELS 6
 
 typedef struct heed_plan_step {
-  const char *op;      /* "linear" */
-  const char *output;  /* name of the first output, or "" */
+  const char *op;     /* "linear" */
+  const char *output; /* name of the first output, or "" */
   uint32_t stage;
-  heed_shape shape;    /* of the first output */
-  uint64_t flops;      /* a multiply and an add are 2 */
-  uint64_t bytes;      /* read and written once each */
-  const char *mode;    /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
-  uint64_t map_bytes;  /* of an attention: what all its weights take, whether this plan wants them or not; else 0 */
-  uint32_t dispatches; /* kernels that the backend starts for it */
+  heed_shape shape; /* of the first output */
+  uint64_t flops;   /* a multiply and an add are 2 */
+  uint64_t bytes;   /* read and written once each */
+  const char *mode; /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
+  /* of an attention: what all its weights take, whether this plan wants them or not; else 0 */
+  uint64_t map_bytes;
+  uint32_t dispatches;   /* kernels that the backend starts for it */
   uint32_t kernel_count; /* of those that differ, where the backend says which (Vulkan); else 0 */
   heed_plan_kernel kernel[HEED_STEP_KERNELS];
 } heed_plan_step;
 HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
 HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
 
-/* Allocates, loads the weights, makes pipelines. Borrows plan. Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*, IO,
- * INVALID_FILE, CANCELLED. */
-HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session, heed_error *error);
+/* Allocates, loads the weights, makes pipelines. Borrows plan. Statuses: OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, DEVICE_*, IO, INVALID_FILE, CANCELLED. */
+HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks,
+                                                        heed_session **session, heed_error *error);
 HEED_API void heed_session_destroy(heed_session *session);
 /* The graph that the session runs. */
 HEED_API const heed_graph *heed_session_graph(const heed_session *session);
 /* Copies a whole input in; bytes must be its size. An input that was never written is zero. */
-HEED_NODISCARD HEED_API heed_status heed_session_write(heed_session *session, heed_value input, const void *data, size_t bytes, heed_error *error);
-/* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED, DEVICE_LOST, DEVICE_FAILED. */
-HEED_NODISCARD HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error);
-/* The same run in parts, for callers who must look at events between layers and cannot be called back: runs from step *step (0 at first)
- * to the end of its stage and moves *step there; the run is done when it is heed_plan_step_count. Statuses: also UNSUPPORTED (a backend
- * that runs all at once), INVALID_ARGUMENT (*step past the end). */
-HEED_NODISCARD HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_write(heed_session *session, heed_value input,
+                                                       const void *data, size_t bytes,
+                                                       heed_error *error);
+/* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED,
+ * DEVICE_LOST, DEVICE_FAILED. */
+HEED_NODISCARD HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks,
+                                                     heed_error *error);
+/* The same run in parts, for callers who must look at events between layers and cannot be called
+ * back: runs from step *step (0 at first) to the end of its stage and moves *step there; the run is
+ * done when it is heed_plan_step_count. Statuses: also UNSUPPORTED (a backend that runs all at
+ * once), INVALID_ARGUMENT (*step past the end). */
+HEED_NODISCARD HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step,
+                                                          heed_error *error);
 
 /* The caller's clock: microseconds from any beginning. */
 typedef struct heed_clock {
@@ -626,17 +760,26 @@ typedef struct heed_step_time {
   uint32_t dispatches;
   double microseconds;
 } heed_step_time;
-/* One run in which no step begins before the one before it has ended, with the time of each: times[heed_plan_step_count]. A device that
- * has a clock of its own is asked for that one. Statuses: as heed_session_run, UNSUPPORTED (a device without timestamps), OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_session_profile(heed_session *session, const heed_clock *clock, heed_step_time *times, heed_error *error);
-/* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not kept by this plan). */
-HEED_NODISCARD HEED_API heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first, uint64_t count, void *to, heed_error *error);
-/* An output or tap where it lies, without a copy; valid until the next run or the session's end. Statuses: INVALID_ARGUMENT (not kept by
- * this plan), UNSUPPORTED (it does not lie in the program's own memory). */
-HEED_NODISCARD HEED_API heed_status heed_session_view(heed_session *session, heed_value value, const void **data, heed_error *error);
+/* One run in which no step begins before the one before it has ended, with the time of each:
+ * times[heed_plan_step_count]. A device that has a clock of its own is asked for that one.
+ * Statuses: as heed_session_run, UNSUPPORTED (a device without timestamps), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_session_profile(heed_session *session,
+                                                         const heed_clock *clock,
+                                                         heed_step_time *times, heed_error *error);
+/* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not
+ * kept by this plan). */
+HEED_NODISCARD HEED_API heed_status heed_session_read(heed_session *session, heed_value value,
+                                                      uint64_t first, uint64_t count, void *to,
+                                                      heed_error *error);
+/* An output or tap where it lies, without a copy; valid until the next run or the session's end.
+ * Statuses: INVALID_ARGUMENT (not kept by this plan), UNSUPPORTED (it does not lie in the program's
+ * own memory). */
+HEED_NODISCARD HEED_API heed_status heed_session_view(heed_session *session, heed_value value,
+                                                      const void **data, heed_error *error);
 
-/* A stream of runs of one session, so that a device works on one item while the next is copied in and the one before is copied out.
- * Items come out in the order in which they went in, with the same bits as one by one; each has an error of its own. Typical use:
+/* A stream of runs of one session, so that a device works on one item while the next is copied in
+ * and the one before is copied out. Items come out in the order in which they went in, with the
+ * same bits as one by one; each has an error of its own. Typical use:
  *   for (i = 0; i < n + in_flight; i++) {
  *     if (i >= in_flight) heed_stream_collect(stream, outputs of item i - in_flight, &error);
  *     if (i < n) heed_stream_submit(stream, inputs of item i, &error);
@@ -646,31 +789,46 @@ typedef struct heed_stream heed_stream;
 
 typedef struct heed_stream_desc {
   size_t struct_size;
-  uint32_t in_flight;       /* most items that were submitted and not collected, 1 to 8; 0 = 2; each takes the bytes of its inputs and outputs */
-  const heed_value *inputs; /* given with every item; inputs not listed keep what heed_session_write gave them */
+  /* most items that were submitted and not collected, 1 to 8; 0 = 2; each takes the bytes of its
+   * inputs and outputs */
+  uint32_t in_flight;
+  /* given with every item; inputs not listed keep what heed_session_write gave them */
+  const heed_value *inputs;
   uint32_t input_count;
   const heed_value *outputs; /* outputs or taps */
   uint32_t output_count;
 } heed_stream_desc;
 
-/* Copies desc, borrows session, which must not be written, run or read while items are in flight (INVALID_ARGUMENT). Statuses:
- * INVALID_ARGUMENT (not an input, not kept), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*. */
-HEED_NODISCARD HEED_API heed_status heed_stream_create(heed_session *session, const heed_stream_desc *desc, heed_stream **stream, heed_error *error);
+/* Copies desc, borrows session, which must not be written, run or read while items are in flight
+ * (INVALID_ARGUMENT). Statuses: INVALID_ARGUMENT (not an input, not kept), OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_stream_create(heed_session *session,
+                                                       const heed_stream_desc *desc,
+                                                       heed_stream **stream, heed_error *error);
 /* Waits for what is in flight, and forgets it. */
 HEED_API void heed_stream_destroy(heed_stream *stream);
-/* Starts the next item: inputs[input_count], each a whole input, copied. Allocates nothing. INVALID_ARGUMENT when in_flight items wait to
- * be collected or an input is missing; what else goes wrong is the item's error and comes when it is collected. */
-HEED_NODISCARD HEED_API heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, heed_error *error);
-/* Waits for the oldest item and copies its outputs[output_count], each a whole value; NULL leaves one out. Allocates nothing. Statuses:
- * as heed_session_run for this item; INVALID_ARGUMENT when nothing is in flight. */
-HEED_NODISCARD HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_error *error);
+/* Starts the next item: inputs[input_count], each a whole input, copied. Allocates nothing.
+ * INVALID_ARGUMENT when in_flight items wait to be collected or an input is missing; what else goes
+ * wrong is the item's error and comes when it is collected. */
+HEED_NODISCARD HEED_API heed_status heed_stream_submit(heed_stream *stream,
+                                                       const void *const *inputs,
+                                                       heed_error *error);
+/* Waits for the oldest item and copies its outputs[output_count], each a whole value; NULL leaves
+ * one out. Allocates nothing. Statuses: as heed_session_run for this item; INVALID_ARGUMENT when
+ * nothing is in flight. */
+HEED_NODISCARD HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs,
+                                                        heed_error *error);
 
-/* One row of an attention's weights, and its logits, recomputed on demand from kept query and key: so that maps of long inputs
- * need not be held. `weights` is the attention's weights value; its query and key (and mask inputs) must be kept by the plan (tap
- * or output; not for the general and additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may
- * be NULL. Same semantics as the op, accumulated in double. */
-HEED_NODISCARD HEED_API heed_status heed_session_attention_row(heed_session *session, heed_value weights, uint32_t batch, uint32_t head, uint32_t query,
-                                                float *to, float *logits, heed_error *error);
+/* One row of an attention's weights, and its logits, recomputed on demand from kept query and key:
+ * so that maps of long inputs need not be held. `weights` is the attention's weights value; its
+ * query and key (and mask inputs) must be kept by the plan (tap or output; not for the general and
+ * additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may be
+ * NULL. Same semantics as the op, accumulated in double. */
+HEED_NODISCARD HEED_API heed_status heed_session_attention_row(heed_session *session,
+                                                               heed_value weights, uint32_t batch,
+                                                               uint32_t head, uint32_t query,
+                                                               float *to, float *logits,
+                                                               heed_error *error);
 
 /* Several rows on demand: of one head, or of the mean over heads. */
 typedef struct heed_attention_map_desc {
@@ -681,11 +839,15 @@ typedef struct heed_attention_map_desc {
   uint32_t row_count;
 } heed_attention_map_desc;
 /* to [row_count or Tq, Tk]. As heed_session_attention_row, with a head's keys read once. */
-HEED_NODISCARD HEED_API heed_status heed_session_attention_map(heed_session *session, heed_value weights, const heed_attention_map_desc *desc, float *to, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_session_attention_map(heed_session *session,
+                                                               heed_value weights,
+                                                               const heed_attention_map_desc *desc,
+                                                               float *to, heed_error *error);
 
-/* ---------------------------------------------------------------------------------------------------------------- models */
+/* --------------------------------------------------------------------------------------- models */
 
-/* Where bytes come from: `bytes`, or `read`, which copies [offset, offset + count) and is never asked past `size`. */
+/* Where bytes come from: `bytes`, or `read`, which copies [offset, offset + count) and is never
+ * asked past `size`. */
 typedef struct heed_source {
   uint64_t size;
   const void *bytes;
@@ -693,8 +855,9 @@ typedef struct heed_source {
   void *user;
 } heed_source;
 
-/* A file of a model folder, by its name there: "config.json", "preprocessor_config.json", "model.safetensors",
- * "model.safetensors.index.json", "model-00001-of-00002.safetensors"; a single timm file may have any name ending in .safetensors. */
+/* A file of a model folder, by its name there: "config.json", "preprocessor_config.json",
+ * "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors"; a single
+ * timm file may have any name ending in .safetensors. */
 typedef struct heed_model_file {
   const char *name;
   heed_source source;
@@ -702,21 +865,29 @@ typedef struct heed_model_file {
 
 typedef struct heed_model_desc {
   size_t struct_size;
-  const heed_model_file *files; /* the array is copied; what the sources point to is borrowed until the model is destroyed */
+  /* the array is copied; what the sources point to is borrowed until the model is destroyed */
+  const heed_model_file *files;
   uint32_t file_count;
 } heed_model_desc;
 
 typedef struct heed_model heed_model;
 
-/* Reads headers and config, matches tensor names of the families ViT, DINO, DeiT (both Hugging Face key styles, with or without
- * prefix) and timm, and checks every shape; reads no weights yet. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model, heed_error *error);
+/* Reads headers and config, matches tensor names of the families ViT, DINO, DeiT (both Hugging Face
+ * key styles, with or without prefix) and timm, and checks every shape; reads no weights yet.
+ * Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_model_open(heed_context *context,
+                                                    const heed_model_desc *desc, heed_model **model,
+                                                    heed_error *error);
 HEED_API void heed_model_destroy(heed_model *model);
 
 typedef struct heed_model_info {
-  const char *family;    /* "vit", "deit", "dinov2", "dinov2_with_registers", "dinov2 (original)", "timm" ...; a literal */
-  const char *positions; /* how positions are resized for another grid: "bicubic", "bicubic, antialiased" ...; a literal */
-  bool family_assumed;   /* taken for timm's by its names, which others' files have too, as no config.json says whose it is */
+  const char *family;    /* "vit", "deit", "dinov2", "dinov2_with_registers", "dinov2 (original)",
+                            "timm" ...; a literal */
+  const char *positions; /* how positions are resized for another grid: "bicubic", "bicubic,
+                            antialiased" ...; a literal */
+  /* taken for timm's by its names, which others' files have too, as no config.json says whose it
+   * is */
+  bool family_assumed;
   uint32_t image_size, channels, patch, width, layers, heads, mlp_width;
   uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
   uint32_t classes;       /* 0: no classifier */
@@ -727,7 +898,8 @@ typedef struct heed_model_info {
   uint32_t tensors_used, tensors_unused;
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
-/* The label of a class from the config, or "class N" when there is none. Valid as long as the model. */
+/* The label of a class from the config, or "class N" when there is none. Valid as long as the
+ * model. */
 HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
 
 typedef struct heed_tensor_info {
@@ -738,43 +910,56 @@ typedef struct heed_tensor_info {
   heed_shape shape;
   uint64_t bytes;
   bool used;
-  /* What the model reads from it: the Hugging Face name of that part, '#' being the layer's number, '|' before other names of it; NULL: nothing,
-   * or a model that knows its tensors by these very names. In timm's files query, key and value are one tensor: its role is the query's. */
+  /* What the model reads from it: the Hugging Face name of that part, '#' being the layer's number,
+   * '|' before other names of it; NULL: nothing, or a model that knows its tensors by these very
+   * names. In timm's files query, key and value are one tensor: its role is the query's. */
   const char *role;
   uint32_t layer; /* of the role */
 } heed_tensor_info;
 HEED_API uint32_t heed_model_tensor_count(const heed_model *model);
 HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info);
-/* The index-th optional part that the files have no tensor for, as `role` above; NULL after the last. (A part that is needed and missing is an
- * error of heed_model_open, which names it.) */
+/* The index-th optional part that the files have no tensor for, as `role` above; NULL after the
+ * last. (A part that is needed and missing is an error of heed_model_open, which names it.) */
 HEED_API const char *heed_model_absent(const heed_model *model, uint32_t index);
 
 typedef struct heed_build_desc {
   size_t struct_size;
-  uint32_t batch;         /* 0 = 1 */
-  uint32_t height, width; /* of pixel_values; 0 = the model's image_size. Positions are interpolated by the family's rule. */
-  const uint32_t *rows;   /* as heed_attention_desc.rows: which query rows of the attention weights come out; NULL = all */
+  uint32_t batch; /* 0 = 1 */
+  /* of pixel_values; 0 = the model's image_size. Positions are interpolated by the family's
+   * rule. */
+  uint32_t height, width;
+  /* as heed_attention_desc.rows: which query rows of the attention weights come out; NULL = all */
+  const uint32_t *rows;
   uint32_t row_count;
-  /* Attention that can be changed from run to run, by inputs that must be written before the first one: token_mask U8 [B, T], 0 = no
-   * token looks there (1 = real, as key_padding); for each layer layer.i.attention.mask U8 [1, H, T, T], 1 = may attend;
-   * layer.i.attention.offset F32 [1, 1, C], added to what the heads give (C = H D, head by head); and layer.i.attention.gain F32 [H], by
-   * which each head's share, offset included, is multiplied before the projection. A head of an empty mask gives zeros, or by empty_row
-   * the mean of its values, as if it looked everywhere alike; an offset in its place gives what one likes. */
+  /* Attention that can be changed from run to run, by inputs that must be written before the first
+   * one: token_mask U8 [B, T], 0 = no token looks there (1 = real, as key_padding); for each layer
+   * layer.i.attention.mask U8 [1, H, T, T], 1 = may attend; layer.i.attention.offset F32 [1, 1, C],
+   * added to what the heads give (C = H D, head by head); and layer.i.attention.gain F32 [H], by
+   * which each head's share, offset included, is multiplied before the projection. A head of an
+   * empty mask gives zeros, or by empty_row the mean of its values, as if it looked everywhere
+   * alike; an offset in its place gives what one likes. */
   bool intervene;
   heed_empty_row empty_row; /* as heed_attention_desc.empty_row */
   float temperature;        /* logits of every attention are divided by it; 0 = 1 */
-  bool classes_only; /* for who wants logits or pooler_output alone: after the last layer's keys and values only the tokens that these read */
+  /* for who wants logits or pooler_output alone: after the last layer's keys and values only the
+   * tokens that these read */
+  bool classes_only;
 } heed_build_desc;
 
-/* The model as a graph (defaults with desc NULL). Borrows model. Input: pixel_values [B, C, height, width]. Outputs: logits
- * [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output [B, C] where there is a pooler.
- * Values that can be tapped, i = 0 .. L-1: embeddings, layer.i.query, .key, .value [B, H, T, D], layer.i.attention.weights and
- * .logits [B, H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection), layer.i.output [B, T, C]. With classes_only
- * (and not intervene) the last layer's attention and output and last_hidden_state have R rows, CLS and where it is read the distillation token,
- * in the place of T; the numbers are the same bits. */
-HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph, heed_error *error);
+/* The model as a graph (defaults with desc NULL). Borrows model. Input: pixel_values [B, C, height,
+ * width]. Outputs: logits [B, classes] where there is a classifier, last_hidden_state [B, T, C],
+ * pooler_output [B, C] where there is a pooler. Values that can be tapped, i = 0 .. L-1:
+ * embeddings, layer.i.query, .key, .value [B, H, T, D], layer.i.attention.weights and .logits [B,
+ * H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection),
+ * layer.i.output [B, T, C]. With classes_only (and not intervene) the last layer's attention and
+ * output and last_hidden_state have R rows, CLS and where it is read the distillation token, in the
+ * place of T; the numbers are the same bits. */
+HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
+                                                     const heed_build_desc *desc,
+                                                     heed_graph **graph, heed_error *error);
 
-/* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB") does), rows `stride` bytes apart. */
+/* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB")
+ * does), rows `stride` bytes apart. */
 typedef struct heed_image {
   const uint8_t *pixels;
   uint32_t width, height, channels;
@@ -783,91 +968,135 @@ typedef struct heed_image {
 
 typedef enum heed_resize_mode {
   HEED_RESIZE_NONE = 0,
-  HEED_RESIZE_SQUASH = 1,    /* to width x height exactly */
+  HEED_RESIZE_SQUASH = 1,     /* to width x height exactly */
   HEED_RESIZE_SHORT_SIDE = 2, /* short side to `short_side`, aspect kept */
-  HEED_RESIZE_WHOLE = 3       /* as large as fits into width x height, aspect kept; what a crop of that size adds is the mean colour */
+  HEED_RESIZE_WHOLE = 3 /* as large as fits into width x height, aspect kept; what a crop of that
+                           size adds is the mean colour */
 } heed_resize_mode;
 
 /* Preprocessing as preprocessor_config.json says it. */
 typedef struct heed_preprocess {
   heed_resize_mode resize;
   uint32_t width, height, short_side;
-  uint32_t resample; /* Pillow's numbers: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming */
+  /* Pillow's numbers: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming */
+  uint32_t resample;
   uint32_t crop_width, crop_height; /* centre crop; 0 = none */
   float rescale;                    /* factor, 1/255 */
   float mean[3], std[3];            /* (x rescale - mean) / std */
 } heed_preprocess;
 HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
 
-/* Makes of a model's preprocessing one that shows it the whole picture: as large as fits into what the model is given otherwise, in the
- * middle, its aspect kept; what is left over is the mean colour, which is 0 in pixel_values. The model was not trained so. Where nothing is
- * cropped and the aspect kept anyway, nothing changes. */
+/* Makes of a model's preprocessing one that shows it the whole picture: as large as fits into what
+ * the model is given otherwise, in the middle, its aspect kept; what is left over is the mean
+ * colour, which is 0 in pixel_values. The model was not trained so. Where nothing is cropped and
+ * the aspect kept anyway, nothing changes. */
 HEED_API void heed_preprocess_fit_whole(heed_preprocess *preprocess);
 
-/* The part of the picture that the model sees, in the picture's own pixels (may be fractional; may lie outside for a padded crop). */
+/* The part of the picture that the model sees, in the picture's own pixels (may be fractional; may
+ * lie outside for a padded crop). */
 typedef struct heed_region {
   double x, y, width, height;
 } heed_region;
 
 /* The size of pixel_values for a picture of this size. Statuses: INVALID_ARGUMENT. */
-HEED_NODISCARD HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height, uint32_t *out_width,
-                                          uint32_t *out_height, heed_error *error);
-/* picture -> pixel_values [3, out_height, out_width]; equal to Pillow's resize on 8-bit pixels, then rescale and normalise.
- * region (nullable): what part of the picture was seen. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_preprocess_image(heed_context *context, const heed_preprocess *preprocess, const heed_image *image,
-                                           float *pixel_values, heed_region *region, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess,
+                                                         uint32_t width, uint32_t height,
+                                                         uint32_t *out_width, uint32_t *out_height,
+                                                         heed_error *error);
+/* picture -> pixel_values [3, out_height, out_width]; equal to Pillow's resize on 8-bit pixels,
+ * then rescale and normalise. region (nullable): what part of the picture was seen. Statuses:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_preprocess_image(heed_context *context,
+                                                          const heed_preprocess *preprocess,
+                                                          const heed_image *image,
+                                                          float *pixel_values, heed_region *region,
+                                                          heed_error *error);
 
-/* ----------------------------------------------------------------------------------- maps: one definition for CLI and pages */
+/* ------------------------------------------------------- maps: one definition for CLI and pages */
 
-/* Attention matrices are row = query, column = key. `prefix` tokens (CLS, registers) come before rows x columns patches;
- * tokens N = prefix + rows * columns. Definitions and sources: docs/attention.md. */
+/* Attention matrices are row = query, column = key. `prefix` tokens (CLS, registers) come before
+ * rows x columns patches; tokens N = prefix + rows * columns. Definitions and sources:
+ * docs/attention.md. */
 
 /* mean[N, N] = mean over heads of attention[H, N, N]. */
-HEED_API void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens, float *mean);
+HEED_API void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens,
+                                 float *mean);
 
-typedef enum heed_fusion { HEED_FUSION_MEAN = 0, HEED_FUSION_MIN = 1, HEED_FUSION_MAX = 2 } heed_fusion;
+typedef enum heed_fusion {
+  HEED_FUSION_MEAN = 0,
+  HEED_FUSION_MIN = 1,
+  HEED_FUSION_MAX = 2
+} heed_fusion;
 typedef struct heed_rollout_desc {
   size_t struct_size;
   uint32_t layers, heads, tokens;
-  heed_fusion fusion;   /* over heads */
-  float residual;       /* share of the identity; 0 = 0.5 */
-  uint32_t first_layer, layer_count; /* the layers multiplied; layer_count 0 = all from first_layer on */
-  float discard; /* 0 to less than 1: share of a row's keys, the smallest fused weights (ties by index), set to 0 before r I is added */
+  heed_fusion fusion; /* over heads */
+  float residual;     /* share of the identity; 0 = 0.5 */
+  /* the layers multiplied; layer_count 0 = all from first_layer on */
+  uint32_t first_layer, layer_count;
+  /* 0 to less than 1: share of a row's keys, the smallest fused weights (ties by index), set to 0
+   * before r I is added */
+  float discard;
 } heed_rollout_desc;
-/* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows normalised over keys.
- * attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer, column = input token. */
-HEED_NODISCARD HEED_API heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc, const float *attention, float *rollout, heed_error *error);
+/* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows
+ * normalised over keys. attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer,
+ * column = input token. */
+HEED_NODISCARD HEED_API heed_status heed_map_rollout(heed_context *context,
+                                                     const heed_rollout_desc *desc,
+                                                     const float *attention, float *rollout,
+                                                     heed_error *error);
 
 /* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. ln n is its largest value. */
 HEED_API double heed_map_entropy(const float *row, uint32_t n);
-/* Mean attention distance of one head in pixels (Dosovitskiy et al. 2021, D.7): for each patch query the Euclidean distance on the
- * grid times `patch`, weighted by attention, averaged over patch queries. attention [N, N]. renormalise: weights of the patches are
- * scaled to sum to 1 first; otherwise mass on prefix tokens counts as distance 0. */
-HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, bool renormalise);
-/* DINO's mass mask (Caron et al. 2021): the smallest set of patches that holds `share` of the patches' mass, ties by index.
- * weights [n] -> mask [n] of 0/1; returns how many are set. order: n uint32_t of scratch. */
-HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask, uint32_t *order);
+/* Mean attention distance of one head in pixels (Dosovitskiy et al. 2021, D.7): for each patch
+ * query the Euclidean distance on the grid times `patch`, weighted by attention, averaged over
+ * patch queries. attention [N, N]. renormalise: weights of the patches are scaled to sum to 1
+ * first; otherwise mass on prefix tokens counts as distance 0. */
+HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows,
+                                  uint32_t columns, double patch, bool renormalise);
+/* DINO's mass mask (Caron et al. 2021): the smallest set of patches that holds `share` of the
+ * patches' mass, ties by index. weights [n] -> mask [n] of 0/1; returns how many are set. order: n
+ * uint32_t of scratch. */
+HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
+                                     uint32_t *order);
 
 /* Numbers of one head over a whole picture; attention [N, N], N = prefix + rows * columns. */
 typedef struct heed_map_statistics {
-  double entropy_cls;     /* of the first row, in nats; 0 without prefix tokens */
-  double entropy_patches; /* mean over patch queries */
+  double entropy_cls;                     /* of the first row, in nats; 0 without prefix tokens */
+  double entropy_patches;                 /* mean over patch queries */
   double distance, distance_renormalised; /* heed_map_distance, in pixels */
-  double prefix_mass;     /* weight on prefix tokens, mean over patch queries */
-  double self_mass;       /* weight on itself, mean over patch queries */
-  double top5_mass;       /* the five largest weights of a row together (all where it has fewer), mean over patch queries */
+  double prefix_mass;                     /* weight on prefix tokens, mean over patch queries */
+  double self_mass;                       /* weight on itself, mean over patch queries */
+  /* the five largest weights of a row together (all where it has fewer), mean over patch queries */
+  double top5_mass;
 } heed_map_statistics;
-HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows, uint32_t columns, double patch, heed_map_statistics *statistics);
+HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows,
+                                      uint32_t columns, double patch,
+                                      heed_map_statistics *statistics);
 
-/* What a row of N weights is: a query's attention, what each token gives one key (a column), or a token's row of a rollout. */
-typedef enum heed_row_kind { HEED_ROW_ATTENTION = 0, HEED_ROW_COLUMN = 1, HEED_ROW_ROLLOUT = 2 } heed_row_kind;
+/* What a row of N weights is: a query's attention, what each token gives one key (a column), or a
+ * token's row of a rollout. */
+typedef enum heed_row_kind {
+  HEED_ROW_ATTENTION = 0,
+  HEED_ROW_COLUMN = 1,
+  HEED_ROW_ROLLOUT = 2
+} heed_row_kind;
 #define HEED_MAP_ELSEWHERE_SIZE 512
-/* Words for a picture that shows next to nothing: where patches beside the query's own share less than a tenth of row [n], which of the `prefix`
- * tokens and the query `token` have it: "98.3 % on CLS", "97.0 % on register 1", "99.0 % on itself"; "" where patches have more. A column has words
+/* Words for a picture that shows next to nothing: where patches beside the query's own share less
+ * than a tenth of row [n], which of the `prefix` tokens and the query `token` have it: "98.3 % on
+ * CLS", "97.0 % on register 1", "99.0 % on itself"; "" where patches have more. A column has words
  * only where it is empty. Returns text. */
-HEED_API const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix, uint32_t token, heed_row_kind kind, char text[HEED_MAP_ELSEWHERE_SIZE]);
+HEED_API const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix,
+                                        uint32_t token, heed_row_kind kind,
+                                        char text[HEED_MAP_ELSEWHERE_SIZE]);
 
-typedef enum heed_colormap { HEED_COLORMAP_CIVIDIS = 0, HEED_COLORMAP_VIRIDIS = 1, HEED_COLORMAP_MAGMA = 2, HEED_COLORMAP_INFERNO = 3, HEED_COLORMAP_GREY = 4 } heed_colormap;
+typedef enum heed_colormap {
+  HEED_COLORMAP_CIVIDIS = 0,
+  HEED_COLORMAP_VIRIDIS = 1,
+  HEED_COLORMAP_MAGMA = 2,
+  HEED_COLORMAP_INFERNO = 3,
+  HEED_COLORMAP_GREY = 4
+} heed_colormap;
 /* 0..1 -> RGB; outside is clamped, NaN is (128, 128, 128). */
 HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
 HEED_API const char *heed_colormap_name(heed_colormap map);
@@ -878,58 +1107,85 @@ typedef struct heed_figure {
   uint32_t width, height;
 } heed_figure;
 
-/* How weights become colours. UNIFORM: weight * N, 1 = uniform; SHARE: % of the row; LOG: weight * N from 0.01 on a logarithmic scale; all from 0
- * to the largest weight drawn, or to min(4, N) / N where that is less: what has next to nothing has the colour of nothing. OWN: each map to its
- * own largest, whatever that is. AUTO: UNIFORM, but LOG for a grid of which one map would have nearly all colours: where of the maps that
- * reach 1 x uniform more than half stay below a sixteenth of the end. */
-typedef enum heed_scale_kind { HEED_SCALE_AUTO = 0, HEED_SCALE_UNIFORM = 1, HEED_SCALE_SHARE = 2, HEED_SCALE_LOG = 3, HEED_SCALE_OWN = 4 } heed_scale_kind;
+/* How weights become colours. UNIFORM: weight * N, 1 = uniform; SHARE: % of the row; LOG: weight *
+ * N from 0.01 on a logarithmic scale; all from 0 to the largest weight drawn, or to min(4, N) / N
+ * where that is less: what has next to nothing has the colour of nothing. OWN: each map to its own
+ * largest, whatever that is. AUTO: UNIFORM, but LOG for a grid of which one map would have nearly
+ * all colours: where of the maps that reach 1 x uniform more than half stay below a sixteenth of
+ * the end. */
+typedef enum heed_scale_kind {
+  HEED_SCALE_AUTO = 0,
+  HEED_SCALE_UNIFORM = 1,
+  HEED_SCALE_SHARE = 2,
+  HEED_SCALE_LOG = 3,
+  HEED_SCALE_OWN = 4
+} heed_scale_kind;
 
 typedef struct heed_figure_desc {
   size_t struct_size;
-  heed_image image;    /* the picture, whole */
-  heed_region region;  /* the part that the model saw; the grid lies on it */
-  const float *maps;   /* [layers, heads, rows * columns]: weight of each patch for the query (prefix columns left out) */
-  const float *prefix_mass; /* [layers, heads] weight on prefix tokens, or NULL; written beside the maps */
+  heed_image image;   /* the picture, whole */
+  heed_region region; /* the part that the model saw; the grid lies on it */
+  /* [layers, heads, rows * columns]: weight of each patch for the query (prefix columns left
+   * out) */
+  const float *maps;
+  /* [layers, heads] weight on prefix tokens, or NULL; written beside the maps */
+  const float *prefix_mass;
   uint32_t layers, heads, rows, columns;
-  uint32_t tokens;     /* N: a weight of 1 / N is uniform */
-  const uint32_t *layer_numbers; /* labels of the rows of the grid; NULL = 0, 1, ... */
+  uint32_t tokens;                  /* N: a weight of 1 / N is uniform */
+  const uint32_t *layer_numbers;    /* labels of the rows of the grid; NULL = 0, 1, ... */
   const char *const *column_labels; /* labels of the columns; NULL = "head 0", ... */
-  int32_t query_row, query_column; /* the query patch to mark; -1 = not a patch (CLS) */
+  int32_t query_row, query_column;  /* the query patch to mark; -1 = not a patch (CLS) */
   heed_colormap colormap;
-  const char *caption; /* one or more lines, UTF-8 (ASCII is drawn); a last line about the colours is added */
+  /* one or more lines, UTF-8 (ASCII is drawn); a last line about the colours is added */
+  const char *caption;
   heed_scale_kind scale; /* of the maps, and of their mean */
-  const char *note;    /* stands on the picture, as heed_map_elsewhere has it; NULL or "" = none */
+  const char *note; /* stands on the picture, as heed_map_elsewhere has it; NULL or "" = none */
 } heed_figure_desc;
-/* Draws the picture, the overlay of the mean over all maps given, the grid layers x heads of maps, a colour bar with values for each of
- * them, the note and the caption. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_figure_draw(heed_context *context, const heed_figure_desc *desc, heed_figure *figure, heed_error *error);
+/* Draws the picture, the overlay of the mean over all maps given, the grid layers x heads of maps,
+ * a colour bar with values for each of them, the note and the caption. Statuses: INVALID_ARGUMENT,
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_figure_draw(heed_context *context,
+                                                     const heed_figure_desc *desc,
+                                                     heed_figure *figure, heed_error *error);
 HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
 
-/* ------------------------------------------------------------------------- models from a sequence to a sequence */
+/* --------------------------------------------------------- models from a sequence to a sequence */
 
-/* An encoder-decoder from a config.json that names it and safetensors with PyTorch's parameter names:
- * HeedTransformer: torch.nn.Transformer (alone or as a member `transformer`), nn.Embedding source_embedding and target_embedding,
- * for features nn.Linear feature_projection, learned positions source_positions and target_positions, nn.Linear output. Keys:
- * d_model, nhead, num_encoder_layers, num_decoder_layers, dim_feedforward, activation (relu), norm_first (false), layer_norm_eps
- * (1e-5), positions (sinusoidal | learned), scale_embedding (false: embeddings are not multiplied by sqrt(d_model)).
- * HeedSeq2Seq: nn.LSTM or nn.GRU encoder and decoder, the same embeddings, Luong attention as nn.Linear attention.wa (general and
- * concat, no bias), attention.va (concat, no bias) and attention.wc, nn.Linear output. Keys: cell (lstm | gru), embedding_size,
- * hidden_size (of the encoder; the decoder's is that times its directions), num_layers (1; of both), bidirectional (false; of the
- * encoder), attention (dot | general | concat), attention_size (rows of wc; the decoder's hidden size), score_size (rows of wa for
- * concat; likewise). Layer i of the decoder starts from the last states of layer i of the encoder, directions joined.
- * Both: source_vocab_size or, for feature vectors, num_features; target_vocab_size, max_length, bos_token_id, eos_token_id,
- * padding_idx (none), tie_word_embeddings (false). Tokens of padding_idx are masked as keys of every attention; the states of a
- * recurrent encoder run over them, as nn.LSTM's do without packing. */
+/* An encoder-decoder from a config.json that names it and safetensors with PyTorch's parameter
+ * names: HeedTransformer: torch.nn.Transformer (alone or as a member `transformer`), nn.Embedding
+ * source_embedding and target_embedding, for features nn.Linear feature_projection, learned
+ * positions source_positions and target_positions, nn.Linear output. Keys: d_model, nhead,
+ * num_encoder_layers, num_decoder_layers, dim_feedforward, activation (relu), norm_first (false),
+ * layer_norm_eps (1e-5), positions (sinusoidal | learned), scale_embedding (false: embeddings are
+ * not multiplied by sqrt(d_model)). HeedSeq2Seq: nn.LSTM or nn.GRU encoder and decoder, the same
+ * embeddings, Luong attention as nn.Linear attention.wa (general and concat, no bias), attention.va
+ * (concat, no bias) and attention.wc, nn.Linear output. Keys: cell (lstm | gru), embedding_size,
+ * hidden_size (of the encoder; the decoder's is that times its directions), num_layers (1; of
+ * both), bidirectional (false; of the encoder), attention (dot | general | concat), attention_size
+ * (rows of wc; the decoder's hidden size), score_size (rows of wa for concat; likewise). Layer i of
+ * the decoder starts from the last states of layer i of the encoder, directions joined. Both:
+ * source_vocab_size or, for feature vectors, num_features; target_vocab_size, max_length,
+ * bos_token_id, eos_token_id, padding_idx (none), tie_word_embeddings (false). Tokens of
+ * padding_idx are masked as keys of every attention; the states of a recurrent encoder run over
+ * them, as nn.LSTM's do without packing. */
 typedef struct heed_sequence heed_sequence;
 
-typedef enum heed_sequence_kind { HEED_SEQUENCE_TRANSFORMER = 0, HEED_SEQUENCE_LSTM = 1, HEED_SEQUENCE_GRU = 2 } heed_sequence_kind;
+typedef enum heed_sequence_kind {
+  HEED_SEQUENCE_TRANSFORMER = 0,
+  HEED_SEQUENCE_LSTM = 1,
+  HEED_SEQUENCE_GRU = 2
+} heed_sequence_kind;
 
-/* Whether config.json among the files names such a model (*is), so that heed_sequence_open takes it and not heed_model_open.
- * Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is, heed_error *error);
-/* Reads headers and config and checks the shape of every tensor; reads no weights yet. Borrows as heed_model_open does. Statuses:
- * INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc, heed_sequence **model, heed_error *error);
+/* Whether config.json among the files names such a model (*is), so that heed_sequence_open takes it
+ * and not heed_model_open. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_sequence_is(heed_context *context,
+                                                     const heed_model_desc *desc, bool *is,
+                                                     heed_error *error);
+/* Reads headers and config and checks the shape of every tensor; reads no weights yet. Borrows as
+ * heed_model_open does. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_sequence_open(heed_context *context,
+                                                       const heed_model_desc *desc,
+                                                       heed_sequence **model, heed_error *error);
 HEED_API void heed_sequence_destroy(heed_sequence *model);
 
 typedef struct heed_sequence_info {
@@ -940,13 +1196,14 @@ typedef struct heed_sequence_info {
   uint32_t source_vocabulary; /* 0: the source is feature vectors */
   uint32_t features;          /* numbers a feature vector; 0: the source is tokens */
   uint32_t target_vocabulary, max_length;
-  int32_t begin, end, padding; /* token ids; padding -1 where the file names none */
+  int32_t begin, end, padding;       /* token ids; padding -1 where the file names none */
   uint64_t parameters, weight_bytes; /* of the tensors used */
   uint32_t tensors_used, tensors_unused;
 } heed_sequence_info;
 HEED_API void heed_sequence_get_info(const heed_sequence *model, heed_sequence_info *info);
 HEED_API uint32_t heed_sequence_tensor_count(const heed_sequence *model);
-HEED_API void heed_sequence_tensor(const heed_sequence *model, uint32_t index, heed_tensor_info *info);
+HEED_API void heed_sequence_tensor(const heed_sequence *model, uint32_t index,
+                                   heed_tensor_info *info);
 
 typedef enum heed_sequence_part {
   HEED_SEQUENCE_WHOLE = 0,   /* source and target tokens -> logits of every position */
@@ -962,46 +1219,67 @@ typedef struct heed_sequence_build_desc {
   uint32_t target_length; /* T of the whole; the longest target of a step; 0 = max_length */
 } heed_sequence_build_desc;
 
-/* A part as a graph. Borrows model. Inputs: source_tokens I32 [B, S] or source_features F32 [B, S, F]; of the whole target_tokens I32
- * [B, T]; of a step token, position I32 [B, 1], seen U8 [B, T + 1] and what heed_decoder writes. Output: logits [B, T or 1, target
- * vocabulary]; of the encoder memory [B, S, C] and the inputs of a step that have the same name. Values that can be tapped:
- * encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T], decoder.i.cross.weights [B, H, T, S] and the same with
- * .logits (a recurrent model has decoder.0.cross.weights alone, H = 1); encoder.i.output, decoder.i.output. In a step the rows are one
- * and self.weights has T + 1 columns, the last one for the token itself. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc, heed_graph **graph, heed_error *error);
+/* A part as a graph. Borrows model. Inputs: source_tokens I32 [B, S] or source_features F32 [B, S,
+ * F]; of the whole target_tokens I32 [B, T]; of a step token, position I32 [B, 1], seen U8 [B, T +
+ * 1] and what heed_decoder writes. Output: logits [B, T or 1, target vocabulary]; of the encoder
+ * memory [B, S, C] and the inputs of a step that have the same name. Values that can be tapped:
+ * encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T], decoder.i.cross.weights
+ * [B, H, T, S] and the same with .logits (a recurrent model has decoder.0.cross.weights alone, H =
+ * 1); encoder.i.output, decoder.i.output. In a step the rows are one and self.weights has T + 1
+ * columns, the last one for the token itself. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_sequence_build(const heed_sequence *model,
+                                                        const heed_sequence_build_desc *desc,
+                                                        heed_graph **graph, heed_error *error);
 
-/* Greedy decoding: encoder once, then a step a token, each with the most probable token before it (the first of equals). Keys and
- * values of earlier tokens, or the states of a recurrent decoder, are kept, so that a step costs the same however many came before. */
+/* Greedy decoding: encoder once, then a step a token, each with the most probable token before it
+ * (the first of equals). Keys and values of earlier tokens, or the states of a recurrent decoder,
+ * are kept, so that a step costs the same however many came before. */
 typedef struct heed_decoder heed_decoder;
 
 typedef struct heed_decoder_desc {
   size_t struct_size;
-  uint32_t batch;         /* 0 = 1 */
+  uint32_t batch; /* 0 = 1 */
   uint32_t source_length;
   uint32_t max_length;    /* most tokens to decode; 0 = the model's max_length */
   bool logits, attention; /* what to keep of every step */
 } heed_decoder_desc;
 
 /* Borrows model and backend. Statuses: as heed_plan_create and heed_session_create. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_sequence *model, heed_backend *backend, const heed_decoder_desc *desc, const heed_hooks *hooks,
-                                         heed_decoder **decoder, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_sequence *model,
+                                                        heed_backend *backend,
+                                                        const heed_decoder_desc *desc,
+                                                        const heed_hooks *hooks,
+                                                        heed_decoder **decoder, heed_error *error);
 HEED_API void heed_decoder_destroy(heed_decoder *decoder);
-/* source: source_tokens or source_features, `bytes` its size. Ends when every row of the batch gave the end token or at max_length.
- * hooks: phase "decode", step k of at most n; cancel asked between steps. Statuses: INVALID_ARGUMENT, INVALID_FILE (a logit that is not
- * a number), CANCELLED, DEVICE_*. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t bytes, const heed_hooks *hooks, heed_error *error);
-/* The tokens of the last run, [B, length], without the begin token and with the end token; rows that ended earlier go on with padding
- * (the end token where the model names no padding). Valid until the next run. */
+/* source: source_tokens or source_features, `bytes` its size. Ends when every row of the batch gave
+ * the end token or at max_length. hooks: phase "decode", step k of at most n; cancel asked between
+ * steps. Statuses: INVALID_ARGUMENT, INVALID_FILE (a logit that is not a number), CANCELLED,
+ * DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source,
+                                                     size_t bytes, const heed_hooks *hooks,
+                                                     heed_error *error);
+/* The tokens of the last run, [B, length], without the begin token and with the end token; rows
+ * that ended earlier go on with padding (the end token where the model names no padding). Valid
+ * until the next run. */
 HEED_API const int32_t *heed_decoder_tokens(const heed_decoder *decoder, uint32_t *length);
-/* The logits that gave them, [B, length, target vocabulary]; NULL when they were not kept. Valid until the next run. */
+/* The logits that gave them, [B, length, target vocabulary]; NULL when they were not kept. Valid
+ * until the next run. */
 HEED_API const float *heed_decoder_logits(const heed_decoder *decoder);
 
-typedef enum heed_sequence_attention { HEED_ATTENTION_ENCODER = 0, HEED_ATTENTION_DECODER = 1, HEED_ATTENTION_CROSS = 2 } heed_sequence_attention;
-/* The shape of one layer's weights in the last run: [B, H, S, S], [B, H, length, length] or [B, H, length, S]; rank 0 when the model has
- * no such attention or it was not kept. */
-HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder, heed_sequence_attention which, uint32_t layer);
+typedef enum heed_sequence_attention {
+  HEED_ATTENTION_ENCODER = 0,
+  HEED_ATTENTION_DECODER = 1,
+  HEED_ATTENTION_CROSS = 2
+} heed_sequence_attention;
+/* The shape of one layer's weights in the last run: [B, H, S, S], [B, H, length, length] or [B, H,
+ * length, S]; rank 0 when the model has no such attention or it was not kept. */
+HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder,
+                                                 heed_sequence_attention which, uint32_t layer);
 /* Copies them, `count` floats. Statuses: INVALID_ARGUMENT. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_sequence_attention which, uint32_t layer, float *to, uint64_t count, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder,
+                                                                heed_sequence_attention which,
+                                                                uint32_t layer, float *to,
+                                                                uint64_t count, heed_error *error);
 
 #ifdef __cplusplus
 }

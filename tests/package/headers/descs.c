@@ -1,4 +1,5 @@
-/* Every desc struct has an initialiser in every language that the headers promise. descs.sh compares this list with the headers. */
+/* Every desc struct has an initialiser in every language that the headers promise. descs.sh
+ * compares this list with the headers. */
 #include "heed/native.h"
 #include "heed/vulkan.h"
 
