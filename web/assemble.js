@@ -1,6 +1,9 @@
-/* Puts the pages together with the package beside them, as static files to be served from any folder: node assemble.js PACKAGE SITE. SITE/../plain
- * gets them as they are written, module by module; SITE small and bundled (bundle.js), or module by module where rollup is not installed. Both
- * have the picture and map that stand there before any script runs (first.js), sizes and a list for use offline. */
+/* Puts the pages together with the package beside them, as static files to be served from any
+ * folder: node assemble.js PACKAGE SITE. SITE/../plain gets them as they are written, module by
+ * module; SITE small and bundled (bundle.js), or module by module where rollup is not installed.
+ * Both
+ * have the picture and map that stand there before any script runs (first.js), sizes and a list for
+ * use offline. */
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -12,17 +15,30 @@ import { policy } from './serve.js'
 import { weigh } from './sizes.js'
 import { smallScript, smallStyle } from './small.js'
 
-const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(folder)), plain = join(site, '../plain')
+const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(folder)),
+  plain = join(site, '../plain')
 const source = (name) => fileURLToPath(new URL(name, import.meta.url))
 
-async function rewrite(file, to) { await writeFile(file, await to(await readFile(file, 'utf8'))) }
+async function rewrite(file, to) {
+  await writeFile(file, await to(await readFile(file, 'utf8')))
+}
 
-const scriptsOf = (folder) => readdir(folder).then((names) => names.filter((name) => name.endsWith('.js')).map((name) => join(folder, name)))
+const scriptsOf = (folder) =>
+  readdir(folder).then((names) =>
+    names.filter((name) => name.endsWith('.js')).map((name) => join(folder, name))
+  )
 
-/* What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the link to the page itself says so. */
+/* What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the
+ * link to the page itself says so. */
 async function withParts(text, page) {
   for (const [mark, indent, part] of text.matchAll(/^( *)<!-- (parts\/\w+\.html) -->$/gm)) {
-    const lines = (await readFile(source(part), 'utf8')).trimEnd().replace('POLICY', policy).replace(`<a href="${page === 'index.html' ? './' : page}">`, (link) => `${link.slice(0, -1)} aria-current="page">`)
+    const lines = (await readFile(source(part), 'utf8'))
+      .trimEnd()
+      .replace('POLICY', policy)
+      .replace(
+        `<a href="${page === 'index.html' ? './' : page}">`,
+        (link) => `${link.slice(0, -1)} aria-current="page">`
+      )
     text = text.replace(mark, lines.replace(/^/gm, indent))
   }
   return text
@@ -34,37 +50,67 @@ async function putPlain() {
   await cp(source('plot'), join(plain, 'plot'), { recursive: true })
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
   await cp(packageFolder, join(plain, 'heed'), { recursive: true })
-  for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html'))) await rewrite(join(plain, name), (text) => withParts(text, name))
+  for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html')))
+    await rewrite(join(plain, name), (text) => withParts(text, name))
   await drawFirst(packageFolder, plain)
-  await rewrite(join(plain, 'index.html'), async (text) => text.replace('</head>', `${await demoWeights()}\n</head>`))
+  await rewrite(join(plain, 'index.html'), async (text) =>
+    text.replace('</head>', `${await demoWeights()}\n</head>`)
+  )
 }
 
 /* What demo_files.js expects, and the size of a module (the largest) for the bar of loading.js. */
 async function demoWeights() {
   const bytes = await readFile(join(packageFolder, 'demo/model.safetensors'))
-  const modules = (await readdir(packageFolder)).filter((name) => /^heed(-relaxed|-scalar)?(-threads)?\.wasm$/.test(name)), sizes = await Promise.all(modules.map(async (name) => (await stat(join(packageFolder, name))).size))
+  const modules = (await readdir(packageFolder)).filter((name) =>
+      /^heed(-relaxed|-scalar)?(-threads)?\.wasm$/.test(name)
+    ),
+    sizes = await Promise.all(
+      modules.map(async (name) => (await stat(join(packageFolder, name))).size)
+    )
   return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')} ${Math.max(...sizes)}">`
 }
 
-/* Modules that are parts of a bundle lie in no other file of the site; the service worker is none. */
-const bundled = (file) => /^((views|plot)(\/.*)?|[^/]*\.js)$/.test(file) && file !== 'service_worker.js'
+/* Modules that are parts of a bundle lie in no other file of the site; the service worker is
+ * none. */
+const bundled = (file) =>
+  /^((views|plot)(\/.*)?|[^/]*\.js)$/.test(file) && file !== 'service_worker.js'
 
 async function putSite() {
   await rm(site, { recursive: true, force: true })
   await mkdir(site, { recursive: true })
-  const names = await bundle(plain, site), whole = names.size === 0
-  await cp(plain, site, { recursive: true, force: false, filter: (file) => whole || !bundled(relative(plain, file)) })
-  const left = whole ? (await Promise.all(['', 'views', 'plot'].map((folder) => scriptsOf(join(site, folder))))).flat() : [join(site, 'service_worker.js')]
+  const names = await bundle(plain, site),
+    whole = names.size === 0
+  await cp(plain, site, {
+    recursive: true,
+    force: false,
+    filter: (file) => whole || !bundled(relative(plain, file))
+  })
+  const left = whole
+    ? (
+        await Promise.all(['', 'views', 'plot'].map((folder) => scriptsOf(join(site, folder))))
+      ).flat()
+    : [join(site, 'service_worker.js')]
   for (const file of left) await rewrite(file, smallScript)
   for (const name of await readdir(site)) {
     if (name.endsWith('.css')) await rewrite(join(site, name), smallStyle)
-    if (name.endsWith('.html')) await rewrite(join(site, name), (text) => text.replace(/\n +/g, '\n').replace(/(<script type="module" src=")([^"]+)/, (tag, before, script) => before + (names.get(script) ?? script)))
+    if (name.endsWith('.html'))
+      await rewrite(join(site, name), (text) =>
+        text
+          .replace(/\n +/g, '\n')
+          .replace(
+            /(<script type="module" src=")([^"]+)/,
+            (tag, before, script) => before + (names.get(script) ?? script)
+          )
+      )
   }
   return names.get('explorer.js') ?? 'explorer.js'
 }
 
 await putPlain()
-for (const [folder, explorer] of [[site, await putSite()], [plain, 'explorer.js']]) {
+for (const [folder, explorer] of [
+  [site, await putSite()],
+  [plain, 'explorer.js']
+]) {
   weigh(folder, explorer)
   await listForOffline(folder)
 }

@@ -1,7 +1,9 @@
-/* The pages' modules put together by rollup, so that a page is fetched in few files: one that it starts with, one of views and plots, one of
- * what is done with files. bundle(plain, site) reads PLAIN, where the pages lie as they are written, and resolves to the names that the pages'
- * scripts got in SITE: Map { 'explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content, so that no page takes a part of
- * another version. attention-map.js and the library keep their names: other pages import them. Nothing where rollup is not installed. */
+/* The pages' modules put together by rollup, so that a page is fetched in few files: one that it
+ * starts with, one of views and plots, one of what is done with files. bundle(plain, site) reads
+ * PLAIN, where the pages lie as they are written, and resolves to the names that the pages' scripts
+ * got in SITE: Map { 'explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content,
+ * so that no page takes a part of another version. attention-map.js and the library keep their
+ * names: other pages import them. Nothing where rollup is not installed. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { findTool, smallScript } from './small.js'
@@ -11,7 +13,10 @@ const rollup = findTool('@rollup/wasm-node', 'pages load their modules one by on
 /* Files of the library find their own by import.meta.url, which is another place here. */
 const ownAddress = (plain) => ({
   name: 'own-address',
-  resolveImportMeta: (property, { moduleId }) => (property === 'url' && moduleId.startsWith(join(plain, 'heed')) ? `new URL('./heed/${basename(moduleId)}', import.meta.url)` : null)
+  resolveImportMeta: (property, { moduleId }) =>
+    property === 'url' && moduleId.startsWith(join(plain, 'heed'))
+      ? `new URL('./heed/${basename(moduleId)}', import.meta.url)`
+      : null
 })
 
 /* Pages never run in Node: what the library has for it is left out. */
@@ -19,12 +24,16 @@ const inBrowsers = (plain) => ({
   name: 'in-browsers',
   async load(id) {
     if (id !== join(plain, 'heed/host.js')) return null
-    const text = await readFile(new URL('./src/host.js', import.meta.url), 'utf8'), made = text.replace(/^export const inNode = .*$/m, 'export const inNode = false')
+    const text = await readFile(new URL('./src/host.js', import.meta.url), 'utf8'),
+      made = text.replace(/^export const inNode =\s.*$/m, 'export const inNode = false')
     return made === text ? this.error('src/host.js does not say whether it is in Node') : made
   }
 })
 
-const small = { name: 'small', renderChunk: async (code) => ({ code: await smallScript(code), map: null }) }
+const small = {
+  name: 'small',
+  renderChunk: async (code) => ({ code: await smallScript(code), map: null })
+}
 
 /* What a module imports, by itself and by what it imports. */
 function fromStart(id, getModuleInfo, found = new Set()) {
@@ -34,37 +43,89 @@ function fromStart(id, getModuleInfo, found = new Set()) {
   return found
 }
 
-/* In which part a module of the explorer goes: what it starts with, and asks for by itself once there is a map (together they are smaller than
- * in two scripts); of the others what views need, what the rest needs, what both need. */
+/* In which part a module of the explorer goes: what it starts with, and asks for by itself once
+ * there is a map (together they are smaller than in two scripts); of the others what views need,
+ * what the rest needs, what both need. */
 const afterMap = 'model_facts.js'
-/* Small, and asked for while somebody waits: the numbers on phones, the first change of the attention. */
-const soon = new Map([['sheet.js', 'sheet'], ['change_inputs.js', 'changing']])
+/* Small, and asked for while somebody waits: the numbers on phones, the first change of the
+ * attention. */
+const soon = new Map([
+  ['sheet.js', 'sheet'],
+  ['change_inputs.js', 'changing']
+])
 
 function partOf(entry, plain) {
-  const from = (ids, getModuleInfo) => new Set([...ids].flatMap((id) => [...fromStart(id, getModuleInfo)]))
+  const from = (ids, getModuleInfo) =>
+    new Set([...ids].flatMap((id) => [...fromStart(id, getModuleInfo)]))
   return (id, { getModuleInfo, getModuleIds }) => {
     const start = from([entry, join(plain, afterMap)], getModuleInfo)
     if (start.has(id)) return 'explorer'
     if (soon.has(basename(id))) return soon.get(basename(id))
-    const asked = [...getModuleIds()].filter((other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length), isView = (other) => other.startsWith(join(plain, 'views'))
-    const views = from(asked.filter(isView), getModuleInfo).has(id), rest = from(asked.filter((other) => !isView(other)), getModuleInfo).has(id)
+    const asked = [...getModuleIds()].filter(
+        (other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length
+      ),
+      isView = (other) => other.startsWith(join(plain, 'views'))
+    const views = from(asked.filter(isView), getModuleInfo).has(id),
+      rest = from(
+        asked.filter((other) => !isView(other)),
+        getModuleInfo
+      ).has(id)
     return views && rest ? 'shared' : views ? 'views' : 'files'
   }
 }
 
-async function build(inputs, folder, { plugins = [], manualChunks, external = [], name = '[name]-[hash].js' }) {
-  const made = await rollup.rollup({ input: inputs, external, preserveEntrySignatures: name === '[name].js' ? 'strict' : false, plugins: [...plugins, small], onwarn: ({ message }) => console.log(`bundle: ${message}`) })
-  const { output } = await made.write({ dir: folder, format: 'es', manualChunks, entryFileNames: name, chunkFileNames: name, hashCharacters: 'hex', generatedCode: 'es2015' })
+async function build(
+  inputs,
+  folder,
+  { plugins = [], manualChunks, external = [], name = '[name]-[hash].js' }
+) {
+  const made = await rollup.rollup({
+    input: inputs,
+    external,
+    preserveEntrySignatures: name === '[name].js' ? 'strict' : false,
+    plugins: [...plugins, small],
+    onwarn: ({ message }) => console.log(`bundle: ${message}`)
+  })
+  const { output } = await made.write({
+    dir: folder,
+    format: 'es',
+    manualChunks,
+    entryFileNames: name,
+    chunkFileNames: name,
+    hashCharacters: 'hex',
+    generatedCode: 'es2015'
+  })
   await made.close()
-  return output.filter(({ isEntry }) => isEntry).map(({ facadeModuleId, fileName }) => [basename(facadeModuleId), fileName])
+  return output
+    .filter(({ isEntry }) => isEntry)
+    .map(({ facadeModuleId, fileName }) => [basename(facadeModuleId), fileName])
 }
 
 export async function bundle(plain, site) {
   if (!rollup) return new Map()
-  const at = (name) => join(plain, name), library = (id) => id.startsWith(at('heed'))
-  const alone = [at('attention-map.js'), at('heed/engine.js')], common = { plugins: [ownAddress(plain), inBrowsers(plain)], external: alone }
-  await build([at('attention-map.js')], site, { external: (id, parent, resolved) => resolved && library(id), name: '[name].js' })
-  for (const worker of ['heed/worker.js', 'heed/thread.js']) await build([at(worker)], join(site, 'heed'), { plugins: [inBrowsers(plain)], name: '[name].js' })
-  const explorer = await build([at('explorer.js')], site, { ...common, manualChunks: partOf(at('explorer.js'), plain) })
-  return new Map([...explorer, ...await build(['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}.js`)), site, { ...common, manualChunks: undefined })])
+  const at = (name) => join(plain, name),
+    library = (id) => id.startsWith(at('heed'))
+  const alone = [at('attention-map.js'), at('heed/engine.js')],
+    common = { plugins: [ownAddress(plain), inBrowsers(plain)], external: alone }
+  await build([at('attention-map.js')], site, {
+    external: (id, parent, resolved) => resolved && library(id),
+    name: '[name].js'
+  })
+  for (const worker of ['heed/worker.js', 'heed/thread.js'])
+    await build([at(worker)], join(site, 'heed'), {
+      plugins: [inBrowsers(plain)],
+      name: '[name].js'
+    })
+  const explorer = await build([at('explorer.js')], site, {
+    ...common,
+    manualChunks: partOf(at('explorer.js'), plain)
+  })
+  return new Map([
+    ...explorer,
+    ...(await build(
+      ['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}.js`)),
+      site,
+      { ...common, manualChunks: undefined }
+    ))
+  ])
 }

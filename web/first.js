@@ -1,5 +1,5 @@
-/* What the first page shows before any script has run: the demo's scene as a PNG, its map as an SVG and the heads' maps; made when the pages
- * are put together (assemble.js). */
+/* What the first page shows before any script has run: the demo's scene as a PNG, its map as an SVG
+ * and the heads' maps; made when the pages are put together (assemble.js). */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,65 +23,116 @@ function crc32(bytes) {
 }
 
 function chunk(type, data) {
-  const body = Buffer.concat([Buffer.from(type), data]), sized = Buffer.alloc(body.length + 8)
+  const body = Buffer.concat([Buffer.from(type), data]),
+    sized = Buffer.alloc(body.length + 8)
   sized.writeUInt32BE(data.length)
   body.copy(sized, 4)
   sized.writeUInt32BE(crc32(body), body.length + 4)
   return sized
 }
 
-/* Median cut (Heckbert 1982): the box with the longest side is halved until there are `count`; each becomes its mean. */
+/* Median cut (Heckbert 1982): the box with the longest side is halved until there are `count`; each
+ * becomes its mean. */
 function palette(pixels, count) {
-  const boxes = [pixels], side = (box, c) => Math.max(...box.map((pixel) => pixel[c])) - Math.min(...box.map((pixel) => pixel[c]))
+  const boxes = [pixels],
+    side = (box, c) =>
+      Math.max(...box.map((pixel) => pixel[c])) - Math.min(...box.map((pixel) => pixel[c]))
   const longest = (box) => [0, 1, 2].map((c) => [side(box, c), c]).sort(([a], [b]) => b - a)[0]
   const sides = new Map([[pixels, longest(pixels)]])
   while (boxes.length < count) {
-    const box = boxes.sort((a, b) => sides.get(b)[0] - sides.get(a)[0]).shift(), [, c] = sides.get(box)
+    const box = boxes.sort((a, b) => sides.get(b)[0] - sides.get(a)[0]).shift(),
+      [, c] = sides.get(box)
     box.sort((a, b) => a[c] - b[c])
     for (const half of [box.slice(0, box.length >> 1), box.slice(box.length >> 1)]) {
       boxes.push(half)
       sides.set(half, longest(half))
     }
   }
-  return boxes.map((box) => [0, 1, 2].map((c) => Math.round(box.reduce((sum, pixel) => sum + pixel[c], 0) / box.length)))
+  return boxes.map((box) =>
+    [0, 1, 2].map((c) => Math.round(box.reduce((sum, pixel) => sum + pixel[c], 0) / box.length))
+  )
 }
 
-/* Few colours, since the picture is on the screen before anything else: noise of the drawn scene costs most of the bytes. */
+/* Few colours, since the picture is on the screen before anything else: noise of the drawn scene
+ * costs most of the bytes. */
 const colours = 48
 
 /* Indexed PNG; one more colour stands for pixels without any. */
 function png({ data, width, height }) {
-  const pixels = Array.from({ length: width * height }, (_, i) => [...data.subarray(i * 4, i * 4 + 4)]), table = palette(pixels.filter(([, , , alpha]) => alpha), colours)
-  const nearest = (pixel) => table.reduce(([best, least], colour, i) => { const far = colour.reduce((sum, value, c) => sum + (value - pixel[c]) ** 2, 0); return far < least ? [i, far] : [best, least] }, [0, Infinity])[0]
-  const rows = Buffer.alloc((width + 1) * height), header = Buffer.alloc(13), clear = pixels.some(([, , , alpha]) => !alpha)
-  pixels.forEach((pixel, i) => { rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = pixel[3] ? nearest(pixel) : table.length })
+  const pixels = Array.from({ length: width * height }, (_, i) => [
+      ...data.subarray(i * 4, i * 4 + 4)
+    ]),
+    table = palette(
+      pixels.filter(([, , , alpha]) => alpha),
+      colours
+    )
+  const nearest = (pixel) =>
+    table.reduce(
+      ([best, least], colour, i) => {
+        const far = colour.reduce((sum, value, c) => sum + (value - pixel[c]) ** 2, 0)
+        return far < least ? [i, far] : [best, least]
+      },
+      [0, Infinity]
+    )[0]
+  const rows = Buffer.alloc((width + 1) * height),
+    header = Buffer.alloc(13),
+    clear = pixels.some(([, , , alpha]) => !alpha)
+  pixels.forEach((pixel, i) => {
+    rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = pixel[3]
+      ? nearest(pixel)
+      : table.length
+  })
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header.set([8, 3, 0, 0, 0], 8)
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), transparent = clear ? [chunk('tRNS', Buffer.from([...table.map(() => 255), 0]))] : []
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('PLTE', Buffer.from([...table, ...(clear ? [[0, 0, 0]] : [])].flat())), ...transparent, chunk('IDAT', deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0))])
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
+    transparent = clear ? [chunk('tRNS', Buffer.from([...table.map(() => 255), 0]))] : []
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('PLTE', Buffer.from([...table, ...(clear ? [[0, 0, 0]] : [])].flat())),
+    ...transparent,
+    chunk('IDAT', deflateSync(rows, { level: 9 })),
+    chunk('IEND', Buffer.alloc(0))
+  ])
 }
 
 function svg({ data, width, height }, [row, column]) {
-  const cells = Array.from({ length: width * height }, (_, i) =>
-    `<path fill="rgb(${data[i * 4]},${data[i * 4 + 1]},${data[i * 4 + 2]})" fill-opacity="${(data[i * 4 + 3] / 255).toFixed(2)}" d="M${i % width} ${Math.floor(i / width)}h1v1h-1z"/>`)
+  const cells = Array.from(
+    { length: width * height },
+    (_, i) =>
+      `<path fill="rgb(${data[i * 4]},${data[i * 4 + 1]},${data[i * 4 + 2]})" fill-opacity="${(data[i * 4 + 3] / 255).toFixed(2)}" d="M${i % width} ${Math.floor(i / width)}h1v1h-1z"/>`
+  )
   const mark = `<rect x="${column}" y="${row}" width="1" height="1" fill="none" stroke="#000" stroke-width=".12"/><rect x="${column}" y="${row}" width="1" height="1" fill="none" stroke="#fff" stroke-width=".06"/>`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" shape-rendering="crispEdges">${cells.join('')}${mark}</svg>\n`
 }
 
 /** Draws them with the package of one folder into another. */
 export async function drawFirst(packageFolder, folder) {
-  const load = (name) => import(pathToFileURL(join(packageFolder, name)).href), save = (name, content) => writeFile(join(folder, name), content)
-  const { createRuntime } = await load('index.js'), { demoModel } = await load('demo.js')
-  const runtime = await createRuntime({ threads: 1 }), table = await runtime.colormap('cividis')
-  const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }), { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
+  const load = (name) => import(pathToFileURL(join(packageFolder, name)).href),
+    save = (name, content) => writeFile(join(folder, name), content)
+  const { createRuntime } = await load('index.js'),
+    { demoModel } = await load('demo.js')
+  const runtime = await createRuntime({ threads: 1 }),
+    table = await runtime.colormap('cividis')
+  const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }),
+    { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
   const { image } = await runtime.scene(shown.scene)
   await session.run(image)
-  const row = async ({ layer, head }) => (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens)
-  const weights = await row(shown), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+  const row = async ({ layer, head }) =>
+    (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens)
+  const weights = await row(shown),
+    scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
   await save('first-picture.png', png(image))
-  await save('first-map.svg', svg(overlay({ weights, rows, columns, scale, table }).raster, shown.query))
-  const maps = await Promise.all(Array.from({ length: layers }, (_, layer) => Promise.all(Array.from({ length: across }, (_, head) => row({ layer, head })))))
+  await save(
+    'first-map.svg',
+    svg(overlay({ weights, rows, columns, scale, table }).raster, shown.query)
+  )
+  const maps = await Promise.all(
+    Array.from({ length: layers }, (_, layer) =>
+      Promise.all(Array.from({ length: across }, (_, head) => row({ layer, head })))
+    )
+  )
   await save('first-heads.png', png(heads({ maps, rows, columns, scale, table })))
   runtime.close()
 }

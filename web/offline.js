@@ -1,4 +1,5 @@
-/* Tells the service worker which files to keep: their list, and a version made of what is in them, before SITE/service_worker.js. */
+/* Tells the service worker which files to keep: their list, and a version made of what is in them,
+ * before SITE/service_worker.js. */
 import { createHash } from 'node:crypto'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -7,14 +8,27 @@ const leftOut = /\.(d\.ts|py)$|(^|\/)(README\.md|LICENSE|package\.json|service_w
 
 async function list(folder) {
   const entries = await readdir(folder, { withFileTypes: true })
-  return (await Promise.all(entries.map((entry) => (entry.isDirectory() ? list(join(folder, entry.name)) : join(folder, entry.name))))).flat()
+  return (
+    await Promise.all(
+      entries.map((entry) =>
+        entry.isDirectory() ? list(join(folder, entry.name)) : join(folder, entry.name)
+      )
+    )
+  ).flat()
 }
 
 export async function listForOffline(site) {
-  const hash = createHash('sha256'), worker = join(site, 'service_worker.js')
-  const files = (await list(site)).map((file) => relative(site, file).split(sep).join('/')).filter((file) => !leftOut.test(file)).sort()
+  const hash = createHash('sha256'),
+    worker = join(site, 'service_worker.js')
+  const files = (await list(site))
+    .map((file) => relative(site, file).split(sep).join('/'))
+    .filter((file) => !leftOut.test(file))
+    .sort()
   for (const file of files) hash.update(file).update(await readFile(join(site, file)))
   const text = await readFile(worker, 'utf8')
   hash.update(text)
-  await writeFile(worker, `const version = '${hash.digest('hex').slice(0, 16)}', files = ${JSON.stringify(['./', ...files])}\n${text}`)
+  await writeFile(
+    worker,
+    `const version = '${hash.digest('hex').slice(0, 16)}', files = ${JSON.stringify(['./', ...files])}\n${text}`
+  )
 }

@@ -1,5 +1,5 @@
-/* Scripts and style sheets made small. What does it comes from npm (npm ci --prefix web/wasm); where that is not installed, scripts stay as
- * they are written. */
+/* Scripts and style sheets made small. What does it comes from npm (npm ci --prefix web/wasm);
+ * where that is not installed, scripts stay as they are written. */
 import { createRequire } from 'node:module'
 
 const installed = createRequire(new URL('./wasm/package.json', import.meta.url))
@@ -16,11 +16,24 @@ export function findTool(name, without) {
 }
 
 /* What bundlers are told in comments stays. */
-const options = { module: true, ecma: 2022, compress: { passes: 2 }, format: { comments: /@vite-ignore|webpackIgnore/ } }
+const options = {
+  module: true,
+  ecma: 2022,
+  compress: { passes: 2 },
+  format: { comments: /@vite-ignore|webpackIgnore/ }
+}
 const terser = findTool('terser', 'JavaScript stays as it is written')
 
-export const smallScript = async (text) => (terser ? (await terser.minify(text, options)).code : text)
+export const smallScript = async (text) =>
+  terser ? (await terser.minify(text, options)).code : text
 
-/* Comments and blanks that mean nothing; a blank before a colon may begin a selector, one beside + or - is part of a sum. */
+/* Comments and blanks that mean nothing; a blank before a colon may begin a selector, one beside +
+ * or - is part of a sum. */
 export const smallStyle = (text) =>
-  text.replace(/\/\*[^]*?\*\//g, '').replace(/\s+/g, ' ').replace(/ ?([{};,>]) ?/g, '$1').replace(/: /g, ':').replace(/;}/g, '}').trim()
+  text
+    .replace(/\/\*[^]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replace(/: /g, ':')
+    .replace(/;}/g, '}')
+    .trim()

@@ -1,23 +1,37 @@
-/* How quickly the explorer answers, in Chromium on one thread: pointer to repainted map (another patch under the mouse), pointer to new maps
- * (a shape dragged: drawn, run, maps on screen), and the longest main-thread task while pictures are run.
- *   node tests/bench/explorer.mjs [MOVES]     after `ninja -C build/wasm`; prints the least, median, 90th percentile and largest, in ms */
+/* How quickly the explorer answers, in Chromium on one thread: pointer to repainted map (another
+ * patch under the mouse), pointer to new maps (a shape dragged: drawn, run, maps on screen), and
+ * the longest main-thread task while pictures are run.
+ *   node tests/bench/explorer.mjs [MOVES]     after `ninja -C build/wasm`; prints the least,
+ *   median, 90th percentile and largest, in ms */
 import { startBrowser } from '../../web/test/browser.js'
 
 const moves = Number(process.argv[2] ?? 60)
 const browser = await startBrowser({ isolated: false })
 
-/* Times from the pointer's event to the frame after the stage was drawn (its ticks are replaced whenever it is). */
-const watch = (page) => page.evaluate(() => {
-  globalThis.times = []
-  let from = null
-  addEventListener('pointermove', (event) => { from = event.timeStamp }, { capture: true })
-  new MutationObserver(() => {
-    if (from === null) return
-    const began = from
-    from = null
-    requestAnimationFrame(() => { const channel = new MessageChannel(); channel.port1.onmessage = () => globalThis.times.push(performance.now() - began); channel.port2.postMessage(0) })
-  }).observe(document.getElementById('ticks'), { childList: true })
-})
+/* Times from the pointer's event to the frame after the stage was drawn (its ticks are replaced
+ * whenever it is). */
+const watch = (page) =>
+  page.evaluate(() => {
+    globalThis.times = []
+    let from = null
+    addEventListener(
+      'pointermove',
+      (event) => {
+        from = event.timeStamp
+      },
+      { capture: true }
+    )
+    new MutationObserver(() => {
+      if (from === null) return
+      const began = from
+      from = null
+      requestAnimationFrame(() => {
+        const channel = new MessageChannel()
+        channel.port1.onmessage = () => globalThis.times.push(performance.now() - began)
+        channel.port2.postMessage(0)
+      })
+    }).observe(document.getElementById('ticks'), { childList: true })
+  })
 
 async function timed(page, move, after = () => {}) {
   await watch(page)
@@ -30,8 +44,12 @@ async function timed(page, move, after = () => {}) {
 }
 
 function tell(what, times) {
-  const sorted = [...times].sort((a, b) => a - b), at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(1)
-  console.log(`${what}: least ${at(0)}, median ${at(0.5)}, 90 % ${at(0.9)}, largest ${at(1)} ms (${times.length})`)
+  const sorted = [...times].sort((a, b) => a - b),
+    at = (share) =>
+      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(1)
+  console.log(
+    `${what}: least ${at(0)}, median ${at(0.5)}, 90 % ${at(0.9)}, largest ${at(1)} ms (${times.length})`
+  )
 }
 
 const placeOf = async (page) => {
@@ -40,16 +58,32 @@ const placeOf = async (page) => {
 }
 
 {
-  const page = await browser.open(), at = await placeOf(page)
-  tell('pointer to repaint', await timed(page, (i) => page.mouse.move(...at(((i * 5) % 14 + 0.5) / 14, ((i * 3) % 14 + 0.5) / 14))))
+  const page = await browser.open(),
+    at = await placeOf(page)
+  tell(
+    'pointer to repaint',
+    await timed(page, (i) =>
+      page.mouse.move(...at((((i * 5) % 14) + 0.5) / 14, (((i * 3) % 14) + 0.5) / 14))
+    )
+  )
   await page.context().close()
 }
 {
-  const page = await browser.open('#v=scene'), at = await placeOf(page)
+  const page = await browser.open('#v=scene'),
+    at = await placeOf(page)
   await page.mouse.move(...at(60 / 224, 30 / 224)) // the ring of scene 159
   await page.mouse.down()
-  const forward = [], note = async () => forward.push(Number(/: ([\d.]+) ms/.exec(await page.textContent('#status'))[1]))
-  tell('pointer to new maps of a dragged shape', await timed(page, (i) => page.mouse.move(...at((60 + (i % 12)) / 224, (30 + (i % 7)) / 224)), note))
+  const forward = [],
+    note = async () =>
+      forward.push(Number(/: ([\d.]+) ms/.exec(await page.textContent('#status'))[1]))
+  tell(
+    'pointer to new maps of a dragged shape',
+    await timed(
+      page,
+      (i) => page.mouse.move(...at((60 + (i % 12)) / 224, (30 + (i % 7)) / 224)),
+      note
+    )
+  )
   tell('of that the forward pass', forward)
   await page.mouse.up()
   await page.context().close()
@@ -58,14 +92,18 @@ const placeOf = async (page) => {
   const page = await browser.open()
   await page.evaluate(() => {
     globalThis.long = []
-    new PerformanceObserver((list) => globalThis.long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
+    new PerformanceObserver((list) =>
+      globalThis.long.push(...list.getEntries().map(({ duration }) => duration))
+    ).observe({ type: 'longtask' })
   })
   for (let i = 0; i < 12; i++) {
     await page.click(`#samples button:nth-child(${1 + (i % 4)})`)
     await page.waitForTimeout(400)
   }
   const long = await page.evaluate(() => globalThis.long)
-  console.log(`main-thread tasks over 50 ms while 12 pictures were run: ${long.length}${long.length ? `, the longest ${Math.max(...long).toFixed(0)} ms` : ''}`)
+  console.log(
+    `main-thread tasks over 50 ms while 12 pictures were run: ${long.length}${long.length ? `, the longest ${Math.max(...long).toFixed(0)} ms` : ''}`
+  )
   await page.context().close()
 }
 await browser.close()

@@ -1,29 +1,45 @@
-/* How long until the explorer shows a map on a slow telephone: Chromium held to slow 4G (1.6 Mbit/s down, 0.75 up, 150 ms a round trip) and to
- * a quarter of this machine's speed, nothing kept from before. Two moments: the built-in picture and map (no script is needed for them), and
- * the same map from the model in the page, whose 1.6 MB come over that line.
+/* How long until the explorer shows a map on a slow telephone: Chromium held to slow 4G (1.6 Mbit/s
+ * down, 0.75 up, 150 ms a round trip) and to a quarter of this machine's speed, nothing kept from
+ * before. Two moments: the built-in picture and map (no script is needed for them), and the same
+ * map from the model in the page, whose 1.6 MB come over that line.
  *
- *   node tests/bench/first_map.mjs [RUNS] [SITE]        after ./dev web once, and npm ci in web/test */
+ *   node tests/bench/first_map.mjs [RUNS] [SITE]        after ./dev web once, and npm ci in
+ *   web/test */
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve } from '../../web/serve.js'
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..'), [runs = '5', site = join(root, 'build/web/site')] = process.argv.slice(2)
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..'),
+  [runs = '5', site = join(root, 'build/web/site')] = process.argv.slice(2)
 const { chromium } = createRequire(join(root, 'web/test/package.json'))('playwright-core')
-const executablePath = process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
-const slow4G = { offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 0.75e6 / 8 }, slower = 4
+const executablePath =
+  process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+const slow4G = {
+    offline: false,
+    latency: 150,
+    downloadThroughput: 1.6e6 / 8,
+    uploadThroughput: 0.75e6 / 8
+  },
+  slower = 4
 
-/* Milliseconds from the start of the visit: when both built-in pictures had been painted, when the page's own map stood. */
+/* Milliseconds from the start of the visit: when both built-in pictures had been painted, when the
+ * page's own map stood. */
 async function visit(browser, address) {
-  const page = await browser.newPage({ viewport: { width: 360, height: 740 }, serviceWorkers: 'block' }), protocol = await page.context().newCDPSession(page)
+  const page = await browser.newPage({
+      viewport: { width: 360, height: 740 },
+      serviceWorkers: 'block'
+    }),
+    protocol = await page.context().newCDPSession(page)
   await protocol.send('Network.enable')
   await protocol.send('Network.emulateNetworkConditions', slow4G)
   await protocol.send('Emulation.setCPUThrottlingRate', { rate: slower })
   await page.addInitScript(() => {
     const note = () => {
       const images = ['first-picture', 'first-map'].map((id) => document.getElementById(id))
-      if (!window.builtIn && images.every((image) => image?.complete && image.naturalWidth)) requestAnimationFrame(() => setTimeout(() => (window.builtIn ??= performance.now())))
+      if (!window.builtIn && images.every((image) => image?.complete && image.naturalWidth))
+        requestAnimationFrame(() => setTimeout(() => (window.builtIn ??= performance.now())))
       if (document.documentElement?.dataset.ready === 'true') window.live ??= performance.now()
       else requestAnimationFrame(note)
     }
@@ -31,16 +47,32 @@ async function visit(browser, address) {
   })
   await page.goto(address, { waitUntil: 'commit' })
   await page.waitForFunction(() => window.live && window.builtIn, null, { timeout: 180000 })
-  const found = await page.evaluate(() => ({ builtIn: window.builtIn, live: window.live, bytes: performance.getEntriesByType('resource').reduce((sum, { transferSize }) => sum + transferSize, 0) }))
+  const found = await page.evaluate(() => ({
+    builtIn: window.builtIn,
+    live: window.live,
+    bytes: performance
+      .getEntriesByType('resource')
+      .reduce((sum, { transferSize }) => sum + transferSize, 0)
+  }))
   await page.context().close()
   return found
 }
 
-const server = await serve(site), browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-quic', '--no-first-run'] }), all = []
+const server = await serve(site),
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-quic', '--no-first-run']
+  }),
+  all = []
 for (let run = 0; run < Number(runs); run++) all.push(await visit(browser, server.address))
 await browser.close()
 server.close()
-const middle = (name) => [...all].sort((a, b) => a[name] - b[name])[Math.floor(all.length / 2)][name]
+const middle = (name) =>
+  [...all].sort((a, b) => a[name] - b[name])[Math.floor(all.length / 2)][name]
 console.log(`slow 4G, processor ${slower} times slower, ${runs} visits, median:`)
-console.log(`  built-in picture and map on the screen  ${(middle('builtIn') / 1000).toFixed(2)} s (budget 2.50 s)`)
-console.log(`  the same map from the model in the page ${(middle('live') / 1000).toFixed(2)} s, after ${(middle('bytes') / 1e6).toFixed(2)} MB`)
+console.log(
+  `  built-in picture and map on the screen  ${(middle('builtIn') / 1000).toFixed(2)} s (budget 2.50 s)`
+)
+console.log(
+  `  the same map from the model in the page ${(middle('live') / 1000).toFixed(2)} s, after ${(middle('bytes') / 1e6).toFixed(2)} MB`
+)

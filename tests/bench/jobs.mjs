@@ -1,9 +1,13 @@
-/* The jobs of the comparison, for Node and browsers alike: what an engine loads, what it is fed, and how runs are timed. */
+/* The jobs of the comparison, for Node and browsers alike: what an engine loads, what it is fed,
+ * and how runs are timed. */
 
 /** The same numbers in every engine: roughly normal, from a seed. */
 export function numbers(count, seed) {
   let state = seed
-  const next = () => { state = (Math.imul(state, 1664525) + 1013904223) >>> 0; return (state >>> 8) / 16777216 }
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return (state >>> 8) / 16777216
+  }
   return Float32Array.from({ length: count }, () => (next() + next() + next() + next() - 2) * 1.7)
 }
 
@@ -11,11 +15,17 @@ const pixelShape = [1, 3, 224, 224]
 const volume = (shape) => shape.reduce((a, b) => a * b)
 const pixels = () => numbers(volume(pixelShape), 1)
 
-/** Wall-clock times of the runs, and the processor time of all threads a run (Node only): what another process on the machine disturbs
- * least, but with several threads it counts their waiting too. */
+/** Wall-clock times of the runs, and the processor time of all threads a run (Node only): what
+ * another process on the machine disturbs least, but with several threads it counts their waiting
+ * too. */
 export async function timeRuns(run, runs, milliseconds) {
-  const usage = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
-  const times = [], start = performance.now(), cpu = globalThis.process ? usage() : NaN
+  const usage = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  const times = [],
+    start = performance.now(),
+    cpu = globalThis.process ? usage() : NaN
   while (times.length < runs || performance.now() - start < milliseconds) {
     const before = performance.now()
     await run()
@@ -29,10 +39,18 @@ export async function prepareHeed({ createRuntime }, job, threads, read) {
   const [, name, maps] = /^(vit_[a-z]+)(_maps)?$/.exec(job)
   const runtime = await createRuntime({ threads })
   if (runtime.info.threads !== threads) throw new Error(`heed: ${runtime.info.why}`)
-  const model = await runtime.loadModel({ weights: await read(`${name}/model.safetensors`), config: await read(`${name}/config.json`) })
-  const session = model.createSession({ taps: maps ? 'all' : 'none' }), input = pixels()
+  const model = await runtime.loadModel({
+    weights: await read(`${name}/model.safetensors`),
+    config: await read(`${name}/config.json`)
+  })
+  const session = model.createSession({ taps: maps ? 'all' : 'none' }),
+    input = pixels()
   const run = () => session.run(input)
-  return { run, logits: Array.from((await run()).logits.data ?? (await run()).logits), info: runtime.info }
+  return {
+    run,
+    logits: Array.from((await run()).logits.data ?? (await run()).logits),
+    info: runtime.info
+  }
 }
 
 /** ONNX Runtime on a ViT or a bare operator. */
@@ -41,8 +59,14 @@ export async function prepareOrt(ort, job, options, read) {
   const tensor = (shape, seed) => new ort.Tensor('float32', numbers(volume(shape), seed), shape)
   const shape = /_(\d+)x(\d+)x(\d+)$/.exec(job)?.slice(1).map(Number)
   let feeds = { pixel_values: tensor(pixelShape, 1) }
-  if (job.startsWith('attention')) feeds = { q: tensor([1, ...shape], 1), k: tensor([1, ...shape], 2), v: tensor([1, ...shape], 3) }
+  if (job.startsWith('attention'))
+    feeds = {
+      q: tensor([1, ...shape], 1),
+      k: tensor([1, ...shape], 2),
+      v: tensor([1, ...shape], 3)
+    }
   if (job.startsWith('linear')) feeds = { a: tensor(shape.slice(0, 2), 1) }
-  const run = () => session.run(feeds), first = await run()
+  const run = () => session.run(feeds),
+    first = await run()
   return { run, logits: first.logits ? Array.from(first.logits.data) : undefined }
 }

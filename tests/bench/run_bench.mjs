@@ -4,4 +4,6 @@ import { basename } from 'node:path'
 import { runProgram } from './program.mjs'
 
 const [file, ...rest] = process.argv.slice(2)
-process.exitCode = await runProgram(readFileSync(file), [basename(file), ...rest], (text) => process.stdout.write(text))
+process.exitCode = await runProgram(readFileSync(file), [basename(file), ...rest], (text) =>
+  process.stdout.write(text)
+)

@@ -1,4 +1,5 @@
-/* The runtime works a page's example out by itself and says how far it is from what the page shows. */
+/* The runtime works a page's example out by itself and says how far it is from what the page
+ * shows. */
 import { safetensorsParts } from './arrays.js'
 import { createRuntime } from './heed/index.js'
 
@@ -19,11 +20,16 @@ export async function showAgreement(element, { tensors, metadata }, { instead, b
   turns.set(element, mine)
   try {
     runtime ??= createRuntime({ threads: 1 })
-    const bytes = new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer()), made = await runtime
+    const bytes = new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer()),
+      made = await runtime
     if (mine !== turns.get(element)) return
     const { passed, maxAbs } = await made.check(bytes, { tolerance: 1e-5 })
     if (mine !== turns.get(element)) return
-    element.textContent = before + (passed ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.` : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`)
+    element.textContent =
+      before +
+      (passed
+        ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.`
+        : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`)
     element.dataset.passed = passed
   } catch (error) {
     element.textContent = error.message

@@ -1,10 +1,18 @@
 /* How far apart two rows of numbers are. */
 
-/** Jensen-Shannon divergence of two rows (each made to sum to 1) in nats; ln 2 is its largest value. */
+/** Jensen-Shannon divergence of two rows (each made to sum to 1) in nats; ln 2 is its largest
+ * value. */
 export function divergence(a, b) {
   const sums = [a, b].map((row) => row.reduce((x, y) => x + y, 0) || 1)
   const half = (p, q) => (p > 0 ? 0.5 * p * Math.log((2 * p) / (p + q)) : 0)
-  return Math.max(0, a.reduce((sum, _, i) => sum + half(a[i] / sums[0], b[i] / sums[1]) + half(b[i] / sums[1], a[i] / sums[0]), 0))
+  return Math.max(
+    0,
+    a.reduce(
+      (sum, _, i) =>
+        sum + half(a[i] / sums[0], b[i] / sums[1]) + half(b[i] / sums[1], a[i] / sums[0]),
+      0
+    )
+  )
 }
 
 export function cosine(a, b) {

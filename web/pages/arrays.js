@@ -1,14 +1,22 @@
-/* Arrays in files: .npy (NumPy 1.0 to 3.0), .npz (zip of them, stored or deflated), .safetensors. Read as float32: { name: { shape, data } };
- * the grid and patch of a safetensors file's metadata are its array `grid`: rows, columns, tokens before the patches, side of a patch in pixels.
- * Written: all three. What a file says of itself is checked, against the file and against what a page can hold, before its numbers are read. */
+/* Arrays in files: .npy (NumPy 1.0 to 3.0), .npz (zip of them, stored or deflated), .safetensors.
+ * Read as float32: { name: { shape, data } }; the grid and patch of a safetensors file's metadata
+ * are its array `grid`: rows, columns, tokens before the patches, side of a patch in pixels.
+ * Written: all three. What a file says of itself is checked, against the file and against what a
+ * page can hold, before its numbers are read. */
 
-const fail = (name, what) => { throw new Error(`${name}: ${what}`) }
+const fail = (name, what) => {
+  throw new Error(`${name}: ${what}`)
+}
 const size = (shape) => shape.reduce((product, side) => product * side, 1)
 
 function half(bits) {
-  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023
+  const sign = bits & 0x8000 ? -1 : 1,
+    exponent = (bits >> 10) & 31,
+    fraction = bits & 1023
   if (exponent === 31) return fraction ? NaN : sign * Infinity
-  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024))
+  return (
+    sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024))
+  )
 }
 
 let halves = null // the number of every half float
@@ -27,18 +35,34 @@ function fromBfloats(bits) {
   return new Float32Array(words.buffer)
 }
 
-/* How values of a kind are stored, and how they become floats; as all of WebAssembly's machines, little endian. */
+/* How values of a kind are stored, and how they become floats; as all of WebAssembly's machines,
+ * little endian. */
 const asFloats = (values) => new Float32Array(values)
 const readers = {
-  f4: [Float32Array, (values) => values], f8: [Float64Array, asFloats], f2: [Uint16Array, fromHalves], bf2: [Uint16Array, fromBfloats],
-  u1: [Uint8Array, asFloats], i4: [Int32Array, asFloats], i8: [BigInt64Array, (values) => Float32Array.from(values, Number)]
+  f4: [Float32Array, (values) => values],
+  f8: [Float64Array, asFloats],
+  f2: [Uint16Array, fromHalves],
+  bf2: [Uint16Array, fromBfloats],
+  u1: [Uint8Array, asFloats],
+  i4: [Int32Array, asFloats],
+  i8: [BigInt64Array, (values) => Float32Array.from(values, Number)]
 }
 
-const readerOf = (name, kind) => (Object.hasOwn(readers, kind) ? readers[kind] : fail(name, `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`))
+const readerOf = (name, kind) =>
+  Object.hasOwn(readers, kind)
+    ? readers[kind]
+    : fail(
+        name,
+        `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`
+      )
 
 function expectSize(name, found, kind, shape) {
   const expected = size(shape) * readerOf(name, kind)[0].BYTES_PER_ELEMENT
-  if (found !== expected) fail(name, `shape and bytes do not fit (found ${found} bytes for ${shape.join(' x ')}, expected ${expected}). Was it cut short? Copy or save it again.`)
+  if (found !== expected)
+    fail(
+      name,
+      `shape and bytes do not fit (found ${found} bytes for ${shape.join(' x ')}, expected ${expected}). Was it cut short? Copy or save it again.`
+    )
 }
 
 function floats(name, bytes, kind, shape) {
@@ -48,32 +72,70 @@ function floats(name, bytes, kind, shape) {
   return convert(new Stored(aligned.buffer, aligned.byteOffset, size(shape)))
 }
 
-/* A file's header, as far as it is looked at, and all that may be inflated: the page holds it as floats. In bytes. */
-const headerMost = 65536, arraysMost = 2 ** 31
+/* A file's header, as far as it is looked at, and all that may be inflated: the page holds it as
+ * floats. In bytes. */
+const headerMost = 65536,
+  arraysMost = 2 ** 31
 
-/* Where the numbers of a .npy begin, of which kind they are and in which shape; bytes: its first ones, length: of all of it. */
+/* Where the numbers of a .npy begin, of which kind they are and in which shape; bytes: its first
+ * ones, length: of all of it. */
 function npyHeader(bytes, length, name) {
-  const text = (from, to) => new TextDecoder('latin1').decode(bytes.subarray(from, to)), view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93) fail(name, 'no .npy file, whatever its name says. Save the maps with numpy.save, or open the file they are in.')
-  const long = bytes[6] > 1, start = long ? 12 : 10, end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true)), header = text(start, end)
-  const descr = /'descr':\s*'([<|=])([a-z]\d)'/.exec(header), sides = /'shape':\s*\(([\d, ]*)\)/.exec(header)
-  if (end > bytes.length || !descr || !sides) fail(name, `a header that is not read (found ${header.slice(0, 80)}, expected little-endian floats). Save the maps with numpy.save as float32.`)
-  if (/'fortran_order':\s*True/.test(header)) fail(name, 'columns first (expected rows first: save numpy.ascontiguousarray(maps))')
-  const shape = sides[1].split(',').map((side) => side.trim()).filter(Boolean).map(Number)
+  const text = (from, to) => new TextDecoder('latin1').decode(bytes.subarray(from, to)),
+    view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93)
+    fail(
+      name,
+      'no .npy file, whatever its name says. Save the maps with numpy.save, or open the file they are in.'
+    )
+  const long = bytes[6] > 1,
+    start = long ? 12 : 10,
+    end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true)),
+    header = text(start, end)
+  const descr = /'descr':\s*'([<|=])([a-z]\d)'/.exec(header),
+    sides = /'shape':\s*\(([\d, ]*)\)/.exec(header)
+  if (end > bytes.length || !descr || !sides)
+    fail(
+      name,
+      `a header that is not read (found ${header.slice(0, 80)}, expected little-endian floats). Save the maps with numpy.save as float32.`
+    )
+  if (/'fortran_order':\s*True/.test(header))
+    fail(name, 'columns first (expected rows first: save numpy.ascontiguousarray(maps))')
+  const shape = sides[1]
+    .split(',')
+    .map((side) => side.trim())
+    .filter(Boolean)
+    .map(Number)
   expectSize(name, length - end, descr[2], shape)
   return { name, kind: descr[2], shape, start: end, bytes: length - end }
 }
 
-/* A deflated part in small pieces: inflated, one is a thousand times as large at most, and no further one is before it was taken. */
-const pieces = () => new TransformStream({ transform(part, to) { for (let at = 0; at < part.length; at += 4096) to.enqueue(part.subarray(at, at + 4096)) } })
+/* A deflated part in small pieces: inflated, one is a thousand times as large at most, and no
+ * further one is before it was taken. */
+const pieces = () =>
+  new TransformStream({
+    transform(part, to) {
+      for (let at = 0; at < part.length; at += 4096) to.enqueue(part.subarray(at, at + 4096))
+    }
+  })
 
 /* The first `count` bytes of what an entry holds; of all of it the end is checked too. */
 async function inflate({ blob, size, what }, count) {
-  const bytes = new Uint8Array(Math.min(size, count)), reader = blob.stream().pipeThrough(pieces()).pipeThrough(new DecompressionStream('deflate-raw')).getReader()
+  const bytes = new Uint8Array(Math.min(size, count)),
+    reader = blob
+      .stream()
+      .pipeThrough(pieces())
+      .pipeThrough(new DecompressionStream('deflate-raw'))
+      .getReader()
   let at = 0
   for (;;) {
-    const { done, value = [] } = await reader.read().catch(() => fail(what, 'damaged. Copy it or save it with numpy.savez again.'))
-    if (done ? at < bytes.length : at + value.length > size) fail(what, `it does not inflate to what the directory says (found ${done ? at : 'more'}, expected ${size} bytes). Save it with numpy.savez again.`)
+    const { done, value = [] } = await reader
+      .read()
+      .catch(() => fail(what, 'damaged. Copy it or save it with numpy.savez again.'))
+    if (done ? at < bytes.length : at + value.length > size)
+      fail(
+        what,
+        `it does not inflate to what the directory says (found ${done ? at : 'more'}, expected ${size} bytes). Save it with numpy.savez again.`
+      )
     if (done) return bytes
     bytes.set(value.subarray(0, bytes.length - at), at)
     at += value.length
@@ -82,45 +144,90 @@ async function inflate({ blob, size, what }, count) {
 }
 
 const bytesOf = async (blob) => new Uint8Array(await blob.arrayBuffer())
-const startOf = (entry, count) => (entry.packed ? inflate(entry, count) : bytesOf(entry.blob.slice(0, count)))
+const startOf = (entry, count) =>
+  entry.packed ? inflate(entry, count) : bytesOf(entry.blob.slice(0, count))
 
-/* Zip (APPNOTE 6.3): the central directory, whose place the record at the end says. Entries { entry, what: its name in sentences, blob, size:
- * inflated, packed: whether it is deflated }, none of which shares bytes with another. */
-const entriesMost = 1024, directoryMost = 4e6 // bytes
+/* Zip (APPNOTE 6.3): the central directory, whose place the record at the end says. Entries {
+ * entry, what: its name in sentences, blob, size: inflated, packed: whether it is deflated }, none
+ * of which shares bytes with another. */
+const entriesMost = 1024,
+  directoryMost = 4e6 // bytes
 async function zipEntries(file) {
-  const { name } = file, tail = await bytesOf(file.slice(Math.max(0, file.size - 65557))), last = new DataView(tail.buffer)
+  const { name } = file,
+    tail = await bytesOf(file.slice(Math.max(0, file.size - 65557))),
+    last = new DataView(tail.buffer)
   let end = tail.length - 22
   while (end >= 0 && last.getUint32(end, true) !== 0x06054b50) end--
-  if (end < 0) fail(name, 'no whole .npz file (its directory, which is its end, is missing). Copy it or save it with numpy.savez again.')
-  const count = last.getUint16(end + 10, true), from = last.getUint32(end + 16, true), to = file.size - tail.length + end
-  if (count > entriesMost) fail(name, `too many arrays (found ${count}, expected at most ${entriesMost})`)
-  const bytes = await bytesOf(file.slice(from, Math.min(to, from + directoryMost))), view = new DataView(bytes.buffer), entries = []
-  for (let at = 0; entries.length < count;) {
-    if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50) fail(name, 'a damaged directory. Copy it or save it with numpy.savez again.')
-    const method = view.getUint16(at + 10, true), length = view.getUint32(at + 20, true), nameLength = view.getUint16(at + 28, true), local = view.getUint32(at + 42, true)
-    const entry = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength)), what = `${name}, ${entry}`
-    if (method !== 0 && method !== 8) fail(what, `packed in a way that is not read (found method ${method}, expected 0 or 8)`)
+  if (end < 0)
+    fail(
+      name,
+      'no whole .npz file (its directory, which is its end, is missing). Copy it or save it with numpy.savez again.'
+    )
+  const count = last.getUint16(end + 10, true),
+    from = last.getUint32(end + 16, true),
+    to = file.size - tail.length + end
+  if (count > entriesMost)
+    fail(name, `too many arrays (found ${count}, expected at most ${entriesMost})`)
+  const bytes = await bytesOf(file.slice(from, Math.min(to, from + directoryMost))),
+    view = new DataView(bytes.buffer),
+    entries = []
+  for (let at = 0; entries.length < count; ) {
+    if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50)
+      fail(name, 'a damaged directory. Copy it or save it with numpy.savez again.')
+    const method = view.getUint16(at + 10, true),
+      length = view.getUint32(at + 20, true),
+      nameLength = view.getUint16(at + 28, true),
+      local = view.getUint32(at + 42, true)
+    const entry = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength)),
+      what = `${name}, ${entry}`
+    if (method !== 0 && method !== 8)
+      fail(what, `packed in a way that is not read (found method ${method}, expected 0 or 8)`)
     const head = new DataView(await file.slice(local, local + 30).arrayBuffer())
-    if (head.byteLength < 30) fail(what, 'a damaged entry. Copy it or save it with numpy.savez again.')
+    if (head.byteLength < 30)
+      fail(what, 'a damaged entry. Copy it or save it with numpy.savez again.')
     const start = local + 30 + head.getUint16(26, true) + head.getUint16(28, true)
-    entries.push({ entry, what, local, end: start + length, blob: file.slice(start, start + length), size: method ? view.getUint32(at + 24, true) : length, packed: method === 8 })
+    entries.push({
+      entry,
+      what,
+      local,
+      end: start + length,
+      blob: file.slice(start, start + length),
+      size: method ? view.getUint32(at + 24, true) : length,
+      packed: method === 8
+    })
     at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
   }
-  entries.sort((a, b) => a.local - b.local).forEach(({ what, end }, i) => { if (end > (entries[i + 1]?.local ?? from)) fail(what, 'damaged: it reaches into what follows it. Save it with numpy.savez again.') })
+  entries
+    .sort((a, b) => a.local - b.local)
+    .forEach(({ what, end }, i) => {
+      if (end > (entries[i + 1]?.local ?? from))
+        fail(what, 'damaged: it reaches into what follows it. Save it with numpy.savez again.')
+    })
   return entries
 }
 
 /* Attention deflates to a half or a tenth; what would become very much larger is no attention. */
 function expectModest(entries, name) {
-  const total = (of) => entries.reduce((sum, entry) => sum + of(entry), 0), found = total(({ size }) => size), most = Math.max(48e6, 16 * total(({ blob }) => blob.size))
-  if (entries.some(({ packed }) => packed) && found > most) fail(name, `arrays that would inflate to very much (found ${found} bytes, expected at most ${most}). Save them with numpy.savez, not compressed.`)
+  const total = (of) => entries.reduce((sum, entry) => sum + of(entry), 0),
+    found = total(({ size }) => size),
+    most = Math.max(48e6, 16 * total(({ blob }) => blob.size))
+  if (entries.some(({ packed }) => packed) && found > most)
+    fail(
+      name,
+      `arrays that would inflate to very much (found ${found} bytes, expected at most ${most}). Save them with numpy.savez, not compressed.`
+    )
 }
 
 async function npzParts(file) {
-  const entries = (await zipEntries(file)).filter(({ entry }) => entry.endsWith('.npy')), parts = Object.create(null)
+  const entries = (await zipEntries(file)).filter(({ entry }) => entry.endsWith('.npy')),
+    parts = Object.create(null)
   for (const entry of entries) {
     const head = npyHeader(await startOf(entry, headerMost), entry.size, entry.what)
-    parts[entry.entry.slice(0, -4)] = { ...head, entry, read: async () => (await startOf(entry, entry.size)).subarray(head.start) }
+    parts[entry.entry.slice(0, -4)] = {
+      ...head,
+      entry,
+      read: async () => (await startOf(entry, entry.size)).subarray(head.start)
+    }
   }
   return parts
 }
@@ -131,45 +238,103 @@ async function npyPart(file) {
 }
 
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0
-const isTensor = (entry) => typeof entry?.dtype === 'string' && [entry.shape, entry.data_offsets].every((list) => Array.isArray(list) && list.every(isCount)) && entry.data_offsets[1] >= entry.data_offsets[0]
+const isTensor = (entry) =>
+  typeof entry?.dtype === 'string' &&
+  [entry.shape, entry.data_offsets].every((list) => Array.isArray(list) && list.every(isCount)) &&
+  entry.data_offsets[1] >= entry.data_offsets[0]
 
 /** Names, shapes and places alone: { header, start }. */
 export async function readSafetensorsHeader(file) {
-  const length = file.size < 8 ? Infinity : Number(new DataView(await file.slice(0, 8).arrayBuffer()).getBigUint64(0, true)), wrong = (why) => fail(file.name, `no safetensors file (${why})`)
+  const length =
+      file.size < 8
+        ? Infinity
+        : Number(new DataView(await file.slice(0, 8).arrayBuffer()).getBigUint64(0, true)),
+    wrong = (why) => fail(file.name, `no safetensors file (${why})`)
   if (length > file.size - 8) wrong('its header is longer than the file')
   if (length > 4e6) wrong(`its header is too long, found ${length} bytes, expected at most 4000000`)
-  const header = await file.slice(8, 8 + length).text().then(JSON.parse).catch(() => wrong('its header is no JSON'))
+  const header = await file
+    .slice(8, 8 + length)
+    .text()
+    .then(JSON.parse)
+    .catch(() => wrong('its header is no JSON'))
   if (!header || typeof header !== 'object') wrong('its header is no object')
-  for (const [name, entry] of Object.entries(header)) if (name === '__metadata__' ? !entry || typeof entry !== 'object' : !isTensor(entry)) wrong(`"${name.slice(0, 60)}" has no dtype, shape and place`)
+  for (const [name, entry] of Object.entries(header))
+    if (name === '__metadata__' ? !entry || typeof entry !== 'object' : !isTensor(entry))
+      wrong(`"${name.slice(0, 60)}" has no dtype, shape and place`)
   return { header, start: 8 + length }
 }
 
 const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2', U8: 'u1' }
 
 function tensorPart(file, { header, start }, name) {
-  const { dtype, shape, data_offsets: [from, to] } = header[name], what = `${file.name}, ${name}`, kind = kinds[dtype]
+  const {
+      dtype,
+      shape,
+      data_offsets: [from, to]
+    } = header[name],
+    what = `${file.name}, ${name}`,
+    kind = kinds[dtype]
   expectSize(what, to - from, kind, shape)
-  return { name: what, kind, shape, bytes: to - from, read: () => bytesOf(file.slice(start + from, start + to)) }
+  return {
+    name: what,
+    kind,
+    shape,
+    bytes: to - from,
+    read: () => bytesOf(file.slice(start + from, start + to))
+  }
 }
 
-const arrayOf = async ({ name, kind, shape, read }) => ({ shape, data: floats(name, await read(), kind, shape) })
+const arrayOf = async ({ name, kind, shape, read }) => ({
+  shape,
+  data: floats(name, await read(), kind, shape)
+})
 
 /** One tensor, { shape, data }, of a file whose header was read. */
 export const readTensor = (file, read, name) => arrayOf(tensorPart(file, read, name))
 
 async function partsOfSafetensors(file) {
-  const read = await readSafetensorsHeader(file), { header } = read, { grid, patch } = header.__metadata__ ?? {}, parts = Object.create(null)
-  for (const [name, { dtype }] of Object.entries(header)) if (name !== '__metadata__' && kinds[dtype]) parts[name] = tensorPart(file, read, name)
-  if (grid && !parts.grid) parts.grid = { shape: [4], bytes: 16, kind: 'f4', read: () => new Uint8Array(Float32Array.from([...String(grid).split(' '), patch ?? 0].slice(0, 4), Number).buffer) }
+  const read = await readSafetensorsHeader(file),
+    { header } = read,
+    { grid, patch } = header.__metadata__ ?? {},
+    parts = Object.create(null)
+  for (const [name, { dtype }] of Object.entries(header))
+    if (name !== '__metadata__' && kinds[dtype]) parts[name] = tensorPart(file, read, name)
+  if (grid && !parts.grid)
+    parts.grid = {
+      shape: [4],
+      bytes: 16,
+      kind: 'f4',
+      read: () =>
+        new Uint8Array(
+          Float32Array.from([...String(grid).split(' '), patch ?? 0].slice(0, 4), Number).buffer
+        )
+    }
   return parts
 }
 
-/** { name: { shape, data } }. choose({ name: { shape } }) says which of them are read: nothing else is, and before it nothing but names and shapes. */
+/** { name: { shape, data } }. choose({ name: { shape } }) says which of them are read: nothing else
+ * is, and before it nothing but names and shapes. */
 export async function readArrays(file, choose = Object.keys) {
-  const parts = await (file.name.endsWith('.safetensors') ? partsOfSafetensors : file.name.endsWith('.npz') ? npzParts : npyPart)(file)
-  const wanted = choose(parts), total = wanted.reduce((sum, name) => sum + Math.max(parts[name].bytes, 4 * size(parts[name].shape)), 0), arrays = Object.create(null)
-  if (total > arraysMost) fail(file.name, `more than a page can hold (found ${total} bytes, expected at most ${arraysMost})`)
-  expectModest(wanted.flatMap((name) => parts[name].entry ?? []), file.name)
+  const parts = await (file.name.endsWith('.safetensors')
+    ? partsOfSafetensors
+    : file.name.endsWith('.npz')
+      ? npzParts
+      : npyPart)(file)
+  const wanted = choose(parts),
+    total = wanted.reduce(
+      (sum, name) => sum + Math.max(parts[name].bytes, 4 * size(parts[name].shape)),
+      0
+    ),
+    arrays = Object.create(null)
+  if (total > arraysMost)
+    fail(
+      file.name,
+      `more than a page can hold (found ${total} bytes, expected at most ${arraysMost})`
+    )
+  expectModest(
+    wanted.flatMap((name) => parts[name].entry ?? []),
+    file.name
+  )
   for (const name of wanted) arrays[name] = await arrayOf(parts[name])
   return arrays
 }
@@ -177,9 +342,12 @@ export async function readArrays(file, choose = Object.keys) {
 /** Where the arrays of a file are from, as it says itself: an object, or null. */
 export async function provenanceIn(file) {
   let text
-  if (file.name.endsWith('.safetensors')) text = (await readSafetensorsHeader(file)).header.__metadata__?.provenance
+  if (file.name.endsWith('.safetensors'))
+    text = (await readSafetensorsHeader(file)).header.__metadata__?.provenance
   else if (file.name.endsWith('.npz')) {
-    const entry = (await zipEntries(file)).find(({ entry, size }) => entry.endsWith('provenance.json') && size < 1e6)
+    const entry = (await zipEntries(file)).find(
+      ({ entry, size }) => entry.endsWith('provenance.json') && size < 1e6
+    )
     text = entry && new TextDecoder().decode(await startOf(entry, entry.size))
   }
   try {
@@ -190,17 +358,32 @@ export async function provenanceIn(file) {
   }
 }
 
-const descrs = new Map([[Float32Array, '<f4'], [Uint8Array, '|u1'], [Int32Array, '<i4']])
+const descrs = new Map([
+  [Float32Array, '<f4'],
+  [Uint8Array, '|u1'],
+  [Int32Array, '<i4']
+])
 
 /** parts: arrays of one type that follow one another. Returns the pieces of a Blob. */
 export function npyParts(shape, parts) {
   const text = `{'descr': '${descrs.get(parts[0].constructor)}', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`
-  const padded = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`, head = new Uint8Array(10)
-  head.set([0x93, ...new TextEncoder().encode('NUMPY'), 1, 0, padded.length & 255, padded.length >> 8])
+  const padded = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`,
+    head = new Uint8Array(10)
+  head.set([
+    0x93,
+    ...new TextEncoder().encode('NUMPY'),
+    1,
+    0,
+    padded.length & 255,
+    padded.length >> 8
+  ])
   return [head, padded, ...parts]
 }
 
-const crcTable = Uint32Array.from({ length: 256 }, (_, n) => { for (let bit = 0; bit < 8; bit++) n = (n >>> 1) ^ (n & 1 ? 0xedb88320 : 0); return n })
+const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
+  for (let bit = 0; bit < 8; bit++) n = (n >>> 1) ^ (n & 1 ? 0xedb88320 : 0)
+  return n
+})
 
 function crc32(bytes) {
   let crc = ~0
@@ -210,32 +393,70 @@ function crc32(bytes) {
 
 /* Numbers of a zip's records, little endian: [value, bytes of it]. */
 function record(...fields) {
-  const bytes = new Uint8Array(fields.reduce((sum, [, length]) => sum + length, 0)), view = new DataView(bytes.buffer)
-  fields.reduce((at, [value, length]) => { length === 2 ? view.setUint16(at, value, true) : view.setUint32(at, value, true); return at + length }, 0)
+  const bytes = new Uint8Array(fields.reduce((sum, [, length]) => sum + length, 0)),
+    view = new DataView(bytes.buffer)
+  fields.reduce((at, [value, length]) => {
+    length === 2 ? view.setUint16(at, value, true) : view.setUint32(at, value, true)
+    return at + length
+  }, 0)
   return bytes
 }
 
-/** entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the pieces of a Blob: numpy.load reads it as .npz. */
+/** entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the
+ * pieces of a Blob: numpy.load reads it as .npz. */
 export async function zipParts(entries) {
-  const locals = [], directory = []
+  const locals = [],
+    directory = []
   let at = 0
   for (const [name, pieces] of Object.entries(entries)) {
-    const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer()), text = new TextEncoder().encode(name)
-    const same = [[20, 2], [0, 2], [0, 2], [0, 2], [0x21, 2] /* 1 January 1980 */, [crc32(bytes), 4], [bytes.length, 4], [bytes.length, 4], [text.length, 2], [0, 2]]
+    const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer()),
+      text = new TextEncoder().encode(name)
+    const same = [
+      [20, 2],
+      [0, 2],
+      [0, 2],
+      [0, 2],
+      [0x21, 2] /* 1 January 1980 */,
+      [crc32(bytes), 4],
+      [bytes.length, 4],
+      [bytes.length, 4],
+      [text.length, 2],
+      [0, 2]
+    ]
     locals.push(record([0x04034b50, 4], ...same), text, bytes)
-    directory.push(record([0x02014b50, 4], [20, 2], ...same, [0, 2], [0, 2], [0, 2], [0, 4], [at, 4]), text)
+    directory.push(
+      record([0x02014b50, 4], [20, 2], ...same, [0, 2], [0, 2], [0, 2], [0, 4], [at, 4]),
+      text
+    )
     at += 30 + text.length + bytes.length
   }
-  const length = directory.reduce((sum, part) => sum + part.length, 0), count = directory.length / 2
-  return [...locals, ...directory, record([0x06054b50, 4], [0, 2], [0, 2], [count, 2], [count, 2], [length, 4], [at, 4], [0, 2])]
+  const length = directory.reduce((sum, part) => sum + part.length, 0),
+    count = directory.length / 2
+  return [
+    ...locals,
+    ...directory,
+    record([0x06054b50, 4], [0, 2], [0, 2], [count, 2], [count, 2], [length, 4], [at, 4], [0, 2])
+  ]
 }
 
 /** tensors: { name: { shape, data } }. Returns the pieces of a Blob. */
 export function safetensorsParts(tensors, metadata) {
   const header = { __metadata__: metadata }
   let at = 0
-  for (const [name, { shape, data }] of Object.entries(tensors)) header[name] = { dtype: data instanceof Uint8Array ? 'U8' : 'F32', shape, data_offsets: [at, (at += data.byteLength)] }
-  const text = new TextEncoder().encode(JSON.stringify(header)), padding = (8 - (text.length % 8)) % 8, length = new DataView(new ArrayBuffer(8))
+  for (const [name, { shape, data }] of Object.entries(tensors))
+    header[name] = {
+      dtype: data instanceof Uint8Array ? 'U8' : 'F32',
+      shape,
+      data_offsets: [at, (at += data.byteLength)]
+    }
+  const text = new TextEncoder().encode(JSON.stringify(header)),
+    padding = (8 - (text.length % 8)) % 8,
+    length = new DataView(new ArrayBuffer(8))
   length.setBigUint64(0, BigInt(text.length + padding), true)
-  return [length.buffer, text, ' '.repeat(padding), ...Object.values(tensors).map(({ data }) => data)]
+  return [
+    length.buffer,
+    text,
+    ' '.repeat(padding),
+    ...Object.values(tensors).map(({ data }) => data)
+  ]
 }

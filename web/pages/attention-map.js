@@ -1,8 +1,11 @@
-/* <attention-map>: one map over a picture, for other pages. Attributes: image (a picture of the same origin) or scene (a drawn one, by its seed),
- * model (a folder; none = the demo), view ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a number), query
- * ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as detail; "pick", with the row and column of the patch that was
- * pressed; "error". Styles: --attention-mark, the colour around the query; --attention-strength, how much the map covers, 0 to 1;
- * --attention-ground, what lies behind the map where there is no picture. Elements of one page share the runtime, and each model is loaded once. */
+/* <attention-map>: one map over a picture, for other pages. Attributes: image (a picture of the
+ * same origin) or scene (a drawn one, by its seed), model (a folder; none = the demo), view
+ * ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a
+ * number), query ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as
+ * detail; "pick", with the row and column of the patch that was pressed; "error". Styles:
+ * --attention-mark, the colour around the query; --attention-strength, how much the map covers, 0
+ * to 1; --attention-ground, what lies behind the map where there is no picture. Elements of one
+ * page share the runtime, and each model is loaded once. */
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { caption, elsewhere } from './plot/caption.js'
@@ -11,7 +14,8 @@ import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
 
 let runtime = null
-const models = new Map(), sessions = new Map()
+const models = new Map(),
+  sessions = new Map()
 
 /* The promise of map.get(key), made by make() where there is none; one that failed is not kept. */
 function once(map, key, make) {
@@ -22,7 +26,10 @@ function once(map, key, make) {
   return map.get(key)
 }
 
-const load = async (name) => (await (runtime ??= createRuntime())).loadModel(name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel)
+const load = async (name) =>
+  (await (runtime ??= createRuntime())).loadModel(
+    name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel
+  )
 
 async function open(name, taps) {
   const session = (await once(models, name, () => load(name))).createSession({ taps })
@@ -31,7 +38,8 @@ async function open(name, taps) {
 
 async function fetched(address) {
   const response = await fetch(address)
-  if (!response.ok) throw new Error(`${address}: the server does not have it (found ${response.status})`)
+  if (!response.ok)
+    throw new Error(`${address}: the server does not have it (found ${response.status})`)
   return response.blob()
 }
 
@@ -39,14 +47,32 @@ async function pictureOf(element) {
   const address = element.getAttribute('image')
   if (address) {
     const blob = await fetched(address)
-    return createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' }).catch(() => { throw new Error(`${address}: no picture that this browser decodes (found ${blob.type || 'an unknown type'})`) })
+    return createImageBitmap(blob, {
+      colorSpaceConversion: 'none',
+      premultiplyAlpha: 'none'
+    }).catch(() => {
+      throw new Error(
+        `${address}: no picture that this browser decodes (found ${blob.type || 'an unknown type'})`
+      )
+    })
   }
   const { image } = await (await runtime).scene(Number(element.getAttribute('scene') ?? 159))
-  return createImageBitmap(new ImageData(new Uint8ClampedArray(image.data), image.width, image.height))
+  return createImageBitmap(
+    new ImageData(new Uint8ClampedArray(image.data), image.width, image.height)
+  )
 }
 
 class AttentionMap extends HTMLElement {
-  static observedAttributes = ['scene', 'image', 'model', 'view', 'layer', 'head', 'query', 'colours']
+  static observedAttributes = [
+    'scene',
+    'image',
+    'model',
+    'view',
+    'layer',
+    'head',
+    'query',
+    'colours'
+  ]
   #canvas = document.createElement('canvas')
   #wrong = document.createElement('p')
   #turn = 0
@@ -70,17 +96,28 @@ class AttentionMap extends HTMLElement {
     this.#canvas.style.display = wrong ? 'none' : 'block'
   }
 
-  attributeChangedCallback() { if (this.isConnected) this.#draw() }
+  attributeChangedCallback() {
+    if (this.isConnected) this.#draw()
+  }
 
   async #draw() {
     const mine = ++this.#turn
     await null // attributes that are set together are drawn together
     if (mine !== this.#turn) return
     try {
-      const name = this.getAttribute('model') ?? '', taps = this.#view === 'rollout' ? 'all' : 'rows'
-      const model = await once(sessions, `${taps} ${name}`, () => open(name, taps)), [picture, found] = await (model.busy = model.busy.catch(() => {}).then(() => this.#run(model)))
+      const name = this.getAttribute('model') ?? '',
+        taps = this.#view === 'rollout' ? 'all' : 'rows'
+      const model = await once(sessions, `${taps} ${name}`, () => open(name, taps)),
+        [picture, found] = await (model.busy = model.busy
+          .catch(() => {})
+          .then(() => this.#run(model)))
       if (mine !== this.#turn) return
-      this.#show(picture, found, model.shape, await (await runtime).colormap(this.getAttribute('colours') ?? 'cividis'))
+      this.#show(
+        picture,
+        found,
+        model.shape,
+        await (await runtime).colormap(this.getAttribute('colours') ?? 'cividis')
+      )
       this.dispatchEvent(new CustomEvent('drawn', { detail: found.row }))
     } catch (error) {
       if (mine === this.#turn) this.#say(error.message)
@@ -88,42 +125,98 @@ class AttentionMap extends HTMLElement {
     }
   }
 
-  get #view() { return this.getAttribute('view') ?? 'overlay' }
+  get #view() {
+    return this.getAttribute('view') ?? 'overlay'
+  }
 
   /* Elements with one model take turns: its session has the maps of the last run. */
   async #run({ session, shape }) {
-    const picture = await pictureOf(this), { region } = await session.run(picture), at = this.getAttribute('query') ?? 'cls', head = this.getAttribute('head') ?? 'mean'
-    const query = at === 'cls' ? 'cls' : at.split(',').map(Number), layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
-    const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1], whole = this.#view === 'rollout'
-    const row = await (whole ? session.rollout({ query: token }) : session.attention({ layer, head: head === 'mean' ? head : Number(head), query }))
-    return [picture, { row, region, token, query, where: whole ? 'Rollout of all layers' : `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}` }]
+    const picture = await pictureOf(this),
+      { region } = await session.run(picture),
+      at = this.getAttribute('query') ?? 'cls',
+      head = this.getAttribute('head') ?? 'mean'
+    const query = at === 'cls' ? 'cls' : at.split(',').map(Number),
+      layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
+    const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1],
+      whole = this.#view === 'rollout'
+    const row = await (whole
+      ? session.rollout({ query: token })
+      : session.attention({ layer, head: head === 'mean' ? head : Number(head), query }))
+    return [
+      picture,
+      {
+        row,
+        region,
+        token,
+        query,
+        where: whole
+          ? 'Rollout of all layers'
+          : `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+      }
+    ]
   }
 
   /* Which patch was pressed; what follows from it is the page's to say. */
   #pick({ offsetX, offsetY }) {
     if (!this.#grid) return
-    const [rows, columns] = this.#grid, at = (offset, length, count) => Math.min(count - 1, Math.max(0, Math.floor((offset / length) * count)))
-    this.dispatchEvent(new CustomEvent('pick', { detail: { row: at(offsetY, this.#canvas.clientHeight, rows), column: at(offsetX, this.#canvas.clientWidth, columns) } }))
+    const [rows, columns] = this.#grid,
+      at = (offset, length, count) =>
+        Math.min(count - 1, Math.max(0, Math.floor((offset / length) * count)))
+    this.dispatchEvent(
+      new CustomEvent('pick', {
+        detail: {
+          row: at(offsetY, this.#canvas.clientHeight, rows),
+          column: at(offsetX, this.#canvas.clientWidth, columns)
+        }
+      })
+    )
   }
 
-  #style(name, usual) { return getComputedStyle(this).getPropertyValue(name).trim() || usual }
+  #style(name, usual) {
+    return getComputedStyle(this).getPropertyValue(name).trim() || usual
+  }
 
-  #show(picture, { row, region, token, query, where }, { prefixTokens: prefix, rows, columns, tokens }, table) {
-    const weights = row.subarray(prefix), scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
-    const { raster } = overlay({ weights, rows, columns, scale, table }), map = Object.assign(document.createElement('canvas'), { width: raster.width, height: raster.height })
+  #show(
+    picture,
+    { row, region, token, query, where },
+    { prefixTokens: prefix, rows, columns, tokens },
+    table
+  ) {
+    const weights = row.subarray(prefix),
+      scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+    const { raster } = overlay({ weights, rows, columns, scale, table }),
+      map = Object.assign(document.createElement('canvas'), {
+        width: raster.width,
+        height: raster.height
+      })
     map.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
     Object.assign(this.#canvas, { width: 448, height: Math.round((448 * rows) / columns) })
     this.#grid = [rows, columns]
     const context = this.#canvas.getContext('2d')
     context.fillStyle = this.#style('--attention-ground', '#000')
     if (this.#view === 'map') context.fillRect(0, 0, this.#canvas.width, this.#canvas.height)
-    else context.drawImage(picture, region.x, region.y, region.width, region.height, 0, 0, this.#canvas.width, this.#canvas.height)
+    else
+      context.drawImage(
+        picture,
+        region.x,
+        region.y,
+        region.width,
+        region.height,
+        0,
+        0,
+        this.#canvas.width,
+        this.#canvas.height
+      )
     context.imageSmoothingEnabled = false
-    context.globalAlpha = Math.min(1, Math.max(0, Number(this.#style('--attention-strength', '1')) || 0))
+    context.globalAlpha = Math.min(
+      1,
+      Math.max(0, Number(this.#style('--attention-strength', '1')) || 0)
+    )
     context.drawImage(map, 0, 0, this.#canvas.width, this.#canvas.height)
     context.globalAlpha = 1
     if (query !== 'cls') this.#mark(context, query, this.#canvas.width / columns)
-    const how = { row, where, token, prefix, columns, rollout: this.#view === 'rollout' }, said = caption(how)
+    const how = { row, where, token, prefix, columns, rollout: this.#view === 'rollout' },
+      said = caption(how)
     this.#note(context, elsewhere(how))
     this.#say('')
     this.#canvas.setAttribute('aria-label', said)
@@ -142,7 +235,10 @@ class AttentionMap extends HTMLElement {
 
   /* A frame around the query that is seen on light and dark. */
   #mark(context, [row, column], side) {
-    for (const [colour, width] of [['#000', 4], [this.#style('--attention-mark', '#fff'), 2]]) {
+    for (const [colour, width] of [
+      ['#000', 4],
+      [this.#style('--attention-mark', '#fff'), 2]
+    ]) {
       Object.assign(context, { strokeStyle: colour, lineWidth: width })
       context.strokeRect(column * side, row * side, side, side)
     }

@@ -1,5 +1,6 @@
-/* What measurements are compared with: the reference figures that come with the page (bench_baselines.json, made by tests/bench/baselines.mjs)
- * and those that this browser was told to keep. They have the form of "Copy as JSON". */
+/* What measurements are compared with: the reference figures that come with the page
+ * (bench_baselines.json, made by tests/bench/baselines.mjs) and those that this browser was told to
+ * keep. They have the form of "Copy as JSON". */
 import { keep, stored } from './site.js'
 
 const name = 'bench-baseline'
@@ -8,7 +9,13 @@ const name = 'bench-baseline'
 function own() {
   try {
     const found = JSON.parse(stored(name))
-    return found.rows.every(({ kind, model, ops }) => kind && model.median > 0 && ops.length) ? { name: `this browser, ${found.when.slice(0, 10)}`, machine: `Kept here on ${found.when.slice(0, 16).replace('T', ' ')}: ${found.environment.cores} cores, ${found.environment.agent}`, rows: found.rows } : null
+    return found.rows.every(({ kind, model, ops }) => kind && model.median > 0 && ops.length)
+      ? {
+          name: `this browser, ${found.when.slice(0, 10)}`,
+          machine: `Kept here on ${found.when.slice(0, 16).replace('T', ' ')}: ${found.environment.cores} cores, ${found.environment.agent}`,
+          rows: found.rows
+        }
+      : null
   } catch {
     return null
   }
@@ -25,5 +32,12 @@ export async function createBaselines(select, changed) {
   }
   fill(0)
   select.addEventListener('change', changed)
-  return { chosen: () => all[select.value], keep: (measured) => { keep(name, JSON.stringify(measured)); fill(all.length); changed() } }
+  return {
+    chosen: () => all[select.value],
+    keep: (measured) => {
+      keep(name, JSON.stringify(measured))
+      fill(all.length)
+      changed()
+    }
+  }
 }

@@ -3,19 +3,26 @@
 const element = (id) => document.getElementById(id)
 
 export async function openCamera(page) {
-  const dialog = element('camera-dialog'), video = element('video')
+  const dialog = element('camera-dialog'),
+    video = element('video')
   element('shoot').onclick = async () => {
     const source = await createImageBitmap(video)
     dialog.close()
     await page.run({ source, width: source.width, height: source.height, name: 'Camera' })
   }
   element('camera-close').onclick = () => dialog.close()
-  dialog.onclose = () => { for (const track of video.srcObject?.getTracks() ?? []) track.stop() }
+  dialog.onclose = () => {
+    for (const track of video.srcObject?.getTracks() ?? []) track.stop()
+  }
   try {
-    video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
+    video.srcObject = await navigator.mediaDevices.getUserMedia({
+      video: { facingMode: 'environment' }
+    })
     dialog.showModal()
     await video.play()
   } catch (error) {
-    throw new Error(`The camera cannot be used (${error.name ?? error}). Allow it for this page, or open a file.`)
+    throw new Error(
+      `The camera cannot be used (${error.name ?? error}). Allow it for this page, or open a file.`
+    )
   }
 }

@@ -3,10 +3,16 @@ import { changesWithin } from './changes.js'
 
 /** As options of heed run, [name, value]; what the model has not is left out. */
 export function optionsOfChanges({ how, temperature, ...changes }, shape) {
-  const { off, dropped, cuts, gains } = changesWithin(changes, shape), { columns } = shape
+  const { off, dropped, cuts, gains } = changesWithin(changes, shape),
+    { columns } = shape
   return Object.entries({
-    ablate: off.join(), replace: off.length && how !== 'zero' ? how : '', gain: gains.map((text) => text.replace(/\.(\d+)$/, (_, percent) => `=${percent / 100}`)).join(),
+    ablate: off.join(),
+    replace: off.length && how !== 'zero' ? how : '',
+    gain: gains.map((text) => text.replace(/\.(\d+)$/, (_, percent) => `=${percent / 100}`)).join(),
     drop: dropped.map((patch) => `${Math.floor(patch / columns)},${patch % columns}`).join(';'),
-    cut: cuts.join(), temperature: temperature === 1 ? '' : temperature
-  }).filter(([, value]) => value !== '').map(([name, value]) => [`--${name}`, String(value)])
+    cut: cuts.join(),
+    temperature: temperature === 1 ? '' : temperature
+  })
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => [`--${name}`, String(value)])
 }

@@ -1,34 +1,76 @@
-/* What is changed in the model's attention, as a session with `intervene` takes it: heads taken out, patches that nobody looks at, pairs
- * of tokens that are cut, a temperature; what a head gives taken by a share. Heads are "layer.head", patches numbers in raster order, cuts
- * "query.key" (tokens), gains "layer.head.percent". */
+/* What is changed in the model's attention, as a session with `intervene` takes it: heads taken
+ * out, patches that nobody looks at, pairs of tokens that are cut, a temperature; what a head gives
+ * taken by a share. Heads are "layer.head", patches numbers in raster order, cuts "query.key"
+ * (tokens), gains "layer.head.percent". */
 
 /** How a head is taken out: what stands in its place. */
-export const replacements = { zero: 'zeros', mean: 'its mean over the tokens', uniform: 'equal attention to all' }
+export const replacements = {
+  zero: 'zeros',
+  mean: 'its mean over the tokens',
+  uniform: 'equal attention to all'
+}
 
-export const unchanged = Object.freeze({ off: [], how: 'zero', temperature: 1, dropped: [], cuts: [], gains: [] })
+export const unchanged = Object.freeze({
+  off: [],
+  how: 'zero',
+  temperature: 1,
+  dropped: [],
+  cuts: [],
+  gains: []
+})
 export const keysOfChanges = Object.keys(unchanged)
 
-export const isChanged = ({ off, temperature, dropped, cuts, gains = [] }) => off.length + dropped.length + cuts.length + gains.length > 0 || temperature !== 1
+export const isChanged = ({ off, temperature, dropped, cuts, gains = [] }) =>
+  off.length + dropped.length + cuts.length + gains.length > 0 || temperature !== 1
 
 /** In words, for titles: "" where nothing is changed. */
-export function wordsOfChanges({ off = [], how, temperature = 1, dropped = [], cuts = [], gains = [] }) {
+export function wordsOfChanges({
+  off = [],
+  how,
+  temperature = 1,
+  dropped = [],
+  cuts = [],
+  gains = []
+}) {
   const several = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`
   return [
-    off.length && `without ${off.length > 3 ? `${off.length} heads` : off.join(', ')}${how === 'zero' || !how ? '' : ` (${how})`}`,
-    dropped.length && `${several(dropped.length, 'patch').replace('patchs', 'patches')} dropped`, cuts.length && `${several(cuts.length, 'pair')} cut`,
-    gains.length && (gains.length > 2 ? `${gains.length} heads by a share` : gains.map((gain) => gain.replace(/^(\d+\.\d+)\.(\d+)$/, 'head $1 at $2 %')).join(', ')),
+    off.length &&
+      `without ${off.length > 3 ? `${off.length} heads` : off.join(', ')}${how === 'zero' || !how ? '' : ` (${how})`}`,
+    dropped.length && `${several(dropped.length, 'patch').replace('patchs', 'patches')} dropped`,
+    cuts.length && `${several(cuts.length, 'pair')} cut`,
+    gains.length &&
+      (gains.length > 2
+        ? `${gains.length} heads by a share`
+        : gains.map((gain) => gain.replace(/^(\d+\.\d+)\.(\d+)$/, 'head $1 at $2 %')).join(', ')),
     temperature !== 1 && `temperature ${temperature}`
-  ].filter(Boolean).map((text) => `, ${text}`).join('')
+  ]
+    .filter(Boolean)
+    .map((text) => `, ${text}`)
+    .join('')
 }
 
 /** Those of the changes that a model of this shape has. */
-export function changesWithin({ off, dropped, cuts, gains = [] }, { layers, heads, tokens, rows, columns }) {
-  const isHead = (text) => { const [layer, head] = text.split('.'); return layer < layers && head < heads }
-  return { off: off.filter(isHead), gains: gains.filter(isHead), dropped: dropped.filter((patch) => patch < rows * columns), cuts: cuts.filter((pair) => pair.split('.').every((token) => token < tokens)) }
+export function changesWithin(
+  { off, dropped, cuts, gains = [] },
+  { layers, heads, tokens, rows, columns }
+) {
+  const isHead = (text) => {
+    const [layer, head] = text.split('.')
+    return layer < layers && head < heads
+  }
+  return {
+    off: off.filter(isHead),
+    gains: gains.filter(isHead),
+    dropped: dropped.filter((patch) => patch < rows * columns),
+    cuts: cuts.filter((pair) => pair.split('.').every((token) => token < tokens))
+  }
 }
 
 /** Whether the masks of a layer keep this head's query from this key. */
 export function barredBy({ off, dropped, cuts }, layer, prefixTokens) {
-  const keys = new Set(dropped.map((patch) => patch + prefixTokens)), pairs = new Set(cuts), heads = new Set(off)
-  return (head, query, key) => keys.has(key) || pairs.has(`${query}.${key}`) || heads.has(`${layer}.${head}`)
+  const keys = new Set(dropped.map((patch) => patch + prefixTokens)),
+    pairs = new Set(cuts),
+    heads = new Set(off)
+  return (head, query, key) =>
+    keys.has(key) || pairs.has(`${query}.${key}`) || heads.has(`${layer}.${head}`)
 }

@@ -1,22 +1,39 @@
-/* The part of a picture that a model saw, on a canvas; what it saw beyond the picture is padding. */
+/* The part of a picture that a model saw, on a canvas; what it saw beyond the picture is
+ * padding. */
 
-/** Where the picture lies in the part that was seen, in shares of it: { left, top, right, bottom }. */
+/** Where the picture lies in the part that was seen, in shares of it: { left, top, right, bottom
+ * }. */
 export function insideOf({ width, height }, region) {
   const share = (value, from, size) => Math.min(1, Math.max(0, (value - from) / size))
-  return { left: share(0, region.x, region.width), top: share(0, region.y, region.height), right: share(width, region.x, region.width), bottom: share(height, region.y, region.height) }
+  return {
+    left: share(0, region.x, region.width),
+    top: share(0, region.y, region.height),
+    right: share(width, region.x, region.width),
+    bottom: share(height, region.y, region.height)
+  }
 }
 
 /** Whether nothing of a patch is of the picture. */
 export function isPadding({ left, top, right, bottom }, row, column, { rows, columns }) {
-  return (row + 1) / rows <= top || row / rows >= bottom || (column + 1) / columns <= left || column / columns >= right
+  return (
+    (row + 1) / rows <= top ||
+    row / rows >= bottom ||
+    (column + 1) / columns <= left ||
+    column / columns >= right
+  )
 }
 
 /** picture: { source, width, height }; region: in the picture's own pixels. Padding is grey. */
 export function cutOut(picture, region, canvas) {
-  const context = canvas.getContext('2d'), { width, height } = canvas, { left, top, right, bottom } = insideOf(picture, region)
+  const context = canvas.getContext('2d'),
+    { width, height } = canvas,
+    { left, top, right, bottom } = insideOf(picture, region)
   let { source } = picture
   if (source instanceof ImageData) {
-    source = Object.assign(document.createElement('canvas'), { width: source.width, height: source.height })
+    source = Object.assign(document.createElement('canvas'), {
+      width: source.width,
+      height: source.height
+    })
     source.getContext('2d').putImageData(picture.source, 0, 0)
   }
   if (right - left < 1 || bottom - top < 1) {
@@ -30,7 +47,9 @@ export function cutOut(picture, region, canvas) {
 
 /** Lines over the padding of a canvas that cutOut drew, so that nobody takes it for a picture. */
 export function hatchPadding(canvas, { left, top, right, bottom }) {
-  const context = canvas.getContext('2d'), { width, height } = canvas, step = width / 56
+  const context = canvas.getContext('2d'),
+    { width, height } = canvas,
+    step = width / 56
   if (right - left >= 1 && bottom - top >= 1) return
   context.save()
   context.beginPath()
@@ -38,7 +57,10 @@ export function hatchPadding(canvas, { left, top, right, bottom }) {
   context.rect(left * width, top * height, (right - left) * width, (bottom - top) * height)
   context.clip('evenodd')
   context.beginPath()
-  for (let x = -height; x < width; x += step) { context.moveTo(x, height); context.lineTo(x + height, 0) }
+  for (let x = -height; x < width; x += step) {
+    context.moveTo(x, height)
+    context.lineTo(x + height, 0)
+  }
   context.strokeStyle = '#606060'
   context.lineWidth = step / 4
   context.stroke()

@@ -3,7 +3,10 @@
 export async function decode(blob, name) {
   let source
   try {
-    source = await createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' })
+    source = await createImageBitmap(blob, {
+      colorSpaceConversion: 'none',
+      premultiplyAlpha: 'none'
+    })
   } catch {
     throw new Error(`${name}: this file could not be read as a picture. Take a PNG, JPEG or WebP.`)
   }

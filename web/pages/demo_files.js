@@ -1,24 +1,40 @@
-/* The demo model's files, fetched while the runtime starts. The page says how large the weights are and what their SHA-256 is (put there by
- * assemble.js), so a copy that the browser keeps is taken at once where it is the right one, and what is not of this page's version is fetched
- * again past every cache. Without a network a kept copy is what there is. */
+/* The demo model's files, fetched while the runtime starts. The page says how large the weights are
+ * and what their SHA-256 is (put there by assemble.js), so a copy that the browser keeps is taken
+ * at once where it is the right one, and what is not of this page's version is fetched again past
+ * every cache. Without a network a kept copy is what there is. */
 
 const expected = () => {
   const [bytes, sum] = document.querySelector('meta[name=demo-weights]')?.content.split(' ') ?? []
   return { bytes: Number(bytes ?? 0), sum }
 }
 
-/** The SHA-256 of a Blob in digits; null where the browser works none out (a page that is not from https or localhost). */
+/** The SHA-256 of a Blob in digits; null where the browser works none out (a page that is not from
+ * https or localhost). */
 export async function sha256(blob) {
   if (!globalThis.crypto?.subtle) return null
-  return Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer())), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Array.from(
+    new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer())),
+    (byte) => byte.toString(16).padStart(2, '0')
+  ).join('')
 }
 
 const failed = (status, message) => Object.assign(new Error(message), { status })
 
 async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
   const answer = await fetch(address, { cache, signal })
-  if (!answer.ok) throw failed('IO', `${address.pathname}: the server did not give it (found HTTP ${answer.status}, expected 200).`)
-  const counted = answer.body.pipeThrough(new TransformStream({ transform(part, to) { onBytes(part.length); to.enqueue(part) } }))
+  if (!answer.ok)
+    throw failed(
+      'IO',
+      `${address.pathname}: the server did not give it (found HTTP ${answer.status}, expected 200).`
+    )
+  const counted = answer.body.pipeThrough(
+    new TransformStream({
+      transform(part, to) {
+        onBytes(part.length)
+        to.enqueue(part)
+      }
+    })
+  )
   return new Response(counted).blob()
 }
 
@@ -26,7 +42,9 @@ async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
 async function fromKept(address) {
   try {
     return (await caches.match(address.href, { ignoreSearch: true, ignoreVary: true }))?.blob()
-  } catch { /* none, or not for this page, as in a sandboxed frame */ }
+  } catch {
+    /* none, or not for this page, as in a sandboxed frame */
+  }
 }
 
 async function networkOrKept(address, options) {
@@ -36,32 +54,51 @@ async function networkOrKept(address, options) {
     if (options.signal?.aborted) throw failed('CANCELLED', 'model: cancelled')
     const kept = await fromKept(address)
     if (kept) return kept
-    throw error.status ? error : failed('IO', `${address.pathname}: the network failed (found "${error.message}").`)
+    throw error.status
+      ? error
+      : failed('IO', `${address.pathname}: the network failed (found "${error.message}").`)
   }
 }
 
 async function weights(address, { onProgress, signal, onMismatch }) {
-  const { bytes, sum } = expected(), fits = async (blob) => { const found = sum && await sha256(blob); return !found || found === sum }
-  const counted = () => { let done = 0; return (part) => onProgress?.({ phase: 'download', done: (done += part), total: Math.max(bytes, done) }) }
-  const kept = sum && await fromKept(address)
-  if (kept && await sha256(kept) === sum) return kept
+  const { bytes, sum } = expected(),
+    fits = async (blob) => {
+      const found = sum && (await sha256(blob))
+      return !found || found === sum
+    }
+  const counted = () => {
+    let done = 0
+    return (part) =>
+      onProgress?.({ phase: 'download', done: (done += part), total: Math.max(bytes, done) })
+  }
+  const kept = sum && (await fromKept(address))
+  if (kept && (await sha256(kept)) === sum) return kept
   const blob = await networkOrKept(address, { signal, onBytes: counted() })
   if (await fits(blob)) return blob
   onMismatch?.()
   const again = await networkOrKept(address, { signal, onBytes: counted(), cache: 'reload' })
   if (await fits(again)) return again
-  throw failed('MISMATCH', `${address.pathname}: it is of another version than this page (found SHA-256 ${(await sha256(again)).slice(0, 16)}, expected ${sum.slice(0, 16)}).`)
+  throw failed(
+    'MISMATCH',
+    `${address.pathname}: it is of another version than this page (found SHA-256 ${(await sha256(again)).slice(0, 16)}, expected ${sum.slice(0, 16)}).`
+  )
 }
 
 const fetched = new Map()
 
 /** What is at an address: as it was fetched for the runtime, where it was. */
-export const blobAt = async (address) => fetched.get(String(address)) ?? (await fetch(address, { cache: 'force-cache' })).blob()
+export const blobAt = async (address) =>
+  fetched.get(String(address)) ?? (await fetch(address, { cache: 'force-cache' })).blob()
 
-/** { weights, config, preprocessor } as Blobs, from their addresses. onMismatch: called before the weights are fetched again. */
+/** { weights, config, preprocessor } as Blobs, from their addresses. onMismatch: called before the
+ * weights are fetched again. */
 export async function fetchModel(source, options) {
   const files = Object.entries(source).map(async ([name, address]) => {
-    const blob = fetched.get(address.href) ?? await (name === 'weights' ? weights(address, options) : networkOrKept(address, { signal: options.signal }))
+    const blob =
+      fetched.get(address.href) ??
+      (await (name === 'weights'
+        ? weights(address, options)
+        : networkOrKept(address, { signal: options.signal })))
     fetched.set(address.href, blob)
     return [name, blob]
   })

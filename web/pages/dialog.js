@@ -1,18 +1,47 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
-const made = (tag, properties = {}, ...children) => { const element = Object.assign(document.createElement(tag), properties); element.append(...children); return element }
+const made = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
 const cells = (tag, texts) => texts.map((textContent) => made(tag, { textContent }))
 
-/** label: what the table is called; buttons: { text: action(event) }, to which Close is added; figures: each line begins with its name, and
- * numbers follow. */
+/** label: what the table is called; buttons: { text: action(event) }, to which Close is added;
+ * figures: each line begins with its name, and numbers follow. */
 export function showDialog({ title, text, label, columns, rows, buttons = {}, figures = false }) {
-  const dialog = document.body.appendChild(made('dialog', { className: figures ? 'report figures' : 'report' })), heading = made('h2', { id: 'report-title', textContent: title }), head = made('tr', {}, ...cells('th', columns))
+  const dialog = document.body.appendChild(
+      made('dialog', { className: figures ? 'report figures' : 'report' })
+    ),
+    heading = made('h2', { id: 'report-title', textContent: title }),
+    head = made('tr', {}, ...cells('th', columns))
   for (const cell of head.children) cell.scope = 'col'
-  const line = (row) => (figures ? made('tr', {}, made('th', { scope: 'row', textContent: row[0] }), ...cells('td', row.slice(1))) : made('tr', {}, ...cells('td', row)))
+  const line = (row) =>
+    figures
+      ? made(
+          'tr',
+          {},
+          made('th', { scope: 'row', textContent: row[0] }),
+          ...cells('td', row.slice(1))
+        )
+      : made('tr', {}, ...cells('td', row))
   dialog.setAttribute('aria-labelledby', heading.id)
-  const close = made('button', { type: 'button', textContent: 'Close' }), others = Object.entries(buttons).map(([textContent, act]) => { const button = made('button', { type: 'button', textContent }); button.addEventListener('click', act); return button })
-  dialog.append(heading, made('p', { textContent: text }),
-    made('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: label }, made('table', {}, made('thead', {}, head), made('tbody', {}, ...rows.map(line)))), made('div', { className: 'row' }, ...others, close))
+  const close = made('button', { type: 'button', textContent: 'Close' }),
+    others = Object.entries(buttons).map(([textContent, act]) => {
+      const button = made('button', { type: 'button', textContent })
+      button.addEventListener('click', act)
+      return button
+    })
+  dialog.append(
+    heading,
+    made('p', { textContent: text }),
+    made(
+      'div',
+      { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: label },
+      made('table', {}, made('thead', {}, head), made('tbody', {}, ...rows.map(line)))
+    ),
+    made('div', { className: 'row' }, ...others, close)
+  )
   close.addEventListener('click', () => dialog.close())
   dialog.addEventListener('close', () => dialog.remove())
   dialog.showModal()

@@ -17,8 +17,23 @@ import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
 
-const store = createStore({ ...fromHash(location.hash), hover: null, ran: 0, picture: null, pinned: null, pins: [] })
-const page = { store, engine: null, table: null, source: demoModel, run, openModel, showError: (error) => showError(error) }
+const store = createStore({
+  ...fromHash(location.hash),
+  hover: null,
+  ran: 0,
+  picture: null,
+  pinned: null,
+  pins: []
+})
+const page = {
+  store,
+  engine: null,
+  table: null,
+  source: demoModel,
+  run,
+  openModel,
+  showError: (error) => showError(error)
+}
 
 /** The query drawn now: the patch under the mouse, or the chosen one. */
 page.query = () => store.get().hover ?? store.get().query
@@ -28,24 +43,45 @@ page.fit = fit
 
 let latest = null // the AbortController of the run that a button can stop
 
-/** picture: { source, width, height, name, scene? }. live: one of many while something moves; numbers of heads wait for the last. */
+/** picture: { source, width, height, name, scene? }. live: one of many while something moves;
+ * numbers of heads wait for the last. */
 async function run(picture, { live = false } = {}) {
-  const stop = live ? null : (latest = new AbortController()), options = stop ? { signal: stop.signal, onProgress: ({ done, total }) => showStatus(`Running: layer ${done} of ${total}`) } : {}
+  const stop = live ? null : (latest = new AbortController()),
+    options = stop
+      ? {
+          signal: stop.signal,
+          onProgress: ({ done, total }) => showStatus(`Running: layer ${done} of ${total}`)
+        }
+      : {}
   if (!live) {
     document.body.classList.add('dim')
     showStatus('Running …')
     showStop(stop)
   }
   try {
-    const state = store.get(), light = live && state.score !== 'value'
-    const result = await page.engine.run(picture.source, { ...options, light, fit: state.fit, changes: changesOf(state) })
+    const state = store.get(),
+      light = live && state.score !== 'value'
+    const result = await page.engine.run(picture.source, {
+      ...options,
+      light,
+      fit: state.fit,
+      changes: changesOf(state)
+    })
     page.picture = picture
     page.statistics = null
     fit()
     store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
-    const { saved, info: { threads } } = page.engine, took = `${result.milliseconds.toFixed(1)} ms`
-    showStatus(`${picture.name}: ${saved ? `maps of ${saved.name}` : `${took}, ${threads === 1 ? 'one thread' : `${threads} threads`}`}`)
-    document.getElementById('took').textContent = saved ? 'Maps from a file: nothing was run.' : `${took}.`
+    const {
+        saved,
+        info: { threads }
+      } = page.engine,
+      took = `${result.milliseconds.toFixed(1)} ms`
+    showStatus(
+      `${picture.name}: ${saved ? `maps of ${saved.name}` : `${took}, ${threads === 1 ? 'one thread' : `${threads} threads`}`}`
+    )
+    document.getElementById('took').textContent = saved
+      ? 'Maps from a file: nothing was run.'
+      : `${took}.`
     if (live) return
     const statistics = await page.engine.statistics()
     if (!statistics) return
@@ -53,7 +89,11 @@ async function run(picture, { live = false } = {}) {
     store.set({ measured: store.get().ran })
   } catch (error) {
     showError(error)
-    showStatus(page.engine.result ? 'The last result stays.' : 'This model has not run yet, and the map is of the one before: choose a picture.')
+    showStatus(
+      page.engine.result
+        ? 'The last result stays.'
+        : 'This model has not run yet, and the map is of the one before: choose a picture.'
+    )
   } finally {
     if (stop && stop === latest) {
       document.body.classList.toggle('dim', !page.engine.result)
@@ -64,20 +104,34 @@ async function run(picture, { live = false } = {}) {
 
 const changesOf = (state) => Object.fromEntries(keysOfChanges.map((key) => [key, state[key]]))
 
-/* About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel. What takes longer is run when it is asked for. */
-const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }) => 2 * parameters * tokens + 4 * tokens ** 2 * width * layers <= 3e9
+/* About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
+ * What takes longer is run when it is asked for. */
+const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }) =>
+  2 * parameters * tokens + 4 * tokens ** 2 * width * layers <= 3e9
 
-/* What is changed in the attention or in what is seen is run again; changes that come while one is under way are joined. */
+/* What is changed in the attention or in what is seen is run again; changes that come while one is
+ * under way are joined. */
 function followChanges() {
-  const chip = document.getElementById('stale'), keys = [...keysOfChanges, 'fit']
-  let running = false, again = false
-  const isShown = () => { const { changes, fit } = page.engine.result ?? {}, state = store.get(); return state.fit === fit && keysOfChanges.every((key) => String(state[key]) === String(changes?.[key])) }
+  const chip = document.getElementById('stale'),
+    keys = [...keysOfChanges, 'fit']
+  let running = false,
+    again = false
+  const isShown = () => {
+    const { changes, fit } = page.engine.result ?? {},
+      state = store.get()
+    return (
+      state.fit === fit &&
+      keysOfChanges.every((key) => String(state[key]) === String(changes?.[key]))
+    )
+  }
 
   async function runAgain() {
     again = true
     if (running) return
     running = true
-    const late = setTimeout(() => { chip.hidden = false }, 200)
+    const late = setTimeout(() => {
+      chip.hidden = false
+    }, 200)
     chip.disabled = true
     chip.textContent = 'Settings changed: running again'
     while (again) {
@@ -97,7 +151,9 @@ function followChanges() {
     chip.hidden = isShown()
     document.body.classList.toggle('dim', !chip.hidden)
   })
-  store.on(['ran'], () => { if (!running && isShown()) chip.hidden = true })
+  store.on(['ran'], () => {
+    if (!running && isShown()) chip.hidden = true
+  })
   chip.addEventListener('click', runAgain)
 }
 
@@ -126,17 +182,24 @@ async function openModel(source, name) {
 
 function followPins() {
   let list = null
-  store.on(['pins'], () => { list ??= import('./pin_list.js').then(({ createPinList }) => createPinList(page)).catch(showError) })
+  store.on(['pins'], () => {
+    list ??= import('./pin_list.js')
+      .then(({ createPinList }) => createPinList(page))
+      .catch(showError)
+  })
 }
 
-/* What the files say of the model is read once its map is there and the page has nothing else to do. */
+/* What the files say of the model is read once its map is there and the page has nothing else to
+ * do. */
 function followModel() {
   let shown = null
   const show = () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)
     const idle = globalThis.requestIdleCallback ?? setTimeout
-    idle(() => import('./model_facts.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})) // what was fetched before may be gone: the numbers do not need it
+    idle(() =>
+      import('./model_facts.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})
+    ) // what was fetched before may be gone: the numbers do not need it
   }
   store.on(['ran'], show)
   show()
@@ -145,7 +208,12 @@ function followModel() {
 /* On a phone alone the numbers are a sheet. */
 function followWidth() {
   const narrow = matchMedia('(max-width: 700px)')
-  const follow = () => { if (narrow.matches) { narrow.onchange = null; import('./sheet.js').then(({ connectSheet }) => connectSheet()).catch(showError) } }
+  const follow = () => {
+    if (narrow.matches) {
+      narrow.onchange = null
+      import('./sheet.js').then(({ connectSheet }) => connectSheet()).catch(showError)
+    }
+  }
   narrow.onchange = follow
   follow()
 }
@@ -157,14 +225,21 @@ async function openScene(seed) {
 page.openScene = openScene
 
 /* A server that was given new files while a cache on the way still has old ones. */
-const onMismatch = () => showStatus('The model is of another version than this page: fetching it again …')
+const onMismatch = () =>
+  showStatus('The model is of another version than this page: fetching it again …')
 
 async function start() {
   showControls(page)
-  const stop = new AbortController(), wanted = store.get().scene ?? defaults.scene
+  const stop = new AbortController(),
+    wanted = store.get().scene ?? defaults.scene
   showStop(stop)
   try {
-    page.engine = await createEngine({ scene: wanted, onProgress: barOfStart(showProgress), signal: stop.signal, onMismatch })
+    page.engine = await createEngine({
+      scene: wanted,
+      onProgress: barOfStart(showProgress),
+      signal: stop.signal,
+      onMismatch
+    })
     page.table = await page.engine.colours(store.get().colours)
   } catch (error) {
     return showError(error, () => location.reload())
@@ -172,8 +247,14 @@ async function start() {
     showProgress(null)
     showStop(null)
   }
-  document.getElementById('machine').textContent = `${page.engine.info.device}. ${page.engine.info.why}`
-  if (page.engine.info.simd === 'none') showError(new Error('This browser has no SIMD in WebAssembly: the scalar module runs, to the same numbers but several times slower. A newer browser is faster.'))
+  document.getElementById('machine').textContent =
+    `${page.engine.info.device}. ${page.engine.info.why}`
+  if (page.engine.info.simd === 'none')
+    showError(
+      new Error(
+        'This browser has no SIMD in WebAssembly: the scalar module runs, to the same numbers but several times slower. A newer browser is faster.'
+      )
+    )
   fit()
   createStage(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))

@@ -1,28 +1,55 @@
-/* Heads by their numbers: what there is to sort by, and a filter such as "entropy < 1.5 and distance < 30". */
+/* Heads by their numbers: what there is to sort by, and a filter such as "entropy < 1.5 and
+ * distance < 30". */
 
-/** By the name that a filter and a link use: the key in the runtime's statistics, a sentence, decimals. */
+/** By the name that a filter and a link use: the key in the runtime's statistics, a sentence,
+ * decimals. */
 export const numbersOfHeads = {
-  entropy: ['entropyPatches', 'Entropy of patch queries, nats', 3], distance: ['distance', 'Mean attention distance, pixels', 1],
+  entropy: ['entropyPatches', 'Entropy of patch queries, nats', 3],
+  distance: ['distance', 'Mean attention distance, pixels', 1],
   'distance-patches': ['distanceRenormalised', 'Mean distance over patches alone, pixels', 1],
-  cls: ['prefixMass', 'Weight on CLS and registers', 3], self: ['selfMass', 'Weight on itself', 3], top5: ['top5Mass', 'Five largest weights together', 3], 'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
+  cls: ['prefixMass', 'Weight on CLS and registers', 3],
+  self: ['selfMass', 'Weight on itself', 3],
+  top5: ['top5Mass', 'Five largest weights together', 3],
+  'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
 }
 
-const term = /^(layer|head|entropy|distance|distance-patches|cls|self|top5|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
-const compare = { '<': (a, b) => a < b, '>': (a, b) => a > b, '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '=': (a, b) => a === b }
+const term =
+  /^(layer|head|entropy|distance|distance-patches|cls|self|top5|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
+const compare = {
+  '<': (a, b) => a < b,
+  '>': (a, b) => a > b,
+  '<=': (a, b) => a <= b,
+  '>=': (a, b) => a >= b,
+  '=': (a, b) => a === b
+}
 
 export const numberOf = (entry, name) => entry[numbersOfHeads[name]?.[0] ?? name]
 
-/** A function of an entry, or null where the text cannot be read. Terms are joined by "and" or commas. */
+/** A function of an entry, or null where the text cannot be read. Terms are joined by "and" or
+ * commas. */
 export function parseFilter(text) {
-  const terms = text.trim().toLowerCase().split(/\s*,\s*|\s+and\s+/).filter(Boolean).map((part) => term.exec(part))
+  const terms = text
+    .trim()
+    .toLowerCase()
+    .split(/\s*,\s*|\s+and\s+/)
+    .filter(Boolean)
+    .map((part) => term.exec(part))
   if (terms.includes(null)) return null
-  return (entry) => terms.every(([, name, sign, value, percent]) => compare[sign](numberOf(entry, name), Number(value) / (percent ? 100 : 1)))
+  return (entry) =>
+    terms.every(([, name, sign, value, percent]) =>
+      compare[sign](numberOf(entry, name), Number(value) / (percent ? 100 : 1))
+    )
 }
 
-/** statistics[layer][head] -> entries { layer, head, ...numbers } that pass the filter, in the order of `sort` (smallest first; '' = layer
- * and head), largest first with descending. An unreadable filter lets all pass. */
+/** statistics[layer][head] -> entries { layer, head, ...numbers } that pass the filter, in the
+ * order of `sort` (smallest first; '' = layer and head), largest first with descending. An
+ * unreadable filter lets all pass. */
 export function findHeads(statistics, { sort = '', descending = false, filter = '' }) {
   const passes = parseFilter(filter) ?? (() => true)
-  const entries = statistics.flatMap((layer, l) => layer.map((numbers, h) => ({ layer: l, head: h, ...numbers }))).filter(passes)
-  return sort ? entries.sort((a, b) => (numberOf(a, sort) - numberOf(b, sort)) * (descending ? -1 : 1)) : entries
+  const entries = statistics
+    .flatMap((layer, l) => layer.map((numbers, h) => ({ layer: l, head: h, ...numbers })))
+    .filter(passes)
+  return sort
+    ? entries.sort((a, b) => (numberOf(a, sort) - numberOf(b, sort)) * (descending ? -1 : 1))
+    : entries
 }

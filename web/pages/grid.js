@@ -1,11 +1,18 @@
-/* A grid of transparent buttons over a picture or a raster: one tab stop, arrow keys, the mouse, a finger drawn across it.
- * ARIA grid pattern; onPick(row, column, how, event of a press): 'press', 'drag' to further cells, 'step' by arrow keys. Cells are named when they are asked for by name(row, column), after things have settled. */
+/* A grid of transparent buttons over a picture or a raster: one tab stop, arrow keys, the mouse, a
+ * finger drawn across it. ARIA grid pattern; onPick(row, column, how, event of a press): 'press',
+ * 'drag' to further cells, 'step' by arrow keys. Cells are named when they are asked for by
+ * name(row, column), after things have settled. */
 
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 const settled = 300 // ms
 
 export function createGrid(element, { name, onPick, onHover = () => {} }) {
-  let rows = 0, columns = 0, count = 0, cells = [], current = 0, timer
+  let rows = 0,
+    columns = 0,
+    count = 0,
+    cells = [],
+    current = 0,
+    timer
 
   /* Only the first newCount cells are made. */
   function resize(newRows, newColumns, newCount = newRows * newColumns) {
@@ -21,7 +28,13 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     for (let r = 0; r < rows; r++) {
       const row = element.appendChild(Object.assign(document.createElement('div'), { role: 'row' }))
       for (let c = 0; c < columns && r * columns + c < count; c++) {
-        const cell = row.appendChild(Object.assign(document.createElement('button'), { type: 'button', role: 'gridcell', tabIndex: -1 }))
+        const cell = row.appendChild(
+          Object.assign(document.createElement('button'), {
+            type: 'button',
+            role: 'gridcell',
+            tabIndex: -1
+          })
+        )
         cells.push(cell)
       }
     }
@@ -44,19 +57,28 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
 
   function relabel() {
     clearTimeout(timer)
-    timer = setTimeout(() => cells.forEach((cell, i) => cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))), settled)
+    timer = setTimeout(
+      () =>
+        cells.forEach((cell, i) =>
+          cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))
+        ),
+      settled
+    )
   }
 
-  /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no other cells. */
+  /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no
+   * other cells. */
   let held = null
   /** The cell under a pointer, also while it is captured. */
   function cellAt(event) {
     const box = held ?? element.getBoundingClientRect()
-    const row = Math.floor(((event.clientY - box.top) / box.height) * rows), column = Math.floor(((event.clientX - box.left) / box.width) * columns)
+    const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
+      column = Math.floor(((event.clientX - box.left) / box.width) * columns)
     return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
   }
 
-  let from = null, scrubbing = false // where a pointer went down; whether it picks
+  let from = null,
+    scrubbing = false // where a pointer went down; whether it picks
   function begin() {
     const [row, column] = cellAt(from)
     scrubbing = true
@@ -70,9 +92,11 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     scrubbing = false
   }
 
-  /* A finger may be about to scroll the page: it picks where it is lifted, or once it has been drawn sideways, which scrolls nothing. */
+  /* A finger may be about to scroll the page: it picks where it is lifted, or once it has been
+   * drawn sideways, which scrolls nothing. */
   const drawn = ({ clientX, clientY }) => {
-    const across = Math.abs(clientX - from.clientX), along = Math.hypot(clientX - from.clientX, clientY - from.clientY)
+    const across = Math.abs(clientX - from.clientX),
+      along = Math.hypot(clientX - from.clientX, clientY - from.clientY)
     return along > 40 || (along > 6 && across > along * 0.8)
   }
   element.addEventListener('pointerdown', (event) => {
@@ -102,12 +126,21 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     if (index >= 0) onPick(Math.floor(index / columns), index % columns, 'press')
   })
   element.addEventListener('keydown', (event) => {
-    const step = steps[event.key], ends = { Home: 0, End: columns - 1 }
+    const step = steps[event.key],
+      ends = { Home: 0, End: columns - 1 }
     if ((!step && !(event.key in ends)) || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    const row = Math.floor(current / columns), column = current % columns
+    const row = Math.floor(current / columns),
+      column = current % columns
     const to = step ? [row + step[0], column + step[1]] : [row, ends[event.key]]
-    if (to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns || !cells[to[0] * columns + to[1]]) return
+    if (
+      to[0] < 0 ||
+      to[1] < 0 ||
+      to[0] >= rows ||
+      to[1] >= columns ||
+      !cells[to[0] * columns + to[1]]
+    )
+      return
     select(...to)
     cells[current].focus()
     onPick(...to, 'step')

@@ -1,12 +1,29 @@
 /* The keys in words, in the dialog of help. Loaded when asked for. */
 
 const keys = [
-  ['arrows', 'another patch, or another head'], ['c', 'from CLS and back'], ['[ ]', 'layer'], [', .', 'head'],
-  ['m', 'mean of the heads'], ['r', 'who looks at this patch'], ['+ −', 'strength of the map'], ['h', 'take the head out, and back'],
-  ['p', 'pin this row: a note, a comparison'], ['x', 'swap it with the pinned one'], ['Esc', 'the view before'], ['1–8', 'views'],
-  ['s', 'save as PNG'], ['l', 'copy link'], ['?', 'this list']
+  ['arrows', 'another patch, or another head'],
+  ['c', 'from CLS and back'],
+  ['[ ]', 'layer'],
+  [', .', 'head'],
+  ['m', 'mean of the heads'],
+  ['r', 'who looks at this patch'],
+  ['+ −', 'strength of the map'],
+  ['h', 'take the head out, and back'],
+  ['p', 'pin this row: a note, a comparison'],
+  ['x', 'swap it with the pinned one'],
+  ['Esc', 'the view before'],
+  ['1–8', 'views'],
+  ['s', 'save as PNG'],
+  ['l', 'copy link'],
+  ['?', 'this list']
 ]
 
 export function showKeys(list) {
-  list.replaceChildren(...keys.flat().map((textContent, i) => Object.assign(document.createElement(i % 2 ? 'dd' : 'dt'), { textContent })))
+  list.replaceChildren(
+    ...keys
+      .flat()
+      .map((textContent, i) =>
+        Object.assign(document.createElement(i % 2 ? 'dd' : 'dt'), { textContent })
+      )
+  )
 }

@@ -1,22 +1,54 @@
-/* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows are the grids' own. The list of them
- * and the switch are in index.html. */
+/* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows
+ * are the grids' own. The list of them and the switch are in index.html. */
 import { toggleCls, toggleHead } from './controls.js'
 import { pin, swap } from './pinned.js'
 import { keep, stored } from './site.js'
 
-const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
+const views = [
+  'heads',
+  'matrix',
+  'rollout',
+  'statistics',
+  'compare',
+  'intervene',
+  'tokens',
+  'scene'
+]
 
 export function connectKeys(page) {
   const { store } = page
   const click = (id) => () => document.getElementById(id).click()
   const within = (value, end) => Math.min(end - 1, Math.max(0, value))
-  const layer = (by) => () => store.set({ layer: within(store.get().layer + by, page.engine.shape.layers) })
-  const head = (by) => () => store.set({ head: store.get().head === 'mean' ? 0 : within(store.get().head + by, page.engine.shape.heads) })
-  const strength = (by) => () => store.set({ strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100 })
+  const layer = (by) => () =>
+    store.set({ layer: within(store.get().layer + by, page.engine.shape.layers) })
+  const head = (by) => () =>
+    store.set({
+      head: store.get().head === 'mean' ? 0 : within(store.get().head + by, page.engine.shape.heads)
+    })
+  const strength = (by) => () =>
+    store.set({
+      strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100
+    })
   const actions = {
-    '[': layer(-1), ']': layer(1), ',': head(-1), '.': head(1), m: () => store.set({ head: 'mean' }), c: () => toggleCls(page), r: click('reverse'),
-    '+': strength(0.1), '=': strength(0.1), '-': strength(-0.1), s: click('save-png'), l: click('link'), h: () => toggleHead(page),
-    x: () => swap(page).catch(page.showError), Escape: () => { if (history.state?.depth) history.back() /* to a view of this page, not to another page */ }, p: () => pin(page), '?': click('help')
+    '[': layer(-1),
+    ']': layer(1),
+    ',': head(-1),
+    '.': head(1),
+    m: () => store.set({ head: 'mean' }),
+    c: () => toggleCls(page),
+    r: click('reverse'),
+    '+': strength(0.1),
+    '=': strength(0.1),
+    '-': strength(-0.1),
+    s: click('save-png'),
+    l: click('link'),
+    h: () => toggleHead(page),
+    x: () => swap(page).catch(page.showError),
+    Escape: () => {
+      if (history.state?.depth) history.back() /* to a view of this page, not to another page */
+    },
+    p: () => pin(page),
+    '?': click('help')
   }
   views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
   const letters = document.getElementById('letters')

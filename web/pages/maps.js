@@ -1,4 +1,5 @@
-/* Numbers of kept attention weights [H, N, N] of one layer, row = query, column = key; definitions as in heed.h. */
+/* Numbers of kept attention weights [H, N, N] of one layer, row = query, column = key; definitions
+ * as in heed.h. */
 
 export function slice(weights, head, tokens, token, reverse = false) {
   const first = head * tokens * tokens
@@ -6,17 +7,25 @@ export function slice(weights, head, tokens, token, reverse = false) {
   return Float32Array.from({ length: tokens }, (_, row) => weights[first + row * tokens + token])
 }
 
-/** Mean over heads, added in their order in double precision, so that it is the runtime's own bit for bit. */
+/** Mean over heads, added in their order in double precision, so that it is the runtime's own bit
+ * for bit. */
 export function layerMean(weights, heads, tokens, token, reverse) {
-  const rows = Array.from({ length: heads }, (_, head) => slice(weights, head, tokens, token, reverse))
-  return Float32Array.from({ length: tokens }, (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / heads)
+  const rows = Array.from({ length: heads }, (_, head) =>
+    slice(weights, head, tokens, token, reverse)
+  )
+  return Float32Array.from(
+    { length: tokens },
+    (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / heads
+  )
 }
 
 /** Shannon entropy in nats, 0 log 0 = 0. */
-export const entropy = (row) => row.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0)
+export const entropy = (row) =>
+  row.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0)
 
 export function softmax(logits) {
-  const largest = Math.max(...logits), powers = Array.from(logits, (logit) => Math.exp(logit - largest))
+  const largest = Math.max(...logits),
+    powers = Array.from(logits, (logit) => Math.exp(logit - largest))
   const sum = powers.reduce((a, b) => a + b, 0)
   return powers.map((power) => power / sum)
 }

@@ -1,41 +1,74 @@
-/* What a query may see, as factors [Tq, Tk] of true and false that are ANDed, as Keras joins them: query padding by row, value and key padding
- * by column, causal, sliding window, and one painted by hand; the same as numbers to add to scores. And what a row without any key becomes. */
+/* What a query may see, as factors [Tq, Tk] of true and false that are ANDed, as Keras joins them:
+ * query padding by row, value and key padding by column, causal, sliding window, and one painted by
+ * hand; the same as numbers to add to scores. And what a row without any key becomes. */
 
-export const factorNames = { query: 'Query padding', value: 'Value padding', key: 'Key padding', causal: 'Causal', window: 'Window', painted: 'Painted' }
+export const factorNames = {
+  query: 'Query padding',
+  value: 'Value padding',
+  key: 'Key padding',
+  causal: 'Causal',
+  window: 'Window',
+  painted: 'Painted'
+}
 
-/* MultiHeadAttention ANDs every factor, and leaves the key mask out where the keys are the values. Attention has neither key mask, window nor
- * painted mask, and instead of hiding rows of padded queries sets their output to zero. */
+/* MultiHeadAttention ANDs every factor, and leaves the key mask out where the keys are the values.
+ * Attention has neither key mask, window nor painted mask, and instead of hiding rows of padded
+ * queries sets their output to zero. */
 export const layers = { multi: 'MultiHeadAttention', single: 'Attention' }
 
-/** setting: { layer, queries, values, keys (true = real token), shared (keys are the values), causal, window: null or [left, right], painted:
- * rows or null }. A factor that bars nothing is null. */
-export function factors({ layer = 'multi', queries, values, keys, shared = false, causal, window, painted }) {
-  const table = (may) => queries.map((_, i) => keys.map((_, j) => may(i, j))), multi = layer === 'multi'
+/** setting: { layer, queries, values, keys (true = real token), shared (keys are the values),
+ * causal, window: null or [left, right], painted: rows or null }. A factor that bars nothing is
+ * null. */
+export function factors({
+  layer = 'multi',
+  queries,
+  values,
+  keys,
+  shared = false,
+  causal,
+  window,
+  painted
+}) {
+  const table = (may) => queries.map((_, i) => keys.map((_, j) => may(i, j))),
+    multi = layer === 'multi'
   return {
-    query: multi && queries.includes(false) ? table((i) => queries[i]) : null, value: values.includes(false) ? table((_, j) => values[j]) : null,
+    query: multi && queries.includes(false) ? table((i) => queries[i]) : null,
+    value: values.includes(false) ? table((_, j) => values[j]) : null,
     key: multi && !shared && keys.includes(false) ? table((_, j) => keys[j]) : null,
-    causal: causal ? table((i, j) => j <= i) : null, window: multi && window ? table((i, j) => j >= i - window[0] && j <= i + window[1]) : null,
+    causal: causal ? table((i, j) => j <= i) : null,
+    window: multi && window ? table((i, j) => j >= i - window[0] && j <= i + window[1]) : null,
     painted: multi && painted?.flat().includes(false) ? table((i, j) => painted[i][j]) : null
   }
 }
 
-export const allOf = (parts, queries, keys) => queries.map((_, i) => keys.map((_, j) => Object.values(parts).every((part) => part === null || part[i][j])))
+export const allOf = (parts, queries, keys) =>
+  queries.map((_, i) =>
+    keys.map((_, j) => Object.values(parts).every((part) => part === null || part[i][j]))
+  )
 
 /** To the nearest float16 (IEEE 754 binary16), ties to even. */
 export function half(value) {
   if (!Number.isFinite(value) || value === 0) return value
-  const unit = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10), steps = value / unit, down = Math.floor(steps)
-  const rest = steps - down, rounded = (rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down) * unit
+  const unit = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10),
+    steps = value / unit,
+    down = Math.floor(steps)
+  const rest = steps - down,
+    rounded = (rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down) * unit
   return Math.abs(rounded) > 65504 ? Math.sign(rounded) * Infinity : rounded
 }
 
-/** Ways to write a mask. bias: what is added where it bars; round: the numbers that the sum is in. A boolean mask adds nothing. */
+/** Ways to write a mask. bias: what is added where it bars; round: the numbers that the sum is in.
+ * A boolean mask adds nothing. */
 export const forms = {
-  boolean: { name: 'true and false', bias: null }, infinite: { name: '−∞ added, float32', bias: -Infinity, round: Math.fround }, large: { name: '−1e9 added, float32', bias: -1e9, round: Math.fround },
-  small: { name: '−10 000 added, float32', bias: -1e4, round: Math.fround }, half: { name: '−65 504 added, float16', bias: -65504, round: half }
+  boolean: { name: 'true and false', bias: null },
+  infinite: { name: '−∞ added, float32', bias: -Infinity, round: Math.fround },
+  large: { name: '−1e9 added, float32', bias: -1e9, round: Math.fround },
+  small: { name: '−10 000 added, float32', bias: -1e4, round: Math.fround },
+  half: { name: '−65 504 added, float16', bias: -65504, round: half }
 }
 
-/** Weights of a row of scores by a form, may: what its keys may be seen. -Infinity alone gives NaN, as exp(-Infinity - -Infinity) does. */
+/** Weights of a row of scores by a form, may: what its keys may be seen. -Infinity alone gives NaN,
+ * as exp(-Infinity - -Infinity) does. */
 export function weightsBy(form, scores, may, softmax) {
   const { bias, round } = forms[form]
   if (bias === null) return softmax(scores.map((score, j) => (may[j] ? score : -Infinity)))
@@ -45,13 +78,19 @@ export function weightsBy(form, scores, may, softmax) {
 
 /** What a fully masked row becomes, and where that is so. */
 export const emptyRows = {
-  boolean: 'zero: heed, ONNX 1.23', large: 'uniform: −1e9 in float32 (Keras)', half: 'nearly uniform: −65 504 in float16', infinite: 'not a number: −∞ (PyTorch’s plain softmax)', small: 'nearly unmasked: −10 000 (old BERT code)'
+  boolean: 'zero: heed, ONNX 1.23',
+  large: 'uniform: −1e9 in float32 (Keras)',
+  half: 'nearly uniform: −65 504 in float16',
+  infinite: 'not a number: −∞ (PyTorch’s plain softmax)',
+  small: 'nearly unmasked: −10 000 (old BERT code)'
 }
 
-/** Patches of a picture that no query sees when the keys stand for equal runs of them in raster order: [first, last] of each run that is
- * hidden. mask: rows of true and false. */
+/** Patches of a picture that no query sees when the keys stand for equal runs of them in raster
+ * order: [first, last] of each run that is hidden. mask: rows of true and false. */
 export function hiddenPatches(mask, patches) {
-  const keys = mask[0].length, runs = [], start = (key) => Math.round((key * patches) / keys)
+  const keys = mask[0].length,
+    runs = [],
+    start = (key) => Math.round((key * patches) / keys)
   for (let key = 0; key < keys; key++) {
     if (mask.some((row) => row[key])) continue
     if (runs.at(-1)?.[1] === start(key) - 1) runs.at(-1)[1] = start(key + 1) - 1

@@ -1,4 +1,5 @@
-/* The files of a model and the SHA-256 of its weights, as `sha256sum model.safetensors` gives it. */
+/* The files of a model and the SHA-256 of its weights, as `sha256sum model.safetensors` gives
+ * it. */
 import { blobAt, sha256 } from './demo_files.js'
 
 /* What is larger is not hashed: the browser wants the whole file in memory for it. */
@@ -14,14 +15,23 @@ export async function digest(value) {
 /** The files [name, file] of a model's source: { weights }, files, or blobs by name. */
 export function filesOf(source) {
   if (source.weights) return [['model.safetensors', source.weights]]
-  return typeof source[Symbol.iterator] === 'function' ? [...source].map((file) => [file.name, file]) : Object.entries(source)
+  return typeof source[Symbol.iterator] === 'function'
+    ? [...source].map((file) => [file.name, file])
+    : Object.entries(source)
 }
 
 /** Those of them that hold weights. */
-export const weightsOf = (source) => filesOf(source).filter(([name]) => name.endsWith('.safetensors'))
+export const weightsOf = (source) =>
+  filesOf(source).filter(([name]) => name.endsWith('.safetensors'))
 
 /** { name: SHA-256 } of a model's weight files; null for a file that is too large. */
 export function hashesOf(source) {
-  if (!hashes.has(source)) hashes.set(source, Promise.all(weightsOf(source).map(async ([name, value]) => [name, await digest(value)])).then(Object.fromEntries))
+  if (!hashes.has(source))
+    hashes.set(
+      source,
+      Promise.all(weightsOf(source).map(async ([name, value]) => [name, await digest(value)])).then(
+        Object.fromEntries
+      )
+    )
   return hashes.get(source)
 }

@@ -5,21 +5,25 @@ import { openFiles } from './models.js'
 const element = (id) => document.getElementById(id)
 const samples = [159, 7, 42, 1009]
 
-/** A drawn scene as a picture; drawing: its objects, scene: its seed, or null for one that was changed. */
+/** A drawn scene as a picture; drawing: its objects, scene: its seed, or null for one that was
+ * changed. */
 export function pictureOf(name, scene, { image, twins, owner, scene: drawing }) {
   const source = new ImageData(image.data, image.width, image.height)
   return { source, width: image.width, height: image.height, name, scene, drawing, twins, owner }
 }
 
 export function scenePictures({ engine }, seeds) {
-  return Promise.all(seeds.map(async (seed) => pictureOf(`Scene ${seed}`, seed, await engine.scene(seed))))
+  return Promise.all(
+    seeds.map(async (seed) => pictureOf(`Scene ${seed}`, seed, await engine.scene(seed)))
+  )
 }
 
 /** The patch of a twin that lies most inside it: has the most neighbours of the same object. */
 export function twinPatch({ twins, owner }, columns = 14) {
   if (!twins) return null
   const mine = (index) => owner[index] === twins[0]
-  const score = (i) => (mine(i) ? 1 + [i - 1, i + 1, i - columns, i + columns].filter(mine).length : 0)
+  const score = (i) =>
+    mine(i) ? 1 + [i - 1, i + 1, i - columns, i + columns].filter(mine).length : 0
   const best = Array.from(owner.keys()).reduce((a, b) => (score(b) > score(a) ? b : a))
   return [Math.floor(best / columns), best % columns]
 }
@@ -40,14 +44,28 @@ async function openScene(page, picture) {
 
 async function connectSamples(page) {
   const pictures = await scenePictures(page, samples)
-  element('samples').replaceChildren(...pictures.map((picture) => {
-    const button = Object.assign(document.createElement('button'), { type: 'button', ariaLabel: picture.name, title: picture.name })
-    const canvas = button.appendChild(Object.assign(document.createElement('canvas'), { width: picture.width, height: picture.height }))
-    canvas.getContext('2d').putImageData(picture.source, 0, 0)
-    button.addEventListener('click', () => openScene(page, picture))
-    return button
-  }))
-  const mark = () => pictures.forEach(({ scene }, i) => element('samples').children[i].setAttribute('aria-pressed', scene === page.store.get().scene))
+  element('samples').replaceChildren(
+    ...pictures.map((picture) => {
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        ariaLabel: picture.name,
+        title: picture.name
+      })
+      const canvas = button.appendChild(
+        Object.assign(document.createElement('canvas'), {
+          width: picture.width,
+          height: picture.height
+        })
+      )
+      canvas.getContext('2d').putImageData(picture.source, 0, 0)
+      button.addEventListener('click', () => openScene(page, picture))
+      return button
+    })
+  )
+  const mark = () =>
+    pictures.forEach(({ scene }, i) =>
+      element('samples').children[i].setAttribute('aria-pressed', scene === page.store.get().scene)
+    )
   page.store.on(['scene', 'ran'], mark)
   mark()
   element('another').addEventListener('click', async () => {
@@ -67,12 +85,17 @@ async function openPictures(page, files) {
 }
 
 function take(page, files) {
-  return files.every(({ type }) => type.startsWith('image/')) ? openPictures(page, files) : openFiles(page, files)
+  return files.every(({ type }) => type.startsWith('image/'))
+    ? openPictures(page, files)
+    : openFiles(page, files)
 }
 
 function connectDropAndPaste(page) {
   const mark = (on) => document.body.classList.toggle('dropping', on)
-  addEventListener('dragover', (event) => { event.preventDefault(); mark(true) })
+  addEventListener('dragover', (event) => {
+    event.preventDefault()
+    mark(true)
+  })
   addEventListener('dragleave', () => mark(false))
   addEventListener('drop', (event) => {
     event.preventDefault()
@@ -92,6 +115,8 @@ export async function connectPictures(page) {
     target.value = ''
   })
   connectDropAndPaste(page)
-  element('camera').addEventListener('click', () => import('./camera.js').then(({ openCamera }) => openCamera(page)).catch(page.showError))
+  element('camera').addEventListener('click', () =>
+    import('./camera.js').then(({ openCamera }) => openCamera(page)).catch(page.showError)
+  )
   await connectSamples(page)
 }

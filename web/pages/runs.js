@@ -9,8 +9,9 @@ export function writeRuns(numbers) {
   return parts.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')
 }
 
-/** The numbers below `end`, each once and in order; undefined where the text cannot be read. Whatever the runs overlap, it takes as long as the
- * text and `end` say: only where runs begin and end is noted. */
+/** The numbers below `end`, each once and in order; undefined where the text cannot be read.
+ * Whatever the runs overlap, it takes as long as the text and `end` say: only where runs begin and
+ * end is noted. */
 export function readRuns(text, end) {
   const edges = new Int32Array(end + 1)
   for (const run of text.split('_')) {

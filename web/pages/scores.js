@@ -1,17 +1,32 @@
-/* Scores before the softmax, from the kept query and key [H, T, D] of a layer. Stages, with the value of ONNX's qk_matmul_output_mode:
+/* Scores before the softmax, from the kept query and key [H, T, D] of a layer. Stages, with the
+ * value of ONNX's qk_matmul_output_mode:
  *   raw      q . k
  *   scaled   q . k / sqrt(D), mode 0; mode 1 adds softcap, which vision transformers have not
- *   masked   divided by the temperature and -Infinity where masks bar it, mode 2; the same as scaled where nothing is changed
- *   softmax  the weights, mode 3
+ *   masked   divided by the temperature and -Infinity where masks bar it, mode 2; the same as
+ *   scaled where nothing is changed softmax  the weights, mode 3
  *   value    weight times the length of what the key's token gives, |v| (Kobayashi et al. 2020) */
 
-export const scoreStages = { value: 'softmax × |v|', softmax: 'softmax', masked: '+ mask', scaled: 'q·k / √D', raw: 'q·k' }
-export const stageWords = { value: 'weight × |v|', masked: 'q·k / √D + mask (ONNX mode 2)', scaled: 'q·k / √D (ONNX mode 0)', raw: 'q·k, not scaled' }
+export const scoreStages = {
+  value: 'softmax × |v|',
+  softmax: 'softmax',
+  masked: '+ mask',
+  scaled: 'q·k / √D',
+  raw: 'q·k'
+}
+export const stageWords = {
+  value: 'weight × |v|',
+  masked: 'q·k / √D + mask (ONNX mode 2)',
+  scaled: 'q·k / √D (ONNX mode 0)',
+  raw: 'q·k, not scaled'
+}
 
 /** One row (token is the query), or with reverse the column (token is the key), of one head. */
 export function scoreRow({ query, key, head, tokens, token, reverse = false, stage }) {
-  const size = query.shape.at(-1), fixed = reverse ? key.data : query.data, other = reverse ? query.data : key.data
-  const from = (head * tokens + token) * size, factor = stage === 'raw' ? 1 : 1 / Math.sqrt(size)
+  const size = query.shape.at(-1),
+    fixed = reverse ? key.data : query.data,
+    other = reverse ? query.data : key.data
+  const from = (head * tokens + token) * size,
+    factor = stage === 'raw' ? 1 : 1 / Math.sqrt(size)
   return Float32Array.from({ length: tokens }, (_, i) => {
     let sum = 0
     const to = (head * tokens + i) * size
@@ -20,9 +35,13 @@ export function scoreRow({ query, key, head, tokens, token, reverse = false, sta
   })
 }
 
-/** Weights of a row (or with reverse of the column of key `token`) of one head, each times the length of the key's value [H, T, D]. */
+/** Weights of a row (or with reverse of the column of key `token`) of one head, each times the
+ * length of the key's value [H, T, D]. */
 export function valueRow({ weights, value, head, token, reverse = false }) {
-  const size = value.shape.at(-1), first = head * weights.length, length = (key) => Math.hypot(...value.data.subarray((first + key) * size, (first + key + 1) * size))
+  const size = value.shape.at(-1),
+    first = head * weights.length,
+    length = (key) =>
+      Math.hypot(...value.data.subarray((first + key) * size, (first + key + 1) * size))
   const own = reverse ? length(token) : 0
   return Float32Array.from(weights, (weight, key) => weight * (reverse ? own : length(key)))
 }

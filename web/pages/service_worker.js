@@ -1,12 +1,24 @@
-/* Keeps this site's own files, so that its pages work without a network after the first visit; and, where someone asked for threads on the
- * page of measurements, adds the headers that threads need. `version` and `files` are put before this text when the pages are put together
- * (offline.js). The network comes first, but for names that hold a hash of what is in them: a page and the module it loads are always of one
- * version. A new version waits until the last page of the one before is closed, so that those keep their files. No page is claimed: that waits
- * for every worker of it, and a thread that waits for work answers nobody (Firefox then never calls this worker active, and pages stop loading). */
+/* Keeps this site's own files, so that its pages work without a network after the first visit; and,
+ * where someone asked for threads on the page of measurements, adds the headers that threads need.
+ * `version` and `files` are put before this text when the pages are put together (offline.js). The
+ * network comes first, but for names that hold a hash of what is in them: a page and the module it
+ * loads are always of one version. A new version waits until the last page of the one before is
+ * closed, so that those keep their files. No page is claimed: that waits for every worker of it,
+ * and a thread that waits for work answers nobody (Firefox then never calls this worker active, and
+ * pages stop loading). */
 
-const kept = `heed-${version}`, settings = 'heed-settings', threadsMark = new URL('threads', registration.scope).href
-const isolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp', 'Cross-Origin-Resource-Policy': 'same-origin' }
-let threads = caches.open(settings).then((cache) => cache.match(threadsMark)).then(Boolean)
+const kept = `heed-${version}`,
+  settings = 'heed-settings',
+  threadsMark = new URL('threads', registration.scope).href
+const isolation = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Cross-Origin-Resource-Policy': 'same-origin'
+}
+let threads = caches
+  .open(settings)
+  .then((cache) => cache.match(threadsMark))
+  .then(Boolean)
 
 async function keep() {
   const cache = await caches.open(kept)
@@ -14,7 +26,8 @@ async function keep() {
 }
 
 async function forgetOthers() {
-  for (const name of await caches.keys()) if (/^heed-[0-9a-f]{16}$/.test(name) && name !== kept) await caches.delete(name)
+  for (const name of await caches.keys())
+    if (/^heed-[0-9a-f]{16}$/.test(name) && name !== kept) await caches.delete(name)
 }
 
 async function setThreads(wanted) {
@@ -28,23 +41,33 @@ function isolated(answer) {
   if (answer.status === 0 || answer.type === 'opaqueredirect') return answer
   const headers = new Headers(answer.headers)
   for (const [name, value] of Object.entries(isolation)) headers.set(name, value)
-  return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers })
+  return new Response(answer.body, {
+    status: answer.status,
+    statusText: answer.statusText,
+    headers
+  })
 }
 
 /* What was kept; /learn is learn.html, as static hosts have it. */
 async function fromKept(request) {
-  const cache = await caches.open(kept), options = { ignoreSearch: true, ignoreVary: true }
-  return (await cache.match(request, options)) ?? (request.mode === 'navigate' ? cache.match(`${new URL(request.url).pathname}.html`, options) : undefined)
+  const cache = await caches.open(kept),
+    options = { ignoreSearch: true, ignoreVary: true }
+  return (
+    (await cache.match(request, options)) ??
+    (request.mode === 'navigate'
+      ? cache.match(`${new URL(request.url).pathname}.html`, options)
+      : undefined)
+  )
 }
 
 const named = /-[0-9a-f]{8}\.js$/ // what a name with a hash stands for is never another thing
 
 async function find(request) {
-  const before = named.test(new URL(request.url).pathname) && await fromKept(request)
+  const before = named.test(new URL(request.url).pathname) && (await fromKept(request))
   if (before) return before
   try {
     const answer = await fetch(request)
-    return answer.status === 404 ? (await fromKept(request)) ?? answer : answer // a page of the version before asks for its own parts
+    return answer.status === 404 ? ((await fromKept(request)) ?? answer) : answer // a page of the version before asks for its own parts
   } catch (error) {
     const answer = await fromKept(request)
     if (!answer) throw error
@@ -59,7 +82,9 @@ async function answerTo(request) {
 
 addEventListener('install', (event) => event.waitUntil(keep()))
 addEventListener('activate', (event) => event.waitUntil(forgetOthers()))
-addEventListener('message', (event) => event.waitUntil(setThreads(event.data.threads).then(() => event.ports[0].postMessage('done'))))
+addEventListener('message', (event) =>
+  event.waitUntil(setThreads(event.data.threads).then(() => event.ports[0].postMessage('done')))
+)
 addEventListener('fetch', (event) => {
   const { request } = event
   if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return

@@ -1,11 +1,13 @@
-/* On a phone the numbers are a sheet at the lower edge of the screen; style.css says when. Its handle opens and closes it: pressed, by key,
- * or drawn up and down; Escape closes it. */
+/* On a phone the numbers are a sheet at the lower edge of the screen; style.css says when. Its
+ * handle opens and closes it: pressed, by key, or drawn up and down; Escape closes it. */
 
 const far = 40 // pixels that a finger is drawn to open or close
 
 export function connectSheet() {
-  const sheet = document.getElementById('numbers'), handle = document.getElementById('handle')
-  let from = null, drawn = false
+  const sheet = document.getElementById('numbers'),
+    handle = document.getElementById('handle')
+  let from = null,
+    drawn = false
 
   function open(opened) {
     sheet.classList.toggle('open', opened)
@@ -29,7 +31,8 @@ export function connectSheet() {
     sheet.style.setProperty('--drawn', `${clientY - from}px`)
   })
   const end = ({ clientY, type }) => {
-    if (from !== null && type === 'pointerup' && Math.abs(clientY - from) > far) open(clientY < from)
+    if (from !== null && type === 'pointerup' && Math.abs(clientY - from) > far)
+      open(clientY < from)
     from = null
     sheet.style.removeProperty('--drawn')
   }

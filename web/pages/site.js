@@ -1,17 +1,27 @@
-/* What every page has: the theme, kept where storage is allowed; its files kept for when there is no network. */
+/* What every page has: the theme, kept where storage is allowed; its files kept for when there is
+ * no network. */
 
 /** What the browser may refuse to a page, as to one in a sandboxed frame: null then. */
-export const allowed = (ask) => { try { return ask() } catch { return null } }
+export const allowed = (ask) => {
+  try {
+    return ask()
+  } catch {
+    return null
+  }
+}
 
 /** A setting of this browser, where it may keep one: null otherwise. */
 export const stored = (name) => allowed(() => localStorage.getItem(name))
 export const keep = (name, value) => allowed(() => localStorage.setItem(name, value)) // else for this visit alone
 
 export function connectTheme(button) {
-  const root = document.documentElement, theme = stored('theme')
+  const root = document.documentElement,
+    theme = stored('theme')
   if (theme) root.dataset.theme = theme
   button.addEventListener('click', () => {
-    const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
+    const dark = root.dataset.theme
+      ? root.dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches
     root.dataset.theme = dark ? 'light' : 'dark'
     keep('theme', root.dataset.theme)
   })
@@ -19,15 +29,19 @@ export function connectTheme(button) {
 
 /** Whether this page is kept for when there is no network, as a sentence. */
 export function offlineSaid() {
-  if (!allowed(() => navigator.serviceWorker)) return 'This browser keeps no pages for offline use: it has no service workers, or the page is not from https or localhost.'
+  if (!allowed(() => navigator.serviceWorker))
+    return 'This browser keeps no pages for offline use: it has no service workers, or the page is not from https or localhost.'
   return 'These pages are kept in this browser after the first visit and work offline.'
 }
 
-/* Once the page stands, so that nothing it waits for comes later. A browser that keeps nothing has only the network. */
+/* Once the page stands, so that nothing it waits for comes later. A browser that keeps nothing has
+ * only the network. */
 function keepOffline() {
   if (document.documentElement.dataset.ready !== 'true') return
   ready.disconnect()
-  allowed(() => navigator.serviceWorker)?.register('service_worker.js').catch(() => {})
+  allowed(() => navigator.serviceWorker)
+    ?.register('service_worker.js')
+    .catch(() => {})
 }
 
 const ready = new MutationObserver(keepOffline)

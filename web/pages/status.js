@@ -4,7 +4,12 @@ const element = (id) => document.getElementById(id)
 
 export const showStatus = (text) => (element('status').textContent = text)
 
-const phases = { start: 'Loading', download: 'Loading the model', read: 'Preparing the weights', run: 'Running' }
+const phases = {
+  start: 'Loading',
+  download: 'Loading the model',
+  read: 'Preparing the weights',
+  run: 'Running'
+}
 
 export function showProgress(progress) {
   const bar = element('progress')
@@ -13,10 +18,15 @@ export function showProgress(progress) {
   const { phase, done, total } = progress
   if (total > 0) bar.value = done / total
   else bar.removeAttribute('value')
-  showStatus(phase === 'run' ? phases.run : `${phases[phase]}: ${(done / 1e6).toFixed(1)}${total ? ` of ${(total / 1e6).toFixed(1)}` : ''} MB`)
+  showStatus(
+    phase === 'run'
+      ? phases.run
+      : `${phases[phase]}: ${(done / 1e6).toFixed(1)}${total ? ` of ${(total / 1e6).toFixed(1)}` : ''} MB`
+  )
 }
 
-/** Buttons, in the header and beside the run's numbers, that stop what an AbortController is for, while it lasts; null takes them away. */
+/** Buttons, in the header and beside the run's numbers, that stop what an AbortController is for,
+ * while it lasts; null takes them away. */
 export function showStop(controller) {
   for (const button of document.querySelectorAll('.stop')) {
     button.hidden = controller === null
@@ -36,16 +46,38 @@ const advice = {
 const partMissing = /dynamically imported module|module script failed/i
 
 /** again: what a button "Try again" does, where there is something to try. */
-export function showError(error, again = partMissing.test(error?.message) ? () => location.reload() : null) {
+export function showError(
+  error,
+  again = partMissing.test(error?.message) ? () => location.reload() : null
+) {
   const stopped = error?.status === 'CANCELLED'
   if (stopped && !again) return
-  const wasm = typeof WebAssembly === 'undefined' ? 'This browser has no WebAssembly; the picture below is built in. Take a newer browser.' : ''
-  const offline = navigator.onLine === false && error?.status === 'IO' ? 'This machine is offline: connect it, or visit once online so that the page is kept. ' : ''
-  element('error-text').textContent = wasm || (stopped ? 'Loading was stopped. The picture and the map below are built in.' : `${error?.message ?? error} ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
+  const wasm =
+    typeof WebAssembly === 'undefined'
+      ? 'This browser has no WebAssembly; the picture below is built in. Take a newer browser.'
+      : ''
+  const offline =
+    navigator.onLine === false && error?.status === 'IO'
+      ? 'This machine is offline: connect it, or visit once online so that the page is kept. '
+      : ''
+  element('error-text').textContent =
+    wasm ||
+    (stopped
+      ? 'Loading was stopped. The picture and the map below are built in.'
+      : `${error?.message ?? error} ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
   element('error-again').hidden = !again
   element('error-again').onclick = again
   element('error').hidden = false
 }
 
 element('error-close').addEventListener('click', () => (element('error').hidden = true))
-element('error-copy').addEventListener('click', () => navigator.clipboard.writeText(`${element('error-text').textContent}\n${element('machine').textContent}\n${navigator.userAgent}\n${location.href}`).then(() => showStatus('Details copied.'), () => showStatus('This browser does not let the page copy.')))
+element('error-copy').addEventListener('click', () =>
+  navigator.clipboard
+    .writeText(
+      `${element('error-text').textContent}\n${element('machine').textContent}\n${navigator.userAgent}\n${location.href}`
+    )
+    .then(
+      () => showStatus('Details copied.'),
+      () => showStatus('This browser does not let the page copy.')
+    )
+)

@@ -1,33 +1,46 @@
-/* The address follows the state, and the state the address: back and forward lead through the views that were looked at. An entry of the
- * browser's history keeps { own, depth }: whether its picture was one's own, which no address names, and how many entries of this page are
- * before it. */
+/* The address follows the state, and the state the address: back and forward lead through the views
+ * that were looked at. An entry of the browser's history keeps { own, depth }: whether its picture
+ * was one's own, which no address names, and how many entries of this page are before it. */
 import { fromHash, toHash } from './address.js'
 
 const internal = ['pinned', 'pins', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
 
 export function followAddress(page) {
   const { store } = page
-  let waiting = false, push = false, depth = history.state?.depth ?? 0, opening = 0, ownPicture = null
+  let waiting = false,
+    push = false,
+    depth = history.state?.depth ?? 0,
+    opening = 0,
+    ownPicture = null
   const isOwn = () => store.get().scene === null
 
   function write() {
     waiting = false
     if (opening) return // the state is between two entries: neither is to be written over
-    const hash = toHash(store.get()), own = isOwn(), next = push && hash !== location.hash
+    const hash = toHash(store.get()),
+      own = isOwn(),
+      next = push && hash !== location.hash
     if (next) depth++
-    if (next || hash !== location.hash || history.state?.own !== own) history[next ? 'pushState' : 'replaceState']({ own, depth }, '', hash || location.pathname + location.search)
+    if (next || hash !== location.hash || history.state?.own !== own)
+      history[next ? 'pushState' : 'replaceState'](
+        { own, depth },
+        '',
+        hash || location.pathname + location.search
+      )
     push = false
   }
 
-  /* The picture of an entry: the scene that its address names, or the last picture of one's own. An address that was typed names none: then
-   * one's own stays. */
+  /* The picture of an entry: the scene that its address names, or the last picture of one's own. An
+   * address that was typed names none: then one's own stays. */
   async function show({ own = isOwn() && !/\bs=/.test(location.hash) }, scene) {
-    if (own && ownPicture) return opening > 1 || page.picture !== ownPicture ? page.run(ownPicture) : undefined
+    if (own && ownPicture)
+      return opening > 1 || page.picture !== ownPicture ? page.run(ownPicture) : undefined
     if (opening > 1 || scene !== store.get().scene) await page.openScene(scene)
   }
 
   async function follow() {
-    const { scene, ...state } = fromHash(location.hash), entry = history.state ?? { depth: depth + 1 }
+    const { scene, ...state } = fromHash(location.hash),
+      entry = history.state ?? { depth: depth + 1 }
     depth = entry.depth
     opening++
     try {

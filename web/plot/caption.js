@@ -1,10 +1,18 @@
-/* The sentence under a map: how much of the row a few tokens hold, and the largest weight. A column is no share of anything, and a rollout is
- * what a token is made of after all layers rather than attention that it gives: each has words of its own. */
+/* The sentence under a map: how much of the row a few tokens hold, and the largest weight. A column
+ * is no share of anything, and a rollout is what a token is made of after all layers rather than
+ * attention that it gives: each has words of its own. */
 
 export const tokenName = (token, prefix, columns) =>
-  token >= prefix ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})` : token === 0 ? 'CLS' : `register ${token}`
+  token >= prefix
+    ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})`
+    : token === 0
+      ? 'CLS'
+      : `register ${token}`
 
-export const percent = (share) => share > 0 && share < 5e-6 ? '< 0.001 %' : `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
+export const percent = (share) =>
+  share > 0 && share < 5e-6
+    ? '< 0.001 %'
+    : `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
 
 export const times = (weight, tokens) => {
   const value = weight * tokens
@@ -13,35 +21,56 @@ export const times = (weight, tokens) => {
 
 /** The `count` largest entries of a row, ties by index: [{ token, weight }]. */
 export function topOf(row, count) {
-  return Array.from(row, (weight, token) => ({ token, weight })).sort((a, b) => b.weight - a.weight || a.token - b.token).slice(0, count)
+  return Array.from(row, (weight, token) => ({ token, weight }))
+    .sort((a, b) => b.weight - a.weight || a.token - b.token)
+    .slice(0, count)
 }
 
-/** row: all N weights of the query, with reverse what each token's row has for it, or with rollout its row of the rollout. */
+/** row: all N weights of the query, with reverse what each token's row has for it, or with rollout
+ * its row of the rollout. */
 export function caption({ row, where, token, prefix, columns, reverse = false, rollout = false }) {
-  const name = tokenName(token, prefix, columns), top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
-  if (top[0].weight === 0) return `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`
+  const name = tokenName(token, prefix, columns),
+    top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
+  if (top[0].weight === 0)
+    return `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`
   if (reverse)
     return `${where}: ${name} is looked at most by ${tokenName(top[0].token, prefix, columns)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
   const held = top.reduce((sum, { weight }) => sum + weight, 0)
-  const of = `${top.length} token${top.length === 1 ? '' : 's'}, most`, most = `${top[0].token === token ? 'itself' : tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
+  const of = `${top.length} token${top.length === 1 ? '' : 's'}, most`,
+    most = `${top[0].token === token ? 'itself' : tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
   if (rollout) return `${where}: ${percent(held)} of ${name} comes from ${of} from ${most}`
   return `${where}: ${name} gives ${percent(held)} of its attention to ${of} to ${most}`
 }
 
-/** For the picture itself, where patches beside the query's own share less than a tenth of the row: "98.3 % on CLS"; '' otherwise. A column is no
- * share of anything: it has words only where it is empty. */
+/** For the picture itself, where patches beside the query's own share less than a tenth of the row:
+ * "98.3 % on CLS"; '' otherwise. A column is no share of anything: it has words only where it is
+ * empty. */
 export function elsewhere({ row, token, prefix, columns, reverse = false, rollout = false }) {
-  const total = row.reduce((sum, weight) => sum + weight, 0), to = rollout || reverse ? 'from' : 'on'
+  const total = row.reduce((sum, weight) => sum + weight, 0),
+    to = rollout || reverse ? 'from' : 'on'
   if (total === 0) return `no weight ${to} any token`
-  const held = topOf([...row.subarray(0, prefix), ...(token >= prefix ? [row[token]] : [])], prefix + 1), sum = held.reduce((sum, { weight }) => sum + weight, 0)
+  const held = topOf(
+      [...row.subarray(0, prefix), ...(token >= prefix ? [row[token]] : [])],
+      prefix + 1
+    ),
+    sum = held.reduce((sum, { weight }) => sum + weight, 0)
   if (reverse || !(total - sum < 0.1 * total)) return ''
-  const most = held.filter(({ weight }) => weight >= 0.1 * total).map((entry) => `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : tokenName(entry.token, prefix, columns)}`)
+  const most = held
+    .filter(({ weight }) => weight >= 0.1 * total)
+    .map(
+      (entry) =>
+        `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : tokenName(entry.token, prefix, columns)}`
+    )
   return most.join(', ') || `${percent(sum / total)} ${to} CLS and registers`
 }
 
 /** Of scores before the softmax: how far they reach, and where they are highest. */
 export function scoreCaption({ row, where, token, prefix, columns, reverse = false, stage }) {
-  const name = tokenName(token, prefix, columns), [top] = topOf(row, 1), barred = row.filter((score) => score === -Infinity).length, low = row.reduce((a, b) => (b === -Infinity ? a : Math.min(a, b)), Infinity)
-  if (barred === row.length) return `${where}, ${stage}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`
+  const name = tokenName(token, prefix, columns),
+    [top] = topOf(row, 1),
+    barred = row.filter((score) => score === -Infinity).length,
+    low = row.reduce((a, b) => (b === -Infinity ? a : Math.min(a, b)), Infinity)
+  if (barred === row.length)
+    return `${where}, ${stage}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`
   return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${tokenName(top.token, prefix, columns)}${barred ? `; ${barred} barred` : ''}.`
 }

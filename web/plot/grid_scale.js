@@ -1,12 +1,22 @@
-/* One scale for many maps, as of all heads or of a matrix's rows; the same in C: heed_scale_of_maps of runtime/result/scale.c. */
+/* One scale for many maps, as of all heads or of a matrix's rows; the same in C: heed_scale_of_maps
+ * of runtime/result/scale.c. */
 import { largestOf } from './raster.js'
 import { makeScale } from './scale.js'
 
-/** largests: the largest weight of each map; to: the largest where the scale ends, without it that of all; beyond, length and label: as for
- * makeScale. What is asked for as 'uniform' is logarithmic where the bar would be the work of few: where of the maps that reach uniform more
- * than half stay below a sixteenth of its end. */
+/** largests: the largest weight of each map; to: the largest where the scale ends, without it that
+ * of all; beyond, length and label: as for makeScale. What is asked for as 'uniform' is logarithmic
+ * where the bar would be the work of few: where of the maps that reach uniform more than half stay
+ * below a sixteenth of its end. */
 export function gridScale(kind, { tokens, largests, to, ...how }) {
-  const beyond = largestOf(largests.filter(Number.isFinite)), largest = to ?? beyond, { top } = makeScale('uniform', { tokens, largest })
-  const reaching = largests.filter((weight) => weight * tokens >= 1), low = reaching.filter((weight) => weight * tokens < top / 16)
-  return makeScale(kind === 'uniform' && 2 * low.length > reaching.length ? 'log' : kind, { tokens, largest, beyond, ...how })
+  const beyond = largestOf(largests.filter(Number.isFinite)),
+    largest = to ?? beyond,
+    { top } = makeScale('uniform', { tokens, largest })
+  const reaching = largests.filter((weight) => weight * tokens >= 1),
+    low = reaching.filter((weight) => weight * tokens < top / 16)
+  return makeScale(kind === 'uniform' && 2 * low.length > reaching.length ? 'log' : kind, {
+    tokens,
+    largest,
+    beyond,
+    ...how
+  })
 }

@@ -1,7 +1,9 @@
-/* The outline of a set of patches as an SVG path in units of one patch: the edges between a patch inside and one outside. */
+/* The outline of a set of patches as an SVG path in units of one patch: the edges between a patch
+ * inside and one outside. */
 
 export function outline(inside, rows, columns) {
-  const at = (r, c) => (r >= 0 && r < rows && c >= 0 && c < columns && inside[r * columns + c] ? 1 : 0)
+  const at = (r, c) =>
+    r >= 0 && r < rows && c >= 0 && c < columns && inside[r * columns + c] ? 1 : 0
   let path = ''
   for (let r = 0; r <= rows; r++)
     for (let c = 0; c < columns; c++)

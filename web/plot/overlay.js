@@ -1,13 +1,18 @@
 /* A map over a picture: a raster to lay over it, and outlines in units of one patch.
- *   colour     the table's colour, as opaque as the weight is large: the picture stays as it is where there is none
- *   spotlight  the picture darkened where the weight is small
+ *   colour     the table's colour, as opaque as the weight is large: the picture stays as it is
+ *   where there is none spotlight  the picture darkened where the weight is small
  *   contour    outlines of the patches above a quarter, a half and three quarters of the scale
  *   mass       the fewest patches that hold 60 % of the patches' weight, the rest darkened */
 import { massMask } from './mass_mask.js'
 import { outline } from './outline.js'
 import { largestOf, newRaster, putColour } from './raster.js'
 
-export const overlayStyles = { colour: 'Colour', spotlight: 'Spotlight', contour: 'Contour', mass: '60 % of the weight' }
+export const overlayStyles = {
+  colour: 'Colour',
+  spotlight: 'Spotlight',
+  contour: 'Contour',
+  mass: '60 % of the weight'
+}
 const massShare = 0.6
 
 function fill(rows, columns, put) {
@@ -16,18 +21,52 @@ function fill(rows, columns, put) {
   return raster
 }
 
-const darken = (raster, index, alpha) => { raster.data[index * 4 + 3] = alpha * 255 }
+const darken = (raster, index, alpha) => {
+  raster.data[index * 4 + 3] = alpha * 255
+}
 
-/** strength 0..1: how much of the picture the map hides. A signed scale is drawn in colour, equally dense everywhere, or as contours. */
-export function overlay({ weights, rows, columns, scale, table, style = 'colour', strength = 0.8 }) {
-  const own = largestOf(weights), t = (index) => Math.min(1, scale.position(weights[index], own))
-  const above = (level) => outline(Array.from({ length: rows * columns }, (_, i) => t(i) >= level), rows, columns)
-  if (scale.signed && style !== 'contour') return { raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * 255)), path: '' }
-  if (style === 'spotlight') return { raster: fill(rows, columns, (raster, i) => darken(raster, i, strength * (1 - t(i)))), path: '' }
-  if (style === 'contour') return { raster: fill(rows, columns, () => {}), path: [0.25, 0.5, 0.75].map(above).join('') }
+/** strength 0..1: how much of the picture the map hides. A signed scale is drawn in colour, equally
+ * dense everywhere, or as contours. */
+export function overlay({
+  weights,
+  rows,
+  columns,
+  scale,
+  table,
+  style = 'colour',
+  strength = 0.8
+}) {
+  const own = largestOf(weights),
+    t = (index) => Math.min(1, scale.position(weights[index], own))
+  const above = (level) =>
+    outline(
+      Array.from({ length: rows * columns }, (_, i) => t(i) >= level),
+      rows,
+      columns
+    )
+  if (scale.signed && style !== 'contour')
+    return {
+      raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * 255)),
+      path: ''
+    }
+  if (style === 'spotlight')
+    return {
+      raster: fill(rows, columns, (raster, i) => darken(raster, i, strength * (1 - t(i)))),
+      path: ''
+    }
+  if (style === 'contour')
+    return { raster: fill(rows, columns, () => {}), path: [0.25, 0.5, 0.75].map(above).join('') }
   if (style === 'mass') {
     const mask = massMask(weights, massShare)
-    return { raster: fill(rows, columns, (raster, i) => darken(raster, i, mask[i] ? 0 : strength * 0.8)), path: outline(mask, rows, columns) }
+    return {
+      raster: fill(rows, columns, (raster, i) => darken(raster, i, mask[i] ? 0 : strength * 0.8)),
+      path: outline(mask, rows, columns)
+    }
   }
-  return { raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * t(i) * 255)), path: '' }
+  return {
+    raster: fill(rows, columns, (raster, i) =>
+      putColour(raster, i, table, t(i), strength * t(i) * 255)
+    ),
+    path: ''
+  }
 }

@@ -1,10 +1,17 @@
-/* Rasters: { data: RGBA bytes, width, height }, one pixel a patch, made to be enlarged without smoothing. Colour tables are 256 RGB. */
+/* Rasters: { data: RGBA bytes, width, height }, one pixel a patch, made to be enlarged without
+ * smoothing. Colour tables are 256 RGB. */
 
-export const newRaster = (width, height) => ({ data: new Uint8ClampedArray(width * height * 4), width, height })
+export const newRaster = (width, height) => ({
+  data: new Uint8ClampedArray(width * height * 4),
+  width,
+  height
+})
 
 /** Writes pixel `index` with the table's colour at t (0..1, clamped; not a number is grey). */
 export function putColour(raster, index, table, t, alpha = 255) {
-  const { data } = raster, at = index * 4, entry = Math.min(255, Math.max(0, Math.round(t * 255))) * 3
+  const { data } = raster,
+    at = index * 4,
+    entry = Math.min(255, Math.max(0, Math.round(t * 255))) * 3
   const known = t === t
   data[at] = known ? table[entry] : 128
   data[at + 1] = known ? table[entry + 1] : 128

@@ -1,7 +1,9 @@
-/* How weights become colours. One scale serves a whole figure, and its ends are written beside it: never a silent minimum-maximum. No scale
- * of weights but 'own' ends below four times uniform: what has next to nothing has the colour of nothing.
- * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from, which only the kind 'own' looks at.
- * runtime/result/scale.c has the same in C; tests/vectors/scale/cases.json holds both to one table. */
+/* How weights become colours. One scale serves a whole figure, and its ends are written beside it:
+ * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform: what
+ * has next to nothing has the colour of nothing.
+ * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
+ * which only the kind 'own' looks at. runtime/result/scale.c has the same in C;
+ * tests/vectors/scale/cases.json holds both to one table. */
 
 export const scaleKinds = {
   uniform: '× uniform',
@@ -14,22 +16,29 @@ export const scaleKinds = {
 /* Where a logarithmic scale begins, as a power of ten of times uniform. */
 const low = -2
 
-/* Characters that a bar has room for where nobody says how long it is: the explorer's on a phone. */
+/* Characters that a bar has room for where nobody says how long it is: the explorer's on a
+ * phone. */
 const usual = 40
 
 /** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` of them reach `top`. */
 export function stepTo(top, steps = 4) {
-  const raw = top / steps, power = 10 ** Math.floor(Math.log10(raw))
+  const raw = top / steps,
+    power = 10 ** Math.floor(Math.log10(raw))
   return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999)
 }
 
-const text = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3))))
+const text = (value) =>
+  Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 
-/** Those of `ticks`, whose last is at 1, whose labels do not meet on a bar of `length` characters; the last always stands. A label takes its
- * characters and a gap, or `label` where that is given: at the middle of its tick, but within the bar at both ends. */
+/** Those of `ticks`, whose last is at 1, whose labels do not meet on a bar of `length` characters;
+ * the last always stands. A label takes its characters and a gap, or `label` where that is given:
+ * at the middle of its tick, but within the bar at both ends. */
 export function ticksThatFit(ticks, length, label) {
-  const size = ({ text }) => label ?? text.length + 1, start = (tick) => (tick.at === 0 ? 0 : tick.at === 1 ? length - size(tick) : tick.at * length - size(tick) / 2)
-  const end = ticks.at(-1), kept = []
+  const size = ({ text }) => label ?? text.length + 1,
+    start = (tick) =>
+      tick.at === 0 ? 0 : tick.at === 1 ? length - size(tick) : tick.at * length - size(tick) / 2
+  const end = ticks.at(-1),
+    kept = []
   let taken = 0
   for (const tick of ticks.slice(0, -1))
     if (start(tick) >= taken && start(tick) + size(tick) <= start(end)) {
@@ -39,39 +48,88 @@ export function ticksThatFit(ticks, length, label) {
   return [...kept, end]
 }
 
-/* at: the place of a value of the bar's own unit, which is a weight times `factor`; values: where ticks stand before the end. */
-const build = (kind, top, factor, at, values, { unit = '', beyond, length = usual, label } = {}) => ({
-  kind, label: scaleKinds[kind], top,
-  ticks: ticksThatFit([...values.map((value) => ({ at: at(value), text: text(value) + unit })), { at: 1, text: (beyond ? '≥ ' : '') + text(top) + unit }], length, label),
+/* at: the place of a value of the bar's own unit, which is a weight times `factor`; values: where
+ * ticks stand before the end. */
+const build = (
+  kind,
+  top,
+  factor,
+  at,
+  values,
+  { unit = '', beyond, length = usual, label } = {}
+) => ({
+  kind,
+  label: scaleKinds[kind],
+  top,
+  ticks: ticksThatFit(
+    [
+      ...values.map((value) => ({ at: at(value), text: text(value) + unit })),
+      { at: 1, text: (beyond ? '≥ ' : '') + text(top) + unit }
+    ],
+    length,
+    label
+  ),
   position: (weight) => at(weight * factor)
 })
 
 function linear(kind, top, factor, how) {
-  const step = stepTo(top), values = []
+  const step = stepTo(top),
+    values = []
   while (values.length * step < top) values.push(values.length * step)
   return build(kind, top, factor, (value) => value / top, values, how)
 }
 
 function logarithmic(top, factor, how) {
-  const reach = Math.log10(top) - low, powers = Array.from({ length: 12 }, (_, i) => 10 ** (i + low))
-  return build('log', top, factor, (value) => Math.max(0, (Math.log10(Math.max(value, 1e-12)) - low) / reach), powers.filter((power) => power < top * (1 - 1e-9)), how)
+  const reach = Math.log10(top) - low,
+    powers = Array.from({ length: 12 }, (_, i) => 10 ** (i + low))
+  return build(
+    'log',
+    top,
+    factor,
+    (value) => Math.max(0, (Math.log10(Math.max(value, 1e-12)) - low) / reach),
+    powers.filter((power) => power < top * (1 - 1e-9)),
+    how
+  )
 }
 
-/** tokens: N of the row; largest: the largest weight of all maps in the figure, for the kind 'all' that of every head and layer; beyond: the
- * largest that is drawn with it although the scale ends before, which its last tick says. length and label: as for ticksThatFit. */
+/** tokens: N of the row; largest: the largest weight of all maps in the figure, for the kind 'all'
+ * that of every head and layer; beyond: the largest that is drawn with it although the scale ends
+ * before, which its last tick says. length and label: as for ticksThatFit. */
 export function makeScale(kind, { tokens, largest, beyond = 0, ...how }) {
   const least = Math.min(4, tokens) / tokens // no weight is above 1
-  const end = largest < Infinity ? Math.max(largest, least) : least, share = kind === 'share', factor = share ? 100 : tokens
-  if (kind === 'own') return { ...linear(kind, 1, 1, how), position: (weight, own = end) => (own > 0 ? weight / own : 0) }
+  const end = largest < Infinity ? Math.max(largest, least) : least,
+    share = kind === 'share',
+    factor = share ? 100 : tokens
+  if (kind === 'own')
+    return {
+      ...linear(kind, 1, 1, how),
+      position: (weight, own = end) => (own > 0 ? weight / own : 0)
+    }
   Object.assign(how, { beyond: beyond > end, unit: share ? ' %' : '' })
-  return kind === 'log' ? logarithmic(end * factor, factor, how) : linear(kind, end * factor, factor, how)
+  return kind === 'log'
+    ? logarithmic(end * factor, factor, how)
+    : linear(kind, end * factor, factor, how)
 }
 
 /** Numbers from 0 up that are no shares. */
-export const plainScale = (label, largest) => ({ ...linear('plain', largest > 0 ? largest : 1, 1), numbers: true, label })
+export const plainScale = (label, largest) => ({
+  ...linear('plain', largest > 0 ? largest : 1, 1),
+  numbers: true,
+  label
+})
 
-/** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a diverging table. -Infinity has no place. */
+/** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a
+ * diverging table. -Infinity has no place. */
 export function signedScale(label, largest) {
-  const end = largest > 0 ? largest : 1, ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
-  return { kind: 'signed', signed: true, numbers: true, label, top: end, ticks: ticksThatFit(ticks, usual), position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5) }
+  const end = largest > 0 ? largest : 1,
+    ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
+  return {
+    kind: 'signed',
+    signed: true,
+    numbers: true,
+    label,
+    top: end,
+    ticks: ticksThatFit(ticks, usual),
+    position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5)
+  }
 }

@@ -1,4 +1,5 @@
-/* How a client reaches an engine: in the same thread, or in a worker by messages. Both: call(method, args, options, transfer) and close(). */
+/* How a client reaches an engine: in the same thread, or in a worker by messages. Both:
+ * call(method, args, options, transfer) and close(). */
 import { HeedError, asHeed, cancelled, closed } from './error.js'
 import { inNode, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 
@@ -12,7 +13,12 @@ export async function directChannel(options) {
   return {
     info: engine.info,
     call(method, args, { onProgress = nothing, signal = never } = {}) {
-      const context = { watched: onProgress !== nothing || signal !== never, signal, progress: onProgress, cancelled: () => signal.aborted }
+      const context = {
+        watched: onProgress !== nothing || signal !== never,
+        signal,
+        progress: onProgress,
+        cancelled: () => signal.aborted
+      }
       return engine.call(method, args, context)
     },
     close: () => engine.close()
@@ -24,18 +30,26 @@ export async function workerChannel(options) {
   const url = base ? new URL('worker.js', base) : undefined
   const worker = inNode
     ? await wrapNodeWorker(url ?? new URL('./worker.js', import.meta.url), 'heed')
-    : wrapBrowserWorker(url ? new Worker(url, { type: 'module' }) : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }))
+    : wrapBrowserWorker(
+        url
+          ? new Worker(url, { type: 'module' })
+          : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+      )
   const calls = new Map()
-  let nextId = 1, failure
+  let nextId = 1,
+    failure
 
-  worker.listen(({ id, progress, result, error }) => {
-    const call = calls.get(id)
-    if (!call) return
-    if (progress) return call.onProgress(progress)
-    settle(id)
-    if (error) call.reject(new HeedError(error.status, error.message))
-    else call.resolve(result)
-  }, (error) => fail(asHeed('worker', error)))
+  worker.listen(
+    ({ id, progress, result, error }) => {
+      const call = calls.get(id)
+      if (!call) return
+      if (progress) return call.onProgress(progress)
+      settle(id)
+      if (error) call.reject(new HeedError(error.status, error.message))
+      else call.resolve(result)
+    },
+    (error) => fail(asHeed('worker', error))
+  )
 
   function settle(id) {
     calls.delete(id)
@@ -54,7 +68,10 @@ export async function workerChannel(options) {
     if (failure) return Promise.reject(failure)
     if (signal?.aborted) return Promise.reject(cancelled(method))
     const id = nextId++
-    const flag = signal && globalThis.SharedArrayBuffer && (inNode || globalThis.crossOriginIsolated) ? new Int32Array(new SharedArrayBuffer(4)) : undefined
+    const flag =
+      signal && globalThis.SharedArrayBuffer && (inNode || globalThis.crossOriginIsolated)
+        ? new Int32Array(new SharedArrayBuffer(4))
+        : undefined
     const abort = () => {
       if (flag) Atomics.store(flag, 0, 1)
       worker.postMessage({ cancel: id })
@@ -64,7 +81,12 @@ export async function workerChannel(options) {
       calls.set(id, { resolve, reject, onProgress: onProgress ?? nothing })
       worker.hold(true)
       worker.postMessage({ id, method, args, watched: !!(onProgress || signal), flag }, transfer)
-    }).catch((error) => { settle(id); throw asHeed(method, error) /* what cannot be sent */ }).finally(() => signal?.removeEventListener('abort', abort))
+    })
+      .catch((error) => {
+        settle(id)
+        throw asHeed(method, error) /* what cannot be sent */
+      })
+      .finally(() => signal?.removeEventListener('abort', abort))
   }
 
   function close() {
@@ -73,7 +95,15 @@ export async function workerChannel(options) {
   }
 
   try {
-    return { info: await call('create', { threads: options.threads, simd: options.simd, base: base && String(base) }), call, close }
+    return {
+      info: await call('create', {
+        threads: options.threads,
+        simd: options.simd,
+        base: base && String(base)
+      }),
+      call,
+      close
+    }
   } catch (error) {
     close()
     throw error

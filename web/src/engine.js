@@ -1,6 +1,7 @@
-/* The module behind plain calls: one method for each message that a client sends, each taking one object, whose values the client has held
- * against options.js, and a context { progress(p), signal, cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are numbers here, the
- * addresses of the C objects. Results hold arrays of their own. */
+/* The module behind plain calls: one method for each message that a client sends, each taking one
+ * object, whose values the client has held against options.js, and a context { progress(p), signal,
+ * cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are
+ * numbers here, the addresses of the C objects. Results hold arrays of their own. */
 import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { startModule, startScenes } from './module.js'
@@ -12,7 +13,15 @@ const emptyRows = { zero: 1, nan: 2, mean: 3 }
 const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
 /* Of a part's names the first. */
 const partName = (pattern) => pattern.split('|')[0]
-const statisticNames = ['entropyCls', 'entropyPatches', 'distance', 'distanceRenormalised', 'prefixMass', 'selfMass', 'top5Mass']
+const statisticNames = [
+  'entropyCls',
+  'entropyPatches',
+  'distance',
+  'distanceRenormalised',
+  'prefixMass',
+  'selfMass',
+  'top5Mass'
+]
 
 export class Engine {
   #exports
@@ -42,14 +51,26 @@ export class Engine {
       read: (source, offset, to, count) => this.#read(source, offset, to, count),
       progress: (done, total) => this.#context.progress({ phase: 'read', done, total }),
       cancelled: () => this.#context.cancelled(),
-      take: (name, dtype, rank, dim, data) => this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
+      take: (name, dtype, rank, dim, data) =>
+        this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
     })
     this.#take({ exports, memory, web })
     this.#options = options
     this.#threads = threads
-    this.#joined = joined.then(() => { this.#allJoined = true }, (error) => { throw asHeed('threads', error) })
+    this.#joined = joined.then(
+      () => {
+        this.#allJoined = true
+      },
+      (error) => {
+        throw asHeed('threads', error)
+      }
+    )
     this.#joined.catch(() => {}) // told by whatever needs them
-    this.info = { version: this.#string(exports.version()), ...info, device: this.#string(exports.device(web)) }
+    this.info = {
+      version: this.#string(exports.version()),
+      ...info,
+      device: this.#string(exports.device(web))
+    }
   }
 
   #take({ exports, memory, web }) {
@@ -78,11 +99,18 @@ export class Engine {
     }
   }
 
-  /* ---------------------------------------------------------------------------------------------- memory of the module */
+  /* ----------------------------------------------------------------------------------------------
+   * memory of the module */
 
-  #bytes(at, count) { return new Uint8Array(this.#memory.buffer, at, count) }
-  #u32(at, count) { return [...new Uint32Array(this.#memory.buffer, at, count)] }
-  #out(count) { return [...new Float64Array(this.#memory.buffer, this.#exports.out(this.#web), count)] }
+  #bytes(at, count) {
+    return new Uint8Array(this.#memory.buffer, at, count)
+  }
+  #u32(at, count) {
+    return [...new Uint32Array(this.#memory.buffer, at, count)]
+  }
+  #out(count) {
+    return [...new Float64Array(this.#memory.buffer, this.#exports.out(this.#web), count)]
+  }
 
   #string(at) {
     const all = new Uint8Array(this.#memory.buffer)
@@ -90,7 +118,11 @@ export class Engine {
   }
 
   #check(status) {
-    if (status !== 0) throw new HeedError(this.#string(this.#exports.status_name(status)), this.#string(this.#exports.message(this.#web)))
+    if (status !== 0)
+      throw new HeedError(
+        this.#string(this.#exports.status_name(status)),
+        this.#string(this.#exports.message(this.#web))
+      )
   }
 
   #alloc(bytes) {
@@ -105,7 +137,9 @@ export class Engine {
     try {
       for (const bytes of arrays) {
         lent.push(this.#alloc(bytes.byteLength))
-        this.#bytes(lent.at(-1), bytes.byteLength).set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+        this.#bytes(lent.at(-1), bytes.byteLength).set(
+          new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        )
       }
       return use(...lent)
     } finally {
@@ -113,7 +147,9 @@ export class Engine {
     }
   }
 
-  #names(names) { return new TextEncoder().encode(names.map((name) => `${name}\0`).join('')) }
+  #names(names) {
+    return new TextEncoder().encode(names.map((name) => `${name}\0`).join(''))
+  }
 
   #tensor(dtype, shape, at) {
     const count = shape.reduce((product, dim) => product * dim, 1)
@@ -149,7 +185,10 @@ export class Engine {
       const names = this.#names(files.map((file) => file.name))
       const sizes = new Float64Array(files.map((file) => file.size))
       this.#lend([names, sizes, new Uint32Array(ids)], (namesAt, sizesAt, idsAt) =>
-        this.#check(this.#exports.model_open(this.#web, namesAt, names.length, sizesAt, idsAt, ids.length)))
+        this.#check(
+          this.#exports.model_open(this.#web, namesAt, names.length, sizesAt, idsAt, ids.length)
+        )
+      )
       const [model] = this.#out(1)
       this.#models.set(model, ids)
       return { id: model, info: this.#modelInfo(model) }
@@ -161,19 +200,57 @@ export class Engine {
 
   #modelInfo(model) {
     const family = this.#string(this.#exports.model_info(this.#web, model))
-    const [imageSize, channels, patch, width, layers, heads, mlpWidth, prefixTokens, classes, parameters, weightBytes] = this.#out(11)
-    const labels = Array.from({ length: classes }, (_, i) => this.#string(this.#exports.model_label(model, i)))
-    return { family, imageSize, channels, patch, width, layers, heads, mlpWidth, prefixTokens, classes, parameters, weightBytes, labels }
+    const [
+      imageSize,
+      channels,
+      patch,
+      width,
+      layers,
+      heads,
+      mlpWidth,
+      prefixTokens,
+      classes,
+      parameters,
+      weightBytes
+    ] = this.#out(11)
+    const labels = Array.from({ length: classes }, (_, i) =>
+      this.#string(this.#exports.model_label(model, i))
+    )
+    return {
+      family,
+      imageSize,
+      channels,
+      patch,
+      width,
+      layers,
+      heads,
+      mlpWidth,
+      prefixTokens,
+      classes,
+      parameters,
+      weightBytes,
+      labels
+    }
   }
 
   tensors({ id }) {
     if (!this.#models.has(id)) throw closed('model')
-    const { model_tensor: describe, model_absent: absentAt } = this.#exports, found = [], absent = []
+    const { model_tensor: describe, model_absent: absentAt } = this.#exports,
+      found = [],
+      absent = []
     for (let i = 0; i < describe(this.#web, id, i); i++) {
-      const [name, dtype, role, layer, bytes, used, rank] = this.#out(7), shape = this.#out(7 + rank).slice(7)
-      found.push({ name: this.#string(name), dtype: this.#string(dtype), shape, bytes, used: used === 1, role: role ? partName(this.#string(role)).replace('#', layer) : null })
+      const [name, dtype, role, layer, bytes, used, rank] = this.#out(7),
+        shape = this.#out(7 + rank).slice(7)
+      found.push({
+        name: this.#string(name),
+        dtype: this.#string(dtype),
+        shape,
+        bytes,
+        used: used === 1,
+        role: role ? partName(this.#string(role)).replace('#', layer) : null
+      })
     }
-    for (let at; (at = absentAt(id, absent.length)) !== 0;) absent.push(partName(this.#string(at)))
+    for (let at; (at = absentAt(id, absent.length)) !== 0; ) absent.push(partName(this.#string(at)))
     return { found, absent }
   }
 
@@ -186,7 +263,8 @@ export class Engine {
 
   closeModel({ id }) {
     if (!this.#models.has(id)) return
-    for (const [session, { model }] of this.#sessions) if (model === id) this.closeSession({ id: session })
+    for (const [session, { model }] of this.#sessions)
+      if (model === id) this.closeSession({ id: session })
     this.#exports.model_close(this.#web, id)
     this.#closeSources(this.#models.get(id))
     this.#models.delete(id)
@@ -194,17 +272,49 @@ export class Engine {
 
   /* ---------------------------------------------------------------------------------------------------------- sessions */
 
-  async createSession({ model, taps = 'none', batch = 0, height = 0, width = 0, intervene }, context) {
+  async createSession(
+    { model, taps = 'none', batch = 0, height = 0, width = 0, intervene },
+    context
+  ) {
     if (!this.#models.has(model)) throw closed('model')
-    const named = Array.isArray(taps) ? taps : [], kind = tapKinds[taps] ?? 3, change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
+    const named = Array.isArray(taps) ? taps : [],
+      kind = tapKinds[taps] ?? 3,
+      change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
     this.#exports.model_info(this.#web, model)
-    const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] = this.#out(13)
+    const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] =
+      this.#out(13)
     await this.#joined
     const files = this.#models.get(model).map((source) => this.#sources.get(source))
-    await withSources(files, context.progress, context.signal, () => this.#lend([this.#names(named)], (namesAt) =>
-      this.#check(this.#exports.session_create(this.#web, model, batch, height || ownHeight, width || ownWidth, kind, namesAt, named.length, change, intervene?.temperature ?? 1))))
+    await withSources(files, context.progress, context.signal, () =>
+      this.#lend([this.#names(named)], (namesAt) =>
+        this.#check(
+          this.#exports.session_create(
+            this.#web,
+            model,
+            batch,
+            height || ownHeight,
+            width || ownWidth,
+            kind,
+            namesAt,
+            named.length,
+            change,
+            intervene?.temperature ?? 1
+          )
+        )
+      )
+    )
     const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
-    const info = { batch: b, height: h, width: w, layers, heads, tokens, prefixTokens, rows: Math.floor(h / patch), columns: Math.floor(w / patch) }
+    const info = {
+      batch: b,
+      height: h,
+      width: w,
+      layers,
+      heads,
+      tokens,
+      prefixTokens,
+      rows: Math.floor(h / patch),
+      columns: Math.floor(w / patch)
+    }
     info.memory = { weights, arena, taps: tapBytes, workspace }
     this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
@@ -230,22 +340,37 @@ export class Engine {
     if (picture) {
       const { data, width, height } = picture
       const channels = data.length / (width * height)
-      if (!Number.isInteger(width) || !Number.isInteger(height) || width < 1 || ![1, 3, 4].includes(channels))
-        throw new HeedError('INVALID_ARGUMENT', `run: the picture is not valid (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 a pixel)`)
-      this.#lend([data], (at) => this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole')))
+      if (
+        !Number.isInteger(width) ||
+        !Number.isInteger(height) ||
+        width < 1 ||
+        ![1, 3, 4].includes(channels)
+      )
+        throw new HeedError(
+          'INVALID_ARGUMENT',
+          `run: the picture is not valid (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 a pixel)`
+        )
+      this.#lend([data], (at) =>
+        this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole'))
+      )
       const [x, y, regionWidth, regionHeight] = this.#out(4)
       return { x, y, width: regionWidth, height: regionHeight }
     }
     const count = info.batch * 3 * info.height * info.width
     if (values.length !== count)
-      throw new HeedError('INVALID_ARGUMENT', `run: pixel_values is not valid (found ${values.length}, expected ${count} numbers)`)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `run: pixel_values is not valid (found ${values.length}, expected ${count} numbers)`
+      )
     new Float32Array(this.#memory.buffer, pixels, count).set(values)
     return null
   }
 
   write({ id, name, data }) {
     this.#session(id)
-    this.#lend([this.#names([name]), data], (nameAt, at) => this.#check(this.#exports.session_set(id, nameAt, at, data.byteLength)))
+    this.#lend([this.#names([name]), data], (nameAt, at) =>
+      this.#check(this.#exports.session_set(id, nameAt, at, data.byteLength))
+    )
   }
 
   async run({ id, input, fit }, context) {
@@ -255,10 +380,16 @@ export class Engine {
     return this.#runParts(id, session, 0, context)
   }
 
-  /* What a layer reads of those before it is the output of the last, which lies where it was: a tap's place is no other value's. */
+  /* What a layer reads of those before it is the output of the last, which lies where it was: a
+   * tap's place is no other value's. */
   async runFrom({ id, layer }, context) {
-    const session = this.#ran(id, 'run'), before = `layer.${layer - 1}.output`
-    if (!session.taps.includes(before)) throw new HeedError('INVALID_ARGUMENT', `runFrom: the layers before are not kept (found no "${before}" in taps)`)
+    const session = this.#ran(id, 'run'),
+      before = `layer.${layer - 1}.output`
+    if (!session.taps.includes(before))
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `runFrom: the layers before are not kept (found no "${before}" in taps)`
+      )
     return this.#runParts(id, session, layer + 1, context)
   }
 
@@ -268,7 +399,11 @@ export class Engine {
     const start = performance.now()
     for (let part = first, step = first && session.parts[first]; step < session.steps; part++) {
       if (part > first && context.watched) {
-        context.progress({ phase: 'run', done: Math.min(part, session.info.layers), total: session.info.layers })
+        context.progress({
+          phase: 'run',
+          done: Math.min(part, session.info.layers),
+          total: session.info.layers
+        })
         await pause()
       }
       session.parts[part] = step
@@ -278,8 +413,16 @@ export class Engine {
     const milliseconds = performance.now() - start
     session.ran = true
     const logits = session.classes ? this.#view(id, 'logits').data : null
-    const attention = session.taps === 'all' ? Array.from({ length: session.info.layers }, (_, i) => this.#view(id, `layer.${i}.attention.weights`).data) : null
-    const values = Object.fromEntries(session.taps.map?.((name) => [name, this.#view(id, name)]) ?? [])
+    const attention =
+      session.taps === 'all'
+        ? Array.from(
+            { length: session.info.layers },
+            (_, i) => this.#view(id, `layer.${i}.attention.weights`).data
+          )
+        : null
+    const values = Object.fromEntries(
+      session.taps.map?.((name) => [name, this.#view(id, name)]) ?? []
+    )
     return { logits, attention, values, region: session.region, milliseconds }
   }
 
@@ -287,13 +430,19 @@ export class Engine {
 
   #ran(id, what = 'attention') {
     const session = this.#session(id)
-    if (!session.ran) throw new HeedError('INVALID_ARGUMENT', `${what}: nothing has been run yet (expected run() before)`)
+    if (!session.ran)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `${what}: nothing has been run yet (expected run() before)`
+      )
     return session
   }
 
   attention({ id, layer, head, query = -1, batch = 0 }) {
     this.#ran(id)
-    this.#check(this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, query))
+    this.#check(
+      this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, query)
+    )
     return this.#takeFloats()
   }
 
@@ -301,22 +450,48 @@ export class Engine {
     const { info } = this.#ran(id)
     const one = (layer, head) => {
       this.#check(this.#exports.session_statistics(id, batch, layer, head))
-      return Object.fromEntries(this.#out(statisticNames.length).map((value, i) => [statisticNames[i], value]))
+      return Object.fromEntries(
+        this.#out(statisticNames.length).map((value, i) => [statisticNames[i], value])
+      )
     }
     const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
-    return only === undefined ? Array.from({ length: info.layers }, (_, layer) => heads(layer)) : [heads(only)]
+    return only === undefined
+      ? Array.from({ length: info.layers }, (_, layer) => heads(layer))
+      : [heads(only)]
   }
 
-  rollout({ id, query = -1, fusion = 'mean', residual = 0, firstLayer = 0, layerCount = 0, discard = 0, batch = 0 }) {
-    const { info: { tokens } } = this.#ran(id)
-    this.#check(this.#exports.session_rollout(id, batch, fusions[fusion], residual, firstLayer, layerCount, discard))
+  rollout({
+    id,
+    query = -1,
+    fusion = 'mean',
+    residual = 0,
+    firstLayer = 0,
+    layerCount = 0,
+    discard = 0,
+    batch = 0
+  }) {
+    const {
+      info: { tokens }
+    } = this.#ran(id)
+    this.#check(
+      this.#exports.session_rollout(
+        id,
+        batch,
+        fusions[fusion],
+        residual,
+        firstLayer,
+        layerCount,
+        discard
+      )
+    )
     const all = this.#takeFloats()
     return query < 0 ? all : all.slice(query * tokens, (query + 1) * tokens)
   }
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
 
-  /** What few pages need lies in modules of their own, each loaded for its first call: engines that do nothing else. */
+  /** What few pages need lies in modules of their own, each loaded for its first call: engines that
+   * do nothing else. */
   async #part(name, start) {
     if (this.#parts[name]) return this.#parts[name]
     const part = new Engine()
@@ -324,7 +499,10 @@ export class Engine {
       await start(part)
     } catch (error) {
       if (error instanceof HeedError) throw error
-      throw new HeedError('IO', `${name}: its module could not be loaded (found "${error.message}")`)
+      throw new HeedError(
+        'IO',
+        `${name}: its module could not be loaded (found "${error.message}")`
+      )
     }
     if (!this.#exports) part.close()
     return (this.#parts[name] = part)
@@ -332,39 +510,71 @@ export class Engine {
 
   async check(wanted) {
     await this.#joined
-    const part = await this.#part('check', (part) => part.#start({ ...this.#options, part: '-check' }))
+    const part = await this.#part('check', (part) =>
+      part.#start({ ...this.#options, part: '-check' })
+    )
     return part.#runCase(wanted)
   }
 
   async #runCase({ bytes, tolerance = 0, results = false }) {
     await this.#joined
     this.#taken = []
-    this.#lend([new Uint8Array(bytes)], (at) => this.#check(this.#exports.check(this.#web, at, bytes.byteLength, tolerance, results ? 1 : 0)))
+    this.#lend([new Uint8Array(bytes)], (at) =>
+      this.#check(this.#exports.check(this.#web, at, bytes.byteLength, tolerance, results ? 1 : 0))
+    )
     const [passed, maxAbs, maxRel, op, worst, rank] = this.#out(6)
     const shape = this.#out(6 + rank).slice(6)
     const taken = Object.fromEntries(this.#taken)
     this.#taken = []
-    return { op: this.#string(op), passed: passed === 1, maxAbs, maxRel, worst: this.#string(worst), shape, results: taken }
+    return {
+      op: this.#string(op),
+      passed: passed === 1,
+      maxAbs,
+      maxRel,
+      worst: this.#string(worst),
+      shape,
+      results: taken
+    }
   }
 
   async scene(wanted) {
-    const part = await this.#part('scene', async (part) => part.#take(await startScenes(this.#options.base)))
+    const part = await this.#part('scene', async (part) =>
+      part.#take(await startScenes(this.#options.base))
+    )
     return part.#draw(wanted)
   }
 
   #draw({ seed, text }) {
     const at = this.#alloc(this.#exports.scene_size())
     try {
-      if (text === undefined) this.#check(this.#exports.scene_draw(this.#web, at, 0, 0, Number(seed & 0xffffffffn), Number(seed >> 32n)))
+      if (text === undefined)
+        this.#check(
+          this.#exports.scene_draw(
+            this.#web,
+            at,
+            0,
+            0,
+            Number(seed & 0xffffffffn),
+            Number(seed >> 32n)
+          )
+        )
       else {
         const bytes = new TextEncoder().encode(text)
-        this.#lend([bytes], (textAt) => this.#check(this.#exports.scene_draw(this.#web, at, textAt, bytes.length, 0, 0)))
+        this.#lend([bytes], (textAt) =>
+          this.#check(this.#exports.scene_draw(this.#web, at, textAt, bytes.length, 0, 0))
+        )
       }
       const [textAt, ownerAt, rgbAt, side, grid, hasTwins, first, second] = this.#out(8)
-      const rgb = this.#bytes(rgbAt, side * side * 3), data = new Uint8ClampedArray(side * side * 4).fill(255)
+      const rgb = this.#bytes(rgbAt, side * side * 3),
+        data = new Uint8ClampedArray(side * side * 4).fill(255)
       for (let i = 0; i < rgb.length; i++) data[i + Math.floor(i / 3)] = rgb[i]
       const image = { data, width: side, height: side }
-      return { text: this.#string(textAt), image, owner: this.#bytes(ownerAt, grid * grid).slice(), twins: hasTwins ? [first, second] : null }
+      return {
+        text: this.#string(textAt),
+        image,
+        owner: this.#bytes(ownerAt, grid * grid).slice(),
+        twins: hasTwins ? [first, second] : null
+      }
     } finally {
       this.#exports.free(this.#web, at)
     }

@@ -14,10 +14,16 @@ export function said(value) {
 }
 
 /** The error itself, or where it was not foreseen one that says where it happened. */
-export const asHeed = (where, error) => (error instanceof HeedError ? error : new HeedError('INTERNAL', `${where}: failed (found "${error.message}")`))
+export const asHeed = (where, error) =>
+  error instanceof HeedError
+    ? error
+    : new HeedError('INTERNAL', `${where}: failed (found "${error.message}")`)
 
 /** What the sentence of a thing used after its close says. */
 export const closed = (what) =>
-  new HeedError('INVALID_ARGUMENT', `${what}: used after close (found a closed ${what}, expected an open one)`)
+  new HeedError(
+    'INVALID_ARGUMENT',
+    `${what}: used after close (found a closed ${what}, expected an open one)`
+  )
 
 export const cancelled = (where) => new HeedError('CANCELLED', `${where}: cancelled by the caller`)

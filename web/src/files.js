@@ -1,13 +1,20 @@
-/* What loadModel takes, described so that it can be sent to a worker: { files: [[name, value], ...], transfer }. */
+/* What loadModel takes, described so that it can be sent to a worker: { files: [[name, value],
+ * ...], transfer }. */
 import { HeedError, said } from './error.js'
 import { builtin, inNode } from './host.js'
 import { address, argument } from './options.js'
 
-const roles = { weights: 'model.safetensors', config: 'config.json', preprocessor: 'preprocessor_config.json' }
+const roles = {
+  weights: 'model.safetensors',
+  config: 'config.json',
+  preprocessor: 'preprocessor_config.json'
+}
 
 /** An address as text; in Node what is not a URL is a path. */
 async function addressOf(value) {
-  if (inNode && !/^[a-z][a-z0-9+.-]+:/i.test(value)) return (await builtin('url')).pathToFileURL(argument('loadModel', 'the address', value, 'Name')).href
+  if (inNode && !/^[a-z][a-z0-9+.-]+:/i.test(value))
+    return (await builtin('url')).pathToFileURL(argument('loadModel', 'the address', value, 'Name'))
+      .href
   return address('loadModel', 'the address', value).href
 }
 
@@ -17,8 +24,15 @@ async function describeOne(value, transfer) {
   if (value instanceof Blob) return value
   if (typeof value === 'string' || value instanceof URL) return addressOf(value)
   if (!(value instanceof Response))
-    throw new HeedError('INVALID_ARGUMENT', `model: this is no file (found ${said(value)}, expected bytes, a Blob, a Response or an address)`)
-  if (!value.ok) throw new HeedError('IO', `model: the server did not give it (found HTTP ${value.status}, expected 200) at ${value.url}`)
+    throw new HeedError(
+      'INVALID_ARGUMENT',
+      `model: this is no file (found ${said(value)}, expected bytes, a Blob, a Response or an address)`
+    )
+  if (!value.ok)
+    throw new HeedError(
+      'IO',
+      `model: the server did not give it (found HTTP ${value.status}, expected 200) at ${value.url}`
+    )
   const size = Number(value.headers.get('content-length'))
   transfer.push(value.body)
   return { stream: value.body, size }
@@ -26,21 +40,40 @@ async function describeOne(value, transfer) {
 
 function listFiles(source) {
   if (source instanceof Map) return [...source]
-  if (typeof source[Symbol.iterator] === 'function') return [...source].map((file) => [file?.name, file])
-  return Object.entries(source).filter(([, value]) => value !== undefined).map(([name, value]) => [roles[name] ?? name, value])
+  if (typeof source[Symbol.iterator] === 'function')
+    return [...source].map((file) => [file?.name, file])
+  return Object.entries(source)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [roles[name] ?? name, value])
 }
 
 const isOne = (source) =>
-  !source || typeof source !== 'object' || source instanceof URL || source instanceof ArrayBuffer || source instanceof Blob || source instanceof Response || ArrayBuffer.isView(source)
+  !source ||
+  typeof source !== 'object' ||
+  source instanceof URL ||
+  source instanceof ArrayBuffer ||
+  source instanceof Blob ||
+  source instanceof Response ||
+  ArrayBuffer.isView(source)
 
 /** The name that a lone file goes by. */
 function nameOf(source) {
-  const name = source instanceof Blob ? source.name : typeof source === 'string' || source instanceof URL ? String(source).split(/[?#]/)[0].split('/').pop() : undefined
+  const name =
+    source instanceof Blob
+      ? source.name
+      : typeof source === 'string' || source instanceof URL
+        ? String(source).split(/[?#]/)[0].split('/').pop()
+        : undefined
   return name?.endsWith('.safetensors') ? name : roles.weights
 }
 
 export async function describeFiles(source) {
-  const transfer = [], files = []
-  for (const [name, value] of isOne(source) ? [[nameOf(source), source]] : listFiles(source)) files.push([argument('loadModel', 'the name', name, 'Name'), await describeOne(value, transfer)])
+  const transfer = [],
+    files = []
+  for (const [name, value] of isOne(source) ? [[nameOf(source), source]] : listFiles(source))
+    files.push([
+      argument('loadModel', 'the name', name, 'Name'),
+      await describeOne(value, transfer)
+    ])
   return { files, transfer }
 }

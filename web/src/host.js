@@ -1,8 +1,11 @@
-/* What differs between browsers and Node: built-in modules, cores, reading files and starting workers. */
+/* What differs between browsers and Node: built-in modules, cores, reading files and starting
+ * workers. */
 
-export const inNode = typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
+export const inNode =
+  typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
 
-/** A built-in module of Node; the name is put together here so that bundlers for browsers leave it alone. */
+/** A built-in module of Node; the name is put together here so that bundlers for browsers leave it
+ * alone. */
 export const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
 
 /** Whether this thread may block in Atomics.wait: a browser's window may not. */
@@ -23,11 +26,13 @@ export async function readOwn(url) {
   return response
 }
 
-/** Compiles one of the package's modules: while it arrives where the server names its type, otherwise once it is there. */
+/** Compiles one of the package's modules: while it arrives where the server names its type,
+ * otherwise once it is there. */
 export async function compile(url) {
   const source = await readOwn(url)
   if (!(source instanceof Response)) return WebAssembly.compile(source)
-  if (source.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.compileStreaming(source)
+  if (source.headers.get('content-type')?.startsWith('application/wasm'))
+    return WebAssembly.compileStreaming(source)
   return WebAssembly.compile(await source.arrayBuffer())
 }
 
@@ -61,22 +66,29 @@ export function wrapBrowserWorker(worker) {
   }
 }
 
-/** The other end, inside a worker: hands messages on with a way to answer. A browser drops what comes before the handler is set, so it
- * is set at once. */
+/** The other end, inside a worker: hands messages on with a way to answer. A browser drops what
+ * comes before the handler is set, so it is set at once. */
 export async function serve(onMessage) {
   if (!inNode) {
-    self.onmessage = (event) => onMessage(event.data, (message, transfer = []) => self.postMessage(message, transfer))
+    self.onmessage = (event) =>
+      onMessage(event.data, (message, transfer = []) => self.postMessage(message, transfer))
     return
   }
   const { parentPort } = await builtin('worker_threads')
-  parentPort.on('message', (message) => onMessage(message, (reply, transfer) => parentPort.postMessage(reply, transfer)))
+  parentPort.on('message', (message) =>
+    onMessage(message, (reply, transfer) => parentPort.postMessage(reply, transfer))
+  )
 }
 
 /** Lets the thread look at its events. */
 export const pause = inNode
   ? () => new Promise((resolve) => setImmediate(resolve))
-  : () => new Promise((resolve) => {
-      const { port1, port2 } = new MessageChannel()
-      port1.onmessage = () => { port1.close(); resolve() }
-      port2.postMessage(0)
-    })
+  : () =>
+      new Promise((resolve) => {
+        const { port1, port2 } = new MessageChannel()
+        port1.onmessage = () => {
+          port1.close()
+          resolve()
+        }
+        port2.postMessage(0)
+      })

@@ -3,7 +3,37 @@ import { HeedError } from './error.js'
 import { compile, countCores, inNode, mayWait, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 
 /* Whether this engine takes (module (func (result v128) body)). */
-const takes = (...body) => WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, body.length + 4, 1, body.length + 2, 0, ...body, 11]))
+const takes = (...body) =>
+  WebAssembly.validate(
+    new Uint8Array([
+      0,
+      97,
+      115,
+      109,
+      1,
+      0,
+      0,
+      0,
+      1,
+      5,
+      1,
+      96,
+      0,
+      1,
+      123,
+      3,
+      2,
+      1,
+      0,
+      10,
+      body.length + 4,
+      1,
+      body.length + 2,
+      0,
+      ...body,
+      11
+    ])
+  )
 const zero = [65, 0, 253, 15] // (i8x16.splat (i32.const 0))
 const takesSimd = () => takes(...zero, 253, 98) // i8x16.popcnt
 const takesRelaxed = () => takes(...zero, ...zero, ...zero, 253, 133, 2) // f32x4.relaxed_madd
@@ -21,7 +51,8 @@ const own = {
   'heed-check.wasm': () => new URL('./heed-check.wasm', import.meta.url),
   'heed-check-threads.wasm': () => new URL('./heed-check-threads.wasm', import.meta.url),
   'heed-relaxed-check.wasm': () => new URL('./heed-relaxed-check.wasm', import.meta.url),
-  'heed-relaxed-check-threads.wasm': () => new URL('./heed-relaxed-check-threads.wasm', import.meta.url),
+  'heed-relaxed-check-threads.wasm': () =>
+    new URL('./heed-relaxed-check-threads.wasm', import.meta.url),
   'heed-scalar-check.wasm': () => new URL('./heed-scalar-check.wasm', import.meta.url),
   'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
@@ -32,35 +63,60 @@ export async function chooseThreads(wanted, simd) {
   const one = (why) => ({ threads: 1, why: `one thread: ${why}` })
   if (!simd) return one('the scalar module has no threads')
   if (wanted === 1) return one('asked for')
-  if (typeof SharedArrayBuffer === 'undefined' || (!inNode && !globalThis.crossOriginIsolated)) return one('the page is not cross-origin isolated')
+  if (typeof SharedArrayBuffer === 'undefined' || (!inNode && !globalThis.crossOriginIsolated))
+    return one('the page is not cross-origin isolated')
   if (!mayWait) return one('a window may not wait for other threads, a worker may')
-  if (wanted !== 'auto') return { threads: Math.min(wanted, threadsMost), why: `${Math.min(wanted, threadsMost)} threads: asked for` }
+  if (wanted !== 'auto')
+    return {
+      threads: Math.min(wanted, threadsMost),
+      why: `${Math.min(wanted, threadsMost)} threads: asked for`
+    }
   const cores = Math.min(await countCores(), threadsMost)
-  return cores > 1 ? { threads: cores, why: `${cores} threads: one a core` } : one('this machine has one core')
+  return cores > 1
+    ? { threads: cores, why: `${cores} threads: one a core` }
+    : one('this machine has one core')
 }
 
-/** A thread that is starting; it joins once it gets its message. A browser tells at once when its script does not load. */
+/** A thread that is starting; it joins once it gets its message. A browser tells at once when its
+ * script does not load. */
 async function startThread(base) {
   const url = base ? new URL('thread.js', base) : undefined
   const worker = inNode
     ? await wrapNodeWorker(url ?? new URL('./thread.js', import.meta.url), 'heed thread')
-    : wrapBrowserWorker(url ? new Worker(url, { type: 'module' }) : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' }))
-  const joined = new Promise((resolve, reject) => worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject))
+    : wrapBrowserWorker(
+        url
+          ? new Worker(url, { type: 'module' })
+          : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })
+      )
+  const joined = new Promise((resolve, reject) =>
+    worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject)
+  )
   joined.catch(() => {}) // told again by whoever waits for it
   return { worker, joined }
 }
 
 /** Which instructions: { simd, why }, the latter for what was not taken. */
 function chooseSimd(wanted) {
-  const none = 'this engine has none', without = (simd, what, why) => ({ simd, why: `; no ${what}SIMD: ${why}` })
-  if (wanted === 'none' || !takesSimd()) return without('none', '', wanted === 'none' ? 'asked for' : none)
-  const why = wanted === 'simd' ? 'asked for' : !own['heed-relaxed.wasm'] ? 'this package has none' : !takesRelaxed() && none
+  const none = 'this engine has none',
+    without = (simd, what, why) => ({ simd, why: `; no ${what}SIMD: ${why}` })
+  if (wanted === 'none' || !takesSimd())
+    return without('none', '', wanted === 'none' ? 'asked for' : none)
+  const why =
+    wanted === 'simd'
+      ? 'asked for'
+      : !own['heed-relaxed.wasm']
+        ? 'this package has none'
+        : !takesRelaxed() && none
   return why ? without('simd', 'relaxed ', why) : { simd: 'relaxed', why: '' }
 }
 
 /** Instantiates the module, with the functions of `host` that it imports. */
 async function instantiate(module, host, memory) {
-  const { exports } = await WebAssembly.instantiate(module, { heed: host, Math, env: { memory, emscripten_notify_memory_growth() {} } })
+  const { exports } = await WebAssembly.instantiate(module, {
+    heed: host,
+    Math,
+    env: { memory, emscripten_notify_memory_growth() {} }
+  })
   exports._initialize()
   return exports
 }
@@ -78,11 +134,14 @@ export async function startScenes(base) {
   return { exports, memory: exports.memory, web: create(exports, 1) }
 }
 
-/** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the functions that the module imports; `part`
- * is '' for models, '-check' for checks. Work for threads waits for `joined`, as does the module's own end. */
+/** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the
+ * functions that the module imports; `part` is '' for models, '-check' for checks. Work for threads
+ * waits for `joined`, as does the module's own end. */
 export async function startModule({ threads = 'auto', simd = 'auto', base, part = '' }, host) {
-  const instructions = chooseSimd(simd), choice = await chooseThreads(threads, instructions.simd !== 'none')
-  const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd] + part
+  const instructions = chooseSimd(simd),
+    choice = await chooseThreads(threads, instructions.simd !== 'none')
+  const name =
+    { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd] + part
   if (choice.threads > 1) {
     try {
       return await start(`${name}-threads.wasm`, choice)
@@ -99,15 +158,34 @@ export async function startModule({ threads = 'auto', simd = 'auto', base, part 
     const starting = Array.from({ length: threads - 1 }, () => startThread(base))
     try {
       const module = await compile(address(file, base))
-      const memory = threads > 1 ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true }) : undefined
-      const exports = await instantiate(module, host, memory), web = create(exports, threads)
+      const memory =
+        threads > 1
+          ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true })
+          : undefined
+      const exports = await instantiate(module, host, memory),
+        web = create(exports, threads)
       const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
       const started = await Promise.all(starting)
-      started.forEach(({ worker }, i) => worker.postMessage({ module, memory, pool: exports.pool(web), index: i + 1, stack: stacks[i] }))
+      started.forEach(({ worker }, i) =>
+        worker.postMessage({
+          module,
+          memory,
+          pool: exports.pool(web),
+          index: i + 1,
+          stack: stacks[i]
+        })
+      )
       const joined = Promise.all(started.map(({ joined }) => joined))
       if (!inNode) await joined // a browser's policy may forbid them
       const info = { simd: instructions.simd, threads, why: why + instructions.why }
-      return { exports, memory: memory ?? exports.memory, web, threads: started.map(({ worker }) => worker), joined, info }
+      return {
+        exports,
+        memory: memory ?? exports.memory,
+        web,
+        threads: started.map(({ worker }) => worker),
+        joined,
+        info
+      }
     } catch (error) {
       for (const { value } of await Promise.allSettled(starting)) value?.worker.terminate()
       throw error

@@ -1,8 +1,10 @@
-/* What a caller may ask for: a line for the options of each function, and what holds a call against it. Nothing is converted, and nothing is
- * looked up in a prototype. How many layers, heads and tokens there are is for the module to say. */
+/* What a caller may ask for: a line for the options of each function, and what holds a call against
+ * it. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
+ * tokens there are is for the module to say. */
 import { HeedError, said } from './error.js'
 
-const most = 2 ** 31 - 1, isCount = (value) => Number.isInteger(value) && value >= 0 && value <= most
+const most = 2 ** 31 - 1,
+  isCount = (value) => Number.isInteger(value) && value >= 0 && value <= most
 const isName = (value) => typeof value === 'string' && value !== '' && !value.includes('\0')
 
 /* Kinds of values: what is expected, in words, and whether a value is one. */
@@ -11,15 +13,25 @@ const kinds = {
   Size: [`a whole number from 1 to ${most}`, (value) => isCount(value) && value > 0],
   Number: ['a number', Number.isFinite],
   Positive: ['a number above 0', (value) => Number.isFinite(value) && Math.fround(value) > 0], // 0 is the module's word for its own choice
-  Options: ['an object', (value) => value !== null && typeof value === 'object' && !Array.isArray(value)],
+  Options: [
+    'an object',
+    (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
+  ],
   Name: ['a name', isName],
   Names: ['names', (value) => Array.isArray(value) && value.every(isName)],
-  Seed: ['a whole number from 0 to 2 ** 64 - 1', (value) => (typeof value === 'bigint' ? value >= 0n && value < 2n ** 64n : Number.isSafeInteger(value) && value >= 0)],
+  Seed: [
+    'a whole number from 0 to 2 ** 64 - 1',
+    (value) =>
+      typeof value === 'bigint'
+        ? value >= 0n && value < 2n ** 64n
+        : Number.isSafeInteger(value) && value >= 0
+  ],
   Any: ['', () => true] // what a function below looks at
 }
 
 /* Of each function: its options, and what each may be: one of these words, kinds and classes. */
-const call = ' onProgress:Function signal:AbortSignal', place = ' query:Any batch:Count'
+const call = ' onProgress:Function signal:AbortSignal',
+  place = ' query:Any batch:Count'
 const tables = {
   createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
   loadModel: call,
@@ -33,25 +45,45 @@ const tables = {
   write: 'name:Name data:Uint8Array|Float32Array',
   attention: 'layer:Count head:Count|mean' + place,
   statistics: 'layer:Count batch:Count',
-  rollout: 'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place
+  rollout:
+    'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place
 }
 
-const ruleOf = (name) => kinds[name] ?? [name, /^[A-Z]/.test(name) ? (value) => Object(value) instanceof globalThis[name] : (value) => value === name]
+const ruleOf = (name) =>
+  kinds[name] ?? [
+    name,
+    /^[A-Z]/.test(name)
+      ? (value) => Object(value) instanceof globalThis[name]
+      : (value) => value === name
+  ]
 
-/** The value, where it is one of the words, kinds and classes, or fits one of such rules; else throws INVALID_ARGUMENT. */
+/** The value, where it is one of the words, kinds and classes, or fits one of such rules; else
+ * throws INVALID_ARGUMENT. */
 export function argument(where, what, value, allowed) {
   const rules = allowed.split?.('|').map(ruleOf) ?? allowed
   if (rules.some(([, fits]) => fits(value))) return value
-  throw new HeedError('INVALID_ARGUMENT', `${where}: ${what} is not valid (found ${said(value)}, expected ${rules.map(([expected]) => expected).join(', ')})`)
+  throw new HeedError(
+    'INVALID_ARGUMENT',
+    `${where}: ${what} is not valid (found ${said(value)}, expected ${rules.map(([expected]) => expected).join(', ')})`
+  )
 }
 
-/** A copy of the options that the function `where` was given, where each is in its line and fits, and none of those needed is missing; else
- * throws INVALID_ARGUMENT. */
+/** A copy of the options that the function `where` was given, where each is in its line and fits,
+ * and none of those needed is missing; else throws INVALID_ARGUMENT. */
 export function checked(where, given = {}, ...needed) {
-  const rules = new Map(tables[where].trim().split(' ').map((rule) => rule.split(':'))), options = {}
+  const rules = new Map(
+      tables[where]
+        .trim()
+        .split(' ')
+        .map((rule) => rule.split(':'))
+    ),
+    options = {}
   for (const [what, value] of Object.entries(argument(where, 'the argument', given, 'Options'))) {
     argument(where, 'the option', what, [...rules.keys()].join('|'))
-    if (value !== undefined) options[what] = tables[what] ? checked(what, value) : argument(where, what, value, rules.get(what))
+    if (value !== undefined)
+      options[what] = tables[what]
+        ? checked(what, value)
+        : argument(where, what, value, rules.get(what))
   }
   for (const what of needed) argument(where, what, options[what], rules.get(what))
   return options
@@ -68,8 +100,19 @@ export function address(where, what, value) {
 
 /** The token that a query of this session is; else throws INVALID_ARGUMENT. */
 export function tokenOf(query, { tokens, prefixTokens, rows, columns }) {
-  const [row, column, more] = Array.isArray(query) ? query : [], below = (value, end) => isCount(value) && value < end
-  const token = query === 'cls' && prefixTokens ? 0 : below(row, rows) && below(column, columns) && more === undefined ? prefixTokens + row * columns + column : query
-  argument('attention', 'query', query, [[`a token below ${tokens}, cls, [row, column] below [${rows}, ${columns}]`, () => below(token, tokens)]])
+  const [row, column, more] = Array.isArray(query) ? query : [],
+    below = (value, end) => isCount(value) && value < end
+  const token =
+    query === 'cls' && prefixTokens
+      ? 0
+      : below(row, rows) && below(column, columns) && more === undefined
+        ? prefixTokens + row * columns + column
+        : query
+  argument('attention', 'query', query, [
+    [
+      `a token below ${tokens}, cls, [row, column] below [${rows}, ${columns}]`,
+      () => below(token, tokens)
+    ]
+  ])
   return token
 }

@@ -1,11 +1,19 @@
-/* What run takes, described so that it can be sent to a worker: { input: { values } | { picture }, transfer }. */
+/* What run takes, described so that it can be sent to a worker: { input: { values } | { picture },
+ * transfer }. */
 import { HeedError, said } from './error.js'
 
-const isPicture = (input) => input?.data instanceof Uint8ClampedArray || input?.data instanceof Uint8Array
+const isPicture = (input) =>
+  input?.data instanceof Uint8ClampedArray || input?.data instanceof Uint8Array
 
 /** The size in its own pixels of what a canvas can draw. */
 function drawnSize(input) {
-  const [width, height] = ['Width', 'Height'].map((side) => input[`natural${side}`] ?? input[`video${side}`] ?? input[`display${side}`] ?? input[side.toLowerCase()])
+  const [width, height] = ['Width', 'Height'].map(
+    (side) =>
+      input[`natural${side}`] ??
+      input[`video${side}`] ??
+      input[`display${side}`] ??
+      input[side.toLowerCase()]
+  )
   if (width > 0 && height > 0) return { width, height }
   throw new Error('it has no size')
 }
@@ -17,13 +25,21 @@ function canvasOf(width, height) {
 
 export async function describeInput(input) {
   if (input instanceof Float32Array) return { input: { values: input }, transfer: [] }
-  if (isPicture(input)) return { input: { picture: { data: input.data, width: input.width, height: input.height } }, transfer: [] }
+  if (isPicture(input))
+    return {
+      input: { picture: { data: input.data, width: input.width, height: input.height } },
+      transfer: []
+    }
   try {
-    const size = drawnSize(input), context = canvasOf(size.width, size.height).getContext('2d', { willReadFrequently: true })
+    const size = drawnSize(input),
+      context = canvasOf(size.width, size.height).getContext('2d', { willReadFrequently: true })
     context.drawImage(input, 0, 0, size.width, size.height)
     const { data, width, height } = context.getImageData(0, 0, size.width, size.height)
     return { input: { picture: { data, width, height } }, transfer: [data.buffer] }
   } catch (error) {
-    throw new HeedError('INVALID_ARGUMENT', `run: this is no picture (found ${said(input)}, expected pixel_values, RGBA bytes or something that a canvas draws: ${error.message})`)
+    throw new HeedError(
+      'INVALID_ARGUMENT',
+      `run: this is no picture (found ${said(input)}, expected pixel_values, RGBA bytes or something that a canvas draws: ${error.message})`
+    )
   }
 }

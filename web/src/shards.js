@@ -1,18 +1,28 @@
-/* Which files a sharded model's index names, by the rule of runtime/model/checkpoint.c: plain names alone, so that none leads out of the
- * model's folder. A drive or a stream ("C:name") leads out of one too, and what no address can hold is no name. */
+/* Which files a sharded model's index names, by the rule of runtime/model/checkpoint.c: plain names
+ * alone, so that none leads out of the model's folder. A drive or a stream ("C:name") leads out of
+ * one too, and what no address can hold is no name. */
 import { HeedError, said } from './error.js'
 
 export const indexName = 'model.safetensors.index.json'
-const bytesMost = 64 << 20, shardsMost = 512, plain = /^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u
+const bytesMost = 64 << 20,
+  shardsMost = 512,
+  plain = /^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u
 
-/** size: of the index in bytes; read() gives them. Returns the names, each once; throws INVALID_FILE where one is not plain, or there are none
- * or too many. */
+/** size: of the index in bytes; read() gives them. Returns the names, each once; throws
+ * INVALID_FILE where one is not plain, or there are none or too many. */
 export function shardsOf(size, read) {
-  let map, found = `${size} bytes`
+  let map,
+    found = `${size} bytes`
   try {
-    map = size <= bytesMost && JSON.parse(found = new TextDecoder().decode(read())).weight_map
-  } catch { /* found is what is no JSON */ }
-  const names = [...new Set(Object.values(map || {}))], odd = names.findIndex((name) => typeof name !== 'string' || !plain.test(name))
+    map = size <= bytesMost && JSON.parse((found = new TextDecoder().decode(read()))).weight_map
+  } catch {
+    /* found is what is no JSON */
+  }
+  const names = [...new Set(Object.values(map || {}))],
+    odd = names.findIndex((name) => typeof name !== 'string' || !plain.test(name))
   if (names.length && names.length <= shardsMost && odd < 0) return names
-  throw new HeedError('INVALID_FILE', `${indexName}: weight_map is not valid (found ${said(odd < 0 ? names.length || map || found : names[odd])}, expected 1 to ${shardsMost} files NAME.safetensors)`)
+  throw new HeedError(
+    'INVALID_FILE',
+    `${indexName}: weight_map is not valid (found ${said(odd < 0 ? names.length || map || found : names[odd])}, expected 1 to ${shardsMost} files NAME.safetensors)`
+  )
 }

@@ -1,7 +1,9 @@
-/* Where a model's bytes come from: anything that loadModel takes becomes a list of { name, size, read, close }, in the thread that runs the
- * module. `read(offset, target)` fills a Uint8Array and is synchronous, as the module asks for weights while it packs them. What can be
- * read at any place (bytes, files) is read on demand and not held; what comes as a stream is held until a session has packed it. What has
- * begin(progress, signal) wants it called before a session is made of it, and end() after. */
+/* Where a model's bytes come from: anything that loadModel takes becomes a list of { name, size,
+ * read, close }, in the thread that runs the module. `read(offset, target)` fills a Uint8Array and
+ * is synchronous, as the module asks for weights while it packs them. What can be read at any place
+ * (bytes, files) is read on demand and not held; what comes as a stream is held until a session has
+ * packed it. What has begin(progress, signal) wants it called before a session is made of it, and
+ * end() after. */
 import { HeedError, cancelled } from './error.js'
 import { builtin, inNode } from './host.js'
 import { indexName, shardsOf } from './shards.js'
@@ -9,15 +11,21 @@ import { indexName, shardsOf } from './shards.js'
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
 const windowBytes = 1 << 22
 
-const small = ['config.json', 'preprocessor_config.json', indexName], single = 'model.safetensors'
+const small = ['config.json', 'preprocessor_config.json', indexName],
+  single = 'model.safetensors'
 
-const fromBytes = (bytes) => ({ size: bytes.byteLength, read: (offset, target) => target.set(bytes.subarray(offset, offset + target.length)), close() {} })
+const fromBytes = (bytes) => ({
+  size: bytes.byteLength,
+  read: (offset, target) => target.set(bytes.subarray(offset, offset + target.length)),
+  close() {}
+})
 
 /** readAt(offset, length) gives a Uint8Array of that part. */
 function fromWindow(size, readAt, close) {
-  let start = 0, held = new Uint8Array(0)
+  let start = 0,
+    held = new Uint8Array(0)
   function read(offset, target) {
-    for (let done = 0; done < target.length;) {
+    for (let done = 0; done < target.length; ) {
       const at = offset + done
       if (at < start || at >= start + held.length) {
         start = at
@@ -29,7 +37,14 @@ function fromWindow(size, readAt, close) {
       done += part.length
     }
   }
-  return { size, read, close() { held = new Uint8Array(0); close() } }
+  return {
+    size,
+    read,
+    close() {
+      held = new Uint8Array(0)
+      close()
+    }
+  }
 }
 
 /** Adds [from, to) to a list of such parts that do not touch. */
@@ -45,12 +60,19 @@ function join(parts, from, to) {
   return [...apart, [from, to]]
 }
 
-/* A buffer of its own that can be emptied: what is only forgotten stays until the next collection, which packing does not cause. */
-const newBlock = () => new Uint8Array(ArrayBuffer.prototype.resize ? new ArrayBuffer(windowBytes, { maxByteLength: windowBytes }) : windowBytes)
+/* A buffer of its own that can be emptied: what is only forgotten stays until the next collection,
+ * which packing does not cause. */
+const newBlock = () =>
+  new Uint8Array(
+    ArrayBuffer.prototype.resize
+      ? new ArrayBuffer(windowBytes, { maxByteLength: windowBytes })
+      : windowBytes
+  )
 const freeBlock = (block) => block?.buffer.resize?.(0)
 
-/** What came as a stream, in blocks. While a session is made, a block is let go once all of it was read, so that weights are never held
- * twice; the next session has the stream come again. `open(signal)` gives { stream, size }. */
+/** What came as a stream, in blocks. While a session is made, a block is let go once all of it was
+ * read, so that weights are never held twice; the next session has the stream come again.
+ * `open(signal)` gives { stream, size }. */
 class Streamed {
   #open
   #blocks = []
@@ -70,7 +92,9 @@ class Streamed {
   }
 
   async #collect({ stream, size }, progress, signal) {
-    const report = progress.file(size), reader = stream.getReader(), stop = () => reader.cancel().catch(() => {})
+    const report = progress.file(size),
+      reader = stream.getReader(),
+      stop = () => reader.cancel().catch(() => {})
     this.close()
     this.size = 0
     signal.addEventListener('abort', stop)
@@ -88,8 +112,9 @@ class Streamed {
   }
 
   #append(bytes) {
-    for (let done = 0; done < bytes.length;) {
-      const at = this.size % windowBytes, part = bytes.subarray(done, done + windowBytes - at)
+    for (let done = 0; done < bytes.length; ) {
+      const at = this.size % windowBytes,
+        part = bytes.subarray(done, done + windowBytes - at)
       if (at === 0) this.#blocks.push(newBlock())
       this.#blocks.at(-1).set(part, at)
       done += part.length
@@ -100,11 +125,16 @@ class Streamed {
   async begin(progress, signal) {
     this.#making = true
     if (!this.#spent) return
-    const { size } = this, opened = await this.#open(signal)
+    const { size } = this,
+      opened = await this.#open(signal)
     if (opened) await this.#collect(opened, progress, signal)
     const found = opened ? this.size : 0
     this.size = size
-    if (found !== size) throw new HeedError('IO', `model: its file is no longer what it was (found ${found} bytes, expected ${size})`)
+    if (found !== size)
+      throw new HeedError(
+        'IO',
+        `model: its file is no longer what it was (found ${found} bytes, expected ${size})`
+      )
     this.#spent = false
   }
 
@@ -114,8 +144,11 @@ class Streamed {
   }
 
   read(offset, target) {
-    for (let done = 0; done < target.length;) {
-      const at = offset + done, index = Math.floor(at / windowBytes), from = at % windowBytes, to = Math.min(from + target.length - done, windowBytes)
+    for (let done = 0; done < target.length; ) {
+      const at = offset + done,
+        index = Math.floor(at / windowBytes),
+        from = at % windowBytes,
+        to = Math.min(from + target.length - done, windowBytes)
       target.set(this.#blocks[index].subarray(from, to), done)
       done += to - from
       if (this.#making) this.#letGo(index, from, to)
@@ -123,7 +156,8 @@ class Streamed {
   }
 
   #letGo(index, from, to) {
-    const parts = join(this.#parts[index] ?? [], from, to), whole = Math.min(windowBytes, this.size - index * windowBytes)
+    const parts = join(this.#parts[index] ?? [], from, to),
+      whole = Math.min(windowBytes, this.size - index * windowBytes)
     this.#parts[index] = parts
     this.#spent = true
     if (parts[0][1] - parts[0][0] < whole) return
@@ -139,20 +173,32 @@ class Streamed {
 }
 
 async function fromBlob(blob, progress, signal) {
-  if (typeof FileReaderSync === 'undefined') return Streamed.from(() => ({ stream: blob.stream(), size: blob.size }), progress, signal)
+  if (typeof FileReaderSync === 'undefined')
+    return Streamed.from(() => ({ stream: blob.stream(), size: blob.size }), progress, signal)
   const reader = new FileReaderSync()
-  return fromWindow(blob.size, (at, length) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(at, at + length))), () => {})
+  return fromWindow(
+    blob.size,
+    (at, length) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(at, at + length))),
+    () => {}
+  )
 }
 
-/* To open what is no file may wait for ever or move a device: it is looked at before, and, as it may be another by then, after. */
+/* To open what is no file may wait for ever or move a device: it is looked at before, and, as it
+ * may be another by then, after. */
 async function fromPath(name, path) {
   const { constants, openSync, fstatSync, statSync, readSync, closeSync } = await builtin('fs')
   const sizeOf = (info) => {
     if (info.isFile()) return info.size
-    throw new HeedError('IO', `${name}: not a regular file (found a folder, a FIFO or a device, expected a file) at ${path}`)
+    throw new HeedError(
+      'IO',
+      `${name}: not a regular file (found a folder, a FIFO or a device, expected a file) at ${path}`
+    )
   }
   sizeOf(statSync(path))
-  const file = openSync(path, constants.O_NONBLOCK /* undefined, for reading, where there is none */)
+  const file = openSync(
+    path,
+    constants.O_NONBLOCK /* undefined, for reading, where there is none */
+  )
   const readAt = (at, length) => {
     const buffer = new Uint8Array(length)
     return buffer.subarray(0, readSync(file, buffer, 0, length, at))
@@ -180,24 +226,38 @@ async function fromAddress(name, url, progress, signal) {
 async function download(name, url, signal) {
   const response = await fetch(url, { signal })
   if (response.status === 404) return undefined
-  if (!response.ok) throw new HeedError('IO', `${name}: the server did not give it (found HTTP ${response.status}, expected 200) at ${url}`)
+  if (!response.ok)
+    throw new HeedError(
+      'IO',
+      `${name}: the server did not give it (found HTTP ${response.status}, expected 200) at ${url}`
+    )
   return { stream: response.body, size: Number(response.headers.get('content-length')) }
 }
 
 /** What a Response holds comes once. */
 function fromResponse(response, progress, signal) {
   let left = response
-  return Streamed.from(() => {
-    if (!left) throw new HeedError('INVALID_ARGUMENT', 'model: a Response gives its bytes once (found a second session, expected bytes, a Blob or an address)')
-    const opened = left
-    left = undefined
-    return opened
-  }, progress, signal)
+  return Streamed.from(
+    () => {
+      if (!left)
+        throw new HeedError(
+          'INVALID_ARGUMENT',
+          'model: a Response gives its bytes once (found a second session, expected bytes, a Blob or an address)'
+        )
+      const opened = left
+      left = undefined
+      return opened
+    },
+    progress,
+    signal
+  )
 }
 
 /** Sums up what the files of one model report. */
 function totals(report) {
-  let done = 0, total = 0, known = true
+  let done = 0,
+    total = 0,
+    known = true
   return {
     file(size) {
       total += size
@@ -221,14 +281,21 @@ async function isFolder(url) {
   if (url.endsWith('/')) return true
   if (!inNode || !url.startsWith('file:')) return false
   const { stat } = await builtin('fs/promises')
-  return stat(new URL(url)).then((s) => s.isDirectory(), () => false)
+  return stat(new URL(url)).then(
+    (s) => s.isDirectory(),
+    () => false
+  )
 }
 
 const closeAll = (files) => files.forEach((file) => file.close())
 
 async function openAll(wanted, progress, signal) {
-  const opened = await Promise.allSettled(wanted.map(([name, value]) => openOne(name, value, progress, signal)))
-  const files = opened.flatMap((o, i) => (o.value ? [Object.assign(o.value, { name: wanted[i][0] })] : []))
+  const opened = await Promise.allSettled(
+    wanted.map(([name, value]) => openOne(name, value, progress, signal))
+  )
+  const files = opened.flatMap((o, i) =>
+    o.value ? [Object.assign(o.value, { name: wanted[i][0] })] : []
+  )
   const failed = opened.find((o) => o.reason)
   if (!failed) return files
   closeAll(files)
@@ -237,21 +304,35 @@ async function openAll(wanted, progress, signal) {
 
 /* A folder says in its index which shards it has. */
 async function openFolder(url, progress, signal) {
-  const folder = url.endsWith('/') ? url : `${url}/`, open = (names) => openAll(names.map((name) => [name, folder + encodeURIComponent(name)]), progress, signal)
-  const files = await open(small), index = files.find(({ name }) => name === indexName), read = () => { const bytes = new Uint8Array(index.size); index.read(0, bytes); return bytes }
+  const folder = url.endsWith('/') ? url : `${url}/`,
+    open = (names) =>
+      openAll(
+        names.map((name) => [name, folder + encodeURIComponent(name)]),
+        progress,
+        signal
+      )
+  const files = await open(small),
+    index = files.find(({ name }) => name === indexName),
+    read = () => {
+      const bytes = new Uint8Array(index.size)
+      index.read(0, bytes)
+      return bytes
+    }
   try {
-    return [...files, ...await open(index ? shardsOf(index.size, read) : [single])]
+    return [...files, ...(await open(index ? shardsOf(index.size, read) : [single]))]
   } catch (error) {
     closeAll(files)
     throw error
   }
 }
 
-/** wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a folder as [['', address]]. */
+/** wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a
+ * folder as [['', address]]. */
 export async function openSources(wanted, report, signal) {
   const progress = totals(report)
   try {
-    if (wanted.length === 1 && typeof wanted[0][1] === 'string' && await isFolder(wanted[0][1])) return await openFolder(wanted[0][1], progress, signal)
+    if (wanted.length === 1 && typeof wanted[0][1] === 'string' && (await isFolder(wanted[0][1])))
+      return await openFolder(wanted[0][1], progress, signal)
     const files = await openAll(wanted, progress, signal)
     const missing = wanted.find(([name]) => !files.some((file) => file.name === name))
     if (!missing) return files
@@ -264,7 +345,9 @@ export async function openSources(wanted, report, signal) {
 
 function explain(error, signal) {
   if (error instanceof HeedError) return error
-  return signal.aborted ? cancelled('model') : new HeedError('IO', `model: reading failed (found "${error.message}")`)
+  return signal.aborted
+    ? cancelled('model')
+    : new HeedError('IO', `model: reading failed (found "${error.message}")`)
 }
 
 /** Calls make() while these files can be read. */

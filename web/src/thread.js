@@ -1,4 +1,5 @@
-/* A thread of the module with shared memory: an instance of it that serves the pool until the runtime ends. */
+/* A thread of the module with shared memory: an instance of it that serves the pool until the
+ * runtime ends. */
 import { serve } from './host.js'
 
 const nothing = () => 0
@@ -6,7 +7,11 @@ const nothing = () => 0
 serve(async ({ module, memory, pool, index, stack }, reply) => {
   try {
     const heed = { read: nothing, progress: nothing, cancelled: nothing, take: nothing }
-    const { exports } = await WebAssembly.instantiate(module, { heed, env: { memory, emscripten_notify_memory_growth: nothing }, Math })
+    const { exports } = await WebAssembly.instantiate(module, {
+      heed,
+      env: { memory, emscripten_notify_memory_growth: nothing },
+      Math
+    })
     exports.stackRestore(stack)
     reply('ready')
     exports.thread(pool, index)

@@ -1,5 +1,6 @@
-/* The engine in a worker: messages { id, method, args } in, { id, result | error | progress } out. { cancel: id } stops a call at its next
- * layer, as does its flag in shared memory where there is one. */
+/* The engine in a worker: messages { id, method, args } in, { id, result | error | progress } out.
+ * { cancel: id } stops a call at its next layer, as does its flag in shared memory where there is
+ * one. */
 import { asHeed } from './error.js'
 import { Engine } from './engine.js'
 import { serve } from './host.js'
@@ -9,7 +10,8 @@ let engine
 
 function buffersOf(value, found = new Set()) {
   if (ArrayBuffer.isView(value)) found.add(value.buffer)
-  else if (value && typeof value === 'object') for (const part of Object.values(value)) buffersOf(part, found)
+  else if (value && typeof value === 'object')
+    for (const part of Object.values(value)) buffersOf(part, found)
   return found
 }
 
@@ -21,7 +23,8 @@ serve(async (message, reply) => {
     watched,
     signal: controller.signal,
     progress: (progress) => watched && reply({ id, progress }),
-    cancelled: () => controller.signal.aborted || (flag !== undefined && Atomics.load(flag, 0) === 1)
+    cancelled: () =>
+      controller.signal.aborted || (flag !== undefined && Atomics.load(flag, 0) === 1)
   }
   calls.set(id, controller)
   try {

@@ -6,12 +6,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { createRuntime, demoModel, HeedError, packageFolder, repository, vectors } from './package.js'
+import {
+  createRuntime,
+  demoModel,
+  HeedError,
+  packageFolder,
+  repository,
+  vectors
+} from './package.js'
 import { sameBits } from './safetensors.js'
 
 const demoFolder = join(repository, 'runtime/demo/model')
 const bytesOf = (name) => new Uint8Array(readFileSync(join(demoFolder, name)))
-const fails = (status, sentence) => (error) => error instanceof HeedError && error.status === status && sentence.test(error.message)
+const fails = (status, sentence) => (error) =>
+  error instanceof HeedError && error.status === status && sentence.test(error.message)
 const modes = { direct: { threads: 1 }, worker: { threads: 2, worker: true } }
 const runtimes = {}
 let picture, expected
@@ -26,18 +34,32 @@ before(async () => {
 after(() => Object.values(runtimes).forEach((runtime) => runtime.close()))
 
 /** Registers a test once for each way to work. */
-const inBoth = (name, body) => Object.keys(modes).forEach((mode) => test(`${name} (${mode})`, () => body(runtimes[mode])))
+const inBoth = (name, body) =>
+  Object.keys(modes).forEach((mode) => test(`${name} (${mode})`, () => body(runtimes[mode])))
 
-const files = () => ({ weights: bytesOf('model.safetensors'), config: bytesOf('config.json'), preprocessor: bytesOf('preprocessor_config.json') })
+const files = () => ({
+  weights: bytesOf('model.safetensors'),
+  config: bytesOf('config.json'),
+  preprocessor: bytesOf('preprocessor_config.json')
+})
 const sources = {
   addresses: () => demoModel,
   'a path of a folder': () => demoFolder,
   'an address of a folder': () => new URL('./', demoModel.config),
   bytes: files,
-  'array buffers': () => Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, bytes.buffer])),
-  blobs: () => Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, new Blob([bytes])])),
-  responses: () => Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, new Response(bytes)])),
-  'a map of files by their names': () => new Map(['model.safetensors', 'config.json', 'preprocessor_config.json'].map((name) => [name, bytesOf(name)]))
+  'array buffers': () =>
+    Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, bytes.buffer])),
+  blobs: () =>
+    Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, new Blob([bytes])])),
+  responses: () =>
+    Object.fromEntries(Object.entries(files()).map(([name, bytes]) => [name, new Response(bytes)])),
+  'a map of files by their names': () =>
+    new Map(
+      ['model.safetensors', 'config.json', 'preprocessor_config.json'].map((name) => [
+        name,
+        bytesOf(name)
+      ])
+    )
 }
 
 for (const [name, source] of Object.entries(sources))
@@ -48,14 +70,17 @@ for (const [name, source] of Object.entries(sources))
     model.close()
   })
 
-/** Serves the demo model: { address, asked (names), spoil(name), close }. Of "slow/..." comes a part and no more. */
+/** Serves the demo model: { address, asked (names), spoil(name), close }. Of "slow/..." comes a
+ * part and no more. */
 async function serveModel() {
-  const asked = [], spoiled = new Set()
+  const asked = [],
+    spoiled = new Set()
   const server = createServer((request, response) => {
     const name = request.url.slice(1)
     asked.push(name)
     if (name.startsWith('secret')) return response.writeHead(403).end()
-    if (name.startsWith('slow/')) return response.writeHead(200, { 'Content-Length': 1e6 }).write(Buffer.alloc(1000))
+    if (name.startsWith('slow/'))
+      return response.writeHead(200, { 'Content-Length': 1e6 }).write(Buffer.alloc(1000))
     try {
       const bytes = bytesOf(name)
       response.end(Buffer.from(spoiled.has(name) ? bytes.subarray(0, -4) : bytes))
@@ -64,104 +89,218 @@ async function serveModel() {
     }
   })
   await new Promise((resolve) => server.listen(0, 'localhost', resolve))
-  const close = () => { server.close(); server.closeAllConnections?.() }
-  return { address: `http://localhost:${server.address().port}/`, asked, spoil: (name) => spoiled.add(name), close }
+  const close = () => {
+    server.close()
+    server.closeAllConnections?.()
+  }
+  return {
+    address: `http://localhost:${server.address().port}/`,
+    asked,
+    spoil: (name) => spoiled.add(name),
+    close
+  }
 }
 
-inBoth('a model over HTTP: progress adds up; a missing file and a refusal are told', async (runtime) => {
-  const server = await serveModel(), { address } = server, progress = []
-  const model = await runtime.loadModel(address, { onProgress: (p) => progress.push(p) })
-  assert.equal(progress.at(-1).phase, 'download')
-  assert.equal(progress.at(-1).done, Object.values(files()).reduce((sum, bytes) => sum + bytes.length, 0))
-  for (let i = 1; i < progress.length; i++) assert.ok(progress[i].done >= progress[i - 1].done)
-  model.close()
-  await assert.rejects(runtime.loadModel(`${address}none.safetensors`), fails('IO', /none\.safetensors: it is not there/))
-  await assert.rejects(runtime.loadModel(`${address}secret.safetensors`), fails('IO', /HTTP 403/))
-  server.close()
-})
-
-inBoth('a stream is held until a session has it; the next session asks for it again', async (runtime) => {
-  const server = await serveModel(), weights = 'model.safetensors', { address, asked } = server
-  const timesAsked = () => asked.filter((name) => name === weights).length
-  const model = await runtime.loadModel(address)
-  assert.equal(timesAsked(), 1)
-  for (let session = 1; session <= 2; session++) {
-    assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
-    assert.equal(timesAsked(), session)
+inBoth(
+  'a model over HTTP: progress adds up; a missing file and a refusal are told',
+  async (runtime) => {
+    const server = await serveModel(),
+      { address } = server,
+      progress = []
+    const model = await runtime.loadModel(address, { onProgress: (p) => progress.push(p) })
+    assert.equal(progress.at(-1).phase, 'download')
+    assert.equal(
+      progress.at(-1).done,
+      Object.values(files()).reduce((sum, bytes) => sum + bytes.length, 0)
+    )
+    for (let i = 1; i < progress.length; i++) assert.ok(progress[i].done >= progress[i - 1].done)
+    model.close()
+    await assert.rejects(
+      runtime.loadModel(`${address}none.safetensors`),
+      fails('IO', /none\.safetensors: it is not there/)
+    )
+    await assert.rejects(runtime.loadModel(`${address}secret.safetensors`), fails('IO', /HTTP 403/))
+    server.close()
   }
-  server.spoil(weights)
-  await assert.rejects(model.createSession().ready, fails('IO', /no longer what it was \(found \d+ bytes, expected \d+\)/))
-  server.close()
-  await assert.rejects(model.createSession().ready, fails('IO', /reading failed/))
-  model.close()
-  const once = await runtime.loadModel(sources.responses())
-  await once.createSession().ready
-  await assert.rejects(once.createSession().ready, fails('INVALID_ARGUMENT', /a Response gives its bytes once/))
-  once.close()
-})
+)
 
-inBoth('loading stops while a download is under way and while weights are packed', async (runtime) => {
-  const server = await serveModel(), { used } = await runtime.memory(), download = new AbortController(), packing = new AbortController()
-  const load = runtime.loadModel(`${server.address}slow/model.safetensors`, { signal: download.signal, onProgress: () => download.abort() })
-  await assert.rejects(load, fails('CANCELLED', /cancelled/))
-  const model = await runtime.loadModel(server.address)
-  const session = model.createSession({ signal: packing.signal, onProgress: () => packing.abort() })
-  // Without shared memory a worker looks at its messages between calls only; with it, and in direct mode, packing stops.
-  await assert.rejects(session.run(picture), fails('CANCELLED', /cancelled/))
-  assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
-  model.close()
-  assert.equal((await runtime.memory()).used, used)
-  server.close()
-})
+inBoth(
+  'a stream is held until a session has it; the next session asks for it again',
+  async (runtime) => {
+    const server = await serveModel(),
+      weights = 'model.safetensors',
+      { address, asked } = server
+    const timesAsked = () => asked.filter((name) => name === weights).length
+    const model = await runtime.loadModel(address)
+    assert.equal(timesAsked(), 1)
+    for (let session = 1; session <= 2; session++) {
+      assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+      assert.equal(timesAsked(), session)
+    }
+    server.spoil(weights)
+    await assert.rejects(
+      model.createSession().ready,
+      fails('IO', /no longer what it was \(found \d+ bytes, expected \d+\)/)
+    )
+    server.close()
+    await assert.rejects(model.createSession().ready, fails('IO', /reading failed/))
+    model.close()
+    const once = await runtime.loadModel(sources.responses())
+    await once.createSession().ready
+    await assert.rejects(
+      once.createSession().ready,
+      fails('INVALID_ARGUMENT', /a Response gives its bytes once/)
+    )
+    once.close()
+  }
+)
+
+inBoth(
+  'loading stops while a download is under way and while weights are packed',
+  async (runtime) => {
+    const server = await serveModel(),
+      { used } = await runtime.memory(),
+      download = new AbortController(),
+      packing = new AbortController()
+    const load = runtime.loadModel(`${server.address}slow/model.safetensors`, {
+      signal: download.signal,
+      onProgress: () => download.abort()
+    })
+    await assert.rejects(load, fails('CANCELLED', /cancelled/))
+    const model = await runtime.loadModel(server.address)
+    const session = model.createSession({
+      signal: packing.signal,
+      onProgress: () => packing.abort()
+    })
+    // Without shared memory a worker looks at its messages between calls only; with it, and in
+    // direct mode, packing stops.
+    await assert.rejects(session.run(picture), fails('CANCELLED', /cancelled/))
+    assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+    model.close()
+    assert.equal((await runtime.memory()).used, used)
+    server.close()
+  }
+)
 
 inBoth('a spoiled model is refused with the sentence of the C core', async (runtime) => {
   const { used } = await runtime.memory()
-  const whole = bytesOf('model.safetensors'), config = bytesOf('config.json')
-  await assert.rejects(runtime.loadModel({ weights: whole.subarray(0, whole.length - 100), config }), fails('INVALID_FILE', /found .*expected/))
-  await assert.rejects(runtime.loadModel({ weights: new Uint8Array(100), config }), fails('INVALID_FILE', /./))
-  await assert.rejects(runtime.loadModel({ weights: new Uint8Array(0) }), fails('INVALID_FILE', /./))
-  await assert.rejects(runtime.loadModel({ weights: whole, config: new TextEncoder().encode('{"hidden_size": ') }), fails('INVALID_FILE', /config\.json/))
+  const whole = bytesOf('model.safetensors'),
+    config = bytesOf('config.json')
+  await assert.rejects(
+    runtime.loadModel({ weights: whole.subarray(0, whole.length - 100), config }),
+    fails('INVALID_FILE', /found .*expected/)
+  )
+  await assert.rejects(
+    runtime.loadModel({ weights: new Uint8Array(100), config }),
+    fails('INVALID_FILE', /./)
+  )
+  await assert.rejects(
+    runtime.loadModel({ weights: new Uint8Array(0) }),
+    fails('INVALID_FILE', /./)
+  )
+  await assert.rejects(
+    runtime.loadModel({ weights: whole, config: new TextEncoder().encode('{"hidden_size": ') }),
+    fails('INVALID_FILE', /config\.json/)
+  )
   assert.equal((await runtime.memory()).used, used)
 })
 
 inBoth('what is not a source or not an input is refused', async (runtime) => {
-  await assert.rejects(runtime.loadModel(undefined), fails('INVALID_ARGUMENT', /this is no file \(found undefined/))
-  await assert.rejects(runtime.loadModel({ weights: 7 }), fails('INVALID_ARGUMENT', /this is no file/))
-  await assert.rejects(runtime.loadModel('/no/such/folder/model.safetensors'), fails('IO', /is not there/))
-  const model = await runtime.loadModel(demoModel), session = model.createSession()
-  await assert.rejects(session.attention({ layer: 0, head: 0 }), fails('INVALID_ARGUMENT', /nothing has been run/))
+  await assert.rejects(
+    runtime.loadModel(undefined),
+    fails('INVALID_ARGUMENT', /this is no file \(found undefined/)
+  )
+  await assert.rejects(
+    runtime.loadModel({ weights: 7 }),
+    fails('INVALID_ARGUMENT', /this is no file/)
+  )
+  await assert.rejects(
+    runtime.loadModel('/no/such/folder/model.safetensors'),
+    fails('IO', /is not there/)
+  )
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession()
+  await assert.rejects(
+    session.attention({ layer: 0, head: 0 }),
+    fails('INVALID_ARGUMENT', /nothing has been run/)
+  )
   await assert.rejects(session.run('picture'), fails('INVALID_ARGUMENT', /no picture/))
-  await assert.rejects(session.run(picture, { fit: 'crop' }), fails('INVALID_ARGUMENT', /found "crop", expected model, whole/))
-  await assert.rejects(session.run(new Float32Array(7)), fails('INVALID_ARGUMENT', /found 7, expected 150528 numbers/))
-  await assert.rejects(session.run({ data: new Uint8Array(7), width: 2, height: 2 }), fails('INVALID_ARGUMENT', /the picture is not valid \(found 7 bytes for 2 x 2, expected 1, 3 or 4 a pixel/))
+  await assert.rejects(
+    session.run(picture, { fit: 'crop' }),
+    fails('INVALID_ARGUMENT', /found "crop", expected model, whole/)
+  )
+  await assert.rejects(
+    session.run(new Float32Array(7)),
+    fails('INVALID_ARGUMENT', /found 7, expected 150528 numbers/)
+  )
+  await assert.rejects(
+    session.run({ data: new Uint8Array(7), width: 2, height: 2 }),
+    fails(
+      'INVALID_ARGUMENT',
+      /the picture is not valid \(found 7 bytes for 2 x 2, expected 1, 3 or 4 a pixel/
+    )
+  )
   await session.run(picture)
-  await assert.rejects(session.attention({ layer: 0, head: 0 }), fails('INVALID_ARGUMENT', /not kept by this plan/))
-  await assert.rejects(model.createSession({ taps: ['layer.9.output'] }).run(picture), fails('INVALID_ARGUMENT', /found "layer\.9\.output"/))
-  await assert.rejects(model.createSession({ taps: 'some' }).ready, fails('INVALID_ARGUMENT', /found "some"/))
-  await assert.rejects(model.createSession({ height: 8, width: 8 }).ready, fails('INVALID_ARGUMENT', /./))
+  await assert.rejects(
+    session.attention({ layer: 0, head: 0 }),
+    fails('INVALID_ARGUMENT', /not kept by this plan/)
+  )
+  await assert.rejects(
+    model.createSession({ taps: ['layer.9.output'] }).run(picture),
+    fails('INVALID_ARGUMENT', /found "layer\.9\.output"/)
+  )
+  await assert.rejects(
+    model.createSession({ taps: 'some' }).ready,
+    fails('INVALID_ARGUMENT', /found "some"/)
+  )
+  await assert.rejects(
+    model.createSession({ height: 8, width: 8 }).ready,
+    fails('INVALID_ARGUMENT', /./)
+  )
   const maps = model.createSession({ taps: 'all' })
   await maps.run(picture)
-  await assert.rejects(maps.attention({ layer: 5, head: 0 }), fails('INVALID_ARGUMENT', /no such layer \(found 5, expected less than 5\)/))
-  await assert.rejects(maps.attention({ layer: 0, head: 4 }), fails('INVALID_ARGUMENT', /no such head/))
-  await assert.rejects(maps.attention({ layer: 0, head: 0, query: 197 }), fails('INVALID_ARGUMENT', /query is not valid \(found 197, expected a token below 197/))
-  await assert.rejects(maps.attention({ layer: 0, head: 0, query: [14, 0] }), fails('INVALID_ARGUMENT', /query is not valid \(found Array, expected .*\[row, column\] below \[14, 14\]/))
+  await assert.rejects(
+    maps.attention({ layer: 5, head: 0 }),
+    fails('INVALID_ARGUMENT', /no such layer \(found 5, expected less than 5\)/)
+  )
+  await assert.rejects(
+    maps.attention({ layer: 0, head: 4 }),
+    fails('INVALID_ARGUMENT', /no such head/)
+  )
+  await assert.rejects(
+    maps.attention({ layer: 0, head: 0, query: 197 }),
+    fails('INVALID_ARGUMENT', /query is not valid \(found 197, expected a token below 197/)
+  )
+  await assert.rejects(
+    maps.attention({ layer: 0, head: 0, query: [14, 0] }),
+    fails(
+      'INVALID_ARGUMENT',
+      /query is not valid \(found Array, expected .*\[row, column\] below \[14, 14\]/
+    )
+  )
   await assert.rejects(maps.rollout({ residual: 2 }), fails('INVALID_ARGUMENT', /rollout/))
-  await assert.rejects(runtime.scene({ objects: [{ shape: 'blob', colour: 'red', x: 1, y: 1, radius: 9 }] }), fails('INVALID_FILE', /scene/))
+  await assert.rejects(
+    runtime.scene({ objects: [{ shape: 'blob', colour: 'red', x: 1, y: 1, radius: 9 }] }),
+    fails('INVALID_FILE', /scene/)
+  )
   await assert.rejects(runtime.check(new Uint8Array(50)), fails('INVALID_FILE', /./))
   await assert.rejects(runtime.colormap('rainbow'), fails('INVALID_ARGUMENT', /rainbow/))
   model.close()
 })
 
 test('a runtime wants a number of threads', async () => {
-  for (const threads of [0, -1, 1.5, 'many']) await assert.rejects(createRuntime({ threads }), fails('INVALID_ARGUMENT', /threads/))
+  for (const threads of [0, -1, 1.5, 'many'])
+    await assert.rejects(createRuntime({ threads }), fails('INVALID_ARGUMENT', /threads/))
 })
 
 test('threads that cannot start are an error of what needs them', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-api-')), failed = fails('INTERNAL', /threads: failed/)
+  const folder = mkdtempSync(join(tmpdir(), 'heed-api-')),
+    failed = fails('INTERNAL', /threads: failed/)
   cpSync(packageFolder, folder, { recursive: true })
   rmSync(join(folder, 'thread.js'))
   try {
-    const runtime = await createRuntime({ threads: 2, base: pathToFileURL(`${folder}/`) }), model = await runtime.loadModel(demoModel)
+    const runtime = await createRuntime({ threads: 2, base: pathToFileURL(`${folder}/`) }),
+      model = await runtime.loadModel(demoModel)
     await assert.rejects(model.createSession().ready, failed)
     await assert.rejects(runtime.check(new Uint8Array(8)), failed)
     runtime.close()
@@ -171,33 +310,59 @@ test('threads that cannot start are an error of what needs them', async () => {
 })
 
 inBoth('named values, a batch, and the layers of a run', async (runtime) => {
-  const model = await runtime.loadModel(demoModel), progress = []
-  const session = model.createSession({ taps: ['layer.2.output', 'last_hidden_state'], batch: 2, onProgress: (p) => progress.push(p) })
-  const { width, layers } = model.info, { tokens } = await session.ready
-  assert.ok(progress.length > 5 && progress.every(({ phase, done, total }) => phase === 'read' && done <= total))
+  const model = await runtime.loadModel(demoModel),
+    progress = []
+  const session = model.createSession({
+    taps: ['layer.2.output', 'last_hidden_state'],
+    batch: 2,
+    onProgress: (p) => progress.push(p)
+  })
+  const { width, layers } = model.info,
+    { tokens } = await session.ready
+  assert.ok(
+    progress.length > 5 &&
+      progress.every(({ phase, done, total }) => phase === 'read' && done <= total)
+  )
   const layersSeen = []
-  const { logits, values } = await session.run(new Float32Array(2 * 3 * 224 * 224), { onProgress: (p) => layersSeen.push(p) })
+  const { logits, values } = await session.run(new Float32Array(2 * 3 * 224 * 224), {
+    onProgress: (p) => layersSeen.push(p)
+  })
   assert.deepEqual(values['layer.2.output'].shape, [2, tokens, width])
   assert.deepEqual(values.last_hidden_state.shape, [2, tokens, width])
   assert.ok(sameBits(logits.slice(0, 10), logits.slice(10)))
-  assert.ok(layersSeen.length >= layers && layersSeen.every(({ phase, total }) => phase === 'run' && total === layers))
+  assert.ok(
+    layersSeen.length >= layers &&
+      layersSeen.every(({ phase, total }) => phase === 'run' && total === layers)
+  )
   model.close()
 })
 
 inBoth('a run stops between layers, and the session still works', async (runtime) => {
-  const model = await runtime.loadModel(demoModel), session = model.createSession()
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession()
   const controller = new AbortController()
   let layers = 0
-  const run = session.run(picture, { signal: controller.signal, onProgress: () => ++layers === 2 && controller.abort() })
+  const run = session.run(picture, {
+    signal: controller.signal,
+    onProgress: () => ++layers === 2 && controller.abort()
+  })
   await assert.rejects(run, fails('CANCELLED', /cancelled/))
-  await assert.rejects(session.run(picture, { signal: AbortSignal.abort() }), fails('CANCELLED', /cancelled/))
-  await assert.rejects(runtime.loadModel(demoModel, { signal: AbortSignal.abort() }), fails('CANCELLED', /cancelled/))
+  await assert.rejects(
+    session.run(picture, { signal: AbortSignal.abort() }),
+    fails('CANCELLED', /cancelled/)
+  )
+  await assert.rejects(
+    runtime.loadModel(demoModel, { signal: AbortSignal.abort() }),
+    fails('CANCELLED', /cancelled/)
+  )
   assert.ok(sameBits((await session.run(picture)).logits, expected))
   model.close()
 })
 
 inBoth('what is closed says so', async (runtime) => {
-  const model = await runtime.loadModel(demoModel), session = model.createSession(), other = model.createSession()
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession(),
+    other = model.createSession()
   await session.ready
   session.close()
   session.close()
@@ -211,22 +376,34 @@ inBoth('what is closed says so', async (runtime) => {
 for (const [mode, options] of Object.entries(modes)) {
   test(`a closed runtime says so, also to calls under way (${mode})`, async () => {
     const runtime = await createRuntime(options)
-    const model = await runtime.loadModel(demoModel), session = model.createSession()
+    const model = await runtime.loadModel(demoModel),
+      session = model.createSession()
     await session.ready
-    const underWay = assert.rejects(session.run(picture, { onProgress: () => runtime.close() }), fails('INVALID_ARGUMENT', /used after close/))
+    const underWay = assert.rejects(
+      session.run(picture, { onProgress: () => runtime.close() }),
+      fails('INVALID_ARGUMENT', /used after close/)
+    )
     await underWay
     runtime.close()
     await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /used after close/))
     await assert.rejects(runtime.scene(1), fails('INVALID_ARGUMENT', /runtime: used after close/))
-    await assert.rejects(runtime.loadModel(demoModel), fails('INVALID_ARGUMENT', /runtime: used after close/))
+    await assert.rejects(
+      runtime.loadModel(demoModel),
+      fails('INVALID_ARGUMENT', /runtime: used after close/)
+    )
   })
 
   test(`what is disposed of is closed (${mode})`, async () => {
     const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
-    const runtime = await createRuntime(options), model = await runtime.loadModel(demoModel), session = model.createSession()
+    const runtime = await createRuntime(options),
+      model = await runtime.loadModel(demoModel),
+      session = model.createSession()
     await session.ready
     session[dispose]()
-    await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /session: used after close/))
+    await assert.rejects(
+      session.run(picture),
+      fails('INVALID_ARGUMENT', /session: used after close/)
+    )
     model[dispose]()
     assert.throws(() => model.createSession(), fails('INVALID_ARGUMENT', /model: used after close/))
     runtime[dispose]()
@@ -234,25 +411,31 @@ for (const [mode, options] of Object.entries(modes)) {
   })
 }
 
-inBoth('memory is as before after each load, run and close, and WASM memory stands still after the second', async (runtime) => {
-  const before = await runtime.memory()
-  let second
-  for (let i = 0; i < (runtime.info.worker ? 20 : 100); i++) {
-    const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: i % 2 ? 'rows' : 'none' })
-    await session.run(picture)
-    session.close()
-    model.close()
-    const now = await runtime.memory()
-    assert.equal(now.used, before.used, `cycle ${i}`)
-    if (i === 1) second = now.wasm
-    assert.equal(now.wasm, i > 1 ? second : now.wasm, `cycle ${i}`)
+inBoth(
+  'memory is as before after each load, run and close, and WASM memory stands still after the second',
+  async (runtime) => {
+    const before = await runtime.memory()
+    let second
+    for (let i = 0; i < (runtime.info.worker ? 20 : 100); i++) {
+      const model = await runtime.loadModel(demoModel),
+        session = model.createSession({ taps: i % 2 ? 'rows' : 'none' })
+      await session.run(picture)
+      session.close()
+      model.close()
+      const now = await runtime.memory()
+      assert.equal(now.used, before.used, `cycle ${i}`)
+      if (i === 1) second = now.wasm
+      assert.equal(now.wasm, i > 1 ? second : now.wasm, `cycle ${i}`)
+    }
   }
-})
+)
 
 test('results stay when the memory of the module grows', async () => {
   const runtime = await createRuntime({ threads: 1 })
-  const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all' })
-  const { logits, attention } = await session.run(picture), copy = [logits, ...attention].map((array) => array.slice())
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession({ taps: 'all' })
+  const { logits, attention } = await session.run(picture),
+    copy = [logits, ...attention].map((array) => array.slice())
   const { wasm } = await runtime.memory()
   await model.createSession({ batch: 8, taps: 'all' }).ready
   assert.ok((await runtime.memory()).wasm > wasm)
@@ -263,41 +446,94 @@ test('results stay when the memory of the module grows', async () => {
 test('a model that does not fit is an error, not an end', async () => {
   const runtime = await createRuntime({ threads: 1 })
   const model = await runtime.loadModel(demoModel)
-  await assert.rejects(model.createSession({ batch: 4000, taps: 'all' }).ready, fails('OUT_OF_MEMORY', /out of memory|memory/))
+  await assert.rejects(
+    model.createSession({ batch: 4000, taps: 'all' }).ready,
+    fails('OUT_OF_MEMORY', /out of memory|memory/)
+  )
   assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
   runtime.close()
 })
 
 test('the modules import and export what they should and nothing else', () => {
   const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
-  const listed = (word) => [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map((match) => match[1]).sort()
-  const emscripten = ['_initialize', '__errno_location', '__indirect_function_table', 'stackSave', 'stackRestore', 'stackAlloc', 'memory']
+  const listed = (word) =>
+    [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))]
+      .map((match) => match[1])
+      .sort()
+  const emscripten = [
+    '_initialize',
+    '__errno_location',
+    '__indirect_function_table',
+    'stackSave',
+    'stackRestore',
+    'stackAlloc',
+    'memory'
+  ]
   const parts = {
-    models: { leaves: /^(check|scene_.*)$/, host: ['cancelled', 'progress', 'read'], maths: ['cos', 'exp', 'log', 'sin', 'tanh'] },
+    models: {
+      leaves: /^(check|scene_.*)$/,
+      host: ['cancelled', 'progress', 'read'],
+      maths: ['cos', 'exp', 'log', 'sin', 'tanh']
+    },
     check: { leaves: /^(model|scene|session)_/, host: ['take'], maths: ['cos', 'pow', 'sin'] },
-    scene: { leaves: /^(check|colormap|destroy|device|version|(model|session)_.*)$/, host: [], maths: [] }
+    scene: {
+      leaves: /^(check|colormap|destroy|device|version|(model|session)_.*)$/,
+      host: [],
+      maths: []
+    }
   }
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
   assert.ok(names.length === 7 || names.length === 11, names.join())
   for (const name of names) {
-    const threads = name.includes('threads'), { leaves, host, maths } = parts[/check|scene/.exec(name)?.[0] ?? 'models'], bytes = readFileSync(join(packageFolder, name))
+    const threads = name.includes('threads'),
+      { leaves, host, maths } = parts[/check|scene/.exec(name)?.[0] ?? 'models'],
+      bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)
-    const exported = WebAssembly.Module.exports(module).map((e) => e.name).filter((e) => !emscripten.includes(e)).sort()
-    assert.deepEqual(exported, listed('EXPORT').filter((e) => !leaves.test(e) && (threads || !['pool', 'thread'].includes(e))), name)
-    const imported = [...host.map((i) => `heed.${i}`), ...maths.map((i) => `Math.${i}`), 'env.emscripten_notify_memory_growth', ...(threads ? ['env.memory'] : [])]
-    assert.deepEqual(WebAssembly.Module.imports(module).map((i) => `${i.module}.${i.name}`).sort(), imported.sort(), name)
+    const exported = WebAssembly.Module.exports(module)
+      .map((e) => e.name)
+      .filter((e) => !emscripten.includes(e))
+      .sort()
+    assert.deepEqual(
+      exported,
+      listed('EXPORT').filter(
+        (e) => !leaves.test(e) && (threads || !['pool', 'thread'].includes(e))
+      ),
+      name
+    )
+    const imported = [
+      ...host.map((i) => `heed.${i}`),
+      ...maths.map((i) => `Math.${i}`),
+      'env.emscripten_notify_memory_growth',
+      ...(threads ? ['env.memory'] : [])
+    ]
+    assert.deepEqual(
+      WebAssembly.Module.imports(module)
+        .map((i) => `${i.module}.${i.name}`)
+        .sort(),
+      imported.sort(),
+      name
+    )
   }
 })
 
 test('parts that are loaded on demand may be missing at first', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')), part = /check|scene/, names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  const copy = (name) => copyFileSync(join(packageFolder, name), join(folder, name)), bytes = readFileSync(join(vectors, 'layers/linear.safetensors'))
+  const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')),
+    part = /check|scene/,
+    names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
+  const copy = (name) => copyFileSync(join(packageFolder, name), join(folder, name)),
+    bytes = readFileSync(join(vectors, 'layers/linear.safetensors'))
   names.filter((name) => !part.test(name)).forEach(copy)
   const runtime = await createRuntime({ threads: 1, base: pathToFileURL(`${folder}/`) })
-  await assert.rejects(runtime.scene(1), fails('IO', /^scene: its module could not be loaded \(found ".*heed-scene\.wasm/))
-  await assert.rejects(runtime.check(bytes), fails('IO', /^check: its module could not be loaded \(found ".*-check\.wasm/))
+  await assert.rejects(
+    runtime.scene(1),
+    fails('IO', /^scene: its module could not be loaded \(found ".*heed-scene\.wasm/)
+  )
+  await assert.rejects(
+    runtime.check(bytes),
+    fails('IO', /^check: its module could not be loaded \(found ".*-check\.wasm/)
+  )
   names.filter((name) => part.test(name)).forEach(copy)
   assert.deepEqual((await runtime.scene(159)).image, picture)
   assert.equal((await runtime.check(bytes)).passed, true)
@@ -311,53 +547,115 @@ test('results are the colours and cases of the C core', async () => {
   const viridis = await runtimes.direct.colormap('viridis')
   assert.equal(viridis.length, 768)
   assert.deepEqual([...viridis.slice(0, 3)], [68, 1, 84])
-  const result = await runtimes.direct.check(readFileSync(join(vectors, 'layers/linear.safetensors')))
+  const result = await runtimes.direct.check(
+    readFileSync(join(vectors, 'layers/linear.safetensors'))
+  )
   assert.deepEqual([result.op, result.passed, Object.keys(result.results)], ['linear', true, []])
 })
 
-inBoth('a run goes on from a layer: the bits of a whole run, for less; what it cannot go on from is refused', async (runtime) => {
-  const model = await runtime.loadModel(demoModel), { layers, heads } = model.info, taps = Array.from({ length: layers }, (_, i) => [`layer.${i}.output`, `layer.${i}.attention.weights`]).flat()
-  const session = model.createSession({ taps, intervene: {} }), same = model.createSession({ taps, intervene: {} })
-  await assert.rejects(session.runFrom(2), fails('INVALID_ARGUMENT', /nothing has been run yet/))
-  await session.run(picture)
-  for (const [layer, share] of [[3, 0.25], [1, 0.5], [4, 0]]) {
-    const gain = new Float32Array(heads).fill(share), heard = []
-    await Promise.all([session, same].map((each) => each.write(`layer.${layer}.attention.gain`, gain)))
-    const found = await session.runFrom(layer, { onProgress: ({ done }) => heard.push(done) }), whole = await same.run(picture)
-    assert.deepEqual(found.logits, whole.logits)
-    assert.deepEqual(found.region, whole.region)
-    for (const name of taps) assert.deepEqual(found.values[name].data, whole.values[name].data, name)
-    assert.deepEqual(heard.filter((done) => done <= layer), [])
+inBoth(
+  'a run goes on from a layer: the bits of a whole run, for less; what it cannot go on from is refused',
+  async (runtime) => {
+    const model = await runtime.loadModel(demoModel),
+      { layers, heads } = model.info,
+      taps = Array.from({ length: layers }, (_, i) => [
+        `layer.${i}.output`,
+        `layer.${i}.attention.weights`
+      ]).flat()
+    const session = model.createSession({ taps, intervene: {} }),
+      same = model.createSession({ taps, intervene: {} })
+    await assert.rejects(session.runFrom(2), fails('INVALID_ARGUMENT', /nothing has been run yet/))
+    await session.run(picture)
+    for (const [layer, share] of [
+      [3, 0.25],
+      [1, 0.5],
+      [4, 0]
+    ]) {
+      const gain = new Float32Array(heads).fill(share),
+        heard = []
+      await Promise.all(
+        [session, same].map((each) => each.write(`layer.${layer}.attention.gain`, gain))
+      )
+      const found = await session.runFrom(layer, { onProgress: ({ done }) => heard.push(done) }),
+        whole = await same.run(picture)
+      assert.deepEqual(found.logits, whole.logits)
+      assert.deepEqual(found.region, whole.region)
+      for (const name of taps)
+        assert.deepEqual(found.values[name].data, whole.values[name].data, name)
+      assert.deepEqual(
+        heard.filter((done) => done <= layer),
+        []
+      )
+    }
+    assert.deepEqual((await session.runFrom(layers)).logits, (await same.run(picture)).logits)
+    await assert.rejects(
+      session.runFrom(layers + 1),
+      fails('INVALID_ARGUMENT', /found no "layer\.5\.output" in taps/)
+    )
+    const rows = model.createSession({ taps: 'rows' })
+    await rows.run(picture)
+    await assert.rejects(
+      rows.runFrom(2),
+      fails('INVALID_ARGUMENT', /found no "layer\.1\.output" in taps/)
+    )
+    model.close()
   }
-  assert.deepEqual((await session.runFrom(layers)).logits, (await same.run(picture)).logits)
-  await assert.rejects(session.runFrom(layers + 1), fails('INVALID_ARGUMENT', /found no "layer\.5\.output" in taps/))
-  const rows = model.createSession({ taps: 'rows' })
-  await rows.run(picture)
-  await assert.rejects(rows.runFrom(2), fails('INVALID_ARGUMENT', /found no "layer\.1\.output" in taps/))
-  model.close()
-})
+)
 
-inBoth('attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody, a gain of 0 is a head taken out', async (runtime) => {
-  const model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all', intervene: {} }), { tokens } = await session.ready
-  const plain = await session.run(picture)
-  assert.ok(plain.logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5))
-  const mask = new Uint8Array(tokens).fill(1)
-  mask[5] = 0
-  await session.write('token_mask', mask)
-  const { attention } = await session.run(picture)
-  for (const layer of attention) for (let row = 0; row < 4 * tokens; row++) assert.equal(layer[row * tokens + 5], 0)
-  const { heads } = await session.ready, layers = attention.length, off = new Uint8Array(heads * tokens * tokens).fill(1)
-  await session.write('token_mask', mask.fill(1))
-  await session.write(`layer.${layers - 1}.attention.gain`, Float32Array.from({ length: heads }, (_, head) => (head === 1 ? 0 : 1)))
-  const silent = await session.run(picture)
-  await session.write(`layer.${layers - 1}.attention.gain`, new Float32Array(heads).fill(1))
-  await session.write(`layer.${layers - 1}.attention.mask`, off.fill(0, tokens * tokens, 2 * tokens * tokens))
-  const out = await session.run(picture)
-  assert.ok(silent.logits.every((logit, i) => Math.abs(logit - out.logits[i]) < 1e-6) && silent.logits.some((logit, i) => Math.abs(logit - plain.logits[i]) > 1e-4))
-  assert.deepEqual(silent.attention[layers - 1], plain.attention[layers - 1], 'a gain acts after the maps of its layer')
-  await assert.rejects(session.write('nothing.like.it', mask), fails('INVALID_ARGUMENT', /no such value \(found "nothing\.like\.it"/))
-  await assert.rejects(session.write('token_mask', mask.subarray(1)), fails('INVALID_ARGUMENT', /196/))
-  await assert.rejects(model.createSession({ intervene: { emptyRow: 'half' } }).ready, fails('INVALID_ARGUMENT', /found "half"/))
-  await assert.rejects(model.createSession({ intervene: { temperature: -1 } }).ready, fails('INVALID_ARGUMENT', /temperature is not valid \(found -1, expected a number above 0/))
-  model.close()
-})
+inBoth(
+  'attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody, a gain of 0 is a head taken out',
+  async (runtime) => {
+    const model = await runtime.loadModel(demoModel),
+      session = model.createSession({ taps: 'all', intervene: {} }),
+      { tokens } = await session.ready
+    const plain = await session.run(picture)
+    assert.ok(plain.logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5))
+    const mask = new Uint8Array(tokens).fill(1)
+    mask[5] = 0
+    await session.write('token_mask', mask)
+    const { attention } = await session.run(picture)
+    for (const layer of attention)
+      for (let row = 0; row < 4 * tokens; row++) assert.equal(layer[row * tokens + 5], 0)
+    const { heads } = await session.ready,
+      layers = attention.length,
+      off = new Uint8Array(heads * tokens * tokens).fill(1)
+    await session.write('token_mask', mask.fill(1))
+    await session.write(
+      `layer.${layers - 1}.attention.gain`,
+      Float32Array.from({ length: heads }, (_, head) => (head === 1 ? 0 : 1))
+    )
+    const silent = await session.run(picture)
+    await session.write(`layer.${layers - 1}.attention.gain`, new Float32Array(heads).fill(1))
+    await session.write(
+      `layer.${layers - 1}.attention.mask`,
+      off.fill(0, tokens * tokens, 2 * tokens * tokens)
+    )
+    const out = await session.run(picture)
+    assert.ok(
+      silent.logits.every((logit, i) => Math.abs(logit - out.logits[i]) < 1e-6) &&
+        silent.logits.some((logit, i) => Math.abs(logit - plain.logits[i]) > 1e-4)
+    )
+    assert.deepEqual(
+      silent.attention[layers - 1],
+      plain.attention[layers - 1],
+      'a gain acts after the maps of its layer'
+    )
+    await assert.rejects(
+      session.write('nothing.like.it', mask),
+      fails('INVALID_ARGUMENT', /no such value \(found "nothing\.like\.it"/)
+    )
+    await assert.rejects(
+      session.write('token_mask', mask.subarray(1)),
+      fails('INVALID_ARGUMENT', /196/)
+    )
+    await assert.rejects(
+      model.createSession({ intervene: { emptyRow: 'half' } }).ready,
+      fails('INVALID_ARGUMENT', /found "half"/)
+    )
+    await assert.rejects(
+      model.createSession({ intervene: { temperature: -1 } }).ready,
+      fails('INVALID_ARGUMENT', /temperature is not valid \(found -1, expected a number above 0/)
+    )
+    model.close()
+  }
+)

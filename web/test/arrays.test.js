@@ -1,4 +1,5 @@
-/* Arrays in files: what NumPy and `heed run --save` write is read, what is damaged is refused, what is written is read again. */
+/* Arrays in files: what NumPy and `heed run --save` write is read, what is damaged is refused, what
+ * is written is read again. */
 import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
@@ -8,130 +9,313 @@ import { checkWeights, headStatistics, holdsMaps, rolloutRow, savedMaps } from '
 import { createRuntime, demoModel } from './package.js'
 
 const file = async (name, parts) => new File([await new Blob(parts).arrayBuffer()], name)
-const inflates = (() => { try { return !!new DecompressionStream('deflate-raw') } catch { return false } })()
+const inflates = (() => {
+  try {
+    return !!new DecompressionStream('deflate-raw')
+  } catch {
+    return false
+  }
+})()
 const values = Float32Array.from({ length: 2 * 2 * 5 * 5 }, (_, i) => i / 8)
 
 function npy(descr, shape, bytes, order = 'False') {
-  const header = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': (${shape.join(', ')},), }\n`, head = Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, header.length & 255, header.length >> 8])
+  const header = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': (${shape.join(', ')},), }\n`,
+    head = Buffer.from([
+      0x93,
+      ...Buffer.from('NUMPY'),
+      1,
+      0,
+      header.length & 255,
+      header.length >> 8
+    ])
   return Buffer.concat([head, Buffer.from(header), Buffer.from(bytes)])
 }
 
 /* As numpy.savez_compressed: the parts that the reader looks at. */
 function npz(entries) {
-  const locals = [], directory = []
+  const locals = [],
+    directory = []
   let at = 0
   for (const [name, body] of Object.entries(entries)) {
-    const packed = deflateRawSync(body), local = Buffer.alloc(30), entry = Buffer.alloc(46)
+    const packed = deflateRawSync(body),
+      local = Buffer.alloc(30),
+      entry = Buffer.alloc(46)
     local.writeUInt32LE(0x04034b50), local.writeUInt16LE(name.length, 26)
-    entry.writeUInt32LE(0x02014b50), entry.writeUInt16LE(8, 10), entry.writeUInt32LE(packed.length, 20), entry.writeUInt32LE(body.length, 24), entry.writeUInt16LE(name.length, 28), entry.writeUInt32LE(at, 42)
+    entry.writeUInt32LE(0x02014b50),
+      entry.writeUInt16LE(8, 10),
+      entry.writeUInt32LE(packed.length, 20),
+      entry.writeUInt32LE(body.length, 24),
+      entry.writeUInt16LE(name.length, 28),
+      entry.writeUInt32LE(at, 42)
     locals.push(local, Buffer.from(name), packed)
     directory.push(entry, Buffer.from(name))
     at += 30 + name.length + packed.length
   }
   const end = Buffer.alloc(22)
-  end.writeUInt32LE(0x06054b50), end.writeUInt16LE(Object.keys(entries).length, 10), end.writeUInt32LE(at, 16)
+  end.writeUInt32LE(0x06054b50),
+    end.writeUInt16LE(Object.keys(entries).length, 10),
+    end.writeUInt32LE(at, 16)
   return Buffer.concat([...locals, ...directory, end])
 }
 
 test('.npy of single, double and half precision', async () => {
-  for (const [descr, bytes] of [['<f4', Float32Array.of(1, -0.5).buffer], ['<f8', Float64Array.of(1, -0.5).buffer], ['<f2', Uint16Array.of(0x3c00, 0xb800).buffer]]) {
+  for (const [descr, bytes] of [
+    ['<f4', Float32Array.of(1, -0.5).buffer],
+    ['<f8', Float64Array.of(1, -0.5).buffer],
+    ['<f2', Uint16Array.of(0x3c00, 0xb800).buffer]
+  ]) {
     const { maps } = await readArrays(await file('maps.npy', [npy(descr, [2], bytes)]))
     assert.deepEqual([maps.shape, [...maps.data]], [[2], [1, -0.5]], descr)
   }
 })
 
 test('every half float and bfloat16, also where the bytes are not aligned', async () => {
-  const { maps } = await readArrays(await file('maps.npy', [npy('<f2', [6], Uint16Array.of(0x0001, 0x03ff, 0x0400, 0x7bff, 0xfc00, 0x3555).buffer)]))
-  assert.deepEqual([...maps.data], [2 ** -24, 1023 * 2 ** -24, 2 ** -14, 65504, -Infinity, 1365 * 2 ** -12])
-  const header = JSON.stringify({ a: { dtype: 'BF16', shape: [2], data_offsets: [0, 4] }, b: { dtype: 'U8', shape: [1], data_offsets: [4, 5] }, c: { dtype: 'F64', shape: [1], data_offsets: [5, 13] } }), length = Buffer.alloc(8)
+  const { maps } = await readArrays(
+    await file('maps.npy', [
+      npy('<f2', [6], Uint16Array.of(0x0001, 0x03ff, 0x0400, 0x7bff, 0xfc00, 0x3555).buffer)
+    ])
+  )
+  assert.deepEqual(
+    [...maps.data],
+    [2 ** -24, 1023 * 2 ** -24, 2 ** -14, 65504, -Infinity, 1365 * 2 ** -12]
+  )
+  const header = JSON.stringify({
+      a: { dtype: 'BF16', shape: [2], data_offsets: [0, 4] },
+      b: { dtype: 'U8', shape: [1], data_offsets: [4, 5] },
+      c: { dtype: 'F64', shape: [1], data_offsets: [5, 13] }
+    }),
+    length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(header.length))
-  const { a, b, c } = await readArrays(await file('a.safetensors', [length, header, Uint16Array.of(0x3f80, 0xc000), Uint8Array.of(7), Float64Array.of(0.5)]))
+  const { a, b, c } = await readArrays(
+    await file('a.safetensors', [
+      length,
+      header,
+      Uint16Array.of(0x3f80, 0xc000),
+      Uint8Array.of(7),
+      Float64Array.of(0.5)
+    ])
+  )
   assert.deepEqual([...a.data, ...b.data, ...c.data], [1, -2, 7, 0.5])
 })
 
 test('maps that are no weights are refused with a sentence; rounded rows and heads taken out are not', async () => {
   const check = (change) => {
-    const maps = savedMaps({ maps: { shape: [2, 1, 5, 5], data: new Float32Array(50).fill(0.2) } }, 'a')
+    const maps = savedMaps(
+      { maps: { shape: [2, 1, 5, 5], data: new Float32Array(50).fill(0.2) } },
+      'a'
+    )
     change(maps.attention[1])
     return checkWeights(maps, 'a.npy')
   }
-  await check((layer) => { layer.fill(0.2008); layer.fill(0, 5, 10) })
-  await assert.rejects(check((layer) => layer.fill(1.4, 5, 10)), /^Error: a\.npy: layer 1, head 0, row 1 does not sum to 1 \(found 7\.00\): scores, not weights\? Save/)
-  await assert.rejects(check((layer) => { layer[3] = NaN }), /row 0 does not sum to 1 \(found NaN\)/)
-  await assert.rejects(check((layer) => { layer[3] = -0.3; layer[4] = 0.7 }), /row 0 has weights below 0 \(found -0\.300\): scores/)
+  await check((layer) => {
+    layer.fill(0.2008)
+    layer.fill(0, 5, 10)
+  })
+  await assert.rejects(
+    check((layer) => layer.fill(1.4, 5, 10)),
+    /^Error: a\.npy: layer 1, head 0, row 1 does not sum to 1 \(found 7\.00\): scores, not weights\? Save/
+  )
+  await assert.rejects(
+    check((layer) => {
+      layer[3] = NaN
+    }),
+    /row 0 does not sum to 1 \(found NaN\)/
+  )
+  await assert.rejects(
+    check((layer) => {
+      layer[3] = -0.3
+      layer[4] = 0.7
+    }),
+    /row 0 has weights below 0 \(found -0\.300\): scores/
+  )
 })
 
-test('.npz, deflated, and what is written by the page', { skip: !inflates && 'this Node has no deflate-raw' }, async () => {
-  const zipped = await readArrays(await file('maps.npz', [npz({ 'maps.npy': npy('<f4', [2, 2, 5, 5], values.buffer) })]))
+test('.npz, deflated, and what is written by the page', {
+  skip: !inflates && 'this Node has no deflate-raw'
+}, async () => {
+  const zipped = await readArrays(
+    await file('maps.npz', [npz({ 'maps.npy': npy('<f4', [2, 2, 5, 5], values.buffer) })])
+  )
   assert.deepEqual([...zipped.maps.data], [...values])
-  const { maps } = await readArrays(await file('heed.npy', npyParts([2, 2, 5, 5], [values.subarray(0, 50), values.subarray(50)])))
+  const { maps } = await readArrays(
+    await file('heed.npy', npyParts([2, 2, 5, 5], [values.subarray(0, 50), values.subarray(50)]))
+  )
   assert.deepEqual([maps.shape, [...maps.data]], [[2, 2, 5, 5], [...values]])
-  const tensors = await readArrays(await file('heed.safetensors', safetensorsParts({ 'attention.0': { shape: [1, 4, 5, 5], data: values } }, { heed: '1' })))
+  const tensors = await readArrays(
+    await file(
+      'heed.safetensors',
+      safetensorsParts({ 'attention.0': { shape: [1, 4, 5, 5], data: values } }, { heed: '1' })
+    )
+  )
   assert.deepEqual([...tensors['attention.0'].data], [...values])
 })
 
 test('what is damaged is refused with a sentence', async () => {
   for (const [name, bytes, what] of [
-    ['a.npy', Buffer.from('nothing of the kind'), /no \.npy.*Save the maps with numpy\.save/], ['a.npy', npy('<f4', [3], Float32Array.of(1)), /do not fit.*expected 12\).*Copy or save it again/], ['a.npy', npy('<c8', [1], Float32Array.of(1, 0).buffer), /kind that is not read/],
-    ['a.npy', npy('<f4', [1], Float32Array.of(1).buffer, 'True'), /columns first/], ['a.npz', Buffer.from('nothing of the kind, and long enough'), /directory, which is its end, is missing.*again/],
-    ['a.npz', npz({ 'maps.npy': npy('<f4', [1], Float32Array.of(1).buffer) }).subarray(20), /damaged/], ['a.safetensors', Buffer.alloc(16, 255), /longer than the file/]
+    ['a.npy', Buffer.from('nothing of the kind'), /no \.npy.*Save the maps with numpy\.save/],
+    [
+      'a.npy',
+      npy('<f4', [3], Float32Array.of(1)),
+      /do not fit.*expected 12\).*Copy or save it again/
+    ],
+    ['a.npy', npy('<c8', [1], Float32Array.of(1, 0).buffer), /kind that is not read/],
+    ['a.npy', npy('<f4', [1], Float32Array.of(1).buffer, 'True'), /columns first/],
+    [
+      'a.npz',
+      Buffer.from('nothing of the kind, and long enough'),
+      /directory, which is its end, is missing.*again/
+    ],
+    [
+      'a.npz',
+      npz({ 'maps.npy': npy('<f4', [1], Float32Array.of(1).buffer) }).subarray(20),
+      /damaged/
+    ],
+    ['a.safetensors', Buffer.alloc(16, 255), /longer than the file/]
   ])
     await assert.rejects(async () => readArrays(await file(name, [bytes])), what)
 })
 
 test('.npz as the page writes it: every array is read again; its sums are those of zlib', async () => {
-  const picture = Uint8Array.from({ length: 12 }, (_, i) => i), about = JSON.stringify({ heed: 'ä' })
-  const parts = await zipParts({ 'maps.npy': npyParts([2, 2, 5, 5], [values]), 'picture.npy': npyParts([2, 2, 3], [picture]), 'grid.npy': npyParts([4], [Int32Array.of(2, 2, 1, 16)]), 'provenance.json': [about] })
-  const written = await file('maps.npz', parts), arrays = await readArrays(written), bytes = Buffer.from(await written.arrayBuffer())
-  assert.deepEqual([Object.keys(arrays), [...arrays.maps.data], [...arrays.picture.data], [...arrays.grid.data]], [['maps', 'picture', 'grid'], [...values], [...picture], [2, 2, 1, 16]])
-  const last = bytes.lastIndexOf('provenance.json'), entry = last - 46
-  assert.deepEqual([bytes.readUInt32LE(entry), bytes.readUInt32LE(entry + 16)], [0x02014b50, crc(about)])
+  const picture = Uint8Array.from({ length: 12 }, (_, i) => i),
+    about = JSON.stringify({ heed: 'ä' })
+  const parts = await zipParts({
+    'maps.npy': npyParts([2, 2, 5, 5], [values]),
+    'picture.npy': npyParts([2, 2, 3], [picture]),
+    'grid.npy': npyParts([4], [Int32Array.of(2, 2, 1, 16)]),
+    'provenance.json': [about]
+  })
+  const written = await file('maps.npz', parts),
+    arrays = await readArrays(written),
+    bytes = Buffer.from(await written.arrayBuffer())
+  assert.deepEqual(
+    [Object.keys(arrays), [...arrays.maps.data], [...arrays.picture.data], [...arrays.grid.data]],
+    [['maps', 'picture', 'grid'], [...values], [...picture], [2, 2, 1, 16]]
+  )
+  const last = bytes.lastIndexOf('provenance.json'),
+    entry = last - 46
+  assert.deepEqual(
+    [bytes.readUInt32LE(entry), bytes.readUInt32LE(entry + 16)],
+    [0x02014b50, crc(about)]
+  )
 })
 
 /* CRC-32 bit by bit (ISO 3309). */
 function crc(text) {
   let sum = ~0
-  for (const byte of Buffer.from(text)) for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (((sum ^ (byte >> bit)) & 1) * 0xedb88320)
+  for (const byte of Buffer.from(text))
+    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (((sum ^ (byte >> bit)) & 1) * 0xedb88320)
   return ~sum >>> 0
 }
 
 test('a grid that is no square, from metadata and from an array; one that does not fit is refused', async () => {
-  const maps = { shape: [1, 1, 9, 9], data: new Float32Array(81).fill(1 / 9) }, of = async (metadata) => savedMaps(await readArrays(await file('a.safetensors', safetensorsParts({ 'attention.0': maps }, metadata))), 'a')
-  for (const { shape } of [await of({ grid: '2 4 1', patch: '14' }), savedMaps({ 'attention.0': maps, grid: { shape: [4], data: [2, 4, 1, 14] } }, 'a')])
+  const maps = { shape: [1, 1, 9, 9], data: new Float32Array(81).fill(1 / 9) },
+    of = async (metadata) =>
+      savedMaps(
+        await readArrays(
+          await file('a.safetensors', safetensorsParts({ 'attention.0': maps }, metadata))
+        ),
+        'a'
+      )
+  for (const { shape } of [
+    await of({ grid: '2 4 1', patch: '14' }),
+    savedMaps({ 'attention.0': maps, grid: { shape: [4], data: [2, 4, 1, 14] } }, 'a')
+  ])
     assert.deepEqual([shape.rows, shape.columns, shape.prefixTokens, shape.patch], [2, 4, 1, 14])
-  assert.deepEqual((({ rows, patch }) => [rows, patch])(savedMaps({ 'attention.0': maps, pixel_values: { shape: [1, 3, 24, 24], data: new Float32Array(1728) } }, 'a').shape), [3, 8])
+  assert.deepEqual(
+    (({ rows, patch }) => [rows, patch])(
+      savedMaps(
+        {
+          'attention.0': maps,
+          pixel_values: { shape: [1, 3, 24, 24], data: new Float32Array(1728) }
+        },
+        'a'
+      ).shape
+    ),
+    [3, 8]
+  )
   await assert.rejects(() => of({ grid: '3 4 1' }), /grid does not fit \(found 3 4 1/)
 })
 
 test('a file says where it is from; what is no object is not read', async () => {
-  const tensors = { 'attention.0': { shape: [1, 1, 1], data: Float32Array.of(1) } }, from = { heed: '1', changes: '--ablate 0.1' }
-  const found = async (name, parts) => provenanceIn(await file(name, parts)), ofTensors = (provenance) => found('a.safetensors', safetensorsParts(tensors, { provenance }))
+  const tensors = { 'attention.0': { shape: [1, 1, 1], data: Float32Array.of(1) } },
+    from = { heed: '1', changes: '--ablate 0.1' }
+  const found = async (name, parts) => provenanceIn(await file(name, parts)),
+    ofTensors = (provenance) => found('a.safetensors', safetensorsParts(tensors, { provenance }))
   assert.deepEqual(await ofTensors(JSON.stringify(from)), from)
-  assert.deepEqual(await found('a.npz', await zipParts({ 'maps.npy': npyParts([1], [Float32Array.of(1)]), 'provenance.json': [JSON.stringify(from)] })), from)
-  for (const text of ['no JSON', '"text"', 'null', '7']) assert.equal(await ofTensors(text), null, text)
-  assert.equal(await found('a.npz', await zipParts({ 'maps.npy': npyParts([1], [Float32Array.of(1)]) })), null)
+  assert.deepEqual(
+    await found(
+      'a.npz',
+      await zipParts({
+        'maps.npy': npyParts([1], [Float32Array.of(1)]),
+        'provenance.json': [JSON.stringify(from)]
+      })
+    ),
+    from
+  )
+  for (const text of ['no JSON', '"text"', 'null', '7'])
+    assert.equal(await ofTensors(text), null, text)
+  assert.equal(
+    await found('a.npz', await zipParts({ 'maps.npy': npyParts([1], [Float32Array.of(1)]) })),
+    null
+  )
   assert.equal(await found('a.npy', npyParts([1], [Float32Array.of(1)])), null)
 })
 
 test('maps are found: one array, an array a layer, with a batch of one; a model is none', () => {
   const array = (...shape) => ({ shape, data: new Float32Array(shape.reduce((a, b) => a * b)) })
-  for (const arrays of [{ maps: array(3, 2, 5, 5) }, { maps: array(3, 1, 2, 5, 5) }, { 'attention.0': array(1, 2, 5, 5), 'attention.1': array(1, 2, 5, 5), 'attention.2': array(1, 2, 5, 5), rollout: array(1, 5, 5), pixel_values: array(1, 3, 8, 8) }]) {
+  for (const arrays of [
+    { maps: array(3, 2, 5, 5) },
+    { maps: array(3, 1, 2, 5, 5) },
+    {
+      'attention.0': array(1, 2, 5, 5),
+      'attention.1': array(1, 2, 5, 5),
+      'attention.2': array(1, 2, 5, 5),
+      rollout: array(1, 5, 5),
+      pixel_values: array(1, 3, 8, 8)
+    }
+  ]) {
     const { shape, attention } = savedMaps(arrays, 'file')
-    assert.deepEqual([shape.layers, shape.heads, shape.tokens, shape.prefixTokens, shape.rows], [3, 2, 5, 1, 2])
-    assert.deepEqual(attention.map(({ length }) => length), [50, 50, 50])
+    assert.deepEqual(
+      [shape.layers, shape.heads, shape.tokens, shape.prefixTokens, shape.rows],
+      [3, 2, 5, 1, 2]
+    )
+    assert.deepEqual(
+      attention.map(({ length }) => length),
+      [50, 50, 50]
+    )
   }
-  const layers = { 'layer.10.attn': array(1, 2, 5, 5), 'layer.9.attn': array(1, 2, 5, 5), 'layer.9.other': array(1, 2, 5, 5) }
+  const layers = {
+    'layer.10.attn': array(1, 2, 5, 5),
+    'layer.9.attn': array(1, 2, 5, 5),
+    'layer.9.other': array(1, 2, 5, 5)
+  }
   layers['layer.10.attn'].data.fill(0.2)
-  assert.deepEqual(savedMaps(layers, 'file').attention.map(([first]) => first), [0, Math.fround(0.2)])
-  for (const arrays of [layers, { attn_weights: array(3, 2, 5, 5) }, { maps: array(3, 2, 5, 5) }]) assert.equal(holdsMaps(arrays), true)
+  assert.deepEqual(
+    savedMaps(layers, 'file').attention.map(([first]) => first),
+    [0, Math.fround(0.2)]
+  )
+  for (const arrays of [layers, { attn_weights: array(3, 2, 5, 5) }, { maps: array(3, 2, 5, 5) }])
+    assert.equal(holdsMaps(arrays), true)
   assert.throws(() => savedMaps({ weight: array(3, 4) }, 'file'), /no attention maps/)
   assert.throws(() => savedMaps({ maps: array(1, 1, 15, 15) }, 'file'), /15 tokens/)
-  assert.equal(holdsMaps({ 'vit.embeddings.projection.weight': { shape: [8, 3, 16, 16] }, 'attention.weight': { shape: [4, 4] } }), false)
+  assert.equal(
+    holdsMaps({
+      'vit.embeddings.projection.weight': { shape: [8, 3, 16, 16] },
+      'attention.weight': { shape: [4, 4] }
+    }),
+    false
+  )
 })
 
 test('statistics and rollout of large maps let the event loop go on', async () => {
-  const maps = savedMaps({ maps: { shape: [4, 3, 197, 197], data: new Float32Array(12 * 197 * 197).fill(1 / 197) } }, 'a')
-  for (const work of [() => maps.statistics(), () => maps.rollout({ token: 0, fusion: 'mean', residual: 0.5, first: 0, last: 3 })]) {
+  const maps = savedMaps(
+    { maps: { shape: [4, 3, 197, 197], data: new Float32Array(12 * 197 * 197).fill(1 / 197) } },
+    'a'
+  )
+  for (const work of [
+    () => maps.statistics(),
+    () => maps.rollout({ token: 0, fusion: 'mean', residual: 0.5, first: 0, last: 3 })
+  ]) {
     let turns = 0
     await new Promise((done) => setTimeout(done, 25))
     setTimeout(() => turns++)
@@ -142,16 +326,37 @@ test('statistics and rollout of large maps let the event loop go on', async () =
 
 test('numbers of saved maps are those of the runtime', async () => {
   const runtime = await createRuntime({ threads: 1 })
-  const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'all' }), shape = await session.ready
-  const { attention } = await session.run((await runtime.scene(7)).image), statistics = await session.statistics(), size = shape.tokens ** 2
-  const near = (a, b, where) => assert.ok(Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(b)), `${where}: ${a}, expected ${b}`)
-  for (const [layer, head] of [[0, 1], [3, 0], [4, 3]]) {
+  const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'all' }),
+    shape = await session.ready
+  const { attention } = await session.run((await runtime.scene(7)).image),
+    statistics = await session.statistics(),
+    size = shape.tokens ** 2
+  const near = (a, b, where) =>
+    assert.ok(Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(b)), `${where}: ${a}, expected ${b}`)
+  for (const [layer, head] of [
+    [0, 1],
+    [3, 0],
+    [4, 3]
+  ]) {
     const own = headStatistics(attention[layer].subarray(head * size, (head + 1) * size), shape, 16)
-    for (const key of Object.keys(own)) near(own[key], statistics[layer][head][key], `${layer}.${head} ${key}`)
+    for (const key of Object.keys(own))
+      near(own[key], statistics[layer][head][key], `${layer}.${head} ${key}`)
   }
   for (const fusion of ['mean', 'min', 'max']) {
-    const row = await session.rollout({ query: 60, fusion, residual: 0.4, firstLayer: 1, layerCount: 3 })
-    const own = await rolloutRow(attention, shape, { token: 60, fusion, residual: 0.4, first: 1, last: 3 })
+    const row = await session.rollout({
+      query: 60,
+      fusion,
+      residual: 0.4,
+      firstLayer: 1,
+      layerCount: 3
+    })
+    const own = await rolloutRow(attention, shape, {
+      token: 60,
+      fusion,
+      residual: 0.4,
+      first: 1,
+      last: 3
+    })
     own.forEach((value, i) => near(value, row[i], `${fusion} ${i}`))
   }
   runtime.close()

@@ -1,8 +1,11 @@
-/* The shape of a DINOv2 with registers, 518 pixels in patches of 14: 1 + 4 + 37 x 37 = 1,374 tokens, in small width with seeded weights:
- * its maps, 12 layers x 2 heads x 1,374 x 1,374, are 181 MB, more than the page keeps. */
+/* The shape of a DINOv2 with registers, 518 pixels in patches of 14: 1 + 4 + 37 x 37 = 1,374
+ * tokens, in small width with seeded weights: its maps, 12 layers x 2 heads x 1,374 x 1,374, are
+ * 181 MB, more than the page keeps. */
 import { safetensorsParts } from '../pages/arrays.js'
 
-const width = 32, heads = 2, patch = 14
+const width = 32,
+  heads = 2,
+  patch = 14
 
 function tensors(layers, side) {
   let state = 7
@@ -14,8 +17,14 @@ function tensors(layers, side) {
     })
     table[name] = { shape, data }
   }
-  const linear = (name, rows, columns) => { put(`${name}.weight`, [rows, columns], 2 / Math.sqrt(columns)); put(`${name}.bias`, [rows], 0.1) }
-  const norm = (name) => { put(`${name}.weight`, [width], 0.1, 1); put(`${name}.bias`, [width], 0.1) }
+  const linear = (name, rows, columns) => {
+    put(`${name}.weight`, [rows, columns], 2 / Math.sqrt(columns))
+    put(`${name}.bias`, [rows], 0.1)
+  }
+  const norm = (name) => {
+    put(`${name}.weight`, [width], 0.1, 1)
+    put(`${name}.bias`, [width], 0.1)
+  }
   put('embeddings.cls_token', [1, 1, width], 1)
   put('embeddings.register_tokens', [1, 4, width], 1)
   put('embeddings.position_embeddings', [1, 1 + side * side, width], 1)
@@ -23,21 +32,54 @@ function tensors(layers, side) {
   put('embeddings.patch_embeddings.projection.bias', [width], 0.1)
   for (let i = 0; i < layers; i++) {
     const layer = (name) => `encoder.layer.${i}.${name}`
-    for (const name of ['query', 'key', 'value']) linear(layer(`attention.attention.${name}`), width, width)
+    for (const name of ['query', 'key', 'value'])
+      linear(layer(`attention.attention.${name}`), width, width)
     linear(layer('attention.output.dense'), width, width)
     for (const name of ['norm1', 'norm2']) norm(layer(name))
     linear(layer('mlp.fc1'), 2 * width, width)
     linear(layer('mlp.fc2'), width, 2 * width)
-    for (const name of ['layer_scale1', 'layer_scale2']) put(layer(`${name}.lambda1`), [width], 0.1, 0.5)
+    for (const name of ['layer_scale1', 'layer_scale2'])
+      put(layer(`${name}.lambda1`), [width], 0.1, 0.5)
   }
   norm('layernorm')
   return table
 }
 
-/** Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in preprocessor_config.json. */
-export async function bigModel({ layers = 12, side = 37, size = { height: side * patch, width: side * patch } } = {}) {
-  const config = { model_type: 'dinov2_with_registers', hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads, mlp_ratio: 2, image_size: side * patch, patch_size: patch, num_channels: 3, num_register_tokens: 4, qkv_bias: true }
-  const preprocessor = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225], size, do_resize: true, do_center_crop: false, resample: 3, rescale_factor: 1 / 255 }
+/** Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in
+ * preprocessor_config.json. */
+export async function bigModel({
+  layers = 12,
+  side = 37,
+  size = { height: side * patch, width: side * patch }
+} = {}) {
+  const config = {
+    model_type: 'dinov2_with_registers',
+    hidden_size: width,
+    num_hidden_layers: layers,
+    num_attention_heads: heads,
+    mlp_ratio: 2,
+    image_size: side * patch,
+    patch_size: patch,
+    num_channels: 3,
+    num_register_tokens: 4,
+    qkv_bias: true
+  }
+  const preprocessor = {
+    image_mean: [0.485, 0.456, 0.406],
+    image_std: [0.229, 0.224, 0.225],
+    size,
+    do_resize: true,
+    do_center_crop: false,
+    resample: 3,
+    rescale_factor: 1 / 255
+  }
   const file = (name, bytes) => ({ name, mimeType: '', buffer: Buffer.from(bytes) })
-  return [file('config.json', JSON.stringify(config)), file('preprocessor_config.json', JSON.stringify(preprocessor)), file('model.safetensors', await new Blob(safetensorsParts(tensors(layers, side), {})).arrayBuffer())]
+  return [
+    file('config.json', JSON.stringify(config)),
+    file('preprocessor_config.json', JSON.stringify(preprocessor)),
+    file(
+      'model.safetensors',
+      await new Blob(safetensorsParts(tensors(layers, side), {})).arrayBuffer()
+    )
+  ]
 }

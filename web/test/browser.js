@@ -1,5 +1,7 @@
-/* A Chromium with the site, for tests of pages. Everything that the page says to the console, throws or breaks of the policy is kept and
- * must be nothing. Without `offline` no service worker is installed, so that a test does not fetch all files again. HEED_CHROMIUM and HEED_WEB_SITE name others. */
+/* A Chromium with the site, for tests of pages. Everything that the page says to the console,
+ * throws or breaks of the policy is kept and must be nothing. Without `offline` no service worker
+ * is installed, so that a test does not fetch all files again. HEED_CHROMIUM and HEED_WEB_SITE name
+ * others. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -11,31 +13,70 @@ import { repository } from './package.js'
 export const site = process.env.HEED_WEB_SITE ?? join(repository, 'build/web/site')
 /** The pages module by module. */
 export const plain = join(site, '../plain')
-const executablePath = process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
-const args = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const executablePath =
+  process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+const args = [
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync'
+]
 const pictures = join(repository, 'build/web/screenshots')
 
-/** Resolves to { open(path, options), asked (the files that the server was asked for), stop (the server), close }. open gives a page that is ready; its `faults` must stay empty. With
- * `modules` its scripts are fetched module by module, for tests that import some; else they are bundled. */
+/** Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
+ * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
+ * its scripts are fetched module by module, for tests that import some; else they are bundled. */
 export async function startBrowser({ isolated = true } = {}) {
   await mkdir(pictures, { recursive: true })
-  const server = await serve(site, { isolated }), browser = await chromium.launch({ executablePath, args })
+  const server = await serve(site, { isolated }),
+    browser = await chromium.launch({ executablePath, args })
   let modulesServer
-  async function open(path = '', { ready = true, offline = false, modules = false, ...options } = {}) {
-    const page = await browser.newPage({ viewport: { width: 1366, height: 768 }, serviceWorkers: offline ? 'allow' : 'block', ...options })
+  async function open(
+    path = '',
+    { ready = true, offline = false, modules = false, ...options } = {}
+  ) {
+    const page = await browser.newPage({
+      viewport: { width: 1366, height: 768 },
+      serviceWorkers: offline ? 'allow' : 'block',
+      ...options
+    })
     page.faults = []
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !message.text().startsWith('Service Worker registration blocked') && page.faults.push(message.text()))
+    page.on(
+      'console',
+      (message) =>
+        ['error', 'warning'].includes(message.type()) &&
+        !message.text().startsWith('Service Worker registration blocked') &&
+        page.faults.push(message.text())
+    )
     page.on('pageerror', (error) => page.faults.push(String(error.stack)))
-    page.on('requestfailed', (request) => request.method() !== 'HEAD' /* answers without a body count as ended */ && page.faults.push(`${request.url()}: ${request.failure()?.errorText}`))
+    page.on(
+      'requestfailed',
+      (request) =>
+        request.method() !== 'HEAD' /* answers without a body count as ended */ &&
+        page.faults.push(`${request.url()}: ${request.failure()?.errorText}`)
+    )
     const { address } = modules ? await (modulesServer ??= serve(plain, { isolated })) : server
     await page.goto(address + path)
     if (ready) await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     return page
   }
-  return { open, address: server.address, asked: server.asked, stop: () => server.close(), close: async () => { await browser.close(); server.close(); (await modulesServer)?.close() } }
+  return {
+    open,
+    address: server.address,
+    asked: server.asked,
+    stop: () => server.close(),
+    close: async () => {
+      await browser.close()
+      server.close()
+      ;(await modulesServer)?.close()
+    }
+  }
 }
 
-/** Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes it. */
+/** Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes
+ * it. */
 export async function finish(page, name) {
   if (name) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
   const { faults } = page

@@ -5,7 +5,13 @@ import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
 import { createRuntime, demoModel } from './package.js'
 
-const modes = [{ threads: 1 }, { threads: 2 }, { threads: 1, worker: true }, { threads: 2, worker: true }, { simd: 'none' }]
+const modes = [
+  { threads: 1 },
+  { threads: 2 },
+  { threads: 1, worker: true },
+  { threads: 2, worker: true },
+  { simd: 'none' }
+]
 
 for (const mode of modes)
   test(`scene 159 has two stars: ${JSON.stringify(mode)}`, async () => {
@@ -26,18 +32,24 @@ for (const mode of modes)
   })
 
 test('no patch of the four samples has a bar that ends below uniform, in the head that the explorer opens with', async () => {
-  const runtime = await createRuntime({ threads: 1 }), session = (await runtime.loadModel(demoModel)).createSession({ taps: 'all' })
+  const runtime = await createRuntime({ threads: 1 }),
+    session = (await runtime.loadModel(demoModel)).createSession({ taps: 'all' })
   const { tokens, prefixTokens } = await session.ready
   let small = 0
   for (const seed of [159, 7, 42, 1009]) {
     await session.run((await runtime.scene(seed)).image)
     const matrix = await session.attention({ layer: 3, head: 0 })
     for (let token = prefixTokens; token < tokens; token++) {
-      const largest = largestOf(matrix.subarray(token * tokens + prefixTokens, (token + 1) * tokens))
+      const largest = largestOf(
+        matrix.subarray(token * tokens + prefixTokens, (token + 1) * tokens)
+      )
       small += largest * tokens < 1
       for (const kind of ['uniform', 'share', 'log', 'all']) {
         const { top, position } = makeScale(kind, { tokens, largest })
-        assert.ok((kind === 'share' ? (top / 100) * tokens : top) >= 1 && position(largest) <= 1, `scene ${seed}, token ${token}, ${kind}: the bar ends at ${top}`)
+        assert.ok(
+          (kind === 'share' ? (top / 100) * tokens : top) >= 1 && position(largest) <= 1,
+          `scene ${seed}, token ${token}, ${kind}: the bar ends at ${top}`
+        )
       }
     }
   }

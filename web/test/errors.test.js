@@ -1,4 +1,5 @@
-/* What the explorer says where something is wrong or missing: each sentence says what happened and what to do, the result before stays. */
+/* What the explorer says where something is wrong or missing: each sentence says what happened and
+ * what to do, the result before stays. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +12,11 @@ let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const bytes = (...path) => readFileSync(join(repository, ...path)), file = (name, buffer) => ({ name, mimeType: '', buffer })
+const bytes = (...path) => readFileSync(join(repository, ...path)),
+  file = (name, buffer) => ({ name, mimeType: '', buffer })
 const text = (page, id) => page.textContent(`#${id}`)
-const demo = 'runtime/demo/model', micro = 'tests/vectors/vit/micro_32'
+const demo = 'runtime/demo/model',
+  micro = 'tests/vectors/vit/micro_32'
 
 /* Opens files, and gives what the page says of them; the map that was shown stays. */
 async function refused(page, files) {
@@ -38,12 +41,17 @@ async function openAfter(line) {
   return page
 }
 
-const withoutEnded = (page) => { page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) } // requests that the reload ended
+const withoutEnded = (page) => {
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+} // requests that the reload ended
 
 test('no WebAssembly: the built-in map stays, and the page says what is needed', async () => {
   const page = await openAfter('delete globalThis.WebAssembly')
   await page.waitForSelector('#error:not([hidden])')
-  assert.match(await text(page, 'error-text'), /no WebAssembly; the picture below is built in\. Take a newer browser/)
+  assert.match(
+    await text(page, 'error-text'),
+    /no WebAssembly; the picture below is built in\. Take a newer browser/
+  )
   assert.equal(await page.isVisible('#first-map'), true)
   withoutEnded(page)
   await finish(page)
@@ -61,17 +69,36 @@ test('no SIMD: the scalar module runs, and the page says so', async () => {
 
 test('files that do not go together name the tensor, what was found and what was expected', async () => {
   const page = await browser.open()
-  const said = await refused(page, [file('config.json', bytes(micro, 'config.json')), file('model.safetensors', bytes(demo, 'model.safetensors'))])
-  assert.match(said, /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\).*Take another file, or all files/)
-  assert.match(await refused(page, [file('notes.txt', Buffer.from('no model'))]), /^notes\.txt: neither a picture, a model nor maps\. Take a picture/)
-  assert.match(await refused(page, [file('maps.npy', Buffer.from('no array at all'))]), /maps\.npy.*no \.npy file/)
+  const said = await refused(page, [
+    file('config.json', bytes(micro, 'config.json')),
+    file('model.safetensors', bytes(demo, 'model.safetensors'))
+  ])
+  assert.match(
+    said,
+    /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\).*Take another file, or all files/
+  )
+  assert.match(
+    await refused(page, [file('notes.txt', Buffer.from('no model'))]),
+    /^notes\.txt: neither a picture, a model nor maps\. Take a picture/
+  )
+  assert.match(
+    await refused(page, [file('maps.npy', Buffer.from('no array at all'))]),
+    /maps\.npy.*no \.npy file/
+  )
   const cut = bytes(demo, 'model.safetensors').subarray(0, 500000)
-  assert.match(await refused(page, [file('config.json', bytes(demo, 'config.json')), file('model.safetensors', cut)]), /found.*expected.*Take another file/)
+  assert.match(
+    await refused(page, [
+      file('config.json', bytes(demo, 'config.json')),
+      file('model.safetensors', cut)
+    ]),
+    /found.*expected.*Take another file/
+  )
   await finish(page)
 })
 
 test('a session of other weights says which; of the same it opens without a word', async () => {
-  const page = await browser.open('#s=7&q=3.4'), [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')])
+  const page = await browser.open('#s=7&q=3.4'),
+    [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')])
   const session = JSON.parse(readFileSync(await download.path()))
   assert.match(session.weights_sha256['model.safetensors'], /^[0-9a-f]{64}$/)
   await page.click('#samples button:nth-child(3)')
@@ -82,29 +109,51 @@ test('a session of other weights says which; of the same it opens without a word
   session.weights_sha256['model.safetensors'] = '0'.repeat(64)
   await page.click('#samples button:nth-child(3)')
   await page.waitForFunction(() => location.hash.startsWith('#s=42'))
-  assert.match(await refused(page, [file('other.json', Buffer.from(JSON.stringify(session)))]), /found weights with SHA-256 [0-9a-f]{16}, expected 0{16}\)\. Open that model/)
+  assert.match(
+    await refused(page, [file('other.json', Buffer.from(JSON.stringify(session)))]),
+    /found weights with SHA-256 [0-9a-f]{16}, expected 0{16}\)\. Open that model/
+  )
   assert.match(await page.evaluate(() => location.hash), /^#s=42/) // nothing of it was shown
   await finish(page)
 })
 
 test('out of memory, offline, a browser that fails: what to do is said', async () => {
-  const page = await browser.open('', { modules: true }), say = (error) => page.evaluate(async (error) => {
-    (await import('./status.js')).showError(error)
-    return document.getElementById('error-text').textContent
-  }, error)
-  assert.match(await say({ status: 'OUT_OF_MEMORY', message: 'no room' }), /^no room Take a smaller model or picture, or close other pages\.$/)
-  assert.match(await say({ status: 'UNSUPPORTED', message: 'a transformer' }), /^a transformer heed runs ViT, DeiT and DINO models/)
-  assert.match(await say({ status: 'IO', message: 'no answer' }), /^no answer Look whether the server/)
+  const page = await browser.open('', { modules: true }),
+    say = (error) =>
+      page.evaluate(async (error) => {
+        ;(await import('./status.js')).showError(error)
+        return document.getElementById('error-text').textContent
+      }, error)
+  assert.match(
+    await say({ status: 'OUT_OF_MEMORY', message: 'no room' }),
+    /^no room Take a smaller model or picture, or close other pages\.$/
+  )
+  assert.match(
+    await say({ status: 'UNSUPPORTED', message: 'a transformer' }),
+    /^a transformer heed runs ViT, DeiT and DINO models/
+  )
+  assert.match(
+    await say({ status: 'IO', message: 'no answer' }),
+    /^no answer Look whether the server/
+  )
   await page.context().setOffline(true)
-  assert.match(await say({ status: 'IO', message: 'no answer' }), /^no answer This machine is offline: connect it, or visit once online/)
+  assert.match(
+    await say({ status: 'IO', message: 'no answer' }),
+    /^no answer This machine is offline: connect it, or visit once online/
+  )
   await page.context().setOffline(false)
-  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text } })
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = async (text) => {
+      window.copied = text
+    }
+  })
   await page.click('#error-copy')
   assert.match(await page.evaluate(() => window.copied), /^no answer[^]*WASM[^]*Mozilla[^]*http/)
   await finish(page)
 })
 
-/* The explorer opened again with answer(route, count) in the place of the demo model's weights; resolves to how often they were asked for. */
+/* The explorer opened again with answer(route, count) in the place of the demo model's weights;
+ * resolves to how often they were asked for. */
 async function openAgain(page, answer) {
   let count = 0
   await page.route('**/demo/model.safetensors', (route) => answer(route, ++count))
@@ -113,15 +162,26 @@ async function openAgain(page, answer) {
   return count
 }
 
-const spoiled = (route) => route.fulfill({ body: bytes(demo, 'model.safetensors').subarray(0, -1), contentType: 'application/octet-stream' })
+const spoiled = (route) =>
+  route.fulfill({
+    body: bytes(demo, 'model.safetensors').subarray(0, -1),
+    contentType: 'application/octet-stream'
+  })
 
 test('weights of another version than the page are fetched again; where they stay so, the page says it', async () => {
-  const page = await browser.open(), caption = await text(page, 'caption')
-  assert.equal(await openAgain(page, (route, count) => (count === 1 ? spoiled(route) : route.continue())), 2)
+  const page = await browser.open(),
+    caption = await text(page, 'caption')
+  assert.equal(
+    await openAgain(page, (route, count) => (count === 1 ? spoiled(route) : route.continue())),
+    2
+  )
   assert.equal(await text(page, 'caption'), caption)
   await page.unrouteAll()
   assert.equal(await openAgain(page, spoiled), 2)
-  assert.match(await text(page, 'error-text'), /model\.safetensors: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site was changed meanwhile, or the network failed: load the page again\.$/)
+  assert.match(
+    await text(page, 'error-text'),
+    /model\.safetensors: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site was changed meanwhile, or the network failed: load the page again\.$/
+  )
   await page.unrouteAll()
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])
   await page.waitForSelector('html[data-ready]')
@@ -129,18 +189,28 @@ test('weights of another version than the page are fetched again; where they sta
 })
 
 test('a kept copy of the weights is taken at once where it is the right one; without any, a failing network is told', async () => {
-  const page = await browser.open(), caption = await text(page, 'caption'), cut = (route) => route.abort('connectionreset')
-  const keep = (length) => page.evaluate(async (length) => {
-    const address = new URL('heed/demo/model.safetensors', location), blob = await (await fetch(address)).blob()
-    await (await caches.open('heed-0123456789abcdef')).put(address, new Response(blob.slice(0, length)))
-  }, length)
+  const page = await browser.open(),
+    caption = await text(page, 'caption'),
+    cut = (route) => route.abort('connectionreset')
+  const keep = (length) =>
+    page.evaluate(async (length) => {
+      const address = new URL('heed/demo/model.safetensors', location),
+        blob = await (await fetch(address)).blob()
+      await (await caches.open('heed-0123456789abcdef')).put(
+        address,
+        new Response(blob.slice(0, length))
+      )
+    }, length)
   await keep(1e9)
   assert.equal(await openAgain(page, cut), 0)
   assert.equal(await text(page, 'caption'), caption)
   await page.unrouteAll()
   await page.evaluate(() => caches.delete('heed-0123456789abcdef'))
   assert.equal(await openAgain(page, cut), 1)
-  assert.match(await text(page, 'error-text'), /model\.safetensors: the network failed \(found "[^"]+"\)\. Look whether the server/)
+  assert.match(
+    await text(page, 'error-text'),
+    /model\.safetensors: the network failed \(found "[^"]+"\)\. Look whether the server/
+  )
   page.faults = page.faults.filter((fault) => !/ERR_CONNECTION_RESET/.test(fault))
   await finish(page)
 })
@@ -150,7 +220,10 @@ test('a part of the page that is gone is told, and loading the page again brings
   await page.route(/\/views/, (route) => route.fulfill({ status: 404 }))
   await page.click('#tab-matrix')
   await page.waitForSelector('#error:not([hidden])')
-  assert.match(await text(page, 'error-text'), /The site was changed meanwhile, or the network failed: load the page again\.$/)
+  assert.match(
+    await text(page, 'error-text'),
+    /The site was changed meanwhile, or the network failed: load the page again\.$/
+  )
   await page.unrouteAll()
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])
   await page.waitForSelector('html[data-ready]')

@@ -1,8 +1,17 @@
-/* The package as others get it: packed by npm, installed into an empty folder; in Node, under Vite and from a script tag, in Chromium under
- * the strict policy with and without isolation, and in Firefox. */
+/* The package as others get it: packed by npm, installed into an empty folder; in Node, under Vite
+ * and from a script tag, in Chromium under the strict policy with and without isolation, and in
+ * Firefox. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
@@ -16,26 +25,47 @@ import { packageFolder, repository } from './package.js'
 const examples = join(repository, 'web/examples')
 const tools = fileURLToPath(new URL('./node_modules', import.meta.url))
 const find = (names) => names.find((name) => name && existsSync(name))
-const chromiumPath = find([process.env.HEED_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'])
+const chromiumPath = find([
+  process.env.HEED_CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser'
+])
 const firefoxPath = find([process.env.HEED_FIREFOX, '/usr/bin/firefox-esr'])
 let scratch, tarball, browser
 
 before(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'heed-examples-'))
   execFileSync('npm', ['pack', '--silent', '--pack-destination', scratch], { cwd: packageFolder })
-  tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')))
-  if (chromiumPath) browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] })
+  tarball = join(
+    scratch,
+    readdirSync(scratch).find((name) => name.endsWith('.tgz'))
+  )
+  if (chromiumPath)
+    browser = await chromium.launch({
+      executablePath: chromiumPath,
+      args: [
+        '--no-sandbox',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync'
+      ]
+    })
 })
 after(async () => {
   await browser?.close()
   rmSync(scratch, { recursive: true })
 })
 
-/** A folder with an example and the package, installed from the tarball into a folder that knows nothing else. */
+/** A folder with an example and the package, installed from the tarball into a folder that knows
+ * nothing else. */
 function install(name) {
   const folder = mkdtempSync(join(scratch, `${name}-`))
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
-  execFileSync('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })
+  execFileSync('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', tarball], {
+    cwd: folder
+  })
   cpSync(join(examples, name), folder, { recursive: true })
   return folder
 }
@@ -49,8 +79,13 @@ function stageScript(name = 'script') {
 }
 
 async function openPage(folder, options, body) {
-  const server = await serve(folder, options), page = await browser.newPage(), faults = []
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
+  const server = await serve(folder, options),
+    page = await browser.newPage(),
+    faults = []
+  page.on(
+    'console',
+    (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text())
+  )
   page.on('pageerror', (error) => faults.push(String(error.stack)))
   try {
     await page.goto(server.address)
@@ -66,19 +101,34 @@ async function openPage(folder, options, body) {
 }
 
 async function expectStar(page, why) {
-  await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', undefined, { timeout: 60000 })
+  await page.waitForFunction(
+    () => document.querySelector('#answer').textContent !== 'loading',
+    undefined,
+    { timeout: 60000 }
+  )
   assert.equal(await page.textContent('#answer'), 'star')
   assert.match(await page.textContent('#runtime'), why)
 }
 
 test('every name that the package exports can be imported', () => {
   const names = ['heed', 'heed/demo', 'heed/plot']
-  const script = names.map((name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}')`).join('\n')
-  execFileSync(process.execPath, ['--input-type=module', '-e', `${script}; import.meta.resolve('heed/heed.wasm')`], { cwd: install('node') })
+  const script = names
+    .map(
+      (name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}')`
+    )
+    .join('\n')
+  execFileSync(
+    process.execPath,
+    ['--input-type=module', '-e', `${script}; import.meta.resolve('heed/heed.wasm')`],
+    { cwd: install('node') }
+  )
 })
 
 test('Node: npm pack, npm install, the example', () => {
-  const out = execFileSync(process.execPath, ['main.js'], { cwd: install('node'), encoding: 'utf8' })
+  const out = execFileSync(process.execPath, ['main.js'], {
+    cwd: install('node'),
+    encoding: 'utf8'
+  })
   assert.match(out, /the model says: star/)
   assert.match(out, /patch \d+,\d+: \d+\.\d x uniform/)
 })
@@ -86,20 +136,33 @@ test('Node: npm pack, npm install, the example', () => {
 const withChromium = chromiumPath ? {} : { skip: 'no Chromium here' }
 
 const alone = availableParallelism() === 1
-const whys = new Map([[true, alone ? /WASM (?:relaxed )?SIMD, 1 thread - one thread: this machine has one core/ : /WASM (?:relaxed )?SIMD, (\d+) threads - \1 threads: one a core/],
-  [false, /WASM (?:relaxed )?SIMD, 1 thread - one thread: the page is not cross-origin isolated/]])
+const whys = new Map([
+  [
+    true,
+    alone
+      ? /WASM (?:relaxed )?SIMD, 1 thread - one thread: this machine has one core/
+      : /WASM (?:relaxed )?SIMD, (\d+) threads - \1 threads: one a core/
+  ],
+  [false, /WASM (?:relaxed )?SIMD, 1 thread - one thread: the page is not cross-origin isolated/]
+])
 
 for (const [isolated, why] of whys)
   test(`a script tag in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, () =>
-    openPage(stageScript(), { isolated }, (page) => expectStar(page, why)))
+    openPage(stageScript(), { isolated }, (page) => expectStar(page, why))
+  )
 
-test('a worker of the page’s own in Chromium', withChromium, () => openPage(stageScript('worker'), { isolated: false }, (page) => expectStar(page, /1 thread/)))
+test('a worker of the page’s own in Chromium', withChromium, () =>
+  openPage(stageScript('worker'), { isolated: false }, (page) => expectStar(page, /1 thread/))
+)
 
 test('an <attention-map> in a page of ten lines', withChromium, () => {
   const folder = stageScript('element')
-  for (const part of ['attention-map.js', 'plot'].filter((part) => existsSync(join(site, part)))) cpSync(join(site, part), join(folder, part), { recursive: true })
+  for (const part of ['attention-map.js', 'plot'].filter((part) => existsSync(join(site, part))))
+    cpSync(join(site, part), join(folder, part), { recursive: true })
   return openPage(folder, { isolated: false }, async (page) => {
-    await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', { timeout: 60000 })
+    await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', {
+      timeout: 60000
+    })
   })
 })
 
@@ -107,62 +170,128 @@ for (const isolated of [true, false])
   test(`Vite's bundle in Chromium, ${isolated ? '' : 'not '}isolated`, withChromium, async () => {
     const folder = install('vite')
     symlinkSync(join(tools, 'vite'), join(folder, 'node_modules/vite'))
-    execFileSync(process.execPath, [join(tools, 'vite/bin/vite.js'), 'build', '--logLevel', 'warn'], { cwd: folder })
-    await openPage(join(folder, 'dist'), { isolated }, (page) => expectStar(page, whys.get(isolated)))
+    execFileSync(
+      process.execPath,
+      [join(tools, 'vite/bin/vite.js'), 'build', '--logLevel', 'warn'],
+      { cwd: folder }
+    )
+    await openPage(join(folder, 'dist'), { isolated }, (page) =>
+      expectStar(page, whys.get(isolated))
+    )
   })
 
 for (const isolated of [true, false])
-  test(`in a page, ${isolated ? '' : 'not '}isolated: cancel, use after close, a spoiled model, growth, direct mode`, withChromium, () =>
-    openPage(stageScript(), { isolated }, async (page) => {
-      await expectStar(page, /./)
-      const told = await page.evaluate(async () => {
-        const { createRuntime } = await import('./heed/index.js'), { demoModel } = await import('./heed/demo.js')
-        const status = (promise) => promise.then(() => 'done', (error) => error.status)
-        const runtime = await createRuntime(), model = await runtime.loadModel(demoModel), session = model.createSession({ taps: 'all' })
-        const { image } = await runtime.scene(159), controller = new AbortController(), results = {}
-        await session.ready
-        let layers = 0
-        results.cancel = await status(session.run(image, { signal: controller.signal, onProgress: () => ++layers === 2 && controller.abort() }))
-        const { logits } = await session.run(new ImageData(image.data, image.width)), copy = [...logits]
-        await model.createSession({ batch: 8, taps: 'all' }).ready
-        results.kept = copy.every((x, i) => x === logits[i])
-        const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
-        results.bitmap = (await session.run(bitmap)).logits.every((x, i) => x === logits[i])
-        results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
-        results.response = await status(runtime.loadModel({ weights: await fetch(demoModel.weights), config: await fetch(demoModel.config), preprocessor: await fetch(demoModel.preprocessor) }))
-        results.file = await status(runtime.loadModel({ weights: await (await fetch(demoModel.weights)).blob(), config: await (await fetch(demoModel.config)).blob() }))
-        session.close()
-        results.closed = await status(session.run(image))
-        runtime.close()
-        results.end = await status(runtime.scene(1))
-        const direct = await createRuntime({ worker: false })
-        results.direct = direct.info.worker
-        const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
-        results.same = (await other.run(image)).logits.every((x, i) => x === logits[i])
-        direct.close()
-        return results
+  test(
+    `in a page, ${isolated ? '' : 'not '}isolated: cancel, use after close, a spoiled model, growth, direct mode`,
+    withChromium,
+    () =>
+      openPage(stageScript(), { isolated }, async (page) => {
+        await expectStar(page, /./)
+        const told = await page.evaluate(async () => {
+          const { createRuntime } = await import('./heed/index.js'),
+            { demoModel } = await import('./heed/demo.js')
+          const status = (promise) =>
+            promise.then(
+              () => 'done',
+              (error) => error.status
+            )
+          const runtime = await createRuntime(),
+            model = await runtime.loadModel(demoModel),
+            session = model.createSession({ taps: 'all' })
+          const { image } = await runtime.scene(159),
+            controller = new AbortController(),
+            results = {}
+          await session.ready
+          let layers = 0
+          results.cancel = await status(
+            session.run(image, {
+              signal: controller.signal,
+              onProgress: () => ++layers === 2 && controller.abort()
+            })
+          )
+          const { logits } = await session.run(new ImageData(image.data, image.width)),
+            copy = [...logits]
+          await model.createSession({ batch: 8, taps: 'all' }).ready
+          results.kept = copy.every((x, i) => x === logits[i])
+          const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
+          results.bitmap = (await session.run(bitmap)).logits.every((x, i) => x === logits[i])
+          results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
+          results.response = await status(
+            runtime.loadModel({
+              weights: await fetch(demoModel.weights),
+              config: await fetch(demoModel.config),
+              preprocessor: await fetch(demoModel.preprocessor)
+            })
+          )
+          results.file = await status(
+            runtime.loadModel({
+              weights: await (await fetch(demoModel.weights)).blob(),
+              config: await (await fetch(demoModel.config)).blob()
+            })
+          )
+          session.close()
+          results.closed = await status(session.run(image))
+          runtime.close()
+          results.end = await status(runtime.scene(1))
+          const direct = await createRuntime({ worker: false })
+          results.direct = direct.info.worker
+          const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
+          results.same = (await other.run(image)).logits.every((x, i) => x === logits[i])
+          direct.close()
+          return results
+        })
+        assert.deepEqual(told, {
+          cancel: 'CANCELLED',
+          kept: true,
+          bitmap: true,
+          spoiled: 'INVALID_FILE',
+          response: 'done',
+          file: 'done',
+          closed: 'INVALID_ARGUMENT',
+          end: 'INVALID_ARGUMENT',
+          direct: false,
+          same: true
+        })
       })
-      assert.deepEqual(told, { cancel: 'CANCELLED', kept: true, bitmap: true, spoiled: 'INVALID_FILE', response: 'done', file: 'done', closed: 'INVALID_ARGUMENT', end: 'INVALID_ARGUMENT', direct: false, same: true })
-    }))
+  )
 
 for (const isolated of [true, false])
-  test(`a script tag in Firefox, ${isolated ? '' : 'not '}isolated`, firefoxPath ? {} : { skip: 'no Firefox here' }, async () => {
-    const server = await serve(stageScript(), { isolated })
-    const firefox = await puppeteer.launch({ browser: 'firefox', executablePath: firefoxPath, headless: true }), faults = []
-    try {
-      const page = await firefox.newPage()
-      page.on('console', (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text()))
-      page.on('pageerror', (error) => faults.push(String(error.stack)))
-      await page.goto(server.address)
-      // asked by the clock: a tab that Firefox takes for hidden gets no animation frames, which is what it waits for otherwise
-      await page.waitForFunction(() => document.querySelector('#answer').textContent !== 'loading', { timeout: 60000, polling: 100 })
-      assert.equal(await page.$eval('#answer', (element) => element.textContent), 'star')
-      assert.match(await page.$eval('#runtime', (element) => element.textContent), whys.get(isolated))
-    } catch (error) {
-      error.message += `\n${faults.join('\n')}`
-      throw error
-    } finally {
-      await firefox.close()
-      server.close()
+  test(
+    `a script tag in Firefox, ${isolated ? '' : 'not '}isolated`,
+    firefoxPath ? {} : { skip: 'no Firefox here' },
+    async () => {
+      const server = await serve(stageScript(), { isolated })
+      const firefox = await puppeteer.launch({
+          browser: 'firefox',
+          executablePath: firefoxPath,
+          headless: true
+        }),
+        faults = []
+      try {
+        const page = await firefox.newPage()
+        page.on(
+          'console',
+          (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text())
+        )
+        page.on('pageerror', (error) => faults.push(String(error.stack)))
+        await page.goto(server.address)
+        // asked by the clock: a tab that Firefox takes for hidden gets no animation frames, which
+        // is what it waits for otherwise
+        await page.waitForFunction(
+          () => document.querySelector('#answer').textContent !== 'loading',
+          { timeout: 60000, polling: 100 }
+        )
+        assert.equal(await page.$eval('#answer', (element) => element.textContent), 'star')
+        assert.match(
+          await page.$eval('#runtime', (element) => element.textContent),
+          whys.get(isolated)
+        )
+      } catch (error) {
+        error.message += `\n${faults.join('\n')}`
+        throw error
+      } finally {
+        await firefox.close()
+        server.close()
+      }
     }
-  })
+  )

@@ -1,5 +1,6 @@
-/* More of the explorer in Chromium: comparing, rollout, reverse, keys and their switch, a grid that speaks, forced colours and print, a
- * model of 1,374 tokens whose maps are not all kept, memory over a hundred pictures. */
+/* More of the explorer in Chromium: comparing, rollout, reverse, keys and their switch, a grid that
+ * speaks, forced colours and print, a model of 1,374 tokens whose maps are not all kept, memory
+ * over a hundred pictures. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test, { after, before } from 'node:test'
@@ -11,22 +12,35 @@ before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
 const text = (page, selector) => page.textContent(selector)
-const until = (page, selector, pattern) => page.waitForFunction(([selector, source]) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''), [selector, pattern.source])
+const until = (page, selector, pattern) =>
+  page.waitForFunction(
+    ([selector, source]) =>
+      new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''),
+    [selector, pattern.source]
+  )
 
 test('compare: weights in 4 bits and the scalar module beside the model, a curtain, another picture', async () => {
   const page = await browser.open('#v=compare&h=1')
   const apart = async (other) => {
     await page.selectOption('#view [name=other]', other)
-    await until(page, '#view', new RegExp(`B ${other === 'int4' ? 'weights in 4 bits' : 'the scalar module'}[^]*divergence`))
+    await until(
+      page,
+      '#view',
+      new RegExp(`B ${other === 'int4' ? 'weights in 4 bits' : 'the scalar module'}[^]*divergence`)
+    )
     return Number((await text(page, '#view dl')).match(/divergence([\d.e-]+) nats/)[1])
   }
-  const coarse = await apart('int4'), same = await apart('scalar')
+  const coarse = await apart('int4'),
+    same = await apart('scalar')
   assert.ok(coarse > 1e-4 && coarse < 0.2, `${coarse}`)
   assert.ok(same < 1e-6, `${same}`)
   await page.selectOption('#view [name=shown]', 'swipe')
   await page.focus('#view [name=curtain]')
   await page.keyboard.press('Home')
-  assert.equal(await page.evaluate(() => document.getElementById('view').style.getPropertyValue('--curtain')), '0%')
+  assert.equal(
+    await page.evaluate(() => document.getElementById('view').style.getPropertyValue('--curtain')),
+    '0%'
+  )
   await page.click('#view [name=pin]')
   await page.click('#samples button:nth-child(2)')
   await until(page, '#view figure:nth-child(2)', /Scene 159/)
@@ -35,7 +49,9 @@ test('compare: weights in 4 bits and the scalar module beside the model, a curta
 
 test('compare: the other modules of the runtime, and scores of a stage', async () => {
   const page = await browser.open('#v=compare&h=1')
-  const { simd } = await page.evaluate(async () => (await import('./heed/index.js')).createRuntime({ worker: false }).then(({ info }) => info))
+  const { simd } = await page.evaluate(async () =>
+    (await import('./heed/index.js')).createRuntime({ worker: false }).then(({ info }) => info)
+  )
   assert.equal(await page.locator('#view option[value=simd]').isDisabled(), simd !== 'relaxed')
   if (simd === 'relaxed') {
     await page.selectOption('#view [name=other]', 'simd')
@@ -47,8 +63,15 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
   await until(page, '#view', /All in q·k \/ √D \(ONNX mode 0\); A and B on one scale/)
   await page.selectOption('#view [name=other]', 'pinned')
   await page.click('#view [name=pin]')
-  await page.waitForFunction(() => /divergence0\.0000 nats/.test(document.querySelector('#view dl').textContent))
-  const csv = readFileSync(await (await Promise.all([page.waitForEvent('download'), page.click('#save-csv')]))[0].path(), 'utf8').split('\n').find((line) => line.startsWith('token'))
+  await page.waitForFunction(() =>
+    /divergence0\.0000 nats/.test(document.querySelector('#view dl').textContent)
+  )
+  const csv = readFileSync(
+    await (await Promise.all([page.waitForEvent('download'), page.click('#save-csv')]))[0].path(),
+    'utf8'
+  )
+    .split('\n')
+    .find((line) => line.startsWith('token'))
   assert.match(csv, /^token,name,"A: [^"]*","B: [^"]*","A: [^"]*, scores","B: [^"]*, scores"$/)
   await page.selectOption('#score', 'raw')
   await until(page, '#view', /All in × uniform[^]*B has no scores of this stage/)
@@ -58,22 +81,50 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
 test('each head alone out: heads by what the answer is without them, as runs without them say', async () => {
   const page = await browser.open('#v=intervene', { modules: true })
   await page.click('#view [name=sweep]')
-  await page.waitForSelector('#view .effects:not([hidden]) tbody tr:nth-child(20)', { timeout: 60000 })
-  const rows = await page.locator('#view .effects tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)))
+  await page.waitForSelector('#view .effects:not([hidden]) tbody tr:nth-child(20)', {
+    timeout: 60000
+  })
+  const rows = await page
+    .locator('#view .effects tbody tr')
+    .evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)))
   const expected = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), { softmax } = await import('./maps.js'), { divergence } = await import('./apart.js'), engine = await createEngine(), { image } = await engine.scene(159)
-    const whole = softmax((await engine.run(image)).logits), found = {}
-    for (const off of ['0.2', '3.0', '4.1']) found[off] = divergence(whole, softmax((await engine.run(image, { changes: { ...unchanged, off: [off] } })).logits))
+    const { createEngine } = await import('./engine.js'),
+      { unchanged } = await import('./changes.js'),
+      { softmax } = await import('./maps.js'),
+      { divergence } = await import('./apart.js'),
+      engine = await createEngine(),
+      { image } = await engine.scene(159)
+    const whole = softmax((await engine.run(image)).logits),
+      found = {}
+    for (const off of ['0.2', '3.0', '4.1'])
+      found[off] = divergence(
+        whole,
+        softmax((await engine.run(image, { changes: { ...unchanged, off: [off] } })).logits)
+      )
     return found
   })
   const apart = rows.map((row) => Number(row[2]))
-  assert.deepEqual(apart, [...apart].sort((a, b) => a - b))
+  assert.deepEqual(
+    apart,
+    [...apart].sort((a, b) => a - b)
+  )
   for (const [name, value] of Object.entries(expected)) {
-    const [, , shown] = rows.find(([head]) => head === name.replace(/(\d)\.(\d)/, 'layer $1, head $2'))
-    assert.ok(Math.abs(Number(shown) - value) <= Math.max(1e-4, value * 0.06), `${name}: ${shown}, expected ${value}`)
+    const [, , shown] = rows.find(
+      ([head]) => head === name.replace(/(\d)\.(\d)/, 'layer $1, head $2')
+    )
+    assert.ok(
+      Math.abs(Number(shown) - value) <= Math.max(1e-4, value * 0.06),
+      `${name}: ${shown}, expected ${value}`
+    )
   }
   const place = (row) => /layer (\d), head (\d)/.exec(row[0]).slice(1).join('.')
-  await until(page, '#view', new RegExp(`Least important: without ${place(rows[0])} the answer changes least .* without ${place(rows.at(-1))} it changes most`))
+  await until(
+    page,
+    '#view',
+    new RegExp(
+      `Least important: without ${place(rows[0])} the answer changes least .* without ${place(rows.at(-1))} it changes most`
+    )
+  )
   await page.click('#view .effects tbody tr:last-child button')
   await until(page, '#stage-title', new RegExp(`^${rows.at(-1)[0].replace('layer', 'Layer')}:`))
   await page.click('#view [data-key="0.2"]')
@@ -83,7 +134,10 @@ test('each head alone out: heads by what the answer is without them, as runs wit
 
 test('what is said stays true: of a column, of a mean whose one head is out, of saved scores', async () => {
   const page = await browser.open('#r=1')
-  assert.deepEqual([await text(page, '#numbers-title'), await text(page, '#most-title')], ['Numbers of this column', 'Most attention from'])
+  assert.deepEqual(
+    [await text(page, '#numbers-title'), await text(page, '#most-title')],
+    ['Numbers of this column', 'Most attention from']
+  )
   assert.match(await text(page, '#facts'), /^Mean of all queries[^]*that is[^]*× uniform/)
   assert.ok(!/ln N/.test(await text(page, '#facts')))
   await page.evaluate(() => (location.hash = '#p=masked&h=mean&x=3.1'))
@@ -91,27 +145,47 @@ test('what is said stays true: of a column, of a mean whose one head is out, of 
   await page.evaluate(() => (location.hash = '#v=matrix&p=raw'))
   await until(page, '#caption', /q·k, not scaled/)
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
-  const [, first] = readFileSync(await download.path(), 'utf8').split('\n').filter((line) => !line.startsWith('#'))
-  assert.ok(Math.abs(first.split(',').slice(1).reduce((sum, score) => sum + Number(score), 0)) > 2, 'scores, not weights that sum to 1')
+  const [, first] = readFileSync(await download.path(), 'utf8')
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+  assert.ok(
+    Math.abs(
+      first
+        .split(',')
+        .slice(1)
+        .reduce((sum, score) => sum + Number(score), 0)
+    ) > 2,
+    'scores, not weights that sum to 1'
+  )
   await finish(page)
 })
 
 test('on a wide screen the statistics stand beside the maps of all heads: a dot chooses, the filter fades', async () => {
   const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
   await page.waitForSelector('#view .beside circle:nth-of-type(20)')
-  const grid = await page.locator('#view .heads-grid').boundingBox(), dots = await page.locator('#view .beside').boundingBox()
-  assert.ok(grid.width > 350 && dots.x >= grid.x + grid.width && dots.y < grid.y, `${dots.x}, ${grid.x + grid.width}`)
+  const grid = await page.locator('#view .heads-grid').boundingBox(),
+    dots = await page.locator('#view .beside').boundingBox()
+  assert.ok(
+    grid.width > 350 && dots.x >= grid.x + grid.width && dots.y < grid.y,
+    `${dots.x}, ${grid.x + grid.width}`
+  )
   await page.locator('#view .beside circle[data-index="6"]').click()
   await until(page, '#stage-title', /^Layer 1, head 2:/)
   assert.equal(await page.getAttribute('#view .beside circle.chosen', 'data-index'), '6')
   await page.selectOption('#view .beside [name=x]', 'layer')
   await page.selectOption('#view .beside [name=y]', 'top5')
-  const xs = await page.locator('#view .beside circle').evaluateAll((dots) => dots.map((dot) => dot.getAttribute('cx')))
-  assert.deepEqual(xs, xs.map((_, i) => xs[i - (i % 4)]))
+  const xs = await page
+    .locator('#view .beside circle')
+    .evaluateAll((dots) => dots.map((dot) => dot.getAttribute('cx')))
+  assert.deepEqual(
+    xs,
+    xs.map((_, i) => xs[i - (i % 4)])
+  )
   assert.equal(new Set(xs).size, 5)
   await page.fill('#view [name=filter]', 'top5 > 50 %, layer > 1')
   await page.waitForFunction(() => document.querySelectorAll('#view .beside .faint').length >= 8)
-  const faint = await page.locator('#view .beside .faint').count(), [, shown] = /^(\d+) of 20 heads/.exec(await text(page, '#view .hint'))
+  const faint = await page.locator('#view .beside .faint').count(),
+    [, shown] = /^(\d+) of 20 heads/.exec(await text(page, '#view .hint'))
   assert.equal(faint, 20 - Number(shown) - 1) // the chosen head, of layer 1, has its ring instead
   await page.click('#tab-matrix')
   await page.waitForSelector('#view .matrix')
@@ -120,12 +194,19 @@ test('on a wide screen the statistics stand beside the maps of all heads: a dot 
 })
 
 test('matrix: the other patch of the pair is ringed in the picture; who looks here is a column', async () => {
-  const page = await browser.open('#v=matrix&q=3.9'), ring = (row, column) => page.waitForFunction((d) => document.querySelector('#marks .ring.over')?.getAttribute('d') === d, `M${column} ${row}h1v1h-1z`)
+  const page = await browser.open('#v=matrix&q=3.9'),
+    ring = (row, column) =>
+      page.waitForFunction(
+        (d) => document.querySelector('#marks .ring.over')?.getAttribute('d') === d,
+        `M${column} ${row}h1v1h-1z`
+      )
   await page.focus('.matrix')
   await page.keyboard.press('ArrowRight')
   await ring(3, 10)
   await page.click('#reverse')
-  await page.waitForFunction(() => /^M0 53\.5H197M52\.5 0V197$/.test(document.querySelector('.matrix .over').getAttribute('d'))) // token 52 is the key now
+  await page.waitForFunction(() =>
+    /^M0 53\.5H197M52\.5 0V197$/.test(document.querySelector('.matrix .over').getAttribute('d'))
+  ) // token 52 is the key now
   await until(page, '#matrix-said', /^patch \(3, 10\) to patch \(3, 9\): /)
   await page.focus('.matrix')
   await page.keyboard.press('ArrowDown')
@@ -139,29 +220,40 @@ test('matrix: the other patch of the pair is ringed in the picture; who looks he
 })
 
 test('a shape is turned with Shift held; its maps follow', async () => {
-  const page = await browser.open('#v=scene'), box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+  const page = await browser.open('#v=scene'),
+    box = await page.locator('#patches').boundingBox(),
+    at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
   await page.mouse.move(...at(170, 60)) // the violet star of scene 159
   await page.keyboard.down('Shift')
   await page.mouse.down()
   await page.mouse.up()
-  const before = Number(await page.inputValue('#view [name=angle]')), place = await page.inputValue('#view [name=x]')
+  const before = Number(await page.inputValue('#view [name=angle]')),
+    place = await page.inputValue('#view [name=x]')
   await page.mouse.down()
   await page.mouse.move(...at(180, 40), { steps: 3 })
   await page.mouse.up()
   await page.keyboard.up('Shift')
-  await page.waitForFunction((before) => Math.abs(Number(document.querySelector('#view [name=angle]').value) - before) > 5, before)
+  await page.waitForFunction(
+    (before) => Math.abs(Number(document.querySelector('#view [name=angle]').value) - before) > 5,
+    before
+  )
   assert.equal(await page.inputValue('#view [name=x]'), place)
   await until(page, '#status', /^Your scene/)
   await finish(page)
 })
 
 test('rollout: discarding changes it, playing walks the layers', async () => {
-  const page = await browser.open('#v=rollout'), caption = await text(page, '#caption')
+  const page = await browser.open('#v=rollout'),
+    caption = await text(page, '#caption')
   await page.fill('#view [name=discard]', '0.9')
-  await page.waitForFunction((caption) => document.getElementById('caption').textContent !== caption, caption)
+  await page.waitForFunction(
+    (caption) => document.getElementById('caption').textContent !== caption,
+    caption
+  )
   await page.waitForFunction(() => location.hash === '#v=rollout&g=0.9')
   await page.click('#view [name=play]')
-  for (const last of [0, 1]) await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
+  for (const last of [0, 1])
+    await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
   await page.click('#view [name=play]')
   await finish(page, 'explorer-rollout')
 })
@@ -177,7 +269,9 @@ test('rollout with less motion: a press takes the last layer one on, and round',
 })
 
 test('letter keys: heads out and back, swap, back; off by a switch, which is remembered', async () => {
-  const page = await browser.open(), press = (...keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
+  const page = await browser.open(),
+    press = (...keys) =>
+      keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
   await page.focus('#patches [tabindex="0"]')
   await press('h')
   await until(page, '#stage-title', /without 3\.0/)
@@ -207,7 +301,10 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
 })
 
 test('pins: rows with notes, shown again, compared, removed, kept in the session file; by keyboard', async () => {
-  const page = await browser.open('#q=3.4&s=7'), press = async (...keys) => { for (const key of keys) await page.keyboard.press(key) }
+  const page = await browser.open('#q=3.4&s=7'),
+    press = async (...keys) => {
+      for (const key of keys) await page.keyboard.press(key)
+    }
   await page.focus('#patches [tabindex="0"]')
   await press('p', '.', 'p', 'p') // the last one is there already
   await page.waitForSelector('#pins li:nth-child(2)')
@@ -220,26 +317,56 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   await press('Tab', 'Enter') // Show
   await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
   await until(page, '#stage-title', /^Layer 3, head 0: from patch \(3, 4\)/)
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')]), session = JSON.parse(readFileSync(await download.path()))
-  assert.deepEqual(session.pins.map(({ title, note, b }) => [title, note, b])[0], ['Layer 3, head 0: from patch (3, 4)', 'finds its twin', false])
-  assert.deepEqual(session.pins.map(({ b, scene }) => [b, scene]), [[false, 7], [false, 7], [true, 42]])
+  const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('#save-session')
+    ]),
+    session = JSON.parse(readFileSync(await download.path()))
+  assert.deepEqual(session.pins.map(({ title, note, b }) => [title, note, b])[0], [
+    'Layer 3, head 0: from patch (3, 4)',
+    'finds its twin',
+    false
+  ])
+  assert.deepEqual(
+    session.pins.map(({ b, scene }) => [b, scene]),
+    [
+      [false, 7],
+      [false, 7],
+      [true, 42]
+    ]
+  )
   await page.click('#pins li:nth-child(3) button:nth-child(2)')
   await until(page, '#view figure:nth-child(2)', /Scene 42/)
   const [table] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
-  assert.match(readFileSync(await table.path(), 'utf8'), /^token,name,"A: Layer 3, head 0: from patch \(3, 4\)","B: [^"]*","pin: [^"]*; Scene 7, Demo model[^"]*; finds its twin"/m)
+  assert.match(
+    readFileSync(await table.path(), 'utf8'),
+    /^token,name,"A: Layer 3, head 0: from patch \(3, 4\)","B: [^"]*","pin: [^"]*; Scene 7, Demo model[^"]*; finds its twin"/m
+  )
   for (let i = 0; i < 3; i++) await page.click('#pins li:last-child button:last-child')
   await page.waitForSelector('#pins', { state: 'hidden' })
   assert.equal(await page.evaluate(() => document.activeElement.id), 'pin')
-  const open = (session) => page.setInputFiles('#model-files', { name: 'own.json', mimeType: '', buffer: Buffer.from(JSON.stringify(session)) })
+  const open = (session) =>
+    page.setInputFiles('#model-files', {
+      name: 'own.json',
+      mimeType: '',
+      buffer: Buffer.from(JSON.stringify(session))
+    })
   await open(session)
   await page.waitForSelector('#pins li:nth-child(3)')
   assert.equal(await page.inputValue('#pins li:nth-child(1) input'), 'finds its twin')
-  assert.equal(await page.getAttribute('#pins li:nth-child(3) button:nth-child(2)', 'aria-pressed'), 'true')
+  assert.equal(
+    await page.getAttribute('#pins li:nth-child(3) button:nth-child(2)', 'aria-pressed'),
+    'true'
+  )
   await page.click('#pins li:nth-child(3) button:nth-child(1)')
   await until(page, '#status', /^Scene 42/)
   session.pins[1].row.pop()
   await open(session)
-  await until(page, '#error-text', /^Pin 2 of this session cannot be read \(expected a row of 197 numbers/)
+  await until(
+    page,
+    '#error-text',
+    /^Pin 2 of this session cannot be read \(expected a row of 197 numbers/
+  )
   await page.click('#error-close')
   const { pins, pictures, ...old } = session
   await open(old) // as they were written before there were pins
@@ -250,8 +377,20 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
 
 test('a grid that speaks: place, share, times uniform; a sentence when the query changes', async () => {
   const page = await browser.open()
-  await page.waitForFunction(() => [...document.querySelectorAll('#patches button')].every((cell) => /^row \d+, column \d+, (< )?[\d.]+ %, [\d.e-]+ times uniform$/.test(cell.getAttribute('aria-label'))))
-  assert.equal(await page.locator('#patches button').nth(10 * 14 + 1).getAttribute('aria-label'), 'row 10, column 1, 19.9 %, 39.2 times uniform')
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('#patches button')].every((cell) =>
+      /^row \d+, column \d+, (< )?[\d.]+ %, [\d.e-]+ times uniform$/.test(
+        cell.getAttribute('aria-label')
+      )
+    )
+  )
+  assert.equal(
+    await page
+      .locator('#patches button')
+      .nth(10 * 14 + 1)
+      .getAttribute('aria-label'),
+    'row 10, column 1, 19.9 %, 39.2 times uniform'
+  )
   await page.focus('#patches [tabindex="0"]')
   await page.keyboard.press('ArrowDown')
   await until(page, '#spoken', /patch \(3, 10\)/)
@@ -259,10 +398,16 @@ test('a grid that speaks: place, share, times uniform; a sentence when the query
 })
 
 test('forced colours, less motion, print and a large screen', async () => {
-  const page = await browser.open('', { viewport: { width: 3840, height: 2160 }, forcedColors: 'active', reducedMotion: 'reduce' })
+  const page = await browser.open('', {
+    viewport: { width: 3840, height: 2160 },
+    forcedColors: 'active',
+    reducedMotion: 'reduce'
+  })
   assert.ok((await page.locator('#frame').boundingBox()).width > 600)
   await page.emulateMedia({ forcedColors: 'none' })
-  await page.screenshot({ path: new URL('../../build/web/screenshots/explorer-4k.png', import.meta.url).pathname })
+  await page.screenshot({
+    path: new URL('../../build/web/screenshots/explorer-4k.png', import.meta.url).pathname
+  })
   await page.emulateMedia({ media: 'print' })
   assert.equal(await page.isVisible('#samples'), false)
   assert.equal(await page.isVisible('#caption'), true)
@@ -294,15 +439,22 @@ test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, wit
   await page.click('#fit [data-fit=whole]')
   await page.click('#stale')
   await page.waitForSelector('#stale', { state: 'hidden', timeout: 60000 })
-  await page.waitForFunction(() => !document.body.classList.contains('dim') && location.hash.includes('m=whole'))
+  await page.waitForFunction(
+    () => !document.body.classList.contains('dim') && location.hash.includes('m=whole')
+  )
   await finish(page, 'explorer-1374')
 })
 
 test('loading is stopped, and tried again; what is built in stays', async () => {
   const page = await browser.open('', { ready: false })
-  await page.route('**/model.safetensors', async (route) => { await new Promise((done) => setTimeout(done, 4000)); await route.continue().catch(() => {}) })
+  await page.route('**/model.safetensors', async (route) => {
+    await new Promise((done) => setTimeout(done, 4000))
+    await route.continue().catch(() => {})
+  })
   await page.goto(browser.address)
-  await page.waitForFunction(() => /^Loading: 0\.[1-9] of [12]\.\d MB$/.test(document.getElementById('status').textContent)) // code and module are there, the weights not
+  await page.waitForFunction(() =>
+    /^Loading: 0\.[1-9] of [12]\.\d MB$/.test(document.getElementById('status').textContent)
+  ) // code and module are there, the weights not
   const share = await page.evaluate(() => document.getElementById('progress').value)
   assert.ok(share > 0.05 && share < 0.5, `${share}`)
   await page.click('#stop')
@@ -317,11 +469,15 @@ test('loading is stopped, and tried again; what is built in stays', async () => 
 })
 
 test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom keeps the crosshair in sight', async () => {
-  const page = await browser.open('#v=matrix'), at = async (token, key) => { const box = await page.locator('.matrix canvas').boundingBox(); return [box.x + (box.width * (key + 0.5)) / 197, box.y + (box.height * (token + 0.5)) / 197] }
+  const page = await browser.open('#v=matrix'),
+    at = async (token, key) => {
+      const box = await page.locator('.matrix canvas').boundingBox()
+      return [box.x + (box.width * (key + 0.5)) / 197, box.y + (box.height * (token + 0.5)) / 197]
+    }
   await page.selectOption('#view [name=brush]', '1')
-  await page.mouse.move(...await at(40, 100))
+  await page.mouse.move(...(await at(40, 100)))
   await page.mouse.down()
-  await page.mouse.move(...await at(40, 101))
+  await page.mouse.move(...(await at(40, 101)))
   await page.mouse.up()
   await page.waitForFunction(() => location.hash.includes('u=40.100_40.101'))
   await until(page, '#stage-title', /2 pairs cut/)
@@ -330,7 +486,7 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
   await page.selectOption('#view [name=zoom]', '4')
   await page.mouse.move(5, 5)
   await page.selectOption('#view [name=brush]', '0')
-  await page.mouse.click(...await at(40, 100))
+  await page.mouse.click(...(await at(40, 100)))
   await page.selectOption('#view [name=brush]', '1')
   await page.focus('.matrix')
   await page.keyboard.press('ArrowRight')
@@ -344,14 +500,36 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
 
 test('weights times the lengths of values: the softmax’s row, longer or shorter by what each key gives; in every view', async () => {
   const page = await browser.open('#p=value', { modules: true })
-  assert.match(await text(page, '#caption'), /weight × \|v\|: patch \(2, 10\) scores tokens from 0\.00 to [\d.]+, highest at patch \(1?\d, \d\)/)
+  assert.match(
+    await text(page, '#caption'),
+    /weight × \|v\|: patch \(2, 10\) scores tokens from 0\.00 to [\d.]+, highest at patch \(1?\d, \d\)/
+  )
   assert.equal(await text(page, '#bar-label'), 'weight × |v|')
   const apart = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'), engine = await createEngine(), { image } = await engine.scene(7)
-    const { values } = await engine.run(image), { data, shape } = values['layer.3.value'], size = shape[3], tokens = shape[2]
-    const length = (head, key) => Math.sqrt(data.slice((head * tokens + key) * size, (head * tokens + key + 1) * size).reduce((sum, v) => sum + v * v, 0))
-    const off = (at, of) => { const plain = engine.row(at), found = engine.row({ ...at, score: 'value' }); return Math.max(...found.map((value, i) => Math.abs(value - plain[i] * length(at.head, of ?? i)))) }
-    return [off({ layer: 3, head: 2, token: 40 }), off({ layer: 3, head: 1, token: 77, reverse: true }, 77)]
+    const { createEngine } = await import('./engine.js'),
+      engine = await createEngine(),
+      { image } = await engine.scene(7)
+    const { values } = await engine.run(image),
+      { data, shape } = values['layer.3.value'],
+      size = shape[3],
+      tokens = shape[2]
+    const length = (head, key) =>
+      Math.sqrt(
+        data
+          .slice((head * tokens + key) * size, (head * tokens + key + 1) * size)
+          .reduce((sum, v) => sum + v * v, 0)
+      )
+    const off = (at, of) => {
+      const plain = engine.row(at),
+        found = engine.row({ ...at, score: 'value' })
+      return Math.max(
+        ...found.map((value, i) => Math.abs(value - plain[i] * length(at.head, of ?? i)))
+      )
+    }
+    return [
+      off({ layer: 3, head: 2, token: 40 }),
+      off({ layer: 3, head: 1, token: 77, reverse: true }, 77)
+    ]
   })
   for (const value of apart) assert.ok(value < 1e-5, `${value}`)
   await page.keyboard.press('Tab')
@@ -363,23 +541,50 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
 test('a head gives a share: none of it is the head taken out, half is between, in every layer', async () => {
   const page = await browser.open('#v=intervene', { modules: true })
   const apart = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), engine = await createEngine(), { image } = await engine.scene(7)
-    const logits = async (changes) => Array.from((await engine.run(image, { changes: { ...unchanged, ...changes } })).logits), plain = await logits({})
+    const { createEngine } = await import('./engine.js'),
+      { unchanged } = await import('./changes.js'),
+      engine = await createEngine(),
+      { image } = await engine.scene(7)
+    const logits = async (changes) =>
+        Array.from((await engine.run(image, { changes: { ...unchanged, ...changes } })).logits),
+      plain = await logits({})
     const off = (a, b) => Math.max(...a.map((value, i) => Math.abs(value - b[i])))
     const found = []
-    for (const head of ['0.1', '4.2']) found.push([off(await logits({ gains: [`${head}.0`] }), await logits({ off: [head] })), off(plain, await logits({ gains: [`${head}.50`] }))])
+    for (const head of ['0.1', '4.2'])
+      found.push([
+        off(await logits({ gains: [`${head}.0`] }), await logits({ off: [head] })),
+        off(plain, await logits({ gains: [`${head}.50`] }))
+      ])
     return [...found, off(plain, await logits({}))]
   })
-  for (const [none, half] of apart.slice(0, 2)) assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
-  const differ = await page.evaluate(async () => { // runs that go on from a layer, against whole ones: another picture before each
-    const { createEngine } = await import('./engine.js'), { unchanged } = await import('./changes.js'), [engine, fresh] = await Promise.all([createEngine(), createEngine()])
-    const [{ image }, { image: other }] = await Promise.all([engine.scene(7), engine.scene(8)]), wrong = []
-    const steps = [{ gains: ['4.0.50'] }, { gains: ['4.0.50', '2.1.0'] }, { gains: ['2.1.0'], off: ['3.3'] }, { gains: ['2.1.0'], off: ['3.3'] }, { dropped: [7] }, { off: ['1.0'], how: 'mean' }, {}, { off: ['4.0'] }]
+  for (const [none, half] of apart.slice(0, 2))
+    assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
+  const differ = await page.evaluate(async () => {
+    // runs that go on from a layer, against whole ones: another picture before each
+    const { createEngine } = await import('./engine.js'),
+      { unchanged } = await import('./changes.js'),
+      [engine, fresh] = await Promise.all([createEngine(), createEngine()])
+    const [{ image }, { image: other }] = await Promise.all([engine.scene(7), engine.scene(8)]),
+      wrong = []
+    const steps = [
+      { gains: ['4.0.50'] },
+      { gains: ['4.0.50', '2.1.0'] },
+      { gains: ['2.1.0'], off: ['3.3'] },
+      { gains: ['2.1.0'], off: ['3.3'] },
+      { dropped: [7] },
+      { off: ['1.0'], how: 'mean' },
+      {},
+      { off: ['4.0'] }
+    ]
     for (const [i, step] of steps.entries()) {
       const changes = { ...unchanged, ...step }
       await fresh.run(other, { changes })
       const [a, b] = [await engine.run(image, { changes }), await fresh.run(image, { changes })]
-      if (a.logits.some((logit, j) => logit !== b.logits[j]) || a.attention.some((layer, l) => layer.some((weight, j) => weight !== b.attention[l][j]))) wrong.push(i)
+      if (
+        a.logits.some((logit, j) => logit !== b.logits[j]) ||
+        a.attention.some((layer, l) => layer.some((weight, j) => weight !== b.attention[l][j]))
+      )
+        wrong.push(i)
     }
     return wrong
   })
@@ -395,7 +600,10 @@ test('a head gives a share: none of it is the head taken out, half is between, i
 
 test('Shift and a press make a patch B of the comparison', async () => {
   const page = await browser.open()
-  await page.locator('#patches button').nth(5 * 14 + 5).click({ modifiers: ['Shift'] })
+  await page
+    .locator('#patches button')
+    .nth(5 * 14 + 5)
+    .click({ modifiers: ['Shift'] })
   await until(page, '#view', /B Layer 3, head 0: from patch \(5, 5\)[^]*divergence/)
   await page.mouse.move(5, 5)
   await until(page, '#stage-title', /^Layer 3, head 0: from patch \(2, 10\)$/)
@@ -403,14 +611,19 @@ test('Shift and a press make a patch B of the comparison', async () => {
 })
 
 test('memory is flat over a hundred pictures', async () => {
-  const page = await browser.open(), client = await page.context().newCDPSession(page)
+  const page = await browser.open(),
+    client = await page.context().newCDPSession(page)
   const change = async (count) => {
     for (let i = 0; i < count; i++) {
       await page.click(`#samples button:nth-child(${1 + (i % 4)})`)
-      await page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(`${name}:`), `Scene ${[159, 7, 42, 1009][i % 4]}`)
+      await page.waitForFunction(
+        (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
+        `Scene ${[159, 7, 42, 1009][i % 4]}`
+      )
     }
     const sizes = []
-    for (let i = 0; i < 4; i++) { // the last picture's statistics may be on their way, and hold its maps
+    for (let i = 0; i < 4; i++) {
+      // the last picture's statistics may be on their way, and hold its maps
       await page.waitForTimeout(100)
       await client.send('HeapProfiler.collectGarbage')
       const { usedSize, backingStorageSize = 0 } = await client.send('Runtime.getHeapUsage')
@@ -419,24 +632,36 @@ test('memory is flat over a hundred pictures', async () => {
     return Math.min(...sizes)
   }
   await page.waitForSelector('#model-origin button') // the weights are hashed once there is time for it
-  const before = await change(8), now = await change(100)
+  const before = await change(8),
+    now = await change(100)
   console.log(`${before.toFixed(2)} MB, ${now.toFixed(2)} MB after a hundred pictures`)
   assert.ok(now - before < 1, `${before} MB, then ${now} MB`)
   await finish(page)
 })
 
 /* Share of a canvas's pixels that have the last colour of cividis. */
-const shareAtEnd = (page, selector) => page.evaluate((selector) => {
-  const canvas = document.querySelector(selector), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-  let end = 0
-  for (let i = 0; i < data.length; i += 4) end += data[i + 3] > 0 && data[i] === 254 && data[i + 1] === 232 && data[i + 2] === 56
-  return end / (canvas.width * canvas.height)
-}, selector)
+const shareAtEnd = (page, selector) =>
+  page.evaluate((selector) => {
+    const canvas = document.querySelector(selector),
+      { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    let end = 0
+    for (let i = 0; i < data.length; i += 4)
+      end += data[i + 3] > 0 && data[i] === 254 && data[i + 1] === 232 && data[i + 2] === 56
+    return end / (canvas.width * canvas.height)
+  }, selector)
 
 /* The labels of a bar, which may not meet. */
 async function labelsOf(page, selector) {
-  const labels = await page.locator(`${selector} span`).evaluateAll((spans) => spans.map((span) => { const { left, right, height } = span.getBoundingClientRect(); return { text: span.textContent, left, right, height } }))
-  labels.slice(1).forEach(({ text, left, height }, i) => { assert.ok(left > labels[i].right, `${selector}: ${labels[i].text} and ${text}`); assert.equal(height, labels[i].height) })
+  const labels = await page.locator(`${selector} span`).evaluateAll((spans) =>
+    spans.map((span) => {
+      const { left, right, height } = span.getBoundingClientRect()
+      return { text: span.textContent, left, right, height }
+    })
+  )
+  labels.slice(1).forEach(({ text, left, height }, i) => {
+    assert.ok(left > labels[i].right, `${selector}: ${labels[i].text} and ${text}`)
+    assert.equal(height, labels[i].height)
+  })
   return labels.map(({ text }) => text)
 }
 
@@ -446,20 +671,35 @@ test('where patches have next to nothing nothing shines: the bar has a floor, th
   assert.equal(await page.textContent('#elsewhere'), '100.0 % on CLS')
   assert.equal(await shareAtEnd(page, '#map'), 0)
   assert.deepEqual(await labelsOf(page, '#view .ticks'), ['0', '5', '10', '≥ 15.3'])
-  assert.ok(await shareAtEnd(page, '#heads-canvas') < 0.1, 'heads')
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-svg')]), svg = readFileSync(await download.path(), 'utf8')
-  for (const part of ['>100.0 % on CLS</text>', '>4</text>', '>≥ 15.3</text>']) assert.ok(svg.includes(part), part)
+  assert.ok((await shareAtEnd(page, '#heads-canvas')) < 0.1, 'heads')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-svg')]),
+    svg = readFileSync(await download.path(), 'utf8')
+  for (const part of ['>100.0 % on CLS</text>', '>4</text>', '>≥ 15.3</text>'])
+    assert.ok(svg.includes(part), part)
   await page.click('#tab-matrix')
-  await page.waitForFunction(() => document.querySelector('#view .matrix') && document.querySelector('#view .ticks span'))
+  await page.waitForFunction(
+    () => document.querySelector('#view .matrix') && document.querySelector('#view .ticks span')
+  )
   const ends = await labelsOf(page, '#view .ticks')
-  assert.ok(ends.length > 3 && /^≥ [\d.]+$/.test(ends.at(-1)) && Number(ends.at(-1).slice(2)) > 4, ends.join())
+  assert.ok(
+    ends.length > 3 && /^≥ [\d.]+$/.test(ends.at(-1)) && Number(ends.at(-1).slice(2)) > 4,
+    ends.join()
+  )
   await page.focus('#patches [tabindex="0"]')
   for (const key of ['ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
   await until(page, '#stage-title', /\(4, 12\)/)
   assert.deepEqual(await labelsOf(page, '#view .ticks'), ends, 'the matrix stays as it is')
-  for (const [kind, last] of [['share', '2.03 %'], ['log', '4'], ['all', null], ['own', '1']]) {
+  for (const [kind, last] of [
+    ['share', '2.03 %'],
+    ['log', '4'],
+    ['all', null],
+    ['own', '1']
+  ]) {
     await page.selectOption('#scale', kind)
-    await page.waitForFunction((label) => document.getElementById('bar-label').textContent === label, await page.locator('#scale option:checked').textContent())
+    await page.waitForFunction(
+      (label) => document.getElementById('bar-label').textContent === label,
+      await page.locator('#scale option:checked').textContent()
+    )
     const labels = await labelsOf(page, '#ticks')
     if (last) assert.equal(labels.at(-1), last, kind)
   }
@@ -470,30 +710,44 @@ test('words on the picture: none where patches have the weight, others for a hea
   const page = await browser.open()
   assert.equal(await page.textContent('#elsewhere'), '')
   assert.equal(await page.isVisible('#elsewhere'), false)
-  await page.evaluate(() => { location.hash = '#x=3.0' })
+  await page.evaluate(() => {
+    location.hash = '#x=3.0'
+  })
   await until(page, '#elsewhere', /^no weight on any token$/)
   assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '1', '2', '3', '4'])
-  await page.evaluate(() => { location.hash = '#l=1' })
+  await page.evaluate(() => {
+    location.hash = '#l=1'
+  })
   await until(page, '#elsewhere', /^9\d\.\d % on itself$/)
   await finish(page)
 })
 
 test('<attention-map> has the same words on its picture', async () => {
-  const page = await browser.open('embed.html', { ready: false }), dark = () => page.evaluate(() => {
-    const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d')
-    context.drawImage(document.querySelector('attention-map canvas'), -11, -11)
-    const { data } = context.getImageData(0, 0, 1, 1)
-    return Math.max(data[0], data[1], data[2])
-  })
-  const drawn = (query) => page.evaluate((query) => new Promise((done) => {
-    const element = document.querySelector('attention-map')
-    element.addEventListener('drawn', () => done(), { once: true })
-    element.setAttribute('query', query)
-  }), query)
+  const page = await browser.open('embed.html', { ready: false }),
+    dark = () =>
+      page.evaluate(() => {
+        const context = Object.assign(document.createElement('canvas'), {
+          width: 1,
+          height: 1
+        }).getContext('2d')
+        context.drawImage(document.querySelector('attention-map canvas'), -11, -11)
+        const { data } = context.getImageData(0, 0, 1, 1)
+        return Math.max(data[0], data[1], data[2])
+      })
+  const drawn = (query) =>
+    page.evaluate(
+      (query) =>
+        new Promise((done) => {
+          const element = document.querySelector('attention-map')
+          element.addEventListener('drawn', () => done(), { once: true })
+          element.setAttribute('query', query)
+        }),
+      query
+    )
   await page.waitForSelector('attention-map canvas[aria-label*="× uniform"]', { timeout: 60000 })
   await drawn('2,11')
-  assert.ok(await dark() > 100)
+  assert.ok((await dark()) > 100)
   await drawn('6,12')
-  assert.ok(await dark() < 60)
+  assert.ok((await dark()) < 60)
   await finish(page)
 })

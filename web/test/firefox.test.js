@@ -1,5 +1,6 @@
-/* Each page in Firefox: its main path by mouse, and by keyboard alone; on a phone and a desk, light and dark, nothing sticks out and axe finds no
- * violation; its console stays empty. One browser for all. */
+/* Each page in Firefox: its main path by mouse, and by keyboard alone; on a phone and a desk, light
+ * and dark, nothing sticks out and axe finds no violation; its console stays empty. One browser for
+ * all. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,7 +10,8 @@ import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
 import { serve } from '../serve.js'
 
-const executablePath = process.env.HEED_FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
+const executablePath =
+  process.env.HEED_FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
 const inFirefox = executablePath ? {} : { skip: 'no Firefox here' }
 const patience = 90000
 const threadsSaid = availableParallelism() > 1 ? /\d+ threads: one a core/ : /one core/
@@ -19,7 +21,12 @@ let firefox, server
 before(async () => {
   if (!executablePath) return
   server = await serve(site)
-  firefox = await puppeteer.launch({ browser: 'firefox', executablePath, headless: true, protocolTimeout: 180000 })
+  firefox = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath,
+    headless: true,
+    protocolTimeout: 180000
+  })
 })
 after(async () => {
   await firefox?.close()
@@ -28,10 +35,15 @@ after(async () => {
 
 /* Opens a page, calls use(page, until), and looks that nothing was said or thrown. */
 async function visit(path, use) {
-  const page = await firefox.newPage(), faults = []
-  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text()))
+  const page = await firefox.newPage(),
+    faults = []
+  page.on(
+    'console',
+    (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text())
+  )
   page.on('pageerror', (error) => faults.push(String(error.stack ?? error)))
-  const until = (condition, ...args) => page.waitForFunction(condition, { timeout: patience, polling: 100 }, ...args)
+  const until = (condition, ...args) =>
+    page.waitForFunction(condition, { timeout: patience, polling: 100 }, ...args)
   try {
     await page.setViewport({ width: 1366, height: 768 })
     await page.goto(server.address + path)
@@ -52,23 +64,47 @@ const nth = async (page, selector, i) => (await page.$$(selector))[i]
 /* Tab until the element that has the focus fits. */
 async function tabTo(page, selector, most = 80) {
   for (let i = 0; i < most; i++) {
-    if (await page.evaluate((selector) => document.activeElement.matches(selector), selector)) return
+    if (await page.evaluate((selector) => document.activeElement.matches(selector), selector))
+      return
     await page.keyboard.press('Tab')
   }
   assert.fail(`Tab does not lead to ${selector}`)
 }
 
-const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key) }
+const press = async (page, ...keys) => {
+  for (const key of keys) await page.keyboard.press(key)
+}
 
 /* Light and dark by the page's own switch; axe where the theme or the width is new to it. */
 async function looks(page) {
-  for (const [theme, width, height, asked] of [['light', 1366, 768, false], ['light', 360, 740, true], ['dark', 360, 740, false], ['dark', 1366, 768, true]]) {
+  for (const [theme, width, height, asked] of [
+    ['light', 1366, 768, false],
+    ['light', 360, 740, true],
+    ['dark', 360, 740, false],
+    ['dark', 1366, 768, true]
+  ]) {
     await page.setViewport({ width, height })
-    if ((await page.evaluate(() => document.documentElement.dataset.theme ?? 'light')) !== theme) await page.click('#theme')
-    assert.deepEqual(await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth - document.documentElement.clientWidth]), [width, 0], theme)
+    if ((await page.evaluate(() => document.documentElement.dataset.theme ?? 'light')) !== theme)
+      await page.click('#theme')
+    assert.deepEqual(
+      await page.evaluate(() => [
+        innerWidth,
+        document.documentElement.scrollWidth - document.documentElement.clientWidth
+      ]),
+      [width, 0],
+      theme
+    )
     if (!asked) continue
     await page.evaluate(`${axe}; 0`)
-    const found = await page.evaluate(() => axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`)))
+    const found = await page.evaluate(() =>
+      axe
+        .run()
+        .then(({ violations }) =>
+          violations.map(
+            ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+          )
+        )
+    )
     assert.deepEqual(found, [], `${theme}, ${width}`)
   }
   await page.click('#theme')
@@ -78,18 +114,25 @@ const paths = {
   explorer: {
     path: '',
     async mouse(page, until) {
-      assert.match(await text(page, '#caption'), /most to patch \(10, 1\): 19\.9 % = 39\.2 × uniform/)
+      assert.match(
+        await text(page, '#caption'),
+        /most to patch \(10, 1\): 19\.9 % = 39\.2 × uniform/
+      )
       await (await nth(page, '#patches [role=gridcell]', 14 * 10 + 1)).click()
       await until(() => location.hash === '#q=10.1')
       await page.click('#cls')
-      await until(() => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS')
+      await until(
+        () => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS'
+      )
       await page.click('#tab-statistics') // fetched now: a service worker that does not answer would keep it away
       await until(() => document.querySelector('#view table'))
     },
     async keys(page, until) {
       await tabTo(page, '#patches *')
       await press(page, 'ArrowUp', ']', '.', 'c')
-      await until(() => document.getElementById('stage-title').textContent === 'Layer 4, head 1: from CLS')
+      await until(
+        () => document.getElementById('stage-title').textContent === 'Layer 4, head 1: from CLS'
+      )
       await press(page, '3')
       await until(() => document.getElementById('stage-title').textContent.startsWith('Rollout'))
       await tabTo(page, '#tabs [aria-selected=true]')
@@ -140,18 +183,26 @@ const paths = {
       await until(() => document.querySelector('#factors [data-name=window] table'))
       await tabTo(page, '#real-query button')
       await press(page, 'Enter')
-      await until(() => document.querySelector('#factors [data-name=query]:not([hidden]) td span')?.textContent === '0')
+      await until(
+        () =>
+          document.querySelector('#factors [data-name=query]:not([hidden]) td span')
+            ?.textContent === '0'
+      )
     }
   },
   bench: {
     path: 'bench.html',
     async mouse(page, until) {
       assert.match(await text(page, '#offline'), /^These pages are kept in this browser/)
-      await page.$eval('#runs', (input) => { input.value = 3 })
+      await page.$eval('#runs', (input) => {
+        input.value = 3
+      })
       await page.click('#start')
       await until(() => document.documentElement.dataset.measured === 'true')
       await page.click('#keep')
-      await until(() => /^this browser/.test(document.querySelector('#baseline option:last-child').textContent))
+      await until(() =>
+        /^this browser/.test(document.querySelector('#baseline option:last-child').textContent)
+      )
     },
     async keys(page, until) {
       await tabTo(page, '#runs')
@@ -166,7 +217,9 @@ const paths = {
     async mouse(page, until) {
       await until(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
       await page.select('#head', 'mean')
-      await until(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
+      await until(() =>
+        /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent)
+      )
     },
     async keys(page, until) {
       await tabTo(page, '#layer')
@@ -177,50 +230,64 @@ const paths = {
 }
 
 for (const [name, { path, mouse, keys }] of Object.entries(paths)) {
-  test(`${name} by mouse; wide and narrow, light and dark`, inFirefox, () => visit(path, async (page, until) => {
-    await mouse(page, until)
-    await looks(page)
-  }))
+  test(`${name} by mouse; wide and narrow, light and dark`, inFirefox, () =>
+    visit(path, async (page, until) => {
+      await mouse(page, until)
+      await looks(page)
+    })
+  )
   test(`${name} by keyboard alone`, inFirefox, () => visit(path, keys))
 }
 
 for (const isolated of [true, false])
-  test(`pages are kept, ${isolated ? 'also beside threads that wait for work' : 'also without isolation headers'}: views come, and offline the explorer runs and another page opens`, inFirefox, async () => {
-    const own = await serve(site, { isolated }), page = await firefox.newPage(), until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
-    const ready = () => until(() => document.documentElement.dataset.ready === 'true')
-    let open = true
-    try {
-      await page.goto(own.address)
-      await ready()
-      await until(async () => (await navigator.serviceWorker.ready).active.state === 'activated')
-      await page.click('#tab-statistics')
-      await until(() => document.querySelector('#view table'))
-      own.close()
-      open = false
-      for (const path of ['', 'masks.html']) {
-        await page.goto(own.address + path)
+  test(
+    `pages are kept, ${isolated ? 'also beside threads that wait for work' : 'also without isolation headers'}: views come, and offline the explorer runs and another page opens`,
+    inFirefox,
+    async () => {
+      const own = await serve(site, { isolated }),
+        page = await firefox.newPage(),
+        until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
+      const ready = () => until(() => document.documentElement.dataset.ready === 'true')
+      let open = true
+      try {
+        await page.goto(own.address)
         await ready()
-        assert.equal(await page.evaluate(() => crossOriginIsolated), isolated)
-        if (path === '') assert.match(await text(page, '#caption'), /39\.2 × uniform/)
+        await until(async () => (await navigator.serviceWorker.ready).active.state === 'activated')
+        await page.click('#tab-statistics')
+        await until(() => document.querySelector('#view table'))
+        own.close()
+        open = false
+        for (const path of ['', 'masks.html']) {
+          await page.goto(own.address + path)
+          await ready()
+          assert.equal(await page.evaluate(() => crossOriginIsolated), isolated)
+          if (path === '') assert.match(await text(page, '#caption'), /39\.2 × uniform/)
+        }
+      } finally {
+        if (open) own.close()
+        await page.close()
       }
+    }
+  )
+
+test(
+  'where a server isolates nothing a service worker does, when asked for threads',
+  inFirefox,
+  async () => {
+    const own = await serve(site, { isolated: false }),
+      page = await firefox.newPage(),
+      until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
+    try {
+      await page.goto(`${own.address}bench.html`)
+      await until(() => document.documentElement.dataset.ready === 'true')
+      await Promise.all([page.waitForNavigation(), page.click('#threads')])
+      await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
+      await page.goto(own.address)
+      await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
+      assert.match(await text(page, '#machine'), threadsSaid)
     } finally {
-      if (open) own.close()
+      own.close()
       await page.close()
     }
-  })
-
-test('where a server isolates nothing a service worker does, when asked for threads', inFirefox, async () => {
-  const own = await serve(site, { isolated: false }), page = await firefox.newPage(), until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
-  try {
-    await page.goto(`${own.address}bench.html`)
-    await until(() => document.documentElement.dataset.ready === 'true')
-    await Promise.all([page.waitForNavigation(), page.click('#threads')])
-    await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
-    await page.goto(own.address)
-    await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
-    assert.match(await text(page, '#machine'), threadsSaid)
-  } finally {
-    own.close()
-    await page.close()
   }
-})
+)

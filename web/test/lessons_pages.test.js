@@ -1,4 +1,5 @@
-/* The pages beside the explorer in Chromium: by keyboard, on a phone and a desk, light and dark, no violation that axe knows. */
+/* The pages beside the explorer in Chromium: by keyboard, on a phone and a desk, light and dark, no
+ * violation that axe knows. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { readFileSync } from 'node:fs'
@@ -17,29 +18,60 @@ after(() => browser.close())
 async function noViolation(page) {
   await page.addScriptTag({ path: axe })
   const { violations } = await page.evaluate(() => globalThis.axe.run())
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`), [])
+  assert.deepEqual(
+    violations.map(
+      ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+    ),
+    []
+  )
 }
 
-const agrees = (page) => page.waitForFunction(() => document.getElementById('agreement').dataset.passed === 'true')
+const agrees = (page) =>
+  page.waitForFunction(() => document.getElementById('agreement').dataset.passed === 'true')
 
 test('a number of the query is changed by keyboard; results and the runtime follow; a cell explains itself', async () => {
-  const page = await browser.open('learn.html'), cell = (id, i) => page.locator(`#${id} td button`).nth(i).textContent()
+  const page = await browser.open('learn.html'),
+    cell = (id, i) => page.locator(`#${id} td button`).nth(i).textContent()
   assert.equal(await cell('weights', 0), '0.331')
   await agrees(page)
   await page.focus('#query input')
   await page.keyboard.press('ArrowUp')
   assert.equal(await page.inputValue('#query input'), '1.1')
-  await page.waitForFunction(() => document.querySelector('#weights td button').textContent !== '0.331')
+  await page.waitForFunction(
+    () => document.querySelector('#weights td button').textContent !== '0.331'
+  )
   await page.locator('#output td button').first().focus()
   await page.waitForSelector('#output-formula math')
   assert.equal(await page.locator('#weights td.chosen').count(), 4)
   await page.keyboard.press('ArrowDown') // a table is one tab stop, arrow keys go on within it
-  await page.waitForFunction(() => document.querySelectorAll('#weights tr')[2].querySelectorAll('td.chosen').length === 4)
+  await page.waitForFunction(
+    () => document.querySelectorAll('#weights tr')[2].querySelectorAll('td.chosen').length === 4
+  )
   await page.locator('#masked td button').nth(1).focus()
-  assert.deepEqual([await page.locator('#scores td.chosen').count(), await page.locator('#output-formula math').count()], [1, 0])
+  assert.deepEqual(
+    [
+      await page.locator('#scores td.chosen').count(),
+      await page.locator('#output-formula math').count()
+    ],
+    [1, 0]
+  )
   await page.selectOption('#preset', 'steps')
-  assert.deepEqual(await page.locator('#scores td button').allTextContents(), ['2.000', '4.000', '4.000', '4.000', '16.000', '12.000', '4.000', '12.000', '10.000'])
-  for (const [score, count] of [['general', 9], ['concat', 2], ['additive', 3]]) {
+  assert.deepEqual(await page.locator('#scores td button').allTextContents(), [
+    '2.000',
+    '4.000',
+    '4.000',
+    '4.000',
+    '16.000',
+    '12.000',
+    '4.000',
+    '12.000',
+    '10.000'
+  ])
+  for (const [score, count] of [
+    ['general', 9],
+    ['concat', 2],
+    ['additive', 3]
+  ]) {
     await page.selectOption('#score', score)
     assert.equal(await page.locator('#own input').count(), count)
   }
@@ -49,33 +81,52 @@ test('a number of the query is changed by keyboard; results and the runtime foll
   await page.selectOption('#norm', 'sparsemax')
   await page.check('#causal')
   await page.check('#padding')
-  assert.deepEqual(await page.locator('#weights tbody tr:last-child td').allTextContents().then((texts) => texts.slice(-3)), ['0.000', '1.000', '2'])
+  assert.deepEqual(
+    await page
+      .locator('#weights tbody tr:last-child td')
+      .allTextContents()
+      .then((texts) => texts.slice(-3)),
+    ['0.000', '1.000', '2']
+  )
   assert.equal(await page.locator('#masked tbody tr:last-child td:last-child').textContent(), '−∞')
   await page.evaluate(() => delete document.getElementById('agreement').dataset.passed)
   await page.locator('#scores td button').first().hover()
   await agrees(page)
   await page.selectOption('#norm', 'entmax')
-  await page.waitForFunction(() => /no entmax.*to 1e-6/.test(document.getElementById('agreement').textContent))
+  await page.waitForFunction(() =>
+    /no entmax.*to 1e-6/.test(document.getElementById('agreement').textContent)
+  )
   assert.equal(await page.locator('#rules tbody tr').count(), 5)
   await finish(page)
 })
 
 test('results are hidden until a cell is clicked; tokens and columns are added; a number is drawn by the mouse', async () => {
-  const page = await browser.open('learn.html#h=1'), cells = (id) => page.locator(`#${id} td button`).allTextContents()
+  const page = await browser.open('learn.html#h=1'),
+    cells = (id) => page.locator(`#${id} td button`).allTextContents()
   assert.deepEqual([...new Set(await cells('weights'))], ['?'])
   await page.locator('#weights td button').nth(5).hover()
   assert.equal(await page.locator('#weights-formula math').count(), 0)
   await page.locator('#weights td button').nth(5).focus()
   await page.keyboard.press('Enter')
-  assert.deepEqual((await cells('weights')).map((text, i) => (text === '?' ? null : i)).filter((i) => i !== null), [5])
+  assert.deepEqual(
+    (await cells('weights')).map((text, i) => (text === '?' ? null : i)).filter((i) => i !== null),
+    [5]
+  )
   await page.uncheck('#hide')
   assert.equal((await cells('weights')).includes('?'), false)
-  for (const [id, count] of [['tokens', '6'], ['columns', '3']]) {
+  for (const [id, count] of [
+    ['tokens', '6'],
+    ['columns', '3']
+  ]) {
     await page.fill(`#${id}`, count)
     await page.keyboard.press('Tab')
   }
-  assert.deepEqual([await page.locator('#query input').count(), (await cells('weights')).length], [18, 36])
-  const box = await page.locator('#query input').first().boundingBox(), before = Number(await page.inputValue('#query input'))
+  assert.deepEqual(
+    [await page.locator('#query input').count(), (await cells('weights')).length],
+    [18, 36]
+  )
+  const box = await page.locator('#query input').first().boundingBox(),
+    before = Number(await page.inputValue('#query input'))
   await page.mouse.move(box.x + 10, box.y + 10)
   await page.mouse.down()
   await page.mouse.move(box.x + 34, box.y + 10, { steps: 3 })
@@ -83,25 +134,44 @@ test('results are hidden until a cell is clicked; tokens and columns are added; 
   assert.ok(Math.abs(Number(await page.inputValue('#query input')) - before - 0.3) < 1e-9)
   await agrees(page)
   for (let i = 0; i < 18; i++) await page.fill(`#query input >> nth=${i}`, '-1234.25')
-  await page.waitForFunction(() => /too many/.test(document.getElementById('link-said').textContent))
+  await page.waitForFunction(() =>
+    /too many/.test(document.getElementById('link-said').textContent)
+  )
   assert.doesNotMatch(await page.evaluate(() => location.hash), /m=/)
-  for (const [id, count] of [['tokens', '3'], ['columns', '2']]) {
+  for (const [id, count] of [
+    ['tokens', '3'],
+    ['columns', '2']
+  ]) {
     await page.fill(`#${id}`, count)
     await page.keyboard.press('Tab')
   }
   await page.waitForFunction(() => location.hash.includes('m=3x3x2_'))
-  const numbers = () => page.locator('#query input').evaluateAll((inputs) => inputs.map(({ value }) => value)), [hash, own] = [await page.evaluate(() => location.hash), await numbers()]
+  const numbers = () =>
+      page.locator('#query input').evaluateAll((inputs) => inputs.map(({ value }) => value)),
+    [hash, own] = [await page.evaluate(() => location.hash), await numbers()]
   await page.selectOption('#preset', 'steps')
   assert.equal((await numbers()).length, 9)
-  await page.evaluate((hash) => { location.hash = hash }, hash)
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, hash)
   await page.waitForFunction(() => document.querySelectorAll('#query input').length === 6)
   assert.deepEqual(await numbers(), own)
   await finish(page, 'learn-own')
 })
 
 test('positions change what a swap does; heads are split and joined; a real head runs; a link brings the choices', async () => {
-  const page = await browser.open('learn.html#x=find&s=concat&n=sparsemax&t=0.5'), said = (id, what) => page.waitForFunction(([id, what]) => new RegExp(what).test(document.getElementById(id).textContent), [id, what])
-  assert.deepEqual(await page.evaluate(() => ['preset', 'score', 'norm', 'temperature'].map((id) => document.getElementById(id).value)), ['find', 'concat', 'sparsemax', '0.5'])
+  const page = await browser.open('learn.html#x=find&s=concat&n=sparsemax&t=0.5'),
+    said = (id, what) =>
+      page.waitForFunction(
+        ([id, what]) => new RegExp(what).test(document.getElementById(id).textContent),
+        [id, what]
+      )
+  assert.deepEqual(
+    await page.evaluate(() =>
+      ['preset', 'score', 'norm', 'temperature'].map((id) => document.getElementById(id).value)
+    ),
+    ['find', 'concat', 'sparsemax', '0.5']
+  )
   await agrees(page)
   await page.selectOption('#preset', 'pen')
   await page.selectOption('#score', 'dot')
@@ -119,10 +189,15 @@ test('positions change what a swap does; heads are split and joined; a real head
   await page.waitForSelector('#heads-formula math')
   assert.equal(await page.locator('#joined td.chosen').count(), 4)
   await page.fill('#projection input >> nth=1', '0.5')
-  await page.waitForFunction(() => document.getElementById('heads-agreement').dataset.passed === 'true')
+  await page.waitForFunction(
+    () => document.getElementById('heads-agreement').dataset.passed === 'true'
+  )
   await page.click('#run-real')
   await page.waitForSelector('#real[data-shown="3.0"]', { timeout: 60000 })
-  assert.match(await page.locator('#real-rows tr').first().innerText(), /patch \(10, 1\)[^]*19\.9\d %[^]*39\.2/)
+  assert.match(
+    await page.locator('#real-rows tr').first().innerText(),
+    /patch \(10, 1\)[^]*19\.9\d %[^]*39\.2/
+  )
   assert.match(await page.textContent('#real-said'), /to 1e-6/)
   await page.fill('#real-head', '1')
   await page.waitForSelector('#real[data-shown="3.1"]')
@@ -131,7 +206,8 @@ test('positions change what a swap does; heads are split and joined; a real head
 })
 
 test('the sorter is fetched when asked for, writes six letters in order, and its cells explain themselves', async () => {
-  const page = await browser.open('learn.html', { bypassCSP: true }), asked = []
+  const page = await browser.open('learn.html', { bypassCSP: true }),
+    asked = []
   page.on('request', (request) => asked.push(request.url()))
   await page.focus('#run-sort')
   await page.keyboard.press('Enter')
@@ -139,21 +215,32 @@ test('the sorter is fetched when asked for, writes six letters in order, and its
   assert.equal(asked.filter((address) => address.endsWith('sorting/model.safetensors')).length, 1)
   assert.match(await page.textContent('#sort-said'), /726 weights .* agree to 1e-6/)
   assert.equal(await page.locator('#sort-heads button').count(), 6)
-  await page.locator('#sort-map button').nth(8 * 11 + 2).focus() // place 9 is C, the next letter is N
+  await page
+    .locator('#sort-map button')
+    .nth(8 * 11 + 2)
+    .focus() // place 9 is C, the next letter is N
   await page.waitForSelector('#sort-formula math')
   assert.match(await page.textContent('#sort-next'), /^Row 9, C: N 9\d|^Row 9, C: N 100/)
   await page.keyboard.press('ArrowUp')
-  await page.waitForFunction(() => /^Row 8, B: C/.test(document.getElementById('sort-next').textContent))
+  await page.waitForFunction(() =>
+    /^Row 8, B: C/.test(document.getElementById('sort-next').textContent)
+  )
   await page.locator('#sort-answer button').nth(5).click()
-  await page.waitForFunction(() => /^Row 11, O: R/.test(document.getElementById('sort-next').textContent))
+  await page.waitForFunction(() =>
+    /^Row 11, O: R/.test(document.getElementById('sort-next').textContent)
+  )
   await page.fill('#sort-letters', 'banana')
   await page.waitForSelector('#sorting[data-shown="AAABNN 1.0"]')
   await page.locator('#sort-heads button').first().click()
   await page.waitForSelector('#sorting[data-shown="AAABNN 0.0"]')
   await page.fill('#sort-letters', 'abc1')
-  await page.waitForFunction(() => /^Six letters from A to Z/.test(document.getElementById('sort-said').textContent))
+  await page.waitForFunction(() =>
+    /^Six letters from A to Z/.test(document.getElementById('sort-said').textContent)
+  )
   await page.click('#sort-other')
-  await page.waitForFunction(() => /agree to 1e-6/.test(document.getElementById('sort-said').textContent))
+  await page.waitForFunction(() =>
+    /agree to 1e-6/.test(document.getElementById('sort-said').textContent)
+  )
   await noViolation(page)
   await finish(page, 'learn-sorter')
 })
@@ -164,14 +251,34 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await page.locator('#factors [data-name=painted] button').first().focus()
   await page.keyboard.press('Enter')
   assert.equal(await page.locator('#joined td span').first().textContent(), '0')
-  assert.deepEqual(await page.locator('#empty td:nth-child(2) span').allTextContents(), ['0.000', '0.200', '0.200', 'NaN', '0.494'])
+  assert.deepEqual(await page.locator('#empty td:nth-child(2) span').allTextContents(), [
+    '0.000',
+    '0.200',
+    '0.200',
+    'NaN',
+    '0.494'
+  ])
   await page.selectOption('#form', 'large')
-  assert.deepEqual([await page.locator('#bias td span').first().textContent(), await page.locator('#weights td span').first().textContent()], ['−1e9', '0.200'])
-  await page.waitForFunction(() => /^These are not heed’s weights/.test(document.getElementById('agreement').textContent))
+  assert.deepEqual(
+    [
+      await page.locator('#bias td span').first().textContent(),
+      await page.locator('#weights td span').first().textContent()
+    ],
+    ['−1e9', '0.200']
+  )
+  await page.waitForFunction(() =>
+    /^These are not heed’s weights/.test(document.getElementById('agreement').textContent)
+  )
   await page.locator('#real-query button').nth(1).click()
-  assert.equal(await page.locator('#output tbody tr').nth(1).locator('td').first().textContent() === '0.000', false)
+  assert.equal(
+    (await page.locator('#output tbody tr').nth(1).locator('td').first().textContent()) === '0.000',
+    false
+  )
   await page.selectOption('#layer', 'single')
-  assert.deepEqual(await page.locator('#output tbody tr').nth(1).locator('td').allTextContents(), Array(4).fill('0.000'))
+  assert.deepEqual(
+    await page.locator('#output tbody tr').nth(1).locator('td').allTextContents(),
+    Array(4).fill('0.000')
+  )
   assert.equal(await page.isVisible('#factors [data-name=painted]'), false)
   await page.selectOption('#layer', 'multi')
   await page.selectOption('#form', 'boolean')
@@ -183,12 +290,21 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await page.check('#window')
   await agrees(page)
   await page.fill('#tk', '5')
-  const cell = (i, j) => page.locator('#factors [data-name=painted] tbody tr').nth(i).locator('button').nth(j), boxes = await Promise.all([cell(1, 1), cell(1, 3)].map((one) => one.boundingBox()))
+  const cell = (i, j) =>
+      page.locator('#factors [data-name=painted] tbody tr').nth(i).locator('button').nth(j),
+    boxes = await Promise.all([cell(1, 1), cell(1, 3)].map((one) => one.boundingBox()))
   await page.mouse.move(boxes[0].x + 9, boxes[0].y + 9)
   await page.mouse.down()
   await page.mouse.move(boxes[1].x + 9, boxes[1].y + 9, { steps: 8 })
   await page.mouse.up()
-  assert.deepEqual(await page.locator('#factors [data-name=painted] tbody tr').nth(1).locator('button').allTextContents(), ['1', '0', '0', '0', '1'])
+  assert.deepEqual(
+    await page
+      .locator('#factors [data-name=painted] tbody tr')
+      .nth(1)
+      .locator('button')
+      .allTextContents(),
+    ['1', '0', '0', '0', '1']
+  )
   await cell(1, 4).focus()
   for (const key of ['ArrowLeft', 'Space']) await page.keyboard.press(key)
   assert.equal(await cell(1, 3).textContent(), '1')
@@ -200,8 +316,13 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await page.waitForSelector('#picture-result[data-shown="159 78"]')
   assert.equal(await page.evaluate(() => location.hash), '#w=1.0&a=2&b=1_5&p=7-8')
   await page.goto(`${browser.address}masks.html#k=7&c=0&b=&p=2`)
-  await page.waitForFunction(() => document.querySelectorAll('#joined tbody tr:first-child td span').length === 7)
-  assert.equal((await page.locator('#joined td span').allTextContents()).filter((text) => text === '0').length, 1)
+  await page.waitForFunction(
+    () => document.querySelectorAll('#joined tbody tr:first-child td span').length === 7
+  )
+  assert.equal(
+    (await page.locator('#joined td span').allTextContents()).filter((text) => text === '0').length,
+    1
+  )
   await noViolation(page)
   await finish(page, 'masks-picture')
 })
@@ -209,11 +330,19 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
 test('measures scalar and SIMD, and threads where the page is isolated', async () => {
   const page = await browser.open('bench.html')
   await page.fill('#runs', '3')
-  await page.waitForFunction(() => /scalar\s+–[^]*SIMD\s+–/.test(document.getElementById('times').innerText)) // the baseline alone
+  await page.waitForFunction(() =>
+    /scalar\s+–[^]*SIMD\s+–/.test(document.getElementById('times').innerText)
+  ) // the baseline alone
   await page.click('#start')
   assert.equal(await page.textContent('#start'), 'Stop')
   await page.click('#start')
-  await page.waitForFunction(() => /^Stopped/.test(document.getElementById('said').textContent) && document.getElementById('start').textContent === 'Measure', undefined, { timeout: 120000 })
+  await page.waitForFunction(
+    () =>
+      /^Stopped/.test(document.getElementById('said').textContent) &&
+      document.getElementById('start').textContent === 'Measure',
+    undefined,
+    { timeout: 120000 }
+  )
   assert.equal(await page.isDisabled('#copy'), true)
   await page.click('#start')
   await page.waitForSelector('html[data-measured]', { timeout: 120000 })
@@ -224,37 +353,62 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   assert.equal(await page.locator('#times tr').first().locator('td').last().textContent(), '1.00 ×')
   const measured = await page.evaluate(async () => {
     let copied
-    navigator.clipboard.writeText = async (text) => { copied = JSON.parse(text) }
+    navigator.clipboard.writeText = async (text) => {
+      copied = JSON.parse(text)
+    }
     document.getElementById('copy').click()
     while (!copied) await new Promise((done) => setTimeout(done, 10))
     return copied
   })
   const given = JSON.parse(readFileSync(join(site, 'bench_baselines.json')))
-  for (const { rows } of given) assert.deepEqual(rows.map(({ ops }) => ops.map(({ op }) => op)), rows.map(() => measured.rows[0].ops.map(({ op }) => op)))
+  for (const { rows } of given)
+    assert.deepEqual(
+      rows.map(({ ops }) => ops.map(({ op }) => op)),
+      rows.map(() => measured.rows[0].ops.map(({ op }) => op))
+    )
   for (const { kind, ceiling, model, ops } of measured.rows) {
     assert.ok(ceiling > 0.1 && model.gflops > 0, kind)
-    assert.deepEqual(ops.map(({ median }) => median > 0), ops.map(() => true))
+    assert.deepEqual(
+      ops.map(({ median }) => median > 0),
+      ops.map(() => true)
+    )
   }
   assert.equal(measured.environment.isolated, true)
-  assert.match(await page.innerText('#environment'), new RegExp(`heed\\s+${measured.rows[0].version}\\s+modules\\s+scalar, 1 thread; WASM`))
+  assert.match(
+    await page.innerText('#environment'),
+    new RegExp(`heed\\s+${measured.rows[0].version}\\s+modules\\s+scalar, 1 thread; WASM`)
+  )
   await finish(page, 'bench')
 })
 
 test('the element draws what the runtime says, and follows its attributes', async () => {
-  const page = await browser.open('embed.html'), said = () => page.textContent('#said')
-  await page.waitForFunction(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
+  const page = await browser.open('embed.html'),
+    said = () => page.textContent('#said')
+  await page.waitForFunction(() =>
+    /39\.2 × uniform/.test(document.getElementById('said').textContent)
+  )
   await page.selectOption('#head', 'mean')
-  await page.waitForFunction(() => /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent))
+  await page.waitForFunction(() =>
+    /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent)
+  )
   assert.match(await page.textContent('#code'), /head="mean"/)
   assert.match(await said(), /patch \(2, 10\) gives/)
-  for (const [view, what] of [['rollout', '^Rollout of all layers: [0-9.]+ % of patch \\(2, 10\\)'], ['map', '^Layer 3, mean']]) {
+  for (const [view, what] of [
+    ['rollout', '^Rollout of all layers: [0-9.]+ % of patch \\(2, 10\\)'],
+    ['map', '^Layer 3, mean']
+  ]) {
     await page.selectOption('#view', view)
-    await page.waitForFunction((what) => new RegExp(what).test(document.getElementById('said').textContent), what)
+    await page.waitForFunction(
+      (what) => new RegExp(what).test(document.getElementById('said').textContent),
+      what
+    )
   }
   await page.selectOption('#view', 'overlay')
   const { x, y, width } = await page.locator('attention-map canvas').boundingBox()
   await page.mouse.click(x + (width * 1.5) / 14, y + (width * 10.5) / 14)
-  await page.waitForFunction(() => /patch \(10, 1\) gives/.test(document.getElementById('said').textContent))
+  await page.waitForFunction(() =>
+    /patch \(10, 1\) gives/.test(document.getElementById('said').textContent)
+  )
   assert.match(await page.textContent('#code'), /query="10,1"/)
   await page.evaluate(() => {
     globalThis.pixel = () => {
@@ -275,30 +429,50 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.waitForSelector('attention-map canvas')
   await page.fill('#image', 'icon.svg')
   await page.keyboard.press('Tab')
-  await page.waitForFunction(() => /^icon\.svg: no picture that this browser decodes/.test(document.getElementById('said').textContent))
+  await page.waitForFunction(() =>
+    /^icon\.svg: no picture that this browser decodes/.test(
+      document.getElementById('said').textContent
+    )
+  )
   await page.fill('#image', '')
   await page.keyboard.press('Tab')
-  await page.waitForFunction(() => /patch \(10, 1\)/.test(document.getElementById('said').textContent))
+  await page.waitForFunction(() =>
+    /patch \(10, 1\)/.test(document.getElementById('said').textContent)
+  )
   for (const example of ['a plain script', 'Node', 'a bundler (Vite)', 'a worker of your own']) {
     await page.selectOption('#example', example)
-    await page.waitForFunction(() => /loadModel|postMessage/.test(document.getElementById('example-code').textContent))
+    await page.waitForFunction(() =>
+      /loadModel|postMessage/.test(document.getElementById('example-code').textContent)
+    )
   }
   await page.selectOption('#example', 'a whole page with the element')
-  await page.waitForFunction(() => document.getElementById('example-code').textContent.includes('<attention-map'))
+  await page.waitForFunction(() =>
+    document.getElementById('example-code').textContent.includes('<attention-map')
+  )
   assert.ok((await page.textContent('#example-code')).split('\n').length <= 10)
-  const sizes = JSON.parse(readFileSync(join(site, 'sizes.json'))), shown = await page.locator('#sizes tr').allInnerTexts()
+  const sizes = JSON.parse(readFileSync(join(site, 'sizes.json'))),
+    shown = await page.locator('#sizes tr').allInnerTexts()
   assert.equal(shown.length, sizes.length)
-  for (const { name, bytes, gzip, brotli } of sizes) assert.ok(bytes > gzip && gzip > brotli / 1.05 && brotli > 0, name)
-  const wasm = sizes.find(({ name }) => name === 'heed/heed.wasm'), own = readFileSync(join(site, 'heed/heed.wasm'))
+  for (const { name, bytes, gzip, brotli } of sizes)
+    assert.ok(bytes > gzip && gzip > brotli / 1.05 && brotli > 0, name)
+  const wasm = sizes.find(({ name }) => name === 'heed/heed.wasm'),
+    own = readFileSync(join(site, 'heed/heed.wasm'))
   assert.deepEqual([wasm.bytes, wasm.gzip], [own.length, gzipSync(own, { level: 9 }).length])
   await finish(page)
 })
 
 for (const name of ['learn', 'masks', 'bench', 'embed'])
-  for (const [width, height] of [[1366, 768], [360, 740]])
+  for (const [width, height] of [
+    [1366, 768],
+    [360, 740]
+  ])
     test(`${name} at ${width}: nothing sticks out, axe finds no violation, light and dark`, async () => {
       for (const colorScheme of ['light', 'dark']) {
-        const page = await browser.open(`${name}.html`, { viewport: { width, height }, colorScheme, bypassCSP: true })
+        const page = await browser.open(`${name}.html`, {
+          viewport: { width, height },
+          colorScheme,
+          bypassCSP: true
+        })
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
         if (['learn', 'masks'].includes(name)) await agrees(page)
         if (name === 'embed') await page.waitForSelector('attention-map canvas[aria-label]')

@@ -1,4 +1,5 @@
-/* The explorer while things move: what stands side by side is of one row at every moment; what ends after its view was left changes nothing. */
+/* The explorer while things move: what stands side by side is of one row at every moment; what ends
+ * after its view was left changes nothing. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { npyParts } from '../pages/arrays.js'
@@ -9,28 +10,49 @@ let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-/* Keeps, from now on and at every frame, what the table and the histogram say of the row's largest share. */
-const watch = (page) => page.evaluate(() => {
-  window.frames_ = []
-  const look = () => {
-    const drawing = document.querySelector('#scores svg'), curve = drawing?.checkVisibility() ? /up to (.*?%)/.exec(drawing.textContent)[1] : null
-    window.frames_.push([document.querySelector('#most tr td:nth-child(2)').textContent, curve, drawing?.innerHTML])
-    requestAnimationFrame(look)
-  }
-  look()
-})
+/* Keeps, from now on and at every frame, what the table and the histogram say of the row's largest
+ * share. */
+const watch = (page) =>
+  page.evaluate(() => {
+    window.frames_ = []
+    const look = () => {
+      const drawing = document.querySelector('#scores svg'),
+        curve = drawing?.checkVisibility() ? /up to (.*?%)/.exec(drawing.textContent)[1] : null
+      window.frames_.push([
+        document.querySelector('#most tr td:nth-child(2)').textContent,
+        curve,
+        drawing?.innerHTML
+      ])
+      requestAnimationFrame(look)
+    }
+    look()
+  })
 const watched = (page) => page.evaluate(() => window.frames_)
-const row = (page) => page.evaluate(() => [document.getElementById('most').textContent, document.getElementById('scores').innerHTML])
+const row = (page) =>
+  page.evaluate(() => [
+    document.getElementById('most').textContent,
+    document.getElementById('scores').innerHTML
+  ])
 
-/* Frames whose histogram is of another row than the table, and how many rows the histogram was of. */
+/* Frames whose histogram is of another row than the table, and how many rows the histogram was
+ * of. */
 function compared(frames) {
   const shown = frames.filter(([, curve]) => curve !== null)
-  return { unlike: shown.filter(([table, curve]) => table !== curve), rows: new Set(shown.map(([, , drawing]) => drawing)).size }
+  return {
+    unlike: shown.filter(([table, curve]) => table !== curve),
+    rows: new Set(shown.map(([, , drawing]) => drawing)).size
+  }
 }
 
-for (const [what, query] of [['away from the query', '#v=scene&q=7.7'], ['with the query on it', '#v=scene'], ['with the mean of the heads', '#v=scene&h=mean']])
+for (const [what, query] of [
+  ['away from the query', '#v=scene&q=7.7'],
+  ['with the query on it', '#v=scene'],
+  ['with the mean of the heads', '#v=scene&h=mean']
+])
   test(`while a shape is dragged, table and histogram are of one row, and of the run that follows: ${what}`, async () => {
-    const page = await browser.open(query), box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+    const page = await browser.open(query),
+      box = await page.locator('#patches').boundingBox(),
+      at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
     await page.mouse.move(...at(173, 46))
     await watch(page)
     await page.mouse.down()
@@ -39,8 +61,13 @@ for (const [what, query] of [['away from the query', '#v=scene&q=7.7'], ['with t
       await page.waitForTimeout(20)
     }
     await page.waitForTimeout(400) // the last of the moves has run
-    const { unlike, rows } = compared(await watched(page)), moving = await row(page)
-    assert.deepEqual(unlike.slice(0, 3).map(([table, curve]) => [table, curve]), [], `${unlike.length} frames`)
+    const { unlike, rows } = compared(await watched(page)),
+      moving = await row(page)
+    assert.deepEqual(
+      unlike.slice(0, 3).map(([table, curve]) => [table, curve]),
+      [],
+      `${unlike.length} frames`
+    )
     assert.ok(query.includes('mean') || rows > 3, `the histogram was of ${rows} rows`)
     const before = await page.textContent('#facts')
     assert.match(before, /…|%/)
@@ -51,31 +78,59 @@ for (const [what, query] of [['away from the query', '#v=scene&q=7.7'], ['with t
   })
 
 test('while pictures run under a moving pointer, table and histogram are of one row', async () => {
-  const page = await browser.open(), box = await page.locator('#patches').boundingBox()
+  const page = await browser.open(),
+    box = await page.locator('#patches').boundingBox()
   await watch(page)
   for (let step = 0; step < 60; step++) {
-    if (step % 6 === 0) await page.evaluate((n) => document.querySelectorAll('#samples button')[n % 4].click(), step / 6)
-    await page.mouse.move(box.x + (box.width * (step % 14 + 0.5)) / 14, box.y + (box.height * (Math.floor(step / 5) + 0.5)) / 14)
+    if (step % 6 === 0)
+      await page.evaluate(
+        (n) => document.querySelectorAll('#samples button')[n % 4].click(),
+        step / 6
+      )
+    await page.mouse.move(
+      box.x + (box.width * ((step % 14) + 0.5)) / 14,
+      box.y + (box.height * (Math.floor(step / 5) + 0.5)) / 14
+    )
     await page.waitForTimeout(15)
   }
   await page.waitForTimeout(400)
   const { unlike, rows } = compared(await watched(page))
-  assert.deepEqual(unlike.slice(0, 3).map(([table, curve]) => [table, curve]), [], `${unlike.length} frames`)
+  assert.deepEqual(
+    unlike.slice(0, 3).map(([table, curve]) => [table, curve]),
+    [],
+    `${unlike.length} frames`
+  )
   assert.ok(rows > 10, `the histogram was of ${rows} rows`)
   await finish(page)
 })
 
-/* A page whose worker is answered `window.late` milliseconds late, so that whatever asked has been left by then; `window.workers` counts
- * those that were started and not ended. */
+/* A page whose worker is answered `window.late` milliseconds late, so that whatever asked has been
+ * left by then; `window.workers` counts those that were started and not ended. */
 async function openLate(hash, also = () => {}) {
   const page = await browser.open(hash, { ready: false })
   await page.addInitScript(() => {
-    const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage'), { terminate } = Worker.prototype
-    Object.defineProperty(Worker.prototype, 'onmessage', { set(handler) { set.call(this, (event) => (window.late ? setTimeout(handler, window.late, event) : handler(event))) } })
+    const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage'),
+      { terminate } = Worker.prototype
+    Object.defineProperty(Worker.prototype, 'onmessage', {
+      set(handler) {
+        set.call(this, (event) =>
+          window.late ? setTimeout(handler, window.late, event) : handler(event)
+        )
+      }
+    })
     const alive = new Set()
     Object.defineProperty(window, 'workers', { get: () => alive.size })
-    Worker.prototype.terminate = function () { alive.delete(this); terminate.call(this) }
-    window.Worker = new Proxy(Worker, { construct(of, given) { const worker = new of(...given); alive.add(worker); return worker } })
+    Worker.prototype.terminate = function () {
+      alive.delete(this)
+      terminate.call(this)
+    }
+    window.Worker = new Proxy(Worker, {
+      construct(of, given) {
+        const worker = new of(...given)
+        alive.add(worker)
+        return worker
+      }
+    })
   })
   await page.addInitScript(also)
   await page.reload()
@@ -84,11 +139,23 @@ async function openLate(hash, also = () => {}) {
   return page
 }
 
-/* Goes to a view, begins what takes long in it, and leaves it before the worker has answered: nothing may come of it. */
+/* Goes to a view, begins what takes long in it, and leaves it before the worker has answered:
+ * nothing may come of it. */
 async function leave(page, view, begin) {
   const go = (view) => page.evaluate((view) => document.getElementById(`tab-${view}`).click(), view)
-  const isThere = (view) => page.waitForFunction((view) => document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` && document.querySelector(view === 'statistics' ? '#view tbody tr' : '#view button, #view canvas'), view)
-  const late = (milliseconds) => page.evaluate((milliseconds) => { window.late = milliseconds }, milliseconds)
+  const isThere = (view) =>
+    page.waitForFunction(
+      (view) =>
+        document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` &&
+        document.querySelector(
+          view === 'statistics' ? '#view tbody tr' : '#view button, #view canvas'
+        ),
+      view
+    )
+  const late = (milliseconds) =>
+    page.evaluate((milliseconds) => {
+      window.late = milliseconds
+    }, milliseconds)
   await late(begin ? 0 : 150)
   await go(view)
   await isThere(view)
@@ -97,15 +164,27 @@ async function leave(page, view, begin) {
   await go('statistics')
   await isThere('statistics')
   await page.waitForTimeout(1000)
-  assert.equal(await page.isVisible('#error'), false, `${view}: ${await page.textContent('#error-text')}`)
+  assert.equal(
+    await page.isVisible('#error'),
+    false,
+    `${view}: ${await page.textContent('#error-text')}`
+  )
 }
 
-const begins = { tokens: undefined, compare: (page) => page.selectOption('#view [name=other]', 'int4'), intervene: (page) => page.click('#view [name=sweep]') }
+const begins = {
+  tokens: undefined,
+  compare: (page) => page.selectOption('#view [name=other]', 'int4'),
+  intervene: (page) => page.click('#view [name=sweep]')
+}
 for (const [view, begin] of Object.entries(begins))
   test(`${view} is left while its numbers are on their way: nothing of it is shown or kept`, async () => {
-    const page = await openLate('#v=statistics'), workers = await page.evaluate(() => window.workers), answer = await page.textContent('#answer')
+    const page = await openLate('#v=statistics'),
+      workers = await page.evaluate(() => window.workers),
+      answer = await page.textContent('#answer')
     await leave(page, view, begin && (() => begin(page)))
-    await page.evaluate(() => { window.late = 0 })
+    await page.evaluate(() => {
+      window.late = 0
+    })
     await page.waitForTimeout(2500) // of a sweep the run that is under way, and one that brings the numbers back
     assert.equal(await page.isVisible('#error'), false, await page.textContent('#error-text'))
     assert.equal(await page.evaluate(() => window.workers), workers, 'a second model is let go')
@@ -130,15 +209,33 @@ test('so too where maps are computed on demand: heads and matrix', async () => {
 
 test('cells are named as they were drawn, also where another model came before their names', async () => {
   const page = await openLate('#v=heads', () => {
-    const { setTimeout } = window, held = []
-    window.setTimeout = (act, after, ...given) => (window.hold && after === 300 ? held.push(act) : setTimeout(act, after, ...given)) // names come after 300 ms
-    window.nameWith = () => new MutationObserver(() => held.forEach((act) => act())).observe(document.getElementById('model-facts'), { childList: true }) // once the model has come, before it has run
+    const { setTimeout } = window,
+      held = []
+    window.setTimeout = (act, after, ...given) =>
+      window.hold && after === 300 ? held.push(act) : setTimeout(act, after, ...given) // names come after 300 ms
+    window.nameWith = () =>
+      new MutationObserver(() => held.forEach((act) => act())).observe(
+        document.getElementById('model-facts'),
+        { childList: true }
+      ) // once the model has come, before it has run
   })
-  await page.setInputFiles('#model-files', { name: 'own.npy', mimeType: '', buffer: Buffer.from(await new Blob(npyParts([3, 1, 5, 5], [new Float32Array(75).fill(0.2)])).arrayBuffer()) })
+  await page.setInputFiles('#model-files', {
+    name: 'own.npy',
+    mimeType: '',
+    buffer: Buffer.from(
+      await new Blob(npyParts([3, 1, 5, 5], [new Float32Array(75).fill(0.2)])).arrayBuffer()
+    )
+  })
   await page.waitForFunction(() => document.querySelectorAll('#view [role=gridcell]').length === 3)
-  await page.evaluate(() => { window.hold = true; window.late = 200; window.nameWith() })
+  await page.evaluate(() => {
+    window.hold = true
+    window.late = 200
+    window.nameWith()
+  })
   await page.click('#view [role=gridcell] >> nth=1')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.includes('Layer 1'))
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.includes('Layer 1')
+  )
   await page.click('#demo-model') // of more heads
   await page.waitForFunction(() => document.querySelectorAll('#view [role=gridcell]').length === 20)
   await finish(page)

@@ -1,5 +1,5 @@
-/* Whole models against the native program (SSE2): raw pixel_values, pictures with their preprocessing, scenes, maps; within 1e-6 and the
- * same bits for 1 and 2 threads. */
+/* Whole models against the native program (SSE2): raw pixel_values, pictures with their
+ * preprocessing, scenes, maps; within 1e-6 and the same bits for 1 and 2 threads. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ async function runBoth(source, taps, input) {
   for (const runtime of [one, two]) {
     const model = await runtime.loadModel(source)
     const session = model.createSession({ taps })
-    results.push({ ...await session.run(input), session, model })
+    results.push({ ...(await session.run(input)), session, model })
   }
   return results
 }
@@ -44,35 +44,61 @@ function near(name, found, expected) {
 
 for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !name.includes('.')))
   test(`vit/${name}: logits and maps as heed eval gives them`, async () => {
-    const folder = join(vectors, 'vit', name), out = join(scratch, 'eval.safetensors')
+    const folder = join(vectors, 'vit', name),
+      out = join(scratch, 'eval.safetensors')
     heed('eval', folder, join(folder, 'io.safetensors'), '-o', out, '--taps', 'all', ...cpu)
-    const expected = readSafetensors(out).tensors, pixels = readSafetensors(join(folder, 'io.safetensors')).tensors.pixel_values
+    const expected = readSafetensors(out).tensors,
+      pixels = readSafetensors(join(folder, 'io.safetensors')).tensors.pixel_values
     const results = []
     for (const runtime of [one, two]) {
       const model = await runtime.loadModel(folder)
-      const session = model.createSession({ taps: 'all', batch: pixels.shape[0], height: pixels.shape[2], width: pixels.shape[3] })
+      const session = model.createSession({
+        taps: 'all',
+        batch: pixels.shape[0],
+        height: pixels.shape[2],
+        width: pixels.shape[3]
+      })
       results.push(await session.run(pixels.data))
       model.close()
     }
     if (expected.logits) near('logits', results[0].logits, expected.logits.data)
     results[0].attention.forEach((map, layer) => {
       near(`attention.${layer}`, map, expected[`attention.${layer}`].data)
-      assert.ok(sameBits(map, results[1].attention[layer]), `attention.${layer}: 1 and 2 threads differ`)
+      assert.ok(
+        sameBits(map, results[1].attention[layer]),
+        `attention.${layer}: 1 and 2 threads differ`
+      )
     })
   })
 
 test('scene 159 through the demo model: every number of heed run', async () => {
-  const out = join(scratch, 'run.safetensors'), json = join(scratch, 'run.json')
+  const out = join(scratch, 'run.safetensors'),
+    json = join(scratch, 'run.json')
   heed('run', '--scene', '159', '--layer', 'all', '--save', out, '--json', json, ...cpu)
   const expected = readSafetensors(out).tensors
   const { image } = await one.scene(159)
   const [a, b] = await runBoth(demoModel, 'all', image)
   near('logits', a.logits, expected.logits.data)
   assert.ok(sameBits(a.logits, b.logits), 'logits: 1 and 2 threads differ')
-  a.attention.forEach((map, layer) => near(`attention.${layer}`, map, expected[`attention.${layer}`].data))
+  a.attention.forEach((map, layer) =>
+    near(`attention.${layer}`, map, expected[`attention.${layer}`].data)
+  )
   near('rollout', await a.session.rollout(), expected.rollout.data)
-  const heads = JSON.parse(readFileSync(json)).results[0].heads, numbers = ['entropy_cls', 'entropy_patches', 'distance', 'distance_renormalised', 'prefix_mass', 'self_mass', 'top5_mass']
-  near('statistics', (await a.session.statistics()).flat().flatMap(Object.values), heads.flatMap((head) => numbers.map((name) => head[name])))
+  const heads = JSON.parse(readFileSync(json)).results[0].heads,
+    numbers = [
+      'entropy_cls',
+      'entropy_patches',
+      'distance',
+      'distance_renormalised',
+      'prefix_mass',
+      'self_mass',
+      'top5_mass'
+    ]
+  near(
+    'statistics',
+    (await a.session.statistics()).flat().flatMap(Object.values),
+    heads.flatMap((head) => numbers.map((name) => head[name]))
+  )
   const again = await a.session.run(expected.pixel_values.data)
   assert.ok(sameBits(again.logits, a.logits), 'the module and the program preprocess differently')
   a.model.close()
@@ -80,12 +106,19 @@ test('scene 159 through the demo model: every number of heed run', async () => {
 })
 
 test('a picture of any size gets the same preprocessing', async () => {
-  const width = 301, height = 187, folder = join(vectors, 'vit/small_224'), data = new Uint8ClampedArray(width * height * 4)
-  for (let i = 0; i < width * height; i++) data.set([(i * 7) % 256, (i * i) % 251, (i >> 4) % 256, 255], 4 * i)
-  const path = join(scratch, 'picture.png'), out = join(scratch, 'picture.safetensors')
+  const width = 301,
+    height = 187,
+    folder = join(vectors, 'vit/small_224'),
+    data = new Uint8ClampedArray(width * height * 4)
+  for (let i = 0; i < width * height; i++)
+    data.set([(i * 7) % 256, (i * i) % 251, (i >> 4) % 256, 255], 4 * i)
+  const path = join(scratch, 'picture.png'),
+    out = join(scratch, 'picture.safetensors')
   writeFileSync(path, writePng(data, width, height))
   heed('run', folder, path, '--save', out, ...cpu)
-  const expected = readSafetensors(out).tensors, model = await one.loadModel(folder), session = model.createSession()
+  const expected = readSafetensors(out).tensors,
+    model = await one.loadModel(folder),
+    session = model.createSession()
   const { logits, region } = await session.run({ data, width, height })
   const again = await session.run(expected.pixel_values.data)
   assert.ok(sameBits(again.logits, logits), 'the module and the program preprocess differently')
@@ -95,26 +128,52 @@ test('a picture of any size gets the same preprocessing', async () => {
 })
 
 test('rows on demand are the rows of the maps', async () => {
-  const { image } = await one.scene(7), model = await one.loadModel(demoModel)
-  const kept = model.createSession({ taps: 'all' }), rows = model.createSession({ taps: 'rows' })
+  const { image } = await one.scene(7),
+    model = await one.loadModel(demoModel)
+  const kept = model.createSession({ taps: 'all' }),
+    rows = model.createSession({ taps: 'rows' })
   const { attention } = await kept.run(image)
   assert.equal((await rows.run(image)).attention, null)
   const { tokens, heads } = await kept.ready
-  for (const [layer, head, query] of [[0, 0, 0], [3, 0, 100], [4, 3, 196]]) {
+  for (const [layer, head, query] of [
+    [0, 0, 0],
+    [3, 0, 100],
+    [4, 3, 196]
+  ]) {
     const at = (head * tokens + query) * tokens
-    near('row', await rows.attention({ layer, head, query }), attention[layer].slice(at, at + tokens))
+    near(
+      'row',
+      await rows.attention({ layer, head, query }),
+      attention[layer].slice(at, at + tokens)
+    )
   }
   const mean = await kept.attention({ layer: 2, head: 'mean', query: 'cls' })
-  const sum = mean.map((_, i) => Array.from({ length: heads }, (_, h) => attention[2][h * tokens * tokens + i]).reduce((a, b) => a + b) / heads)
+  const sum = mean.map(
+    (_, i) =>
+      Array.from({ length: heads }, (_, h) => attention[2][h * tokens * tokens + i]).reduce(
+        (a, b) => a + b
+      ) / heads
+  )
   near('mean', mean, sum)
-  near('statistics', (await rows.statistics()).flat().flatMap(Object.values), (await kept.statistics()).flat().flatMap(Object.values))
+  near(
+    'statistics',
+    (await rows.statistics()).flat().flatMap(Object.values),
+    (await kept.statistics()).flat().flatMap(Object.values)
+  )
   model.close()
 })
 
 test('shapes and colours are those of the renderer', async () => {
   const model = await one.loadModel(demoModel)
   assert.deepEqual(model.info.labels, [...sceneShapes])
-  const objects = sceneShapes.slice(0, 8).map((shape, i) => ({ shape, colour: sceneColours[i], x: 30 + 24 * i, y: 40, radius: 10, angle: 0 }))
+  const objects = sceneShapes.slice(0, 8).map((shape, i) => ({
+    shape,
+    colour: sceneColours[i],
+    x: 30 + 24 * i,
+    y: 40,
+    radius: 10,
+    angle: 0
+  }))
   const { scene, image } = await one.scene({ seed: 2n ** 63n + 1n, objects })
   assert.equal(scene.seed, 2n ** 63n + 1n)
   const again = await one.scene(scene)

@@ -1,4 +1,5 @@
-/* After the first visit the pages work without a network; with threads asked for, a server that isolates nothing does not keep them away. */
+/* After the first visit the pages work without a network; with threads asked for, a server that
+ * isolates nothing does not keep them away. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
@@ -8,11 +9,18 @@ let browser
 before(async () => (browser = await startBrowser({ isolated: false })))
 after(() => browser.close())
 
-const settled = (page) => page.evaluate(async () => { await navigator.serviceWorker.ready })
-const withoutEnded = (page) => { page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) } // requests that a reload ended
+const settled = (page) =>
+  page.evaluate(async () => {
+    await navigator.serviceWorker.ready
+  })
+const withoutEnded = (page) => {
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+} // requests that a reload ended
 
 test('offline after the first visit: the explorer runs, other pages open; threads stay as they were asked for', async () => {
-  const page = await browser.open('', { offline: true }), context = page.context(), caption = await page.textContent('#caption')
+  const page = await browser.open('', { offline: true }),
+    context = page.context(),
+    caption = await page.textContent('#caption')
   await settled(page)
   await page.goto(`${browser.address}bench.html`)
   await page.waitForSelector('html[data-ready]')

@@ -1,5 +1,5 @@
-/* Models by address: sizes before the download, kept until removed, refused where the policy names no such server; which tensors matched.
- * What is saved says where it is from. */
+/* Models by address: sizes before the download, kept until removed, refused where the policy names
+ * no such server; which tensors matched. What is saved says where it is from. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -33,31 +33,54 @@ async function askFor(page, address) {
 
 test('a policy says who may be asked', () => {
   assert.equal(mayAsk("default-src 'none'; connect-src 'self'", 'https://a.b', 'https://a.b'), true)
-  assert.equal(mayAsk("default-src 'none'; connect-src 'self'", 'https://c.d', 'https://a.b'), false)
-  assert.equal(mayAsk("connect-src 'self' https://c.d; img-src 'self'", 'https://c.d', 'https://a.b'), true)
+  assert.equal(
+    mayAsk("default-src 'none'; connect-src 'self'", 'https://c.d', 'https://a.b'),
+    false
+  )
+  assert.equal(
+    mayAsk("connect-src 'self' https://c.d; img-src 'self'", 'https://c.d', 'https://a.b'),
+    true
+  )
   assert.deepEqual([megabytes(1234), megabytes(1.6e6)], ['1.2 KB', '1.6 MB'])
 })
 
 test('a model by address: its size first, then kept, opened again after a reload, removed', async () => {
-  const page = await browser.open(), caption = await text(page, 'caption')
+  const page = await browser.open(),
+    caption = await text(page, 'caption')
   await askFor(page, 'heed/demo/')
   await page.waitForSelector('#library .kept li')
-  assert.match(await text(page, 'library'), /config\.json: \d.*model\.safetensors: 1\.\d MB.*Download 1\.\d MB/)
+  assert.match(
+    await text(page, 'library'),
+    /config\.json: \d.*model\.safetensors: 1\.\d MB.*Download 1\.\d MB/
+  )
   assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
   await page.screenshot({ path: join(site, '../screenshots/explorer-address.png') })
   await page.keyboard.press('Enter')
-  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'heed/demo')
-  await page.waitForFunction((caption) => document.getElementById('caption').textContent === caption, caption)
+  await page.waitForFunction(
+    () => document.getElementById('model-name').textContent === 'heed/demo'
+  )
+  await page.waitForFunction(
+    (caption) => document.getElementById('caption').textContent === caption,
+    caption
+  )
   await page.click('#tensors')
   assert.match(await text(page, 'report-title'), /heed\/demo/)
-  assert.match(await page.textContent('dialog.report'), /(\d+) of \1 tensors are used.*distillation/)
-  assert.match(await page.textContent('dialog.report'), /blocks\.3\.attn\.qkv\.weightencoder\.layer\.3\.attention\.attention\.query\.weight|encoder\.layer\.3\.attention/)
+  assert.match(
+    await page.textContent('dialog.report'),
+    /(\d+) of \1 tensors are used.*distillation/
+  )
+  assert.match(
+    await page.textContent('dialog.report'),
+    /blocks\.3\.attn\.qkv\.weightencoder\.layer\.3\.attention\.attention\.query\.weight|encoder\.layer\.3\.attention/
+  )
   await page.screenshot({ path: join(site, '../screenshots/explorer-tensors.png') })
   await page.keyboard.press('Escape')
   await page.reload()
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   await page.click('#library button:text-is("Open")')
-  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'heed/demo')
+  await page.waitForFunction(
+    () => document.getElementById('model-name').textContent === 'heed/demo'
+  )
   await page.click('#library button:text-is("Remove")')
   await page.waitForFunction(() => !document.querySelector('#library .kept li'))
   assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
@@ -71,40 +94,81 @@ test('the licence of a model card, its front matter alone', () => {
   assert.equal(card("license: 'cc-by-4.0'"), 'cc-by-4.0')
   assert.equal(card('license:\n  - mit\n  - apache-2.0\ntags: a'), 'mit, apache-2.0')
   assert.equal(card('license: other\nlicense_name: dinov2'), 'dinov2')
-  for (const text of ['license: mit', '# A card\n---\nlicense: mit\n---\n', '', '---\ntags: a\n---\n', '---\nlicense:\n---\n', '---\nlicense: # none\n---']) assert.equal(licenceOfCard(text), null, text)
+  for (const text of [
+    'license: mit',
+    '# A card\n---\nlicense: mit\n---\n',
+    '',
+    '---\ntags: a\n---\n',
+    '---\nlicense:\n---\n',
+    '---\nlicense: # none\n---'
+  ])
+    assert.equal(licenceOfCard(text), null, text)
 })
 
 test('licence and SHA-256 of the weights are beside the model; weights that are not those asked for are not kept', async () => {
-  const page = await browser.open(), sum = createHash('sha256').update(readFileSync(join(packageFolder, 'demo/model.safetensors'))).digest('hex')
-  const origin = (pattern) => page.waitForFunction((source) => new RegExp(source).test(document.getElementById('model-origin').textContent), pattern.source)
+  const page = await browser.open(),
+    sum = createHash('sha256')
+      .update(readFileSync(join(packageFolder, 'demo/model.safetensors')))
+      .digest('hex')
+  const origin = (pattern) =>
+    page.waitForFunction(
+      (source) => new RegExp(source).test(document.getElementById('model-origin').textContent),
+      pattern.source
+    )
   await origin(new RegExp(`^Licence: Apache-2\\.0.*SHA-256 ${sum.slice(0, 8)}…$`))
-  assert.equal(await page.getAttribute('#model-origin button', 'title'), `${sum}  model.safetensors`)
-  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text } })
+  assert.equal(
+    await page.getAttribute('#model-origin button', 'title'),
+    `${sum}  model.safetensors`
+  )
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = async (text) => {
+      window.copied = text
+    }
+  })
   await page.click('#model-origin button')
   assert.equal(await page.evaluate(() => window.copied), `${sum}  model.safetensors`)
   await askFor(page, `heed/demo/#sha256=${'0'.repeat(64)}`)
   await page.click('#library button:text-matches("^Download")')
   await page.waitForSelector('#error:not([hidden])')
-  assert.match(await text(page, 'error-text'), new RegExp(`not the weights that were asked for \\(found SHA-256 ${sum.slice(0, 16)}, expected 0{16}\\)`))
+  assert.match(
+    await text(page, 'error-text'),
+    new RegExp(
+      `not the weights that were asked for \\(found SHA-256 ${sum.slice(0, 16)}, expected 0{16}\\)`
+    )
+  )
   assert.equal(await page.evaluate(() => caches.has('heed-models')), false)
   await page.click('#error-close')
   await askFor(page, `heed/demo/#sha256=${sum}`)
   await page.click('#library button:text-matches("^Download")')
-  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'heed/demo')
+  await page.waitForFunction(
+    () => document.getElementById('model-name').textContent === 'heed/demo'
+  )
   await origin(/^Licence: apache-2\.0/) // of its card
-  await page.setInputFiles('#model-files', ['config.json', 'model.safetensors'].map((name) => join(packageFolder, 'demo', name)))
+  await page.setInputFiles(
+    '#model-files',
+    ['config.json', 'model.safetensors'].map((name) => join(packageFolder, 'demo', name))
+  )
   await origin(/^Licence: not stated in the files/)
   assert.equal(await page.isVisible('#error'), false)
   await page.setInputFiles('#model-files', join(packageFolder, 'demo/model.safetensors'))
   await page.waitForSelector('#error:not([hidden])')
-  assert.match(await text(page, 'error-text'), /^The number of heads is a guess: width 128 \/ 64 = 2, as no config\.json says it/)
+  assert.match(
+    await text(page, 'error-text'),
+    /^The number of heads is a guess: width 128 \/ 64 = 2, as no config\.json says it/
+  )
   await origin(/^The number of heads is a guess/)
   await finish(page)
 })
 
 test('what is not there, and a server that the policy does not name, get a sentence', async () => {
   const page = await browser.open()
-  for (const [address, sentence] of [['heed/plot/', /no model\.safetensors in it/], ['https://elsewhere.example/model/', /policy names the servers.*--connect https:\/\/elsewhere\.example/]]) {
+  for (const [address, sentence] of [
+    ['heed/plot/', /no model\.safetensors in it/],
+    [
+      'https://elsewhere.example/model/',
+      /policy names the servers.*--connect https:\/\/elsewhere\.example/
+    ]
+  ]) {
     await askFor(page, address)
     await page.waitForSelector('#error:not([hidden])')
     assert.match(await text(page, 'error-text'), sentence)
@@ -116,19 +180,33 @@ test('what is not there, and a server that the policy does not name, get a sente
 })
 
 test('an index by address names files of its own folder alone', async () => {
-  const page = await browser.open(), asked = []
+  const page = await browser.open(),
+    asked = []
   let name
   await page.route('**/shards/**', (route) => {
     asked.push(new URL(route.request().url()).pathname)
-    return asked.at(-1).endsWith('index.json') ? route.fulfill({ json: { weight_map: { a: name } } }) : route.fulfill({ status: asked.at(-1).endsWith('config.json') ? 200 : 404 })
+    return asked.at(-1).endsWith('index.json')
+      ? route.fulfill({ json: { weight_map: { a: name } } })
+      : route.fulfill({ status: asked.at(-1).endsWith('config.json') ? 200 : 404 })
   })
   for (name of ['..\\secret.safetensors', 'sub/x.safetensors', 'C:x.safetensors', 'x.bin', 7]) {
     await askFor(page, 'shards/')
     await page.waitForSelector('#error:not([hidden])')
-    assert.match(await text(page, 'error-text'), /^model\.safetensors\.index\.json: weight_map is not valid \(found .+, expected 1 to 512 files NAME\.safetensors\)/)
+    assert.match(
+      await text(page, 'error-text'),
+      /^model\.safetensors\.index\.json: weight_map is not valid \(found .+, expected 1 to 512 files NAME\.safetensors\)/
+    )
     await page.click('#error-close')
   }
-  assert.deepEqual([...new Set(asked)].filter((path) => !/^\/shards\/(config\.json|preprocessor_config\.json|README\.md|model\.safetensors(\.index\.json)?)$/.test(path)), [])
+  assert.deepEqual(
+    [...new Set(asked)].filter(
+      (path) =>
+        !/^\/shards\/(config\.json|preprocessor_config\.json|README\.md|model\.safetensors(\.index\.json)?)$/.test(
+          path
+        )
+    ),
+    []
+  )
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
 })
@@ -136,7 +214,11 @@ test('an index by address names files of its own folder alone', async () => {
 test('another server is asked where the page is served with --connect; a download that ends early is not kept', async () => {
   let cut = true
   const other = createServer(async ({ url, method }, response) => {
-    const bytes = await readFile(join(site, 'heed/demo', url)).catch(() => null), headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+    const bytes = await readFile(join(site, 'heed/demo', url)).catch(() => null),
+      headers = {
+        'Access-Control-Allow-Origin': '*',
+        'Cross-Origin-Resource-Policy': 'cross-origin'
+      }
     if (!bytes) return response.writeHead(404, headers).end()
     response.writeHead(200, { ...headers, 'Content-Length': bytes.length })
     if (method === 'HEAD') return response.end()
@@ -144,7 +226,9 @@ test('another server is asked where the page is served with --connect; a downloa
     response.write(bytes.subarray(0, 1e5), () => response.destroy())
   })
   await new Promise((done) => other.listen(0, 'localhost', done))
-  const address = `http://localhost:${other.address().port}`, server = await serve(site, { connect: address }), page = await browser.open()
+  const address = `http://localhost:${other.address().port}`,
+    server = await serve(site, { connect: address }),
+    page = await browser.open()
   try {
     await page.goto(server.address)
     await page.waitForSelector('html[data-ready]', { timeout: 60000 })
@@ -158,7 +242,9 @@ test('another server is asked where the page is served with --connect; a downloa
     page.faults = []
     await askFor(page, `${address}/model.safetensors`)
     await page.click('#library button:text-matches("^Download")')
-    await page.waitForFunction(() => document.getElementById('model-name').textContent === 'model.safetensors')
+    await page.waitForFunction(
+      () => document.getElementById('model-name').textContent === 'model.safetensors'
+    )
     await finish(page)
   } finally {
     server.close()
@@ -171,24 +257,46 @@ async function saved(page, button) {
   return readFile(await download.path())
 }
 
-const weights = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')), sum = createHash('sha256').update(weights).digest('hex')
+const weights = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')),
+  sum = createHash('sha256').update(weights).digest('hex')
 
 /* Each number of each head, row by row. */
 function sameHeads(found, expected) {
   assert.equal(found.length, expected.length)
   for (const [i, head] of expected.entries())
     for (const [key, value] of Object.entries(head))
-      [value].flat().forEach((number, at) => assert.ok(Math.abs([found[i][key]].flat()[at] - number) <= 1e-5 * Math.max(1, Math.abs(number)), `head ${i}, ${key} ${at}: ${[found[i][key]].flat()[at]}, expected ${number}`))
+      [value]
+        .flat()
+        .forEach((number, at) =>
+          assert.ok(
+            Math.abs([found[i][key]].flat()[at] - number) <= 1e-5 * Math.max(1, Math.abs(number)),
+            `head ${i}, ${key} ${at}: ${[found[i][key]].flat()[at]}, expected ${number}`
+          )
+        )
 }
 
 test('every view is saved with its numbers, caption and the hash of the weights', async () => {
-  const page = await browser.open(), caption = await text(page, 'caption'), images = { heads: 5, matrix: 5, statistics: 4, compare: 9, tokens: 9 } // each map of the view with its bar
-  for (const [view, lines] of Object.entries({ heads: 198, matrix: 198, rollout: 198, statistics: 21, compare: 198, tokens: 198 })) {
+  const page = await browser.open(),
+    caption = await text(page, 'caption'),
+    images = { heads: 5, matrix: 5, statistics: 4, compare: 9, tokens: 9 } // each map of the view with its bar
+  for (const [view, lines] of Object.entries({
+    heads: 198,
+    matrix: 198,
+    rollout: 198,
+    statistics: 21,
+    compare: 198,
+    tokens: 198
+  })) {
     await page.click(`#tab-${view}`)
-    await page.waitForFunction((rollout) => document.getElementById('caption').textContent.startsWith('Rollout') === rollout, view === 'rollout')
-    if (view !== 'rollout') await page.waitForFunction(() => document.querySelector('#view canvas, #view svg circle')) // views draw in a turn of their own
+    await page.waitForFunction(
+      (rollout) => document.getElementById('caption').textContent.startsWith('Rollout') === rollout,
+      view === 'rollout'
+    )
+    if (view !== 'rollout')
+      await page.waitForFunction(() => document.querySelector('#view canvas, #view svg circle')) // views draw in a turn of their own
     if (view === 'compare') await page.click('#view [name=pin]')
-    const csv = (await saved(page, '#save-csv')).toString().trim().split('\n'), svg = (await saved(page, '#save-svg')).toString()
+    const csv = (await saved(page, '#save-csv')).toString().trim().split('\n'),
+      svg = (await saved(page, '#save-svg')).toString()
     assert.match(csv[0], new RegExp(`^# heed .*sha256 ${sum.slice(0, 16)}, .*#`))
     assert.equal(csv[1], `# ${await text(page, 'caption')}`)
     assert.equal(csv.length - 2, lines, view)
@@ -198,21 +306,47 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   await page.click('#tab-heads')
   const json = JSON.parse(await saved(page, '#save-json'))
   assert.equal(json.provenance.weights_sha256['model.safetensors'], sum)
-  const tensors = await saved(page, '#save-safetensors'), header = JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0))))
+  const tensors = await saved(page, '#save-safetensors'),
+    header = JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0))))
   assert.equal(JSON.parse(header.__metadata__.provenance).weights_sha256['model.safetensors'], sum)
   const folder = mkdtempSync(join(tmpdir(), 'heed-own-'))
   writeFileSync(join(folder, 'own.safetensors'), tensors)
-  const said = execFileSync(native, ['maps', 'own.safetensors', '--layer', '3', '--head', '0', '--query', '2,10', '--maps', 'own.png', '--json', 'own.json'], { cwd: folder, encoding: 'utf8' })
+  const said = execFileSync(
+    native,
+    [
+      'maps',
+      'own.safetensors',
+      '--layer',
+      '3',
+      '--head',
+      '0',
+      '--query',
+      '2,10',
+      '--maps',
+      'own.png',
+      '--json',
+      'own.json'
+    ],
+    { cwd: folder, encoding: 'utf8' }
+  )
   assert.match(said, /most on patch \(10, 1\): 19\.9\d % = 39\.2 x uniform/)
   assert.ok(said.includes(sum))
   const ofNative = JSON.parse(readFileSync(join(folder, 'own.json'))).results[0]
   assert.equal(JSON.parse(ofNative.from).weights_sha256['model.safetensors'], sum)
   sameHeads(ofNative.heads, json.results[0].heads)
   const packed = await saved(page, '#save-npz')
-  for (const [name, buffer] of [['own.safetensors', tensors], ['own.npz', packed]]) {
+  for (const [name, buffer] of [
+    ['own.safetensors', tensors],
+    ['own.npz', packed]
+  ]) {
     await page.setInputFiles('#model-files', { name, mimeType: '', buffer })
-    await page.waitForFunction((name) => document.getElementById('model-name').textContent === name, name)
-    await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('picture'))
+    await page.waitForFunction(
+      (name) => document.getElementById('model-name').textContent === name,
+      name
+    )
+    await page.waitForFunction(() =>
+      document.getElementById('status').textContent.startsWith('picture')
+    )
     assert.equal(await text(page, 'caption'), caption)
     sameHeads(JSON.parse(await saved(page, '#save-json')).results[0].heads, json.results[0].heads)
   }
@@ -221,9 +355,16 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   await finish(page)
 })
 
-test('maps of one\'s own: nothing of the model before stays on them; what fails changes nothing', async () => {
-  const page = await browser.open('#x=3.0&k=0.5'), open = (...files) => page.setInputFiles('#model-files', files)
-  const npy = async (weight) => ({ name: 'own.npy', mimeType: '', buffer: Buffer.from(await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()) })
+test("maps of one's own: nothing of the model before stays on them; what fails changes nothing", async () => {
+  const page = await browser.open('#x=3.0&k=0.5'),
+    open = (...files) => page.setInputFiles('#model-files', files)
+  const npy = async (weight) => ({
+    name: 'own.npy',
+    mimeType: '',
+    buffer: Buffer.from(
+      await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()
+    )
+  })
   const refused = async (expected) => {
     await page.waitForSelector('#error:not([hidden])')
     assert.match(await text(page, 'error-text'), expected)
@@ -232,29 +373,49 @@ test('maps of one\'s own: nothing of the model before stays on them; what fails 
   const before = await text(page, 'stage-title')
   assert.match(before, /without 3\.0, temperature 0\.5/)
   await open(await npy(1.4))
-  await refused(/own\.npy: layer 0, head 0, row 0 does not sum to 1 \(found 7\.00\): scores, not weights\?/)
-  await open(await npy(0.2), { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+  await refused(
+    /own\.npy: layer 0, head 0, row 0 does not sum to 1 \(found 7\.00\): scores, not weights\?/
+  )
+  await open(await npy(0.2), {
+    name: 'broken.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from('no picture')
+  })
   await refused(/broken\.png/)
   assert.equal(await text(page, 'stage-title'), before)
   await page.click('#tab-matrix')
   await page.waitForSelector('#view .matrix')
   await open(await npy(0.2))
-  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('maps of own.npy'))
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Layer 1, head 0:'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.endsWith('maps of own.npy')
+  )
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.startsWith('Layer 1, head 0:')
+  )
   assert.match(await text(page, 'took'), /nothing was run/)
   assert.match(await text(page, 'model-facts'), /The picture is not theirs/)
   await page.waitForFunction(() => !/[xk]=/.test(location.hash))
-  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text } })
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = async (text) => {
+      window.copied = text
+    }
+  })
   await page.click('#link')
-  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('on this machine: your own maps.'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.endsWith('on this machine: your own maps.')
+  )
   await page.click('#code')
   await refused(/heed maps reads \.safetensors files as this page writes them, not own\.npy/)
   const folder = mkdtempSync(join(tmpdir(), 'heed-maps-'))
   writeFileSync(join(folder, 'own.safetensors'), await saved(page, '#save-safetensors'))
   await open(join(folder, 'own.safetensors'))
-  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('maps of own.safetensors'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.endsWith('maps of own.safetensors')
+  )
   await page.click('#code')
-  await page.waitForFunction(() => window.copied?.startsWith('heed maps path/to/own.safetensors --layer 1 --head 0 '))
+  await page.waitForFunction(() =>
+    window.copied?.startsWith('heed maps path/to/own.safetensors --layer 1 --head 0 ')
+  )
   const [, , , ...words] = (await page.evaluate(() => window.copied)).split(' ')
   execFileSync(native, ['maps', 'own.safetensors', ...words], { cwd: folder })
   assert.equal(JSON.parse(readFileSync(join(folder, 'heed.json'))).results[0].heads.length, 2)
@@ -262,39 +423,89 @@ test('maps of one\'s own: nothing of the model before stays on them; what fails 
 })
 
 test('several pictures: mean and spread of every head, those of heed run --json; what is no picture is named', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-many-')), seeds = [7, 42, 1009], pictures = seeds.map((seed) => join(folder, `scene${seed}.png`))
-  for (const [i, seed] of seeds.entries()) execFileSync(native, ['demo', '--scene', String(seed), '--picture', pictures[i]])
-  execFileSync(native, ['run', ...pictures, '--backend', 'cpu', '--json', join(folder, 'many.json'), '--quiet'])
-  const expected = JSON.parse(readFileSync(join(folder, 'many.json'))).results.map(({ heads }) => heads)
+  const folder = mkdtempSync(join(tmpdir(), 'heed-many-')),
+    seeds = [7, 42, 1009],
+    pictures = seeds.map((seed) => join(folder, `scene${seed}.png`))
+  for (const [i, seed] of seeds.entries())
+    execFileSync(native, ['demo', '--scene', String(seed), '--picture', pictures[i]])
+  execFileSync(native, [
+    'run',
+    ...pictures,
+    '--backend',
+    'cpu',
+    '--json',
+    join(folder, 'many.json'),
+    '--quiet'
+  ])
+  const expected = JSON.parse(readFileSync(join(folder, 'many.json'))).results.map(
+    ({ heads }) => heads
+  )
   const page = await browser.open()
-  await page.setInputFiles('#picture-file', [...pictures.map((path) => ({ name: path.split('/').at(-1), mimeType: 'image/png', buffer: readFileSync(path) })), { name: 'note.png', mimeType: 'image/png', buffer: Buffer.from('no picture') }])
+  await page.setInputFiles('#picture-file', [
+    ...pictures.map((path) => ({
+      name: path.split('/').at(-1),
+      mimeType: 'image/png',
+      buffer: readFileSync(path)
+    })),
+    { name: 'note.png', mimeType: 'image/png', buffer: Buffer.from('no picture') }
+  ])
   await page.waitForSelector('dialog.report tbody tr:nth-child(20)')
-  assert.match(await page.textContent('dialog.report'), /^Heads over 3 pictures.*Not read as pictures: note\.png/)
-  const csv = (await saved(page, 'dialog.report button:text-is("Save CSV")')).toString().trim().split('\n')
+  assert.match(
+    await page.textContent('dialog.report'),
+    /^Heads over 3 pictures.*Not read as pictures: note\.png/
+  )
+  const csv = (await saved(page, 'dialog.report button:text-is("Save CSV")'))
+    .toString()
+    .trim()
+    .split('\n')
   assert.match(csv[0], new RegExp(`^# heed .*sha256 ${sum.slice(0, 16)}, 3 pictures`))
   assert.equal(csv[1], '# scene7.png, scene42.png, scene1009.png')
   const names = csv[2].split(',')
   for (const line of csv.slice(3)) {
     const [layer, head, ...numbers] = line.split(',').map(Number)
     for (const key of ['entropy_patches', 'distance', 'self_mass', 'top5_mass']) {
-      const values = expected.map((heads) => heads.find((one) => one.layer === layer && one.head === head)[key]), mean = values.reduce((a, b) => a + b) / 3, spread = Math.sqrt(values.reduce((total, value) => total + (value - mean) ** 2, 0) / 2)
+      const values = expected.map(
+          (heads) => heads.find((one) => one.layer === layer && one.head === head)[key]
+        ),
+        mean = values.reduce((a, b) => a + b) / 3,
+        spread = Math.sqrt(values.reduce((total, value) => total + (value - mean) ** 2, 0) / 2)
       for (const [what, value] of Object.entries({ mean, spread })) {
         const found = numbers[names.indexOf(`${key}_${what}`) - 2]
-        assert.ok(Math.abs(found - value) <= 1e-4 * Math.max(1, value), `${layer}.${head} ${key} ${what}: ${found}, expected ${value}`)
+        assert.ok(
+          Math.abs(found - value) <= 1e-4 * Math.max(1, value),
+          `${layer}.${head} ${key} ${what}: ${found}, expected ${value}`
+        )
       }
     }
   }
   assert.equal(csv.length, 23)
   await page.screenshot({ path: join(site, '../screenshots/explorer-many.png') })
   await page.keyboard.press('Escape')
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene7.png'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('scene7.png')
+  )
   await finish(page)
 })
 
 test('the built-in model says of every picture but a drawn scene that its answer means nothing; other models do not', async () => {
-  const page = await browser.open(), said = () => page.locator('#answer-limit').evaluate((line) => (line.checkVisibility() ? line.textContent : ''))
-  const limit = /^The demo model knows only ten drawn shapes: on a photograph its answer means nothing\.$/, shows = (name) => page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(name), name)
-  const png = writePng(Uint8Array.from({ length: 64 * 48 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i * 7) % 251)), 64, 48), photo = (name) => ({ name, mimeType: 'image/png', buffer: png })
+  const page = await browser.open(),
+    said = () =>
+      page
+        .locator('#answer-limit')
+        .evaluate((line) => (line.checkVisibility() ? line.textContent : ''))
+  const limit =
+      /^The demo model knows only ten drawn shapes: on a photograph its answer means nothing\.$/,
+    shows = (name) =>
+      page.waitForFunction(
+        (name) => document.getElementById('status').textContent.startsWith(name),
+        name
+      )
+  const png = writePng(
+      Uint8Array.from({ length: 64 * 48 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i * 7) % 251)),
+      64,
+      48
+    ),
+    photo = (name) => ({ name, mimeType: 'image/png', buffer: png })
   const scene = async () => {
     await page.click('#samples button:nth-child(2)')
     await shows('Scene 7')
@@ -306,15 +517,28 @@ test('the built-in model says of every picture but a drawn scene that its answer
   assert.match(await said(), limit)
   await page.screenshot({ path: join(site, '../screenshots/explorer-photo.png') })
   await scene()
-  await page.evaluate((bytes) => {
-    const clipboardData = new DataTransfer()
-    clipboardData.items.add(new File([Uint8Array.from(bytes)], 'pasted.png', { type: 'image/png' }))
-    dispatchEvent(new ClipboardEvent('paste', { clipboardData }))
-  }, [...png])
+  await page.evaluate(
+    (bytes) => {
+      const clipboardData = new DataTransfer()
+      clipboardData.items.add(
+        new File([Uint8Array.from(bytes)], 'pasted.png', { type: 'image/png' })
+      )
+      dispatchEvent(new ClipboardEvent('paste', { clipboardData }))
+    },
+    [...png]
+  )
   await shows('pasted.png')
   assert.match(await said(), limit)
   await scene()
-  await page.evaluate(() => { const canvas = document.createElement('canvas'), draw = () => { canvas.getContext('2d').fillRect(0, 0, 9, 9); requestAnimationFrame(draw) }; draw(); navigator.mediaDevices.getUserMedia = async () => canvas.captureStream() })
+  await page.evaluate(() => {
+    const canvas = document.createElement('canvas'),
+      draw = () => {
+        canvas.getContext('2d').fillRect(0, 0, 9, 9)
+        requestAnimationFrame(draw)
+      }
+    draw()
+    navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
+  })
   await page.click('#camera')
   await page.waitForFunction(() => document.getElementById('video').readyState > 1)
   await page.click('#shoot')
@@ -326,14 +550,27 @@ test('the built-in model says of every picture but a drawn scene that its answer
   await page.keyboard.press('Escape')
   await shows('one.png')
   assert.match(await said(), limit)
-  await page.setInputFiles('#model-files', ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) => join(repository, 'tests/vectors/vit/micro_32', name)).filter(existsSync))
+  await page.setInputFiles(
+    '#model-files',
+    ['config.json', 'preprocessor_config.json', 'model.safetensors']
+      .map((name) => join(repository, 'tests/vectors/vit/micro_32', name))
+      .filter(existsSync)
+  )
   await page.waitForSelector('#demo-model:not([hidden])')
   await shows('one.png')
   assert.equal(await said(), '')
   await page.click('#demo-model')
   await page.waitForFunction(() => !document.getElementById('answer-limit').hidden)
-  await page.setInputFiles('#model-files', { name: 'own.npy', mimeType: '', buffer: Buffer.from(await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(0.2)])).arrayBuffer()) })
-  await page.waitForFunction(() => document.getElementById('status').textContent.endsWith('maps of own.npy'))
+  await page.setInputFiles('#model-files', {
+    name: 'own.npy',
+    mimeType: '',
+    buffer: Buffer.from(
+      await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(0.2)])).arrayBuffer()
+    )
+  })
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.endsWith('maps of own.npy')
+  )
   assert.equal(await said(), '')
   await page.click('#demo-model')
   await scene()

@@ -1,5 +1,5 @@
-/* The explorer in Chromium: by mouse, by keyboard alone, by finger, without scripts, without isolation; its numbers against the native
- * program's; no violation that axe knows. */
+/* The explorer in Chromium: by mouse, by keyboard alone, by finger, without scripts, without
+ * isolation; its numbers against the native program's; no violation that axe knows. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync } from 'node:fs'
@@ -39,7 +39,9 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
   const page = await browser.open()
   const box = await page.locator('#patches').boundingBox()
   await page.mouse.move(box.x + (box.width * 1.5) / 14, box.y + (box.height * 10.5) / 14)
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('(10, 1)'))
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.endsWith('(10, 1)')
+  )
   await page.mouse.down()
   await page.mouse.up()
   await page.waitForFunction(() => location.hash === '#q=10.1')
@@ -53,7 +55,8 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
     await page.click(`#tab-${view}`)
     assert.equal(await page.getAttribute(`#tab-${view}`, 'aria-selected'), 'true')
   }
-  const hash = '#l=4&h=1&q=10.1&o=contour&c=magma&r=1', title = await text(page, 'stage-title')
+  const hash = '#l=4&h=1&q=10.1&o=contour&c=magma&r=1',
+    title = await text(page, 'stage-title')
   await page.waitForFunction((hash) => location.hash === hash, hash)
   const other = await browser.open(hash)
   assert.equal(await text(other, 'stage-title'), title)
@@ -63,13 +66,24 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
 
 test('the keyboard alone goes everywhere', async () => {
   const page = await browser.open()
-  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key) }
-  for (let i = 0; i < 40 && !(await page.evaluate(() => document.activeElement.closest('#patches'))); i++) await press('Tab')
-  await page.waitForFunction(() => document.activeElement.getAttribute('aria-label')?.startsWith('row 2, column 10, ')) // named a moment later
+  const press = async (...keys) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  for (
+    let i = 0;
+    i < 40 && !(await page.evaluate(() => document.activeElement.closest('#patches')));
+    i++
+  )
+    await press('Tab')
+  await page.waitForFunction(() =>
+    document.activeElement.getAttribute('aria-label')?.startsWith('row 2, column 10, ')
+  ) // named a moment later
   await press('ArrowDown', 'ArrowLeft', ']', '.', '.')
   await page.waitForFunction(() => location.hash === '#l=4&h=2&q=3.9')
   await press('c')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent === 'Layer 4, head 2: from CLS')
+  await page.waitForFunction(
+    () => document.getElementById('stage-title').textContent === 'Layer 4, head 2: from CLS'
+  )
   await press('c', 'm', 'r', '-')
   await page.waitForFunction(() => location.hash === '#l=4&h=mean&q=3.9&a=0.7&r=1')
   await press('4')
@@ -82,57 +96,143 @@ test('the keyboard alone goes everywhere', async () => {
 })
 
 test('a finger drawn across the picture takes the query along, on a phone', async () => {
-  const page = await browser.open('', { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: 'dark' })
-  await page.locator('#patches [role=gridcell]').nth(14 * 10 + 1).tap()
+  const page = await browser.open('', {
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+    colorScheme: 'dark'
+  })
+  await page
+    .locator('#patches [role=gridcell]')
+    .nth(14 * 10 + 1)
+    .tap()
   await page.waitForFunction(() => location.hash === '#q=10.1')
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360)
   await finish(page, 'explorer-360-dark')
 })
 
 test('the numbers are those of heed run --json', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')), picture = join(folder, 'scene.png'), json = join(folder, 'native.json')
+  const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')),
+    picture = join(folder, 'scene.png'),
+    json = join(folder, 'native.json')
   execFileSync(native, ['demo', '--scene', '7', '--picture', picture])
-  execFileSync(native, ['run', picture, '--backend', 'cpu', '--query', '3,4', '--layer', 'all', '--json', json, '--quiet'])
+  execFileSync(native, [
+    'run',
+    picture,
+    '--backend',
+    'cpu',
+    '--query',
+    '3,4',
+    '--layer',
+    'all',
+    '--json',
+    json,
+    '--quiet'
+  ])
   const page = await browser.open('#q=3.4')
   await page.setInputFiles('#picture-file', picture)
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene.png'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('scene.png')
+  )
   const { name, bytes } = await saved(page, '#save-json')
   assert.equal(name, 'heed.json')
-  const found = JSON.parse(bytes), expected = JSON.parse(readFileSync(json)), { heads, rollout } = expected.results[0]
-  for (const name of ['entropy', 'entropy_cls', 'entropy_patches', 'distance', 'distance_renormalised', 'prefix_mass', 'self_mass', 'top5_mass', 'row']) assert.ok(heads.every((head) => name in head), name)
+  const found = JSON.parse(bytes),
+    expected = JSON.parse(readFileSync(json)),
+    { heads, rollout } = expected.results[0]
+  for (const name of [
+    'entropy',
+    'entropy_cls',
+    'entropy_patches',
+    'distance',
+    'distance_renormalised',
+    'prefix_mass',
+    'self_mass',
+    'top5_mass',
+    'row'
+  ])
+    assert.ok(
+      heads.every((head) => name in head),
+      name
+    )
   assert.deepEqual([heads.length, rollout.length], [20, 197])
   close(found, expected, '')
   await page.click('#tab-statistics')
   await page.waitForSelector('#view tbody tr')
-  const lines = await page.locator('#view tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent)))
-  assert.deepEqual(lines, heads.map((head) => [head.entropy_patches.toFixed(3), head.distance.toFixed(1), head.prefix_mass.toFixed(3), head.self_mass.toFixed(3), head.top5_mass.toFixed(3)]))
+  const lines = await page
+    .locator('#view tbody tr')
+    .evaluateAll((lines) =>
+      lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))
+    )
+  assert.deepEqual(
+    lines,
+    heads.map((head) => [
+      head.entropy_patches.toFixed(3),
+      head.distance.toFixed(1),
+      head.prefix_mass.toFixed(3),
+      head.self_mass.toFixed(3),
+      head.top5_mass.toFixed(3)
+    ])
+  )
   await finish(page)
 })
 
 test('a picture that is no square: as trained, and whole with padding; the numbers are those of heed run --fit whole', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-fit-')), picture = join(repository, 'tests/vectors/preprocess/rgb.png')
+  const folder = mkdtempSync(join(tmpdir(), 'heed-fit-')),
+    picture = join(repository, 'tests/vectors/preprocess/rgb.png')
   const page = await browser.open('#q=3.4')
   await page.setInputFiles('#picture-file', picture)
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('rgb.png'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('rgb.png')
+  )
   for (const fit of ['model', 'whole']) {
     const json = join(folder, `${fit}.json`)
-    execFileSync(native, ['run', picture, '--backend', 'cpu', '--query', '3,4', '--layer', 'all', '--fit', fit, '--json', json, '--quiet'])
+    execFileSync(native, [
+      'run',
+      picture,
+      '--backend',
+      'cpu',
+      '--query',
+      '3,4',
+      '--layer',
+      'all',
+      '--fit',
+      fit,
+      '--json',
+      json,
+      '--quiet'
+    ])
     if (fit === 'whole') {
       const caption = await text(page, 'caption')
       await page.click('#fit [data-fit=whole]')
-      await page.waitForFunction((caption) => document.getElementById('caption').textContent !== caption, caption)
+      await page.waitForFunction(
+        (caption) => document.getElementById('caption').textContent !== caption,
+        caption
+      )
       await page.waitForFunction(() => !document.body.classList.contains('dim'))
     }
-    const found = JSON.parse((await saved(page, '#save-json')).bytes), expected = JSON.parse(readFileSync(json))
+    const found = JSON.parse((await saved(page, '#save-json')).bytes),
+      expected = JSON.parse(readFileSync(json))
     close(found, expected, fit)
     assert.equal(found.results[0].image.fit, expected.results[0].image.fit)
   }
   assert.equal(await page.evaluate(() => location.hash.includes('m=whole')), true)
-  await page.waitForFunction(() => /^row 0, column 0, padding, /.test(document.querySelector('#patches button').getAttribute('aria-label')))
-  assert.match(await page.locator('#patches button').nth(7 * 14 + 7).getAttribute('aria-label'), /^row 7, column 7, \d/)
+  await page.waitForFunction(() =>
+    /^row 0, column 0, padding, /.test(
+      document.querySelector('#patches button').getAttribute('aria-label')
+    )
+  )
+  assert.match(
+    await page
+      .locator('#patches button')
+      .nth(7 * 14 + 7)
+      .getAttribute('aria-label'),
+    /^row 7, column 7, \d/
+  )
   const code = await page.evaluate(async () => {
     let copied
-    navigator.clipboard.writeText = async (text) => { copied = text }
+    navigator.clipboard.writeText = async (text) => {
+      copied = text
+    }
     document.getElementById('code').click()
     while (!copied) await new Promise((done) => setTimeout(done, 10))
     return copied
@@ -146,19 +246,31 @@ const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'probability']
 
 /** Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size. */
 function close(found, expected, where) {
-  if (typeof expected === 'number') assert.ok(Math.abs(found - expected) <= 1e-5 * Math.max(1, Math.abs(expected)), `${where}: ${found}, expected ${expected}`)
+  if (typeof expected === 'number')
+    assert.ok(
+      Math.abs(found - expected) <= 1e-5 * Math.max(1, Math.abs(expected)),
+      `${where}: ${found}, expected ${expected}`
+    )
   else if (typeof expected === 'object' && expected !== null)
-    for (const key of Object.keys(expected)) { if (!unlike.has(key)) close(found[key], expected[key], `${where}.${key}`) }
+    for (const key of Object.keys(expected)) {
+      if (!unlike.has(key)) close(found[key], expected[key], `${where}.${key}`)
+    }
   else assert.equal(found, expected, where)
 }
 
 test('saves PNG, SVG and CSV', async () => {
   const page = await browser.open()
-  const png = await saved(page, '#save-png'), svg = await saved(page, '#save-svg'), csv = await saved(page, '#save-csv')
+  const png = await saved(page, '#save-png'),
+    svg = await saved(page, '#save-svg'),
+    csv = await saved(page, '#save-csv')
   assert.deepEqual([...png.bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47])
   assert.ok(png.bytes.readUInt32BE(16) > 900)
   assert.match(svg.bytes.toString(), /^<svg [^]*× uniform[^]*heed \d/)
-  const lines = csv.bytes.toString().trim().split('\n').filter((line) => !line.startsWith('#'))
+  const lines = csv.bytes
+    .toString()
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
   assert.equal(lines.length, 198)
   const sum = lines.slice(1).reduce((total, line) => total + Number(line.match(/",([^,]+),/)[1]), 0)
   assert.ok(Math.abs(sum - 1) < 1e-5)
@@ -166,65 +278,125 @@ test('saves PNG, SVG and CSV', async () => {
 })
 
 test('maps saved by heed run --save open in the page, and the page’s own; numbers stay', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-saved-')), at = (name) => join(folder, name)
+  const folder = mkdtempSync(join(tmpdir(), 'heed-saved-')),
+    at = (name) => join(folder, name)
   execFileSync(native, ['demo', '--scene', '7', '--picture', at('scene.png')])
-  execFileSync(native, ['run', at('scene.png'), '--backend', 'cpu', '--layer', 'all', '--save', at('maps.safetensors'), '--quiet'])
+  execFileSync(native, [
+    'run',
+    at('scene.png'),
+    '--backend',
+    'cpu',
+    '--layer',
+    'all',
+    '--save',
+    at('maps.safetensors'),
+    '--quiet'
+  ])
   const page = await browser.open('#s=7&q=3.4')
-  const caption = await text(page, 'caption'), facts = await text(page, 'facts')
-  const npy = await saved(page, '#save-npy'), session = await saved(page, '#save-session')
+  const caption = await text(page, 'caption'),
+    facts = await text(page, 'facts')
+  const npy = await saved(page, '#save-npy'),
+    session = await saved(page, '#save-session')
   await page.setInputFiles('#model-files', at('maps.safetensors'))
-  await page.waitForFunction(() => document.getElementById('model-name').textContent === 'maps.safetensors')
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('pixel_values'))
+  await page.waitForFunction(
+    () => document.getElementById('model-name').textContent === 'maps.safetensors'
+  )
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('pixel_values')
+  )
   assert.equal(await text(page, 'caption'), caption)
-  await page.setInputFiles('#model-files', [{ name: 'own.npy', mimeType: '', buffer: npy.bytes }, { name: 'scene.png', mimeType: 'image/png', buffer: readFileSync(at('scene.png')) }])
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('scene.png'))
+  await page.setInputFiles('#model-files', [
+    { name: 'own.npy', mimeType: '', buffer: npy.bytes },
+    { name: 'scene.png', mimeType: 'image/png', buffer: readFileSync(at('scene.png')) }
+  ])
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('scene.png')
+  )
   assert.equal(await text(page, 'caption'), caption)
   assert.equal((await text(page, 'facts')).slice(0, 60), facts.slice(0, 60))
   for (const view of ['matrix', 'statistics', 'rollout']) await page.click(`#tab-${view}`)
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Rollout'))
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.startsWith('Rollout')
+  )
   await page.click('#demo-model')
   await page.waitForSelector('#demo-model', { state: 'hidden' })
-  await page.setInputFiles('#model-files', { name: 'heed-session.json', mimeType: 'application/json', buffer: session.bytes })
+  await page.setInputFiles('#model-files', {
+    name: 'heed-session.json',
+    mimeType: 'application/json',
+    buffer: session.bytes
+  })
   await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
   await finish(page, 'explorer-saved')
 })
 
 test('a file that is neither picture nor model gets a sentence, and the last result stays', async () => {
-  const page = await browser.open(), title = await text(page, 'stage-title')
-  await page.setInputFiles('#picture-file', { name: 'note.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+  const page = await browser.open(),
+    title = await text(page, 'stage-title')
+  await page.setInputFiles('#picture-file', {
+    name: 'note.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from('no picture')
+  })
   await page.waitForSelector('#error:not([hidden])')
-  assert.match(await text(page, 'error-text'), /^note\.png: this file could not be read as a picture/)
+  assert.match(
+    await text(page, 'error-text'),
+    /^note\.png: this file could not be read as a picture/
+  )
   await page.click('#error-close')
-  await page.setInputFiles('#model-files', { name: 'model.safetensors', mimeType: '', buffer: Buffer.from('nothing of the kind') })
+  await page.setInputFiles('#model-files', {
+    name: 'model.safetensors',
+    mimeType: '',
+    buffer: Buffer.from('nothing of the kind')
+  })
   await page.waitForSelector('#error:not([hidden])')
   assert.match(await text(page, 'error-text'), /safetensors.*Take another file/)
   assert.equal(await text(page, 'stage-title'), title)
   await page.click('#cls')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('from CLS'))
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.endsWith('from CLS')
+  )
   await finish(page)
 })
 
 test('opens a model of one’s own from its files; where its first run is stopped, nothing is asked of it', async () => {
-  const page = await browser.open(), folder = join(repository, 'runtime/demo/model'), files = ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) => join(folder, name))
+  const page = await browser.open(),
+    folder = join(repository, 'runtime/demo/model'),
+    files = ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) =>
+      join(folder, name)
+    )
   await page.setInputFiles('#model-files', files)
   await page.waitForSelector('#demo-model:not([hidden])', { timeout: 60000 })
   assert.equal(await text(page, 'model-name'), 'model.safetensors')
   assert.match(await text(page, 'caption'), /39\.2 × uniform/)
   await page.evaluate(() => {
-    const status = document.getElementById('status'), observer = new MutationObserver(() => { if (/^Running/.test(status.textContent)) { observer.disconnect(); document.getElementById('stop').click() } })
+    const status = document.getElementById('status'),
+      observer = new MutationObserver(() => {
+        if (/^Running/.test(status.textContent)) {
+          observer.disconnect()
+          document.getElementById('stop').click()
+        }
+      })
     observer.observe(status, { childList: true })
   })
   await page.setInputFiles('#model-files', files)
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('This model has not run yet'))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('This model has not run yet')
+  )
   await page.hover('#patches [role=gridcell] >> nth=30')
   await page.focus('#patches [role=gridcell][tabindex="0"]')
   for (const key of [']', 'p']) await page.keyboard.press(key)
   await page.click('#tab-matrix')
   await page.click('#save-csv')
-  await page.waitForFunction(() => /^This model has not run yet/.test(document.getElementById('error-text').textContent))
+  await page.waitForFunction(() =>
+    /^This model has not run yet/.test(document.getElementById('error-text').textContent)
+  )
   await page.click('#error-close')
   await page.click('#samples button:nth-child(2)')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Layer 4') && document.querySelector('#view .matrix'))
+  await page.waitForFunction(
+    () =>
+      document.getElementById('stage-title').textContent.startsWith('Layer 4') &&
+      document.querySelector('#view .matrix')
+  )
   await finish(page)
 })
 
@@ -252,19 +424,33 @@ test('works where the server isolates nothing, on one thread, and says why', asy
 test('a shape is dragged, and the maps follow; it is changed by keyboard', async () => {
   const page = await browser.open('#v=scene')
   assert.equal(await page.locator('#view [name=object] option').count(), 8)
-  const box = await page.locator('#patches').boundingBox(), at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+  const box = await page.locator('#patches').boundingBox(),
+    at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
   await page.mouse.move(...at(173, 46)) // the star that the query is on
   await page.mouse.down()
-  for (let step = 1; step <= 4; step++) await page.mouse.move(...at(173 + step * 2, 46 + step * 5), { steps: 2 })
+  for (let step = 1; step <= 4; step++)
+    await page.mouse.move(...at(173 + step * 2, 46 + step * 5), { steps: 2 })
   await page.mouse.up()
-  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('Your scene'))
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('(4, 11)'))
-  await page.waitForFunction(() => /most to patch \((9|10|11), [0-3]\)/.test(document.getElementById('caption').textContent))
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('Your scene')
+  )
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.endsWith('(4, 11)')
+  )
+  await page.waitForFunction(() =>
+    /most to patch \((9|10|11), [0-3]\)/.test(document.getElementById('caption').textContent)
+  )
   await page.focus('#view [name=shape]')
   await page.keyboard.press('ArrowUp')
-  await page.waitForFunction(() => document.getElementById('view').textContent.includes('outside what the demo model was trained on'))
+  await page.waitForFunction(() =>
+    document
+      .getElementById('view')
+      .textContent.includes('outside what the demo model was trained on')
+  )
   await page.click('#view [name=remove]')
-  await page.waitForFunction(() => document.querySelectorAll('#view [name=object] option').length === 7)
+  await page.waitForFunction(
+    () => document.querySelectorAll('#view [name=object] option').length === 7
+  )
   await finish(page)
 })
 
@@ -274,68 +460,149 @@ test('a pinned row stands beside another, with their divergence', async () => {
   await page.waitForFunction(() => /0\.0000 nats/.test(document.getElementById('view').textContent))
   await page.focus('#patches [tabindex="0"]')
   await page.keyboard.press('.')
-  await page.waitForFunction(() => /Layer 3, head 1/.test(document.querySelector('#view figcaption').textContent))
+  await page.waitForFunction(() =>
+    /Layer 3, head 1/.test(document.querySelector('#view figcaption').textContent)
+  )
   assert.match(await text(page, 'view'), /B Layer 3, head 0: from patch \(2, 10\)/)
   const apart = Number((await text(page, 'view')).match(/divergence([\d.]+) nats/)[1])
   assert.ok(apart > 0.05 && apart < Math.LN2, `${apart}`)
   await page.click('#view [name=back]')
-  await page.waitForFunction(() => /Layer 3, head 0/.test(document.querySelector('#view figcaption').textContent))
+  await page.waitForFunction(() =>
+    /Layer 3, head 0/.test(document.querySelector('#view figcaption').textContent)
+  )
   await finish(page, 'explorer-compared')
 })
 
 /* The demo model's position embeddings as its file has them, F16 read by hand. */
 function positionsOfDemo() {
-  const bytes = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')), start = 8 + Number(bytes.readBigUInt64LE()), tensors = JSON.parse(bytes.subarray(8, start))
-  const [, { dtype, shape: [, rows, width], data_offsets: [from, to] }] = Object.entries(tensors).find(([name]) => name.endsWith('position_embeddings'))
+  const bytes = readFileSync(join(repository, 'runtime/demo/model/model.safetensors')),
+    start = 8 + Number(bytes.readBigUInt64LE()),
+    tensors = JSON.parse(bytes.subarray(8, start))
+  const [
+    ,
+    {
+      dtype,
+      shape: [, rows, width],
+      data_offsets: [from, to]
+    }
+  ] = Object.entries(tensors).find(([name]) => name.endsWith('position_embeddings'))
   assert.equal(dtype, 'F16')
-  const half = (h) => ((h & 0x8000) ? -1 : 1) * ((h >> 10) & 31 ? 2 ** (((h >> 10) & 31) - 15) * (1 + (h & 1023) / 1024) : (h & 1023) * 2 ** -24)
-  return { rows, width, data: Float64Array.from({ length: (to - from) / 2 }, (_, i) => half(bytes.readUInt16LE(start + from + 2 * i))) }
+  const half = (h) =>
+    (h & 0x8000 ? -1 : 1) *
+    ((h >> 10) & 31
+      ? 2 ** (((h >> 10) & 31) - 15) * (1 + (h & 1023) / 1024)
+      : (h & 1023) * 2 ** -24)
+  return {
+    rows,
+    width,
+    data: Float64Array.from({ length: (to - from) / 2 }, (_, i) =>
+      half(bytes.readUInt16LE(start + from + 2 * i))
+    )
+  }
 }
 
 test('states of tokens: the query is most like a patch of its own object or its twin', async () => {
   const page = await browser.open('#v=tokens&q=10.1')
-  await page.waitForFunction(() => /After layer 3: patch \(10, 1\) is most like patch \(\d+, \d+\), cosine 0\.\d{3}\. The longest/.test(document.getElementById('view').textContent))
+  await page.waitForFunction(() =>
+    /After layer 3: patch \(10, 1\) is most like patch \(\d+, \d+\), cosine 0\.\d{3}\. The longest/.test(
+      document.getElementById('view').textContent
+    )
+  )
   const [, row, column] = (await text(page, 'view')).match(/most like patch \((\d+), (\d+)\)/)
   assert.ok((row >= 8 && column <= 3) || (row <= 4 && column >= 9), `${row}, ${column}`)
-  await page.waitForFunction(() => /By position alone patch \(10, 1\) is most like patch/.test(document.getElementById('view').textContent))
-  const near = (await text(page, 'view')).match(/By position alone .* most like patch \((\d+), (\d+)\), cosine (0\.\d+), in/)
-  const { width, rows, data } = positionsOfDemo(), at = (token) => data.subarray(token * width, (token + 1) * width), dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
-  const cosine = (a, b) => dot(at(a), at(b)) / Math.sqrt(dot(at(a), at(a)) * dot(at(b), at(b))), query = 1 + 10 * 14 + 1
+  await page.waitForFunction(() =>
+    /By position alone patch \(10, 1\) is most like patch/.test(
+      document.getElementById('view').textContent
+    )
+  )
+  const near = (await text(page, 'view')).match(
+    /By position alone .* most like patch \((\d+), (\d+)\), cosine (0\.\d+), in/
+  )
+  const { width, rows, data } = positionsOfDemo(),
+    at = (token) => data.subarray(token * width, (token + 1) * width),
+    dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
+  const cosine = (a, b) => dot(at(a), at(b)) / Math.sqrt(dot(at(a), at(a)) * dot(at(b), at(b))),
+    query = 1 + 10 * 14 + 1
   assert.equal(rows, 197)
-  const best = Math.max(...Array.from({ length: 196 }, (_, patch) => (patch + 1 === query ? -1 : cosine(query, patch + 1))))
+  const best = Math.max(
+    ...Array.from({ length: 196 }, (_, patch) =>
+      patch + 1 === query ? -1 : cosine(query, patch + 1)
+    )
+  )
   assert.ok(Math.abs(cosine(query, 1 + 14 * Number(near[1]) + Number(near[2])) - best) < 1e-6)
   assert.equal(near[3], best.toFixed(3))
-  const csv = (await saved(page, '#save-csv')).bytes.toString().split('\n').filter((line) => line && !line.startsWith('#'))
+  const csv = (await saved(page, '#save-csv')).bytes
+    .toString()
+    .split('\n')
+    .filter((line) => line && !line.startsWith('#'))
   assert.equal(csv[0], 'token,name,"cosine","length","position_cosine"')
-  assert.deepEqual(csv[1 + query].split(',').map(Number).filter((value) => Math.abs(value - 1) < 1e-6).length, 2)
+  assert.deepEqual(
+    csv[1 + query]
+      .split(',')
+      .map(Number)
+      .filter((value) => Math.abs(value - 1) < 1e-6).length,
+    2
+  )
   await finish(page, 'explorer-tokens')
 })
 
 test('a head is taken out: class shares before and after; its layer’s output changes, maps before it stay', async () => {
-  const page = await browser.open('#v=intervene'), answer = await text(page, 'answer'), caption = await text(page, 'caption')
+  const page = await browser.open('#v=intervene'),
+    answer = await text(page, 'answer'),
+    caption = await text(page, 'caption')
   await page.click('#view [data-key="3.0"]')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.includes('without 3.0'))
-  await page.waitForFunction((answer) => document.getElementById('answer').textContent !== answer, answer)
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.includes('without 3.0')
+  )
+  await page.waitForFunction(
+    (answer) => document.getElementById('answer').textContent !== answer,
+    answer
+  )
   assert.match(await text(page, 'caption'), /patch \(2, 10\) looks nowhere/)
   await page.click('#view [data-key="3.0"]')
   await page.click('#view [data-key="3.1"]')
-  await page.waitForFunction(() => document.getElementById('caption').textContent.startsWith('Layer 3, head 0, without 3.1'))
+  await page.waitForFunction(() =>
+    document.getElementById('caption').textContent.startsWith('Layer 3, head 0, without 3.1')
+  )
   assert.equal((await text(page, 'caption')).replace(', without 3.1', ''), caption)
   await page.click('#view [data-key="3.1"]')
   await page.click('#view [data-key="3.0"]')
-  await page.waitForFunction(() => document.getElementById('caption').textContent.includes('without 3.0'))
+  await page.waitForFunction(() =>
+    document.getElementById('caption').textContent.includes('without 3.0')
+  )
   await page.waitForFunction(() => location.hash === '#v=intervene&x=3.0')
   await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-without.png') })
   await page.click('#view [name=all]')
-  await page.waitForFunction((answer) => document.getElementById('answer').textContent === answer, answer)
+  await page.waitForFunction(
+    (answer) => document.getElementById('answer').textContent === answer,
+    answer
+  )
   await finish(page)
 })
 
 test('patches are dropped and pairs cut on the picture; temperature and what stands in for a head; the bars tell', async () => {
-  const page = await browser.open('#v=intervene'), answer = await text(page, 'answer'), title = (words) => page.waitForFunction((words) => document.getElementById('stage-title').textContent.includes(words), words)
-  const weightAt = (row, column) => page.waitForFunction(([row, column]) => document.querySelectorAll('#patches button')[row * 14 + column].getAttribute('aria-label')?.includes('0.00 %'), [row, column])
+  const page = await browser.open('#v=intervene'),
+    answer = await text(page, 'answer'),
+    title = (words) =>
+      page.waitForFunction(
+        (words) => document.getElementById('stage-title').textContent.includes(words),
+        words
+      )
+  const weightAt = (row, column) =>
+    page.waitForFunction(
+      ([row, column]) =>
+        document
+          .querySelectorAll('#patches button')
+          [row * 14 + column].getAttribute('aria-label')
+          ?.includes('0.00 %'),
+      [row, column]
+    )
   await page.selectOption('#view [name=brush]', 'drop')
-  const box = await page.locator('#patches').boundingBox(), at = (row, column) => [box.x + (box.width * (column + 0.5)) / 14, box.y + (box.height * (row + 0.5)) / 14]
+  const box = await page.locator('#patches').boundingBox(),
+    at = (row, column) => [
+      box.x + (box.width * (column + 0.5)) / 14,
+      box.y + (box.height * (row + 0.5)) / 14
+    ]
   await page.mouse.move(...at(10, 1))
   await page.mouse.down()
   await page.mouse.move(...at(10, 2), { steps: 2 })
@@ -349,7 +616,9 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
   await page.keyboard.press('Enter')
   await title('1 pair cut')
   await page.selectOption('#score', 'masked')
-  await page.waitForFunction(() => /; \d barred/.test(document.getElementById('caption').textContent))
+  await page.waitForFunction(() =>
+    /; \d barred/.test(document.getElementById('caption').textContent)
+  )
   await page.selectOption('#score', 'softmax')
   await page.fill('#view [name=temperature]', '2')
   await title('temperature 2')
@@ -359,12 +628,20 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
     await title(`without 0.1 (${how})`)
   }
   assert.match(await page.textContent('#view .shares'), /star.*%.*%/)
-  await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-changed.png'), fullPage: true })
-  const hash = await page.evaluate(() => location.hash), said = await text(page, 'stage-title'), other = await browser.open(hash)
+  await page.screenshot({
+    path: join(repository, 'build/web/screenshots/explorer-changed.png'),
+    fullPage: true
+  })
+  const hash = await page.evaluate(() => location.hash),
+    said = await text(page, 'stage-title'),
+    other = await browser.open(hash)
   assert.equal(await text(other, 'stage-title'), said)
   await finish(other)
   await page.click('#view [name=all]')
-  await page.waitForFunction((answer) => document.getElementById('answer').textContent === answer, answer)
+  await page.waitForFunction(
+    (answer) => document.getElementById('answer').textContent === answer,
+    answer
+  )
   await finish(page)
 })
 
@@ -374,16 +651,29 @@ test('the back button leads to the view before', async () => {
   await page.click('#tab-statistics')
   for (const view of ['matrix', 'heads']) {
     await page.goBack()
-    await page.waitForFunction((view) => document.getElementById(`tab-${view}`).getAttribute('aria-selected') === 'true', view)
+    await page.waitForFunction(
+      (view) => document.getElementById(`tab-${view}`).getAttribute('aria-selected') === 'true',
+      view
+    )
   }
   await finish(page)
 })
 
 test('back and forward lead through views and samples, and keep a picture of one’s own; Esc stays on the page', async () => {
-  const page = await browser.open(), hashes = [''], at = (hash) => page.waitForFunction((hash) => location.hash === hash, hash)
-  const status = (name) => page.waitForFunction((name) => document.getElementById('status').textContent.startsWith(`${name}:`), name)
+  const page = await browser.open(),
+    hashes = [''],
+    at = (hash) => page.waitForFunction((hash) => location.hash === hash, hash)
+  const status = (name) =>
+    page.waitForFunction(
+      (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
+      name
+    )
   /* A sample's query, a patch of a twin, is known a moment after its picture. */
-  for (const [view, sample, hash] of [['matrix', 2, '#s=7&q=8.3&v=matrix'], ['tokens', 3, '#s=42&q=11.7&v=tokens'], ['rollout', 0, '#s=42&q=11.7&v=rollout']]) {
+  for (const [view, sample, hash] of [
+    ['matrix', 2, '#s=7&q=8.3&v=matrix'],
+    ['tokens', 3, '#s=42&q=11.7&v=tokens'],
+    ['rollout', 0, '#s=42&q=11.7&v=rollout']
+  ]) {
     await page.click(`#tab-${view}`)
     if (sample) await page.click(`#samples button:nth-child(${sample})`)
     await at(hash)
@@ -418,14 +708,20 @@ test('back and forward lead through views and samples, and keep a picture of one
 })
 
 test('heads are sorted and filtered; the table follows', async () => {
-  const page = await browser.open(), names = () => page.locator('#view small').allTextContents()
+  const page = await browser.open(),
+    names = () => page.locator('#view small').allTextContents()
   await page.selectOption('#view [name=sort]', 'distance')
   await page.click('#view [name=descending]')
   await page.fill('#view [name=filter]', 'entropy < 3')
-  await page.waitForFunction(() => /of 20 heads/.test(document.querySelector('#view .hint').textContent))
+  await page.waitForFunction(() =>
+    /of 20 heads/.test(document.querySelector('#view .hint').textContent)
+  )
   const found = (await names()).map((name) => Number(name.split(': ')[1]))
   assert.ok(found.length > 2 && found.length < 20, `${found}`)
-  assert.deepEqual(found, [...found].sort((a, b) => b - a))
+  assert.deepEqual(
+    found,
+    [...found].sort((a, b) => b - a)
+  )
   await page.locator('#view [role=gridcell]').nth(1).click()
   const [, layer, head] = /^(\d)\.(\d)/.exec((await names())[1])
   assert.equal(await text(page, 'stage-title'), `Layer ${layer}, head ${head}: from patch (2, 10)`)
@@ -440,19 +736,33 @@ test('heads are sorted and filtered; the table follows', async () => {
 test('a scale to the largest weight of all heads: stage and heads end alike, the bar and what is saved say so', async () => {
   const page = await browser.open('#n=all', { modules: true })
   const largest = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'), engine = await createEngine(), { image } = await engine.scene(159)
+    const { createEngine } = await import('./engine.js'),
+      engine = await createEngine(),
+      { image } = await engine.scene(159)
     await engine.run(image)
     const rows = await engine.rows({ query: [2, 10] })
-    return { all: Math.max(...rows.flat().flatMap((row) => [...row.subarray(1)])) * 197, own: Math.max(...rows[3][0].subarray(1)) * 197 }
+    return {
+      all: Math.max(...rows.flat().flatMap((row) => [...row.subarray(1)])) * 197,
+      own: Math.max(...rows[3][0].subarray(1)) * 197
+    }
   })
   assert.ok(largest.all > 2 * largest.own, JSON.stringify(largest))
-  assert.equal(await page.textContent('#ticks span:last-child'), String(Number(largest.all.toPrecision(3))))
+  assert.equal(
+    await page.textContent('#ticks span:last-child'),
+    String(Number(largest.all.toPrecision(3)))
+  )
   assert.match(await text(page, 'bar-label'), /all heads’ largest/)
-  assert.match(await page.textContent('#view .hint'), new RegExp(`ends at the largest weight of all heads: ${largest.all.toFixed(1)} × uniform`))
-  const ends = () => page.textContent('#ticks span:last-child'), end = await ends()
+  assert.match(
+    await page.textContent('#view .hint'),
+    new RegExp(`ends at the largest weight of all heads: ${largest.all.toFixed(1)} × uniform`)
+  )
+  const ends = () => page.textContent('#ticks span:last-child'),
+    end = await ends()
   await page.focus('#patches [tabindex="0"]')
   await page.keyboard.press(']')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Layer 4'))
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.startsWith('Layer 4')
+  )
   assert.equal(await ends(), end)
   assert.match((await saved(page, '#save-svg')).bytes.toString(), /all heads’ largest/)
   await page.click('#tab-rollout') // one map: it ends at its own largest
@@ -462,30 +772,64 @@ test('a scale to the largest weight of all heads: stage and heads end alike, the
 
 test('scores before the softmax: in every view, and their softmax is the row', async () => {
   const page = await browser.open('#v=matrix&p=scaled', { modules: true })
-  assert.match(await text(page, 'caption'), /^Layer 3, head 0, q·k \/ √D \(ONNX mode 0\): patch \(2, 10\) scores tokens from -?\d/)
+  assert.match(
+    await text(page, 'caption'),
+    /^Layer 3, head 0, q·k \/ √D \(ONNX mode 0\): patch \(2, 10\) scores tokens from -?\d/
+  )
   await page.focus('#view .matrix')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowDown')
-  await page.waitForFunction(() => document.getElementById('stage-title').textContent.endsWith('(2, 11)'))
-  await page.waitForFunction(() => /^patch \(2, 11\) to patch \(2, 11\): score/.test(document.getElementById('matrix-said').textContent))
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.endsWith('(2, 11)')
+  )
+  await page.waitForFunction(() =>
+    /^patch \(2, 11\) to patch \(2, 11\): score/.test(
+      document.getElementById('matrix-said').textContent
+    )
+  )
   const apart = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'), { softmax } = await import('./maps.js'), engine = await createEngine()
+    const { createEngine } = await import('./engine.js'),
+      { softmax } = await import('./maps.js'),
+      engine = await createEngine()
     const { image } = await engine.scene(7)
     await engine.run(image)
-    const rows = Array.from({ length: 5 }, (_, layer) => [0, 3].flatMap((head) => ['cls', [3, 4]].map((query) => ({ layer, head, query })))).flat()
-    return Math.max(...rows.flatMap((at) => {
-      const row = engine.row(at)
-      return softmax(engine.row({ ...at, score: 'scaled' })).map((weight, i) => Math.abs(weight - row[i]))
-    }))
+    const rows = Array.from({ length: 5 }, (_, layer) =>
+      [0, 3].flatMap((head) => ['cls', [3, 4]].map((query) => ({ layer, head, query })))
+    ).flat()
+    return Math.max(
+      ...rows.flatMap((at) => {
+        const row = engine.row(at)
+        return softmax(engine.row({ ...at, score: 'scaled' })).map((weight, i) =>
+          Math.abs(weight - row[i])
+        )
+      })
+    )
   })
   assert.ok(apart < 1e-5, `the softmax of the scores is ${apart} from the weights`)
-  const [names, cls] = (await saved(page, '#save-csv')).bytes.toString().split('\n').filter((line) => !line.startsWith('#'))
+  const [names, cls] = (await saved(page, '#save-csv')).bytes
+    .toString()
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
   assert.match(names, /^"query, q·k \/ √D \(ONNX mode 0\)","CLS","patch \(0, 0\)",/)
-  assert.ok(cls.split(',').slice(1).some((score) => Number(score) < 0))
+  assert.ok(
+    cls
+      .split(',')
+      .slice(1)
+      .some((score) => Number(score) < 0)
+  )
   await finish(page, 'explorer-scores')
 })
 
-for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene'])
+for (const view of [
+  'heads',
+  'matrix',
+  'rollout',
+  'statistics',
+  'compare',
+  'intervene',
+  'tokens',
+  'scene'
+])
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })
@@ -493,14 +837,23 @@ for (const view of ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'inte
       await page.waitForTimeout(400) // names of cells settle after 300 ms
       await page.addScriptTag({ path: axe })
       const { violations } = await page.evaluate(() => axe.run())
-      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`), [])
+      assert.deepEqual(
+        violations.map(
+          ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+        ),
+        []
+      )
       await finish(page, `explorer-${view}-${colorScheme}`)
     }
   })
 
 /* Why the pages are larger than they could be, in words. */
 const script = readdirSync(site).find((name) => /^explorer-\w+\.js$/.test(name))
-const unbundled = !script ? 'the pages are not bundled: rollup is not installed' : readFileSync(join(site, script), 'utf8').split('\n').length > 100 ? 'scripts are not made small: terser is not installed' : null
+const unbundled = !script
+  ? 'the pages are not bundled: rollup is not installed'
+  : readFileSync(join(site, script), 'utf8').split('\n').length > 100
+    ? 'scripts are not made small: terser is not installed'
+    : null
 
 for (const isolated of [true, false])
   test(`HTML, styles and scripts that opening the explorer fetches, the library and its worker with them, are at most 45 KB gzip; ${isolated ? '' : 'not '}isolated`, async (t) => {
@@ -510,10 +863,17 @@ for (const isolated of [true, false])
       const page = await other.open()
       await page.waitForLoadState('networkidle')
       await finish(page)
-      const files = [...new Set(other.asked)].filter((file) => /\.(html|css|js)$/.test(file)), weights = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length)
+      const files = [...new Set(other.asked)].filter((file) => /\.(html|css|js)$/.test(file)),
+        weights = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length)
       const bytes = weights.reduce((sum, weight) => sum + weight, 0)
-      console.log(`${bytes} bytes gzip in ${files.length} files: ${files.map((file, i) => `${relative(site, file)} ${weights[i]}`).join(', ')}`)
-      for (const part of [/index\.html$/, /style\.css$/, /explorer-\w+\.js$/, /heed\/worker\.js$/]) assert.ok(files.some((file) => part.test(file)), part)
+      console.log(
+        `${bytes} bytes gzip in ${files.length} files: ${files.map((file, i) => `${relative(site, file)} ${weights[i]}`).join(', ')}`
+      )
+      for (const part of [/index\.html$/, /style\.css$/, /explorer-\w+\.js$/, /heed\/worker\.js$/])
+        assert.ok(
+          files.some((file) => part.test(file)),
+          part
+        )
       assert.ok(bytes <= 45000, `${bytes} bytes`)
     } finally {
       await other.close()
@@ -521,8 +881,17 @@ for (const isolated of [true, false])
   })
 
 test('module by module, as they are written, the pages work too', async () => {
-  for (const path of ['learn.html', 'masks.html', 'bench.html', 'embed.html']) await finish(await browser.open(path, { modules: true }))
+  for (const path of ['learn.html', 'masks.html', 'bench.html', 'embed.html'])
+    await finish(await browser.open(path, { modules: true }))
   const page = await browser.open('#v=intervene', { modules: true })
-  assert.equal(await page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/views/intervene.js')).length), 1)
+  assert.equal(
+    await page.evaluate(
+      () =>
+        performance
+          .getEntriesByType('resource')
+          .filter(({ name }) => name.endsWith('/views/intervene.js')).length
+    ),
+    1
+  )
   await finish(page)
 })

@@ -1,8 +1,17 @@
-/* Plots are pure: an example each, its result written out. Tables here are grey: entry i is (i, i, i). */
+/* Plots are pure: an example each, its result written out. Tables here are grey: entry i is (i, i,
+ * i). */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { caption, elsewhere, percent, scoreCaption, times, tokenName, topOf } from '../plot/caption.js'
+import {
+  caption,
+  elsewhere,
+  percent,
+  scoreCaption,
+  times,
+  tokenName,
+  topOf
+} from '../plot/caption.js'
 import { divergingTable } from '../plot/diverging.js'
 import { figure } from '../plot/figure.js'
 import { gridScale } from '../plot/grid_scale.js'
@@ -17,90 +26,171 @@ import { scatter } from '../plot/scatter.js'
 import { strip } from '../plot/strip.js'
 
 const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
-const weights = Float32Array.of(0, 0.125, 0.5, 0.25), tokens = 8
+const weights = Float32Array.of(0, 0.125, 0.5, 0.25),
+  tokens = 8
 const uniform = makeScale('uniform', { tokens, largest: 0.5 })
-const reds = ({ data, width, height }) => Array.from({ length: width * height }, (_, i) => (data[i * 4 + 3] ? data[i * 4] : '.')).join(' ')
-const alphas = ({ data }) => Array.from({ length: data.length / 4 }, (_, i) => data[i * 4 + 3]).join(' ')
+const reds = ({ data, width, height }) =>
+  Array.from({ length: width * height }, (_, i) => (data[i * 4 + 3] ? data[i * 4] : '.')).join(' ')
+const alphas = ({ data }) =>
+  Array.from({ length: data.length / 4 }, (_, i) => data[i * 4 + 3]).join(' ')
 
 test('scales say their ends and put weights between them', () => {
-  assert.deepEqual(uniform.ticks.map(({ text }) => text), ['0', '1', '2', '3', '4'])
-  assert.deepEqual([0, 0.25, 0.5].map((weight) => uniform.position(weight)), [0, 0.5, 1])
+  assert.deepEqual(
+    uniform.ticks.map(({ text }) => text),
+    ['0', '1', '2', '3', '4']
+  )
+  assert.deepEqual(
+    [0, 0.25, 0.5].map((weight) => uniform.position(weight)),
+    [0, 0.5, 1]
+  )
   const log = makeScale('log', { tokens: 100, largest: 1 })
-  assert.deepEqual(log.ticks.map(({ text }) => text), ['0.01', '0.1', '1', '10', '100'])
-  assert.deepEqual([0, 0.0001, 0.01, 1].map((weight) => Math.round(log.position(weight) * 1e6) / 1e6), [0, 0, 0.5, 1])
+  assert.deepEqual(
+    log.ticks.map(({ text }) => text),
+    ['0.01', '0.1', '1', '10', '100']
+  )
+  assert.deepEqual(
+    [0, 0.0001, 0.01, 1].map((weight) => Math.round(log.position(weight) * 1e6) / 1e6),
+    [0, 0, 0.5, 1]
+  )
   assert.equal(makeScale('share', { tokens, largest: 0.5 }).ticks.at(-1).text, '50 %')
   assert.equal(makeScale('own', { tokens, largest: 0.5 }).position(0.1, 0.2), 0.5)
   const all = makeScale('all', { tokens, largest: 0.5 })
-  assert.deepEqual([all.kind, all.label, all.ticks.at(-1).text, all.position(0.25, 0.3)], ['all', '× uniform, to all heads’ largest', '4', 0.5])
-  for (const kind of ['uniform', 'share', 'log', 'own', 'all']) assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
+  assert.deepEqual(
+    [all.kind, all.label, all.ticks.at(-1).text, all.position(0.25, 0.3)],
+    ['all', '× uniform, to all heads’ largest', '4', 0.5]
+  )
+  for (const kind of ['uniform', 'share', 'log', 'own', 'all'])
+    assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
 })
 
-const cases = JSON.parse(readFileSync(new URL('../../tests/vectors/scale/cases.json', import.meta.url)))
-const near = (found, expected, what) => assert.ok(Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected)), `${what}: ${found}, expected ${expected}`)
+const cases = JSON.parse(
+  readFileSync(new URL('../../tests/vectors/scale/cases.json', import.meta.url))
+)
+const near = (found, expected, what) =>
+  assert.ok(
+    Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected)),
+    `${what}: ${found}, expected ${expected}`
+  )
 
-for (const { about, kind, tokens, largest, end, own, positions, length, label, ticks } of cases.scales)
+for (const {
+  about,
+  kind,
+  tokens,
+  largest,
+  end,
+  own,
+  positions,
+  length,
+  label,
+  ticks
+} of cases.scales)
   test(`scale: ${about}`, () => {
     const scale = makeScale(kind, { tokens, largest, length, label })
     near(scale.top, end, 'end')
     for (const [weight, at] of positions) near(scale.position(weight, own), at, `weight ${weight}`)
-    assert.deepEqual(scale.ticks.map(({ text }) => text), ticks.map(([, text]) => text))
+    assert.deepEqual(
+      scale.ticks.map(({ text }) => text),
+      ticks.map(([, text]) => text)
+    )
     ticks.forEach(([at, text], i) => near(scale.ticks[i].at, at, text))
   })
 
 for (const { about, tokens, maps, kind, end } of cases.grids)
   test(`scale of a grid: ${about}`, () => {
-    const largests = maps.flatMap(([count, largest]) => new Array(count).fill(largest)), scale = gridScale('uniform', { tokens, largests })
+    const largests = maps.flatMap(([count, largest]) => new Array(count).fill(largest)),
+      scale = gridScale('uniform', { tokens, largests })
     assert.equal(scale.kind, kind)
     near(scale.top, end, 'end')
-    for (const asked of ['share', 'log', 'own', 'all']) assert.equal(gridScale(asked, { tokens, largests }).kind, asked)
+    for (const asked of ['share', 'log', 'own', 'all'])
+      assert.equal(gridScale(asked, { tokens, largests }).kind, asked)
   })
 
 test('a scale ends at what is finite, and says what is beyond its end', () => {
-  for (const largest of [NaN, Infinity, -1]) near(makeScale('uniform', { tokens: 197, largest }).top, 4, largest)
+  for (const largest of [NaN, Infinity, -1])
+    near(makeScale('uniform', { tokens: 197, largest }).top, 4, largest)
   const { ticks } = gridScale('uniform', { tokens: 100, largests: [0.5, 0.1, 0.2], to: 0.2 })
   assert.equal(ticks.at(-1).text, '≥ 20')
-  assert.equal(gridScale('uniform', { tokens: 100, largests: [0.001, 0.002], to: 0.001 }).ticks.at(-1).text, '4')
-  assert.equal(gridScale('log', { tokens: 100, largests: [0.5, 0.2], to: 0.2 }).ticks.at(-1).text, '≥ 20')
+  assert.equal(
+    gridScale('uniform', { tokens: 100, largests: [0.001, 0.002], to: 0.001 }).ticks.at(-1).text,
+    '4'
+  )
+  assert.equal(
+    gridScale('log', { tokens: 100, largests: [0.5, 0.2], to: 0.2 }).ticks.at(-1).text,
+    '≥ 20'
+  )
 })
 
 test('labels of ticks never meet, whatever the bar is long', () => {
   for (const largest of [1e-9, 0.0000742, 0.041, 3.7, 12, 99.4, 123456])
-    for (const scale of [plainScale('', largest), signedScale('', largest), makeScale('log', { tokens: 4096, largest: Math.min(1, largest) })])
+    for (const scale of [
+      plainScale('', largest),
+      signedScale('', largest),
+      makeScale('log', { tokens: 4096, largest: Math.min(1, largest) })
+    ])
       for (const length of [4, 12, 20, 40]) {
         const kept = ticksThatFit(scale.ticks, length)
         assert.equal(kept.at(-1), scale.ticks.at(-1))
-        kept.slice(1).reduce((before, { at, text }) => {
-          const from = at === 1 ? length - text.length : at * length - text.length / 2
-          assert.ok(from > before, `${length}: ${kept.map(({ text }) => text)}`)
-          return from + text.length
-        }, kept.length > 1 ? kept[0].text.length : -Infinity)
+        kept.slice(1).reduce(
+          (before, { at, text }) => {
+            const from = at === 1 ? length - text.length : at * length - text.length / 2
+            assert.ok(from > before, `${length}: ${kept.map(({ text }) => text)}`)
+            return from + text.length
+          },
+          kept.length > 1 ? kept[0].text.length : -Infinity
+        )
       }
 })
 
 test('numbers that are no shares have a scale from 0, with words of their own', () => {
   const scale = plainScale('weight × |v|', 3)
-  assert.deepEqual([scale.label, scale.ticks[0].text, scale.ticks.at(-1).text, scale.position(1.5)], ['weight × |v|', '0', '3', 0.5])
+  assert.deepEqual(
+    [scale.label, scale.ticks[0].text, scale.ticks.at(-1).text, scale.position(1.5)],
+    ['weight × |v|', '0', '3', 0.5]
+  )
 })
 
-test('heat: a pixel a weight', () => assert.equal(reds(heat({ weights, rows: 2, columns: 2, scale: uniform, table })), '0 64 255 128'))
+test('heat: a pixel a weight', () =>
+  assert.equal(reds(heat({ weights, rows: 2, columns: 2, scale: uniform, table })), '0 64 255 128'))
 
 test('strip: a pixel a weight, or the one that stands out most', () => {
   assert.equal(reds(strip({ weights, scale: uniform, table })), '0 64 255 128')
   assert.equal(reds(strip({ weights, width: 2, scale: uniform, table })), '64 255')
-  const scores = strip({ weights: Float32Array.of(1, -4, -Infinity, -Infinity), width: 2, scale: signedScale('q·k', 4), table })
+  const scores = strip({
+    weights: Float32Array.of(1, -4, -Infinity, -Infinity),
+    width: 2,
+    scale: signedScale('q·k', 4),
+    table
+  })
   assert.deepEqual([reds(scores), scores.width, scores.height], ['0 128', 2, 1])
 })
 
 test('heads: layers down, heads across, a gap after each', () =>
-  assert.equal(reds(heads({ maps: [[weights, weights]], rows: 2, columns: 2, scale: uniform, table })), '0 64 . 0 64 . 255 128 . 255 128 . . . . . . .'))
+  assert.equal(
+    reds(heads({ maps: [[weights, weights]], rows: 2, columns: 2, scale: uniform, table })),
+    '0 64 . 0 64 . 255 128 . 255 128 . . . . . . .'
+  ))
 
 test('histogram: bars of the scores, the curve of the softmax, what is barred left out', () => {
   const found = countScores([-1, -1, 0, 1, -Infinity])
-  assert.deepEqual([found.low, found.high, found.counts[0], found.counts[16], found.counts[31], found.counts.reduce((a, b) => a + b)], [-1, 1, 2, 1, 1, 4])
+  assert.deepEqual(
+    [
+      found.low,
+      found.high,
+      found.counts[0],
+      found.counts[16],
+      found.counts[31],
+      found.counts.reduce((a, b) => a + b)
+    ],
+    [-1, 1, 2, 1, 1, 4]
+  )
   const drawing = histogram({ scores: [-1, -1, 0, 1], largest: 'up to 60 %' })
-  assert.match(drawing, /<path class="bars" d="M4\.0 66v-54\.0h6\.3v54\.0zM120\.0 66v-27\.0h6\.3v27\.0zM228\.8 66v-27\.0h6\.3v27\.0z"\/>/)
+  assert.match(
+    drawing,
+    /<path class="bars" d="M4\.0 66v-54\.0h6\.3v54\.0zM120\.0 66v-27\.0h6\.3v27\.0zM228\.8 66v-27\.0h6\.3v27\.0z"\/>/
+  )
   assert.match(drawing, /class="line" d="M4\.0 58\.7L.*L236\.0 12\.0"/)
-  for (const text of ['2 tokens', 'up to 60 %', '−1.00', '1.00']) assert.ok(drawing.includes(`>${text}</text>`), text)
+  for (const text of ['2 tokens', 'up to 60 %', '−1.00', '1.00'])
+    assert.ok(drawing.includes(`>${text}</text>`), text)
   assert.equal(histogram({ scores: [-Infinity], largest: '' }), '')
 })
 
@@ -115,7 +205,8 @@ test('mass mask: the fewest patches, ties by index', () => {
 })
 
 test('overlay: four styles', () => {
-  const draw = (style) => overlay({ weights, rows: 2, columns: 2, scale: uniform, table, style, strength: 1 })
+  const draw = (style) =>
+    overlay({ weights, rows: 2, columns: 2, scale: uniform, table, style, strength: 1 })
   assert.equal(reds(draw('colour').raster), '. 64 255 128')
   assert.equal(alphas(draw('colour').raster), '0 64 255 128')
   assert.equal(alphas(draw('spotlight').raster), '255 191 0 128')
@@ -125,65 +216,194 @@ test('overlay: four styles', () => {
 
 test('captions are sentences with numbers', () => {
   const row = Float32Array.of(0.25, 0, 0.5, 0.25, 0, 0, 0, 0)
-  assert.equal(caption({ row, where: 'Layer 1, head 2', token: 3, prefix: 1, columns: 3 }),
-    'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 3 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.')
-  assert.match(caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }), /is looked at most by patch \(0, 1\), which gives it 50.0 %/)
-  assert.equal(caption({ row: Float32Array.of(0, 0.25, 0.75), where: 'Rollout of layers 0 to 1', token: 2, prefix: 1, columns: 2, rollout: true }),
-    'Rollout of layers 0 to 1: 100.0 % of patch (0, 1) comes from 2 tokens, most from itself: 75.0 % = 2.3 × uniform.')
-  assert.equal(caption({ row: new Float32Array(8), where: 'X', token: 1, prefix: 1, columns: 3 }), 'X: patch (0, 0) looks nowhere.')
-  assert.deepEqual([tokenName(0, 2, 4), tokenName(1, 2, 4), tokenName(7, 2, 4)], ['CLS', 'register 1', 'patch (1, 1)'])
-  assert.deepEqual([percent(0), percent(0.0004), percent(0.0123), percent(1), times(0.5, 197)], ['0.00 %', '0.040 %', '1.23 %', '100.0 %', '98.5 × uniform'])
-  assert.deepEqual(topOf(row, 2).map(({ token }) => token), [2, 0])
+  assert.equal(
+    caption({ row, where: 'Layer 1, head 2', token: 3, prefix: 1, columns: 3 }),
+    'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 3 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.'
+  )
+  assert.match(
+    caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }),
+    /is looked at most by patch \(0, 1\), which gives it 50.0 %/
+  )
+  assert.equal(
+    caption({
+      row: Float32Array.of(0, 0.25, 0.75),
+      where: 'Rollout of layers 0 to 1',
+      token: 2,
+      prefix: 1,
+      columns: 2,
+      rollout: true
+    }),
+    'Rollout of layers 0 to 1: 100.0 % of patch (0, 1) comes from 2 tokens, most from itself: 75.0 % = 2.3 × uniform.'
+  )
+  assert.equal(
+    caption({ row: new Float32Array(8), where: 'X', token: 1, prefix: 1, columns: 3 }),
+    'X: patch (0, 0) looks nowhere.'
+  )
+  assert.deepEqual(
+    [tokenName(0, 2, 4), tokenName(1, 2, 4), tokenName(7, 2, 4)],
+    ['CLS', 'register 1', 'patch (1, 1)']
+  )
+  assert.deepEqual(
+    [percent(0), percent(0.0004), percent(0.0123), percent(1), times(0.5, 197)],
+    ['0.00 %', '0.040 %', '1.23 %', '100.0 %', '98.5 × uniform']
+  )
+  assert.deepEqual(
+    topOf(row, 2).map(({ token }) => token),
+    [2, 0]
+  )
 })
 
 for (const { about, row, token, prefix, columns, kind, says } of cases.elsewhere)
-  test(`words on the picture: ${about}`, () => assert.equal(elsewhere({ row: Float32Array.from(row), token, prefix, columns, reverse: kind === 'column', rollout: kind === 'rollout' }), says))
+  test(`words on the picture: ${about}`, () =>
+    assert.equal(
+      elsewhere({
+        row: Float32Array.from(row),
+        token,
+        prefix,
+        columns,
+        reverse: kind === 'column',
+        rollout: kind === 'rollout'
+      }),
+      says
+    ))
 
 test('figure: one SVG with picture, map, bar, caption and where it is from; text is escaped', () => {
   const svg = figure({
-    pictures: { picture: 'data:p', map: 'data:m', bar: 'data:b' }, views: [{ href: 'data:h', aspect: 1, scale: makeScale('uniform', { tokens, largest: 0, beyond: 1 }), bar: 'data:c' }], rows: 2, columns: 2, path: 'M0 0H1', cell: [1, 0], note: '9 % on <CLS>',
-    scale: uniform, caption: 'a < b & c', provenance: 'heed "1"'
+    pictures: { picture: 'data:p', map: 'data:m', bar: 'data:b' },
+    views: [
+      {
+        href: 'data:h',
+        aspect: 1,
+        scale: makeScale('uniform', { tokens, largest: 0, beyond: 1 }),
+        bar: 'data:c'
+      }
+    ],
+    rows: 2,
+    columns: 2,
+    path: 'M0 0H1',
+    cell: [1, 0],
+    note: '9 % on <CLS>',
+    scale: uniform,
+    caption: 'a < b & c',
+    provenance: 'heed "1"'
   })
-  for (const part of ['data:p', 'data:m', 'data:b', 'data:h', 'data:c', '9 % on &lt;CLS&gt;', '>≥ 4</text>', '<path d="M0 0H1"', '<rect x="0" y="1" width="1"', 'a &lt; b &amp; c', 'heed &quot;1&quot;', '× uniform', '>4</text>'])
+  for (const part of [
+    'data:p',
+    'data:m',
+    'data:b',
+    'data:h',
+    'data:c',
+    '9 % on &lt;CLS&gt;',
+    '>≥ 4</text>',
+    '<path d="M0 0H1"',
+    '<rect x="0" y="1" width="1"',
+    'a &lt; b &amp; c',
+    'heed &quot;1&quot;',
+    '× uniform',
+    '>4</text>'
+  ])
     assert.ok(svg.includes(part), part)
   assert.ok(!/NaN|undefined/.test(svg))
-  const pictures = { picture: 'p', map: 'm', bar: 'b' }, long = figure({ pictures, rows: 2, columns: 2, scale: uniform, caption: 'c', provenance: 'x'.repeat(300) })
+  const pictures = { picture: 'p', map: 'm', bar: 'b' },
+    long = figure({
+      pictures,
+      rows: 2,
+      columns: 2,
+      scale: uniform,
+      caption: 'c',
+      provenance: 'x'.repeat(300)
+    })
   const lines = [...long.matchAll(/>(x+)</g)].map(([, line]) => line.length)
-  assert.equal(lines.reduce((a, b) => a + b), 300)
+  assert.equal(
+    lines.reduce((a, b) => a + b),
+    300
+  )
   assert.ok(Math.max(...lines) * 5.5 < 480, 'no line runs off the edge')
 })
 
 test('scatter: a dot a head, the chosen one marked', () => {
-  const points = [{ x: 1, y: 2, name: 'layer 0, head 0', layer: 0, faint: true }, { x: 2, y: 1, name: 'layer 1, head 0', layer: 1 }]
-  const inside = scatter({ points, layers: 2, chosen: 1, labels: { x: 'entropy', y: 'distance' }, table })
+  const points = [
+    { x: 1, y: 2, name: 'layer 0, head 0', layer: 0, faint: true },
+    { x: 2, y: 1, name: 'layer 1, head 0', layer: 1 }
+  ]
+  const inside = scatter({
+    points,
+    layers: 2,
+    chosen: 1,
+    labels: { x: 'entropy', y: 'distance' },
+    table
+  })
   assert.equal(inside.match(/<circle/g).length, 2)
   assert.match(inside, /<circle data-index="0" [^>]*class="faint"/)
-  assert.match(inside, /<circle data-index="1" cx="299.2" cy="109.5" r="8" class="chosen" fill="rgb\(255,255,255\)">/)
+  assert.match(
+    inside,
+    /<circle data-index="1" cx="299.2" cy="109.5" r="8" class="chosen" fill="rgb\(255,255,255\)">/
+  )
   assert.ok(!/NaN|undefined/.test(inside))
-  assert.deepEqual([...inside.matchAll(/<text[^>]*middle">([\d.]+)</g)].map(([, text]) => text), ['0.0', '0.5', '1.0', '1.5', '2.0'])
-  assert.match(scatter({ points, layers: 2, labels: { x: '', y: '' }, table, reference: { x: 4 } }), /<path class="reference" d="M299\.2 10V200"\/>/)
+  assert.deepEqual(
+    [...inside.matchAll(/<text[^>]*middle">([\d.]+)</g)].map(([, text]) => text),
+    ['0.0', '0.5', '1.0', '1.5', '2.0']
+  )
+  assert.match(
+    scatter({ points, layers: 2, labels: { x: '', y: '' }, table, reference: { x: 4 } }),
+    /<path class="reference" d="M299\.2 10V200"\/>/
+  )
 })
 
 test('scores have zero in the middle of their scale, and their ends beside it', () => {
-  const scale = signedScale('q·k', 4), table = divergingTable(), { raster } = overlay({ weights: Float32Array.of(-4, 0, 4, 0), rows: 2, columns: 2, scale, table, strength: 1 })
-  assert.deepEqual(scale.ticks.map(({ text }) => text), ['-4', '-2', '0', '2', '4'])
+  const scale = signedScale('q·k', 4),
+    table = divergingTable(),
+    { raster } = overlay({
+      weights: Float32Array.of(-4, 0, 4, 0),
+      rows: 2,
+      columns: 2,
+      scale,
+      table,
+      strength: 1
+    })
+  assert.deepEqual(
+    scale.ticks.map(({ text }) => text),
+    ['-4', '-2', '0', '2', '4']
+  )
   assert.deepEqual([...raster.data.subarray(0, 4)], [24, 78, 160, 255])
   assert.ok(raster.data.subarray(4, 7).every((value) => value > 240))
-  assert.equal(scoreCaption({ row: Float32Array.of(-1, 2.5, 0, 1, 0), where: 'Layer 0, head 1', token: 1, prefix: 1, columns: 2, stage: 'q·k' }),
-    'Layer 0, head 1, q·k: patch (0, 0) scores tokens from -1.00 to 2.50, highest at patch (0, 0).')
+  assert.equal(
+    scoreCaption({
+      row: Float32Array.of(-1, 2.5, 0, 1, 0),
+      where: 'Layer 0, head 1',
+      token: 1,
+      prefix: 1,
+      columns: 2,
+      stage: 'q·k'
+    }),
+    'Layer 0, head 1, q·k: patch (0, 0) scores tokens from -1.00 to 2.50, highest at patch (0, 0).'
+  )
 })
 
 test('barred scores are grey, and counted', () => {
-  const row = Float32Array.of(-1, -Infinity, 2, -Infinity, 0), how = { where: 'X', token: 1, prefix: 1, columns: 2, stage: 'q·k' }
+  const row = Float32Array.of(-1, -Infinity, 2, -Infinity, 0),
+    how = { where: 'X', token: 1, prefix: 1, columns: 2, stage: 'q·k' }
   assert.ok(Number.isNaN(signedScale('q·k', 4).position(-Infinity)))
-  assert.equal(scoreCaption({ row, ...how }), 'X, q·k: patch (0, 0) scores tokens from -1.00 to 2.00, highest at patch (0, 1); 2 barred.')
-  assert.equal(scoreCaption({ row: row.fill(-Infinity), ...how }), 'X, q·k: patch (0, 0) may look nowhere.')
+  assert.equal(
+    scoreCaption({ row, ...how }),
+    'X, q·k: patch (0, 0) scores tokens from -1.00 to 2.00, highest at patch (0, 1); 2 barred.'
+  )
+  assert.equal(
+    scoreCaption({ row: row.fill(-Infinity), ...how }),
+    'X, q·k: patch (0, 0) may look nowhere.'
+  )
 })
 
 test('index.js hands out every plot, and index.d.ts declares what it hands out', async () => {
-  const folder = new URL('../plot/', import.meta.url), index = await import(new URL('index.js', folder).href)
+  const folder = new URL('../plot/', import.meta.url),
+    index = await import(new URL('index.js', folder).href)
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.js')))
-    for (const name of Object.keys(await import(new URL(file, folder).href))) assert.ok(name in index, `${file}: ${name}`)
-  const declared = [...readFileSync(new URL('index.d.ts', folder), 'utf8').matchAll(/^export (?:const|function) (\w+)/gm)].map((match) => match[1])
+    for (const name of Object.keys(await import(new URL(file, folder).href)))
+      assert.ok(name in index, `${file}: ${name}`)
+  const declared = [
+    ...readFileSync(new URL('index.d.ts', folder), 'utf8').matchAll(
+      /^export (?:const|function) (\w+)/gm
+    )
+  ].map((match) => match[1])
   assert.deepEqual(declared.sort(), Object.keys(index).sort())
 })

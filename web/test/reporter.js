@@ -1,4 +1,5 @@
-/* Prints a test run in cmocka's lines, which ./dev counts case by case. Only cases are told, not the suites around them. */
+/* Prints a test run in cmocka's lines, which ./dev counts case by case. Only cases are told, not
+ * the suites around them. */
 const where = (data) => `${data.file ?? ''}:${data.line ?? ''}`
 
 export default async function* reporter(source) {

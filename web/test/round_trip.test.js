@@ -1,5 +1,6 @@
-/* Maps from the native program to the page and back, in every format: registers before the patches, a grid that is no square. What heed run
- * --save wrote is opened by the page; what the page saves of it, heed maps and the page open again; every number stays. */
+/* Maps from the native program to the page and back, in every format: registers before the patches,
+ * a grid that is no square. What heed run --save wrote is opened by the page; what the page saves
+ * of it, heed maps and the page open again; every number stays. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +17,8 @@ let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const folder = mkdtempSync(join(tmpdir(), 'heed-round-')), run = (...words) => execFileSync(native, words, { cwd: folder, encoding: 'utf8' })
+const folder = mkdtempSync(join(tmpdir(), 'heed-round-')),
+  run = (...words) => execFileSync(native, words, { cwd: folder, encoding: 'utf8' })
 const results = (file) => JSON.parse(readFileSync(join(folder, file))).results[0]
 
 async function saved(page, button) {
@@ -26,36 +28,94 @@ async function saved(page, button) {
 
 /** Grid, tokens, every number of every head, and the rollout. */
 function same(found, expected, where) {
-  for (const name of ['grid', 'prefix_tokens', 'tokens', 'query', 'query_token']) assert.deepEqual(found[name], expected[name], `${where}: ${name}`)
-  const numbers = ({ heads, rollout }) => [...heads.flatMap((head) => Object.values(head).flat()), ...rollout], a = numbers(found), b = numbers(expected)
+  for (const name of ['grid', 'prefix_tokens', 'tokens', 'query', 'query_token'])
+    assert.deepEqual(found[name], expected[name], `${where}: ${name}`)
+  const numbers = ({ heads, rollout }) => [
+      ...heads.flatMap((head) => Object.values(head).flat()),
+      ...rollout
+    ],
+    a = numbers(found),
+    b = numbers(expected)
   assert.equal(a.length, b.length, where)
-  b.forEach((number, i) => assert.ok(Math.abs(a[i] - number) <= 1e-5 * Math.max(1, Math.abs(number)), `${where}, number ${i}: ${a[i]}, expected ${number}`))
+  b.forEach((number, i) =>
+    assert.ok(
+      Math.abs(a[i] - number) <= 1e-5 * Math.max(1, Math.abs(number)),
+      `${where}, number ${i}: ${a[i]}, expected ${number}`
+    )
+  )
 }
 
 async function opened(page, name, buffer) {
   await page.setInputFiles('#model-files', { name, mimeType: '', buffer })
-  await page.waitForFunction((name) => document.getElementById('model-name').textContent === name, name)
-  await page.waitForFunction(() => /^(picture|pixel_values)/.test(document.getElementById('status').textContent))
+  await page.waitForFunction(
+    (name) => document.getElementById('model-name').textContent === name,
+    name
+  )
+  await page.waitForFunction(() =>
+    /^(picture|pixel_values)/.test(document.getElementById('status').textContent)
+  )
   return JSON.parse(await saved(page, '#save-json')).results[0]
 }
 
-for (const [name, size, grid] of [['a square with registers', undefined, [4, 4]], ['no square, with registers', { shortest_edge: 56 }, [4, 6]]])
+for (const [name, size, grid] of [
+  ['a square with registers', undefined, [4, 4]],
+  ['no square, with registers', { shortest_edge: 56 }, [4, 6]]
+])
   test(`maps there and back: ${name}`, async () => {
     mkdirSync(join(folder, 'model'), { recursive: true })
-    for (const { name, buffer } of await bigModel({ layers: 2, side: 4, size })) writeFileSync(join(folder, 'model', name), buffer)
-    const width = 21, height = 14, rgba = Uint8Array.from({ length: width * height * 4 }, (_, i) => (i * 37) % 251)
+    for (const { name, buffer } of await bigModel({ layers: 2, side: 4, size }))
+      writeFileSync(join(folder, 'model', name), buffer)
+    const width = 21,
+      height = 14,
+      rgba = Uint8Array.from({ length: width * height * 4 }, (_, i) => (i * 37) % 251)
     writeFileSync(join(folder, 'picture.png'), writePng(rgba, width, height))
-    run('run', 'model', 'picture.png', '--backend', 'cpu', '--query', '1,2', '--ablate', '0.1', '--json', 'native.json', '--save', 'native.safetensors', '--quiet')
-    const expected = results('native.json'), page = await browser.open('#q=1.2&l=1&h=0')
+    run(
+      'run',
+      'model',
+      'picture.png',
+      '--backend',
+      'cpu',
+      '--query',
+      '1,2',
+      '--ablate',
+      '0.1',
+      '--json',
+      'native.json',
+      '--save',
+      'native.safetensors',
+      '--quiet'
+    )
+    const expected = results('native.json'),
+      page = await browser.open('#q=1.2&l=1&h=0')
     assert.deepEqual([expected.grid, expected.prefix_tokens], [grid, 5])
-    same(await opened(page, 'native.safetensors', readFileSync(join(folder, 'native.safetensors'))), expected, 'page')
-    const tensors = await saved(page, '#save-safetensors'), npz = await saved(page, '#save-npz'), npy = await saved(page, '#save-npy')
+    same(
+      await opened(page, 'native.safetensors', readFileSync(join(folder, 'native.safetensors'))),
+      expected,
+      'page'
+    )
+    const tensors = await saved(page, '#save-safetensors'),
+      npz = await saved(page, '#save-npz'),
+      npy = await saved(page, '#save-npy')
     writeFileSync(join(folder, 'page.safetensors'), tensors)
-    const said = run('maps', 'page.safetensors', '--query', '1,2', '--json', 'back.json', '--maps', 'back.png')
+    const said = run(
+      'maps',
+      'page.safetensors',
+      '--query',
+      '1,2',
+      '--json',
+      'back.json',
+      '--maps',
+      'back.png'
+    )
     assert.match(said, /^changed: --ablate 0\.1$/m)
     same(results('back.json'), expected, 'heed maps')
     same(await opened(page, 'page.safetensors', tensors), expected, 'page, safetensors')
     same(await opened(page, 'page.npz', npz), expected, 'page, npz')
-    if (grid[0] === grid[1]) same({ ...(await opened(page, 'page.npy', npy)), heads: [], rollout: [] }, { ...expected, heads: [], rollout: [] }, 'page, npy')
+    if (grid[0] === grid[1])
+      same(
+        { ...(await opened(page, 'page.npy', npy)), heads: [], rollout: [] },
+        { ...expected, heads: [], rollout: [] },
+        'page, npy'
+      )
     await finish(page)
   })

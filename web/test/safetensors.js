@@ -5,10 +5,23 @@ const arrays = { F32: Float32Array, U8: Uint8Array, I32: Int32Array }
 
 export function parseSafetensors(bytes) {
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true))
-  const { __metadata__: metadata = {}, ...entries } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)))
+  const { __metadata__: metadata = {}, ...entries } = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, 8 + length))
+  )
   const tensors = {}
-  for (const [name, { dtype, shape, data_offsets: [from, to] }] of Object.entries(entries))
-    if (arrays[dtype]) tensors[name] = { shape, data: new arrays[dtype](bytes.slice(8 + length + from, 8 + length + to).buffer) }
+  for (const [
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [from, to]
+    }
+  ] of Object.entries(entries))
+    if (arrays[dtype])
+      tensors[name] = {
+        shape,
+        data: new arrays[dtype](bytes.slice(8 + length + from, 8 + length + to).buffer)
+      }
   return { metadata, tensors }
 }
 
@@ -26,4 +39,7 @@ export function distance(a, b) {
   return worst
 }
 
-export const sameBits = (a, b) => Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength))
+export const sameBits = (a, b) =>
+  Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(
+    Buffer.from(b.buffer, b.byteOffset, b.byteLength)
+  )

@@ -1,11 +1,15 @@
-/* The demo model gives WASM the same answers to 1,000 fresh scenes as native backends (tests/cli/score_test.sh). */
+/* The demo model gives WASM the same answers to 1,000 fresh scenes as native backends
+ * (tests/cli/score_test.sh). */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createRuntime, demoModel, vectors } from './package.js'
 
-const lines = (await readFile(join(vectors, 'demo/answers.txt'), 'utf8')).trim().split('\n').map((line) => line.split(' '))
+const lines = (await readFile(join(vectors, 'demo/answers.txt'), 'utf8'))
+  .trim()
+  .split('\n')
+  .map((line) => line.split(' '))
 
 test('answers to 1,000 scenes', async (t) => {
   const runtime = await createRuntime({ threads: 1 })
@@ -17,7 +21,10 @@ test('answers to 1,000 scenes', async (t) => {
       for (let i = 0; i < 200; i++) {
         const { image } = await runtime.scene(Number(seed) + i)
         const { logits } = await session.run(image)
-        hash = BigInt.asUintN(64, (hash ^ BigInt(logits.indexOf(Math.max(...logits)))) * 0x100000001b3n)
+        hash = BigInt.asUintN(
+          64,
+          (hash ^ BigInt(logits.indexOf(Math.max(...logits)))) * 0x100000001b3n
+        )
       }
       assert.equal(hash.toString(16).padStart(16, '0'), digest)
     })

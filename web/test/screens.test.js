@@ -1,12 +1,22 @@
-/* The pages on small screens and magnified ones, by finger: nothing is wider than the screen, targets are large enough, the sheet with the
- * numbers opens and closes, a finger scrolls over the picture without choosing. */
+/* The pages on small screens and magnified ones, by finger: nothing is wider than the screen,
+ * targets are large enough, the sheet with the numbers opens and closes, a finger scrolls over the
+ * picture without choosing. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
-const views = ['heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene']
+const views = [
+  'heads',
+  'matrix',
+  'rollout',
+  'statistics',
+  'compare',
+  'intervene',
+  'tokens',
+  'scene'
+]
 let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
@@ -17,24 +27,55 @@ async function saved(page, button) {
 }
 const text = (page, selector) => page.textContent(selector)
 
-/* Elements that reach beyond the screen, but for those inside of something that scrolls sideways by itself. */
+/* Elements that reach beyond the screen, but for those inside of something that scrolls sideways by
+ * itself. */
 const tooWide = () => {
-  const scrolls = (element) => element && (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement))
-  const wide = [...document.querySelectorAll('body *')].filter((element) => { const { right, width, height } = element.getBoundingClientRect(); return width * height > 0 && right > innerWidth + 1 && !scrolls(element.parentElement) })
-  return [...wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)), ...(document.documentElement.scrollWidth > innerWidth ? [`the page is ${document.documentElement.scrollWidth} wide`] : [])]
+  const scrolls = (element) =>
+    element &&
+    (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(element).overflowX) ||
+      scrolls(element.parentElement))
+  const wide = [...document.querySelectorAll('body *')].filter((element) => {
+    const { right, width, height } = element.getBoundingClientRect()
+    return width * height > 0 && right > innerWidth + 1 && !scrolls(element.parentElement)
+  })
+  return [
+    ...wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
+    ...(document.documentElement.scrollWidth > innerWidth
+      ? [`the page is ${document.documentElement.scrollWidth} wide`]
+      : [])
+  ]
 }
 
-/* What a finger has to hit: 24 x 24 pixels, but for links in sentences and what a label stands for. */
-const tooSmall = () => [...document.querySelectorAll('button, select, input, summary, a, [role=gridcell]')].filter((element) => {
-  const { width, height } = element.getBoundingClientRect(), target = element.closest('label')?.getBoundingClientRect() ?? { width, height }
-  return width > 0 && element.checkVisibility({ visibilityProperty: true }) && !element.closest('p > a') && Math.min(Math.max(width, target.width), Math.max(height, target.height)) < 23.9
-}).slice(0, 5).map((element) => `${element.outerHTML.slice(0, 120)}: ${JSON.stringify(element.getBoundingClientRect())}`)
+/* What a finger has to hit: 24 x 24 pixels, but for links in sentences and what a label stands
+ * for. */
+const tooSmall = () =>
+  [...document.querySelectorAll('button, select, input, summary, a, [role=gridcell]')]
+    .filter((element) => {
+      const { width, height } = element.getBoundingClientRect(),
+        target = element.closest('label')?.getBoundingClientRect() ?? { width, height }
+      return (
+        width > 0 &&
+        element.checkVisibility({ visibilityProperty: true }) &&
+        !element.closest('p > a') &&
+        Math.min(Math.max(width, target.width), Math.max(height, target.height)) < 23.9
+      )
+    })
+    .slice(0, 5)
+    .map(
+      (element) =>
+        `${element.outerHTML.slice(0, 120)}: ${JSON.stringify(element.getBoundingClientRect())}`
+    )
 
 test('the explorer fits screens of 360 and 320 pixels in every view, with targets of 24 pixels', async () => {
   const page = await browser.open('', phone)
   for (const view of views) {
     await page.evaluate((view) => document.getElementById(`tab-${view}`).click(), view)
-    await page.waitForFunction((view) => document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` && document.getElementById('view').childElementCount, view)
+    await page.waitForFunction(
+      (view) =>
+        document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` &&
+        document.getElementById('view').childElementCount,
+      view
+    )
     for (const width of [360, 320]) {
       await page.setViewportSize({ width, height: 740 })
       assert.deepEqual(await page.evaluate(tooWide), [], `${view}, ${width} pixels`)
@@ -43,11 +84,19 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
   }
   const frame = await page.locator('#frame').boundingBox()
   assert.deepEqual([frame.x, frame.width], [0, 320])
-  for (const [width, height] of [[320, 256], [683, 384]]) { // 1280 x 1024 at 400 %, 1366 x 768 at 200 %
+  for (const [width, height] of [
+    [320, 256],
+    [683, 384]
+  ]) {
+    // 1280 x 1024 at 400 %, 1366 x 768 at 200 %
     await page.setViewportSize({ width, height })
     assert.deepEqual(await page.evaluate(tooWide), [], `${width} x ${height}`)
     assert.ok((await page.locator('#frame').boundingBox()).height <= Math.max(340, height))
-    assert.ok(await page.locator('#save-png').evaluate((button) => button.checkVisibility({ visibilityProperty: true })))
+    assert.ok(
+      await page
+        .locator('#save-png')
+        .evaluate((button) => button.checkVisibility({ visibilityProperty: true }))
+    )
   }
   await finish(page)
 })
@@ -63,9 +112,16 @@ for (const name of ['learn', 'masks', 'bench', 'embed'])
   })
 
 test('the sheet with the numbers: by a press, by key, drawn up and down', async () => {
-  const page = await browser.open('', phone), handle = page.locator('#handle')
+  const page = await browser.open('', phone),
+    handle = page.locator('#handle')
   const opened = async (wanted) => {
-    await page.waitForFunction((wanted) => document.getElementById('handle').getAttribute('aria-expanded') === String(wanted) && document.getElementById('save-png').checkVisibility({ visibilityProperty: true }) === wanted, wanted)
+    await page.waitForFunction(
+      (wanted) =>
+        document.getElementById('handle').getAttribute('aria-expanded') === String(wanted) &&
+        document.getElementById('save-png').checkVisibility({ visibilityProperty: true }) ===
+          wanted,
+      wanted
+    )
   }
   await opened(false)
   assert.match(await text(page, '#handle'), /patch \(10, 1\) 19\.9 %/)
@@ -90,26 +146,47 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     await opened(by < 0)
   }
   await page.setViewportSize({ width: 360, height: 400 }) // too low for a sheet: all of it stands below
-  await page.waitForFunction(() => document.getElementById('save-png').checkVisibility({ visibilityProperty: true }))
+  await page.waitForFunction(() =>
+    document.getElementById('save-png').checkVisibility({ visibilityProperty: true })
+  )
   await finish(page)
 })
 
 test('a finger: drawn down the picture it scrolls, drawn across it takes the query along', async () => {
-  const page = await browser.open('', phone), client = await page.context().newCDPSession(page), box = await page.locator('#patches').boundingBox()
+  const page = await browser.open('', phone),
+    client = await page.context().newCDPSession(page),
+    box = await page.locator('#patches').boundingBox()
   const draw = async (points) => {
-    for (const [i, [x, y]] of points.entries()) await client.send('Input.dispatchTouchEvent', { type: i ? 'touchMove' : 'touchStart', touchPoints: [{ x: box.x + x, y: box.y + y }] })
+    for (const [i, [x, y]] of points.entries())
+      await client.send('Input.dispatchTouchEvent', {
+        type: i ? 'touchMove' : 'touchStart',
+        touchPoints: [{ x: box.x + x, y: box.y + y }]
+      })
     await client.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
   }
-  await draw([[40, 270], [55, 270], [100, 265], [200, 240]])
+  await draw([
+    [40, 270],
+    [55, 270],
+    [100, 265],
+    [200, 240]
+  ])
   await page.waitForFunction(() => location.hash === '#q=9.7')
-  await draw([[100, 300], [102, 280], [104, 250], [104, 200], [104, 150]])
+  await draw([
+    [100, 300],
+    [102, 280],
+    [104, 250],
+    [104, 200],
+    [104, 150]
+  ])
   await page.waitForFunction(() => scrollY > 50)
   assert.equal(await text(page, '#stage-title'), 'Layer 3, head 0: from patch (9, 7)')
   await finish(page)
 })
 
 test('the strip of all tokens: CLS is a cell with its share, a patch under the pointer is ringed and named, a press chooses it', async () => {
-  const page = await browser.open(), line = await page.locator('#line').boundingBox(), at = (patch) => [line.x + (line.width * (patch + 0.5)) / 196, line.y + 10]
+  const page = await browser.open(),
+    line = await page.locator('#line').boundingBox(),
+    at = (patch) => [line.x + (line.width * (patch + 0.5)) / 196, line.y + 10]
   assert.equal(await text(page, '#prefix button'), 'CLS 0.43 %')
   assert.equal(await page.evaluate(() => document.querySelector('#line canvas').width), 196)
   await page.mouse.move(...at(10 * 14 + 1))
@@ -121,7 +198,9 @@ test('the strip of all tokens: CLS is a cell with its share, a patch under the p
   await page.mouse.move(0, 0)
   assert.equal(await page.locator('#marks .ring').count(), 0)
   await page.focus('#prefix button')
-  await page.waitForFunction(() => /^CLS, [\d.]+ %, [\d.]+ times uniform$/.test(document.activeElement.getAttribute('aria-label')))
+  await page.waitForFunction(() =>
+    /^CLS, [\d.]+ %, [\d.]+ times uniform$/.test(document.activeElement.getAttribute('aria-label'))
+  )
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash === '#q=cls')
   assert.equal(await page.getAttribute('#prefix button', 'aria-selected'), 'true')
@@ -129,24 +208,47 @@ test('the strip of all tokens: CLS is a cell with its share, a patch under the p
 })
 
 test('every picture as a table: the numbers of the JSON, copied in full precision; Escape closes it, the focus goes back', async () => {
-  const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] }), { results: [{ heads, rollout }] } = await saved(page, '#save-json')
+  const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] }),
+    {
+      results: [{ heads, rollout }]
+    } = await saved(page, '#save-json')
   const table = async (button, view) => {
     if (view) await page.click(`#tab-${view}`)
-    if (view === 'rollout') await page.waitForFunction(() => document.getElementById('stage-title').textContent.startsWith('Rollout'))
+    if (view === 'rollout')
+      await page.waitForFunction(() =>
+        document.getElementById('stage-title').textContent.startsWith('Rollout')
+      )
     await page.focus(button)
     await page.keyboard.press('Enter')
     await page.click('.figures button:has-text("Copy")')
     await page.waitForSelector('.figures button:has-text("Copied")')
-    const shown = await page.locator('.figures tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent)))
-    const copied = (await page.evaluate(() => navigator.clipboard.readText())).split('\n').slice(1).map((line) => line.split('\t').slice(1))
+    const shown = await page
+      .locator('.figures tbody tr')
+      .evaluateAll((lines) =>
+        lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))
+      )
+    const copied = (await page.evaluate(() => navigator.clipboard.readText()))
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split('\t').slice(1))
     await page.keyboard.press('Escape')
-    await page.waitForFunction((button) => !document.querySelector('dialog.figures') && document.activeElement.matches(button), button)
+    await page.waitForFunction(
+      (button) =>
+        !document.querySelector('dialog.figures') && document.activeElement.matches(button),
+      button
+    )
     return { shown, copied }
   }
-  const stage = await table('#stage-table'), { row } = heads[12]
+  const stage = await table('#stage-table'),
+    { row } = heads[12]
   const all = [stage.copied[0][0], ...stage.copied.slice(1).flat()]
   assert.equal(all.length, 197)
-  all.forEach((value, token) => assert.ok(Math.abs(value - row[token]) < 1e-6, `token ${token}: ${value}, expected ${row[token]}`))
+  all.forEach((value, token) =>
+    assert.ok(
+      Math.abs(value - row[token]) < 1e-6,
+      `token ${token}: ${value}, expected ${row[token]}`
+    )
+  )
   assert.equal(stage.shown[11][1], (row[1 + 10 * 14 + 1] * 100).toFixed(3))
   const grid = await table('#view-table')
   heads.forEach(({ row }, head) => assert.ok(Math.abs(grid.copied[100][head] - row[100]) < 1e-6))
@@ -168,7 +270,12 @@ test('everything is above the fold at 1366 x 768, in every view', async () => {
   const page = await browser.open()
   for (const view of views) {
     await page.click(`#tab-${view}`)
-    await page.waitForFunction((view) => document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` && document.getElementById('view').childElementCount, view)
+    await page.waitForFunction(
+      (view) =>
+        document.getElementById('view').getAttribute('aria-labelledby') === `tab-${view}` &&
+        document.getElementById('view').childElementCount,
+      view
+    )
     await page.waitForTimeout(100) // drawn
     assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), view)
   }
@@ -176,11 +283,30 @@ test('everything is above the fold at 1366 x 768, in every view', async () => {
 })
 
 test('forced colours: the chosen head’s map stays visible, what is chosen is outlined', async () => {
-  const page = await browser.open('', { forcedColors: 'active' }), style = (selector, name) => page.evaluate(([selector, name]) => getComputedStyle(document.querySelector(selector))[name], [selector, name])
+  const page = await browser.open('', { forcedColors: 'active' }),
+    style = (selector, name) =>
+      page.evaluate(
+        ([selector, name]) => getComputedStyle(document.querySelector(selector))[name],
+        [selector, name]
+      )
   await page.waitForSelector('#view [aria-selected=true]')
-  assert.deepEqual([await style('#view [aria-selected=true]', 'backgroundColor'), await style('#view [aria-selected=true]', 'outlineStyle')], ['rgba(0, 0, 0, 0)', 'solid'])
-  for (const chosen of ['#samples [aria-pressed=true]', '.pages [aria-current]', '#tabs [aria-selected=true]']) assert.equal(await style(chosen, 'outlineStyle'), 'solid', chosen)
-  assert.notEqual(await style('#prefix button', 'backgroundColor'), await style('body', 'backgroundColor'))
+  assert.deepEqual(
+    [
+      await style('#view [aria-selected=true]', 'backgroundColor'),
+      await style('#view [aria-selected=true]', 'outlineStyle')
+    ],
+    ['rgba(0, 0, 0, 0)', 'solid']
+  )
+  for (const chosen of [
+    '#samples [aria-pressed=true]',
+    '.pages [aria-current]',
+    '#tabs [aria-selected=true]'
+  ])
+    assert.equal(await style(chosen, 'outlineStyle'), 'solid', chosen)
+  assert.notEqual(
+    await style('#prefix button', 'backgroundColor'),
+    await style('body', 'backgroundColor')
+  )
   await finish(page, 'explorer-forced')
 })
 
@@ -188,8 +314,10 @@ test('print: the picture, its bar, caption, numbers, the view and where it is fr
   const page = await browser.open('#v=statistics', { viewport: { width: 718, height: 1040 } })
   await page.pdf({ format: 'A4' })
   await page.emulateMedia({ media: 'print' })
-  for (const id of ['frame', 'bar', 'caption', 'facts', 'most', 'view', 'from', 'answer']) assert.ok(await page.isVisible(`#${id}`), id)
-  for (const id of ['tabs', 'style', 'save-png', 'theme', 'samples', 'stage-table']) assert.ok(!(await page.isVisible(`#${id}`)), id)
+  for (const id of ['frame', 'bar', 'caption', 'facts', 'most', 'view', 'from', 'answer'])
+    assert.ok(await page.isVisible(`#${id}`), id)
+  for (const id of ['tabs', 'style', 'save-png', 'theme', 'samples', 'stage-table'])
+    assert.ok(!(await page.isVisible(`#${id}`)), id)
   assert.match(await text(page, '#from'), /^heed \d.*Demo model.*Scene 159\. http.*#v=statistics$/)
   await finish(page, 'explorer-print-statistics')
 })

@@ -9,7 +9,8 @@ import { packageFolder } from './package.js'
 const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length
 
 function fits(name, bytes, rawLimit, gzipLimit) {
-  const raw = bytes.length, gzip = zipped(bytes)
+  const raw = bytes.length,
+    gzip = zipped(bytes)
   console.log(`${name}: ${raw} bytes, ${gzip} gzip`)
   assert.ok(raw <= rawLimit, `${name}: ${raw} bytes, at most ${rawLimit}`)
   assert.ok(gzip <= gzipLimit, `${name}: ${gzip} bytes gzip, at most ${gzipLimit}`)
@@ -19,6 +20,8 @@ for (const name of readdirSync(packageFolder).filter((name) => name.endsWith('.w
   test(name, () => fits(name, readFileSync(join(packageFolder, name)), 163840, 65536))
 
 test('all JavaScript, as one bundle', () => {
-  const files = readdirSync(packageFolder).filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(packageFolder, name)))
+  const files = readdirSync(packageFolder)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(join(packageFolder, name)))
   fits('JavaScript', Buffer.concat(files), 40960, 12288)
 })

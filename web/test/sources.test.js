@@ -1,7 +1,16 @@
-/* Where a model's bytes come from: what is no file is refused at once, and an index names files of its own folder alone. */
+/* Where a model's bytes come from: what is no file is refused at once, and an index names files of
+ * its own folder alone. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
 import fs from 'node:fs'
 import { createServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
@@ -11,19 +20,26 @@ import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createRuntime, demoModel, HeedError, packageFolder, repository } from './package.js'
 
-const demo = join(repository, 'runtime/demo/model'), index = 'model.safetensors.index.json'
-const fails = (status, sentence) => (error) => error instanceof HeedError && error.status === status && sentence.test(error.message)
+const demo = join(repository, 'runtime/demo/model'),
+  index = 'model.safetensors.index.json'
+const fails = (status, sentence) => (error) =>
+  error instanceof HeedError && error.status === status && sentence.test(error.message)
 const modes = { direct: { threads: 1 }, worker: { threads: 1, worker: true } }
 let folder
 
-before(() => { folder = mkdtempSync(join(tmpdir(), 'heed-sources-')) })
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'heed-sources-'))
+})
 after(() => rmSync(folder, { recursive: true }))
 
 /* A folder with these files; null makes a FIFO. */
 function made(name, files) {
   const path = join(folder, name)
   mkdirSync(path)
-  for (const [file, text] of Object.entries(files)) text === null ? execFileSync('mkfifo', [join(path, file)]) : writeFileSync(join(path, file), text)
+  for (const [file, text] of Object.entries(files))
+    text === null
+      ? execFileSync('mkfifo', [join(path, file)])
+      : writeFileSync(join(path, file), text)
   return path
 }
 
@@ -35,33 +51,82 @@ function inProcess(script, options) {
     ${script}
     console.log(performance.now() - start)
     runtime.close()`
-  return execFileSync(process.execPath, ['--input-type=module', '-e', whole], { timeout: 20000, encoding: 'utf8' }).split('\n')
+  return execFileSync(process.execPath, ['--input-type=module', '-e', whole], {
+    timeout: 20000,
+    encoding: 'utf8'
+  }).split('\n')
 }
 
 for (const [mode, options] of Object.entries(modes)) {
   test(`what is no file is refused at once (${mode})`, () => {
     const fifo = made(`fifo-${mode}`, { 'config.json': null, 'model.safetensors': '' })
-    for (const [source, what] of [[fifo, /^HeedError IO config\.json: not a regular file \(found a folder, a FIFO or a device, expected a file\) at .*config\.json$/], [join(fifo, 'config.json'), /^HeedError IO .*: not a regular file/],
-      ['/dev/zero', /^HeedError IO .*: not a regular file/]]) {
-      const [said, took] = inProcess(`await runtime.loadModel(${JSON.stringify(source)}).then(() => console.log('loaded'), tell)`, options)
+    for (const [source, what] of [
+      [
+        fifo,
+        /^HeedError IO config\.json: not a regular file \(found a folder, a FIFO or a device, expected a file\) at .*config\.json$/
+      ],
+      [join(fifo, 'config.json'), /^HeedError IO .*: not a regular file/],
+      ['/dev/zero', /^HeedError IO .*: not a regular file/]
+    ]) {
+      const [said, took] = inProcess(
+        `await runtime.loadModel(${JSON.stringify(source)}).then(() => console.log('loaded'), tell)`,
+        options
+      )
       assert.match(said, what)
       assert.ok(Number(took) < 1000, `${took} ms`)
     }
   })
 
-  const outside = ['../outside.safetensors', '/etc/passwd.safetensors', '..\\outside.safetensors', 'sub\\x.safetensors', 'C:outside.safetensors', 'C:\\outside.safetensors', '\\\\server\\share\\x.safetensors', 'a\0b.safetensors', 'a\nb.safetensors', '\ud800.safetensors',
-    '', '.safetensors', '..', '..\\..\\..\\..\\etc\\passwd', 'model.bin', 5, null, ['x.safetensors'], { toString: 'x.safetensors' }]
+  const outside = [
+    '../outside.safetensors',
+    '/etc/passwd.safetensors',
+    '..\\outside.safetensors',
+    'sub\\x.safetensors',
+    'C:outside.safetensors',
+    'C:\\outside.safetensors',
+    '\\\\server\\share\\x.safetensors',
+    'a\0b.safetensors',
+    'a\nb.safetensors',
+    '\ud800.safetensors',
+    '',
+    '.safetensors',
+    '..',
+    '..\\..\\..\\..\\etc\\passwd',
+    'model.bin',
+    5,
+    null,
+    ['x.safetensors'],
+    { toString: 'x.safetensors' }
+  ]
   test(`an index names files of its own folder alone (${mode})`, async () => {
-    const runtime = await createRuntime(options), whole = made(`outside-${mode}`, { 'config.json': '{}', 'b.safetensors': '' }), opened = []
+    const runtime = await createRuntime(options),
+      whole = made(`outside-${mode}`, { 'config.json': '{}', 'b.safetensors': '' }),
+      opened = []
     const { openSync: real } = fs
-    fs.openSync = (path, ...rest) => { opened.push(String(path)); return real(path, ...rest) }
+    fs.openSync = (path, ...rest) => {
+      opened.push(String(path))
+      return real(path, ...rest)
+    }
     syncBuiltinESMExports()
     try {
       for (const name of outside) {
-        writeFileSync(join(whole, index), JSON.stringify({ weight_map: { a: 'b.safetensors', b: name } }))
-        await assert.rejects(runtime.loadModel(whole), fails('INVALID_FILE', /^model\.safetensors\.index\.json: weight_map is not valid \(found .+, expected 1 to 512 files NAME\.safetensors\)$/), JSON.stringify(name))
+        writeFileSync(
+          join(whole, index),
+          JSON.stringify({ weight_map: { a: 'b.safetensors', b: name } })
+        )
+        await assert.rejects(
+          runtime.loadModel(whole),
+          fails(
+            'INVALID_FILE',
+            /^model\.safetensors\.index\.json: weight_map is not valid \(found .+, expected 1 to 512 files NAME\.safetensors\)$/
+          ),
+          JSON.stringify(name)
+        )
       }
-      assert.deepEqual(opened.filter((path) => !/\/(config\.json|model\.safetensors\.index\.json)$/.test(path)), [])
+      assert.deepEqual(
+        opened.filter((path) => !/\/(config\.json|model\.safetensors\.index\.json)$/.test(path)),
+        []
+      )
     } finally {
       fs.openSync = real
       syncBuiltinESMExports()
@@ -70,39 +135,72 @@ for (const [mode, options] of Object.entries(modes)) {
   })
 
   test(`an index that is none is refused with a sentence (${mode})`, async () => {
-    const runtime = await createRuntime(options), whole = made(`none-${mode}`, { 'config.json': '{}' }), many = Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`t${i}`, `s${i}.safetensors`]))
-    for (const [text, what] of [['null', /weight_map is not valid \(found "null", expected/], ['{}', /weight_map is not valid \(found "\{\}"/], ['{"weight_map": 5}', /weight_map is not valid \(found 5, expected/], ['{"weight_map": {}}', /weight_map is not valid \(found Object/], ['{"weight_map"', /weight_map is not valid \(found "\{\\"weight_map\\"", expected/],
-      [JSON.stringify({ weight_map: many }), /weight_map is not valid \(found 513, expected 1 to 512 files/]]) {
+    const runtime = await createRuntime(options),
+      whole = made(`none-${mode}`, { 'config.json': '{}' }),
+      many = Object.fromEntries(
+        Array.from({ length: 513 }, (_, i) => [`t${i}`, `s${i}.safetensors`])
+      )
+    for (const [text, what] of [
+      ['null', /weight_map is not valid \(found "null", expected/],
+      ['{}', /weight_map is not valid \(found "\{\}"/],
+      ['{"weight_map": 5}', /weight_map is not valid \(found 5, expected/],
+      ['{"weight_map": {}}', /weight_map is not valid \(found Object/],
+      ['{"weight_map"', /weight_map is not valid \(found "\{\\"weight_map\\"", expected/],
+      [
+        JSON.stringify({ weight_map: many }),
+        /weight_map is not valid \(found 513, expected 1 to 512 files/
+      ]
+    ]) {
       writeFileSync(join(whole, index), text)
       await assert.rejects(runtime.loadModel(whole), fails('INVALID_FILE', what), text.slice(0, 40))
     }
     writeFileSync(join(whole, index), '')
     truncateSync(join(whole, index), 3e9)
     const { rss } = process.memoryUsage()
-    await assert.rejects(runtime.loadModel(whole), fails('INVALID_FILE', /weight_map is not valid \(found "3000000000 bytes"/))
+    await assert.rejects(
+      runtime.loadModel(whole),
+      fails('INVALID_FILE', /weight_map is not valid \(found "3000000000 bytes"/)
+    )
     assert.ok(process.memoryUsage().rss - rss < 5e7)
     runtime.close()
   })
 
   test(`shards of plain names open, also those that an address would read otherwise (${mode})`, async () => {
-    const runtime = await createRuntime(options), name = 'a %2e%2e#1?.safetensors', whole = made(`plain-${mode}`, {})
-    for (const file of ['config.json', 'preprocessor_config.json']) copyFileSync(join(demo, file), join(whole, file))
+    const runtime = await createRuntime(options),
+      name = 'a %2e%2e#1?.safetensors',
+      whole = made(`plain-${mode}`, {})
+    for (const file of ['config.json', 'preprocessor_config.json'])
+      copyFileSync(join(demo, file), join(whole, file))
     copyFileSync(join(demo, 'model.safetensors'), join(whole, name))
-    const single = await runtime.loadModel(demoModel), { found } = await single.tensors()
-    writeFileSync(join(whole, index), JSON.stringify({ weight_map: Object.fromEntries(found.map((tensor) => [tensor.name, name])) }))
+    const single = await runtime.loadModel(demoModel),
+      { found } = await single.tensors()
+    writeFileSync(
+      join(whole, index),
+      JSON.stringify({ weight_map: Object.fromEntries(found.map((tensor) => [tensor.name, name])) })
+    )
     const model = await runtime.loadModel(whole)
     assert.equal(model.info.parameters, single.info.parameters)
     runtime.close()
   })
 
   test(`over HTTP nothing outside of the folder is asked for (${mode})`, async () => {
-    const asked = [], server = createServer(({ url }, response) => {
-      asked.push(url)
-      response.writeHead(url === `/m/${index}` ? 200 : 404).end(url === `/m/${index}` ? JSON.stringify({ weight_map: { a: '..\\secret.safetensors' } }) : '')
-    })
+    const asked = [],
+      server = createServer(({ url }, response) => {
+        asked.push(url)
+        response
+          .writeHead(url === `/m/${index}` ? 200 : 404)
+          .end(
+            url === `/m/${index}`
+              ? JSON.stringify({ weight_map: { a: '..\\secret.safetensors' } })
+              : ''
+          )
+      })
     await new Promise((done) => server.listen(0, 'localhost', done))
     const runtime = await createRuntime(options)
-    await assert.rejects(runtime.loadModel(`http://localhost:${server.address().port}/m/`), fails('INVALID_FILE', /weight_map is not valid \(found "\.\.\\\\secret\.safetensors"/))
+    await assert.rejects(
+      runtime.loadModel(`http://localhost:${server.address().port}/m/`),
+      fails('INVALID_FILE', /weight_map is not valid \(found "\.\.\\\\secret\.safetensors"/)
+    )
     assert.deepEqual(asked.sort(), ['/m/config.json', `/m/${index}`, '/m/preprocessor_config.json'])
     runtime.close()
     server.close()
@@ -112,9 +210,16 @@ for (const [mode, options] of Object.entries(modes)) {
 
 /* The demo model's weights after 5 MB that nothing reads: more than is held of a file at a time. */
 function paddedWeights() {
-  const bytes = readFileSync(join(demo, 'model.safetensors')), start = 8 + Number(bytes.readBigUInt64LE()), pad = 5e6, header = JSON.parse(bytes.subarray(8, start))
-  for (const tensor of Object.values(header)) if (tensor.data_offsets) tensor.data_offsets = tensor.data_offsets.map((at) => at + pad)
-  const text = Buffer.from(JSON.stringify({ ...header, pad: { dtype: 'F32', shape: [pad / 4], data_offsets: [0, pad] } })), length = Buffer.alloc(8)
+  const bytes = readFileSync(join(demo, 'model.safetensors')),
+    start = 8 + Number(bytes.readBigUInt64LE()),
+    pad = 5e6,
+    header = JSON.parse(bytes.subarray(8, start))
+  for (const tensor of Object.values(header))
+    if (tensor.data_offsets) tensor.data_offsets = tensor.data_offsets.map((at) => at + pad)
+  const text = Buffer.from(
+      JSON.stringify({ ...header, pad: { dtype: 'F32', shape: [pad / 4], data_offsets: [0, pad] } })
+    ),
+    length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(text.length))
   return Buffer.concat([length, text, Buffer.alloc(pad), bytes.subarray(start)])
 }
@@ -122,8 +227,11 @@ function paddedWeights() {
 test('a file that is cut short while it is read is an error, not a wait', () => {
   const whole = made('cut', { 'model.safetensors': paddedWeights() })
   copyFileSync(join(demo, 'config.json'), join(whole, 'config.json'))
-  const [said] = inProcess(`const model = await runtime.loadModel(${JSON.stringify(whole)})
+  const [said] = inProcess(
+    `const model = await runtime.loadModel(${JSON.stringify(whole)})
     truncateSync(${JSON.stringify(join(whole, 'model.safetensors'))}, 1000)
-    await model.createSession().ready.then(() => console.log('ready'), tell)`, { threads: 1 })
+    await model.createSession().ready.then(() => console.log('ready'), tell)`,
+    { threads: 1 }
+  )
   assert.match(said, /^HeedError IO .*reading failed/)
 })

@@ -13,7 +13,34 @@ import { numbersOfUniform } from '../pages/uniform.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(defaults), '')
-  const state = { ...defaults, scene: 7, layer: 4, head: 'mean', query: 'cls', view: 'rollout', style: 'mass', scale: 'log', colours: 'grey', strength: 0.35, reverse: true, fusion: 'max', first: 1, last: 3, residual: 0.25, score: 'scaled', sort: 'cls-entropy', descending: true, filter: 'cls > 5 %', off: ['1.0', '3.2'], how: 'uniform', temperature: 0.5, discard: 0.9, fit: 'whole', dropped: [3, 10, 11, 12], cuts: ['30.41', '30.42'] }
+  const state = {
+    ...defaults,
+    scene: 7,
+    layer: 4,
+    head: 'mean',
+    query: 'cls',
+    view: 'rollout',
+    style: 'mass',
+    scale: 'log',
+    colours: 'grey',
+    strength: 0.35,
+    reverse: true,
+    fusion: 'max',
+    first: 1,
+    last: 3,
+    residual: 0.25,
+    score: 'scaled',
+    sort: 'cls-entropy',
+    descending: true,
+    filter: 'cls > 5 %',
+    off: ['1.0', '3.2'],
+    how: 'uniform',
+    temperature: 0.5,
+    discard: 0.9,
+    fit: 'whole',
+    dropped: [3, 10, 11, 12],
+    cuts: ['30.41', '30.42']
+  }
   assert.deepEqual(fromHash(toHash(state)), state)
   assert.ok(toHash(state).length < 200)
   const much = { ...state, cuts: Array.from({ length: 90 }, (_, i) => `7.${i}`) }
@@ -24,22 +51,51 @@ test('a link holds what differs from the defaults, and gives it back', () => {
 })
 
 test('what a link cannot mean is left out', () => {
-  for (const hash of ['#l=-1', '#l=x&h=1.5', '#q=3', '#q=1.2.3', '#v=elsewhere', '#a=7', '#s=1e9', '#c=jet', '#__proto__=1', '#constructor=2', '#%', '#n'])
+  for (const hash of [
+    '#l=-1',
+    '#l=x&h=1.5',
+    '#q=3',
+    '#q=1.2.3',
+    '#v=elsewhere',
+    '#a=7',
+    '#s=1e9',
+    '#c=jet',
+    '#__proto__=1',
+    '#constructor=2',
+    '#%',
+    '#n'
+  ])
     assert.deepEqual(fromHash(hash), { ...defaults }, hash)
 })
 
 test('what the model has not is left out of a link, and the address says what is shown', () => {
   const shape = { layers: 5, heads: 4, tokens: 197, prefixTokens: 1, rows: 14, columns: 14 }
   for (const [hash, shown] of Object.entries({
-    '#x=9.9_03.0_3.0': '#x=3.0', '#z=5000': '', '#z=3-4_4_195-300': '#z=3-4_195', '#u=500.500_1.2': '#u=1.2', '#b=9.9.50_1.02.50': '#b=1.2.50', '#i=4&j=1': '#i=1&j=1', '#i=9&j=9': '#i=4',
-    '#g=1&v=rollout': '#v=rollout', '#e=1': '', '#e=0': '', '#a=0': '#a=0', '#l=9&h=9&q=20.1': '#l=4&h=3&q=7.7', '#q=cls&h=mean': '#h=mean&q=cls'
-  })) assert.equal(toHash(fitted(fromHash(hash), shape)), shown, hash)
+    '#x=9.9_03.0_3.0': '#x=3.0',
+    '#z=5000': '',
+    '#z=3-4_4_195-300': '#z=3-4_195',
+    '#u=500.500_1.2': '#u=1.2',
+    '#b=9.9.50_1.02.50': '#b=1.2.50',
+    '#i=4&j=1': '#i=1&j=1',
+    '#i=9&j=9': '#i=4',
+    '#g=1&v=rollout': '#v=rollout',
+    '#e=1': '',
+    '#e=0': '',
+    '#a=0': '#a=0',
+    '#l=9&h=9&q=20.1': '#l=4&h=3&q=7.7',
+    '#q=cls&h=mean': '#h=mean&q=cls'
+  }))
+    assert.equal(toHash(fitted(fromHash(hash), shape)), shown, hash)
   assert.deepEqual(fitted(defaults, shape), defaults)
-  assert.deepEqual(fitted({ ...defaults, query: 'cls' }, { ...shape, prefixTokens: 0 }).query, [7, 7])
+  assert.deepEqual(
+    fitted({ ...defaults, query: 'cls' }, { ...shape, prefixTokens: 0 }).query,
+    [7, 7]
+  )
 })
 
 test('listeners hear of their own keys, once, and only when something differs', () => {
-  const store = createStore({ a: 1, query: [1, 2] }), heard = []
+  const store = createStore({ a: 1, query: [1, 2] }),
+    heard = []
   store.on(['a'], ({ a }) => heard.push(a))
   store.set({ query: [1, 2] })
   store.set({ query: [2, 2] })
@@ -62,42 +118,98 @@ test('rows, columns, means and sums of kept weights', () => {
 
 test('heads are found by their numbers', () => {
   const head = (entropyPatches, distance, prefixMass) => ({ entropyPatches, distance, prefixMass })
-  const statistics = [[head(3, 10, 0.1), head(1, 30, 0)], [head(2, 20, 0.6), head(1.5, 5, 0.05)]]
-  const names = (how) => findHeads(statistics, how).map(({ layer, head }) => `${layer}.${head}`).join(' ')
+  const statistics = [
+    [head(3, 10, 0.1), head(1, 30, 0)],
+    [head(2, 20, 0.6), head(1.5, 5, 0.05)]
+  ]
+  const names = (how) =>
+    findHeads(statistics, how)
+      .map(({ layer, head }) => `${layer}.${head}`)
+      .join(' ')
   assert.equal(names({}), '0.0 0.1 1.0 1.1')
   assert.equal(names({ sort: 'distance' }), '1.1 0.0 1.0 0.1')
-  assert.equal(names({ sort: 'entropy', descending: true, filter: 'entropy <= 2 and CLS >= 5%' }), '1.0 1.1')
+  assert.equal(
+    names({ sort: 'entropy', descending: true, filter: 'entropy <= 2 and CLS >= 5%' }),
+    '1.0 1.1'
+  )
   assert.equal(names({ filter: 'layer = 1, distance > 5' }), '1.0')
   assert.equal(names({ filter: 'entropy <' }), names({}))
-  for (const text of ['entropy', 'size < 1', 'entropy < 1 or self > 2', 'entropy << 1']) assert.equal(parseFilter(text), null, text)
+  for (const text of ['entropy', 'size < 1', 'entropy < 1 or self > 2', 'entropy << 1'])
+    assert.equal(parseFilter(text), null, text)
 })
 
 test('changes of the attention: masks, offsets, gains, words', () => {
-  const changes = { ...unchanged, off: ['1.0'], how: 'mean', dropped: [2], cuts: ['0.1'], gains: ['0.1.35'] }, shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
+  const changes = {
+      ...unchanged,
+      off: ['1.0'],
+      how: 'mean',
+      dropped: [2],
+      cuts: ['0.1'],
+      gains: ['0.1.35']
+    },
+    shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
   const inputs = Object.fromEntries(inputsOf(changes, shape, () => Float32Array.of(5, 6, 7, 8)))
   assert.deepEqual([...inputs.token_mask], [1, 1, 1, 0])
-  assert.deepEqual([...inputs['layer.0.attention.mask']].map((entry, i) => (entry ? null : i)).filter((i) => i !== null), [1, 17])
-  assert.deepEqual([...inputs['layer.1.attention.mask'].subarray(0, 20)], [...new Array(16).fill(0), 1, 0, 1, 1])
+  assert.deepEqual(
+    [...inputs['layer.0.attention.mask']]
+      .map((entry, i) => (entry ? null : i))
+      .filter((i) => i !== null),
+    [1, 17]
+  )
+  assert.deepEqual(
+    [...inputs['layer.1.attention.mask'].subarray(0, 20)],
+    [...new Array(16).fill(0), 1, 0, 1, 1]
+  )
   assert.deepEqual([...inputs['layer.1.attention.offset']], [5, 6, 0, 0])
-  assert.deepEqual(['0', '1'].map((layer) => [...inputs[`layer.${layer}.attention.gain`]]), [[1, Math.fround(0.35)], [1, 1]])
+  assert.deepEqual(
+    ['0', '1'].map((layer) => [...inputs[`layer.${layer}.attention.gain`]]),
+    [
+      [1, Math.fround(0.35)],
+      [1, 1]
+    ]
+  )
   assert.deepEqual([...meanOverTokens(Float32Array.of(1, 2, 3, 4), 2)], [2, 3])
-  assert.equal(wordsOfChanges({ ...changes, temperature: 2 }), ', without 1.0 (mean), 1 patch dropped, 1 pair cut, head 0.1 at 35 %, temperature 2')
+  assert.equal(
+    wordsOfChanges({ ...changes, temperature: 2 }),
+    ', without 1.0 (mean), 1 patch dropped, 1 pair cut, head 0.1 at 35 %, temperature 2'
+  )
   const barred = barredBy(changes, 1, 1)
-  assert.deepEqual([barred(0, 3, 2), barred(1, 3, 2), barred(1, 0, 1), barred(1, 0, 3)], [true, false, true, true])
+  assert.deepEqual(
+    [barred(0, 3, 2), barred(1, 3, 2), barred(1, 0, 1), barred(1, 0, 3)],
+    [true, false, true, true]
+  )
   assert.equal(isChanged(unchanged), false)
 })
 
 test('a score is the product of query and key', () => {
-  const query = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 1, 2, 3, 4) }, key = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 5, 6, 7, 8) }
-  const row = (token, reverse, stage = 'raw') => [...scoreRow({ query, key, head: 1, tokens: 2, token, reverse, stage })]
-  assert.deepEqual([row(0), row(1), row(1, true)], [[17, 23], [39, 53], [23, 53]])
+  const query = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 1, 2, 3, 4) },
+    key = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 5, 6, 7, 8) }
+  const row = (token, reverse, stage = 'raw') => [
+    ...scoreRow({ query, key, head: 1, tokens: 2, token, reverse, stage })
+  ]
+  assert.deepEqual(
+    [row(0), row(1), row(1, true)],
+    [
+      [17, 23],
+      [39, 53],
+      [23, 53]
+    ]
+  )
   assert.ok(Math.abs(row(0, false, 'scaled')[1] - 23 / Math.SQRT2) < 1e-6)
 })
 
 test('uniform attention has its numbers too: every pair of patches measured', () => {
-  const shape = { tokens: 7, prefixTokens: 1, rows: 2, columns: 3 }, places = Array.from({ length: 6 }, (_, i) => [Math.floor(i / 3), i % 3])
-  const pairs = places.flatMap(([y, x]) => places.map(([v, u]) => Math.hypot(y - v, x - u))), mean = (16 * pairs.reduce((a, b) => a + b)) / 36
+  const shape = { tokens: 7, prefixTokens: 1, rows: 2, columns: 3 },
+    places = Array.from({ length: 6 }, (_, i) => [Math.floor(i / 3), i % 3])
+  const pairs = places.flatMap(([y, x]) => places.map(([v, u]) => Math.hypot(y - v, x - u))),
+    mean = (16 * pairs.reduce((a, b) => a + b)) / 36
   const found = numbersOfUniform(shape, 16)
-  assert.ok(Math.abs(found.distanceRenormalised - mean) < 1e-12 && Math.abs(found.distance - (mean * 6) / 7) < 1e-12)
-  assert.deepEqual([found.entropyCls, found.prefixMass, found.selfMass, found.top5Mass], [Math.log(7), 1 / 7, 1 / 7, 5 / 7])
+  assert.ok(
+    Math.abs(found.distanceRenormalised - mean) < 1e-12 &&
+      Math.abs(found.distance - (mean * 6) / 7) < 1e-12
+  )
+  assert.deepEqual(
+    [found.entropyCls, found.prefixMass, found.selfMass, found.top5Mass],
+    [Math.log(7), 1 / 7, 1 / 7, 5 / 7]
+  )
 })

@@ -8,15 +8,29 @@ import { fileURLToPath } from 'node:url'
 import { packageFolder } from './package.js'
 
 test('tsc accepts index.d.ts and what users write', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'heed-types-')), here = fileURLToPath(new URL('.', import.meta.url))
+  const scratch = mkdtempSync(join(tmpdir(), 'heed-types-')),
+    here = fileURLToPath(new URL('.', import.meta.url))
   mkdirSync(join(scratch, 'node_modules'))
   cpSync(packageFolder, join(scratch, 'node_modules/heed'), { recursive: true })
   cpSync(join(here, 'types.ts'), join(scratch, 'types.ts'))
-  const options = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2022', module: 'nodenext', lib: ['es2022', 'esnext.disposable', 'dom', 'dom.iterable'], types: [] }
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    target: 'es2022',
+    module: 'nodenext',
+    lib: ['es2022', 'esnext.disposable', 'dom', 'dom.iterable'],
+    types: []
+  }
   writeFileSync(join(scratch, 'package.json'), '{"type": "module"}')
-  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['types.ts'] }))
+  writeFileSync(
+    join(scratch, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, files: ['types.ts'] })
+  )
   try {
-    execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', scratch], { encoding: 'utf8' })
+    execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', scratch], {
+      encoding: 'utf8'
+    })
   } catch (error) {
     throw new Error(error.stdout + error.stderr)
   } finally {

@@ -1,28 +1,54 @@
 /* What users write, for tsc to check against index.d.ts. */
-import { createRuntime, HeedError, type Runtime, type RunResult, type Session, type Status } from 'heed'
+import {
+  createRuntime,
+  HeedError,
+  type Runtime,
+  type RunResult,
+  type Session,
+  type Status
+} from 'heed'
 import { demoModel } from 'heed/demo'
 import { heat, makeScale, overlay } from 'heed/plot'
 
 export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Float32Array> {
-  const runtime: Runtime = await createRuntime({ threads: 'auto', worker: true, base: new URL('https://example.org/') })
-  const model = await runtime.loadModel(demoModel, { onProgress: ({ phase, done, total }) => console.log(phase, done / total) })
+  const runtime: Runtime = await createRuntime({
+    threads: 'auto',
+    worker: true,
+    base: new URL('https://example.org/')
+  })
+  const model = await runtime.loadModel(demoModel, {
+    onProgress: ({ phase, done, total }) => console.log(phase, done / total)
+  })
   await runtime.loadModel([file])
   await runtime.loadModel(new Map([['model.safetensors', new Uint8Array()]]))
   await runtime.loadModel({ weights: await fetch('model.safetensors'), config: 'config.json' })
-  const { image } = await runtime.scene({ objects: [{ shape: 'star', colour: 'red', x: 50, y: 50, radius: 20 }] })
+  const { image } = await runtime.scene({
+    objects: [{ shape: 'star', colour: 'red', x: 50, y: 50, radius: 20 }]
+  })
   console.log(new ImageData(image.data, image.width))
   const session: Session = model.createSession({ taps: ['layer.0.output'] })
-  const { logits, attention, values }: RunResult = await session.run(canvas, { signal: AbortSignal.timeout(1000) })
+  const { logits, attention, values }: RunResult = await session.run(canvas, {
+    signal: AbortSignal.timeout(1000)
+  })
   const shape: number[] | undefined = values['layer.0.output']?.shape
-  console.log(logits?.length, attention?.[0]?.length, shape, (await session.statistics())[0]?.[0]?.entropyCls)
+  console.log(
+    logits?.length,
+    attention?.[0]?.length,
+    shape,
+    (await session.statistics())[0]?.[0]?.entropyCls
+  )
   return session.attention({ layer: 0, head: 'mean', query: [1, 2] })
 }
 
-export const status = (error: unknown): Status | undefined => (error instanceof HeedError ? error.status : undefined)
+export const status = (error: unknown): Status | undefined =>
+  error instanceof HeedError ? error.status : undefined
 
 export function picture(weights: Float32Array, table: Uint8Array): ImageData {
-  const scale = makeScale('uniform', { tokens: 197, largest: Math.max(...weights) }), map = { weights, rows: 14, columns: 14, scale, table }
-  const { raster: { data, width } } = overlay({ ...map, style: 'mass' })
+  const scale = makeScale('uniform', { tokens: 197, largest: Math.max(...weights) }),
+    map = { weights, rows: 14, columns: 14, scale, table }
+  const {
+    raster: { data, width }
+  } = overlay({ ...map, style: 'mass' })
   heat(map)
   return new ImageData(data, width)
 }

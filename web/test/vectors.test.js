@@ -1,5 +1,6 @@
-/* Every case of tests/vectors in every module: it passes, its results are the same bits for 1 and 2 threads, and they are the native
- * program's within 1e-6 where that works in vectors of the same width and rounds alike (SSE2). Relaxed SIMD is what Node 20 has behind a flag. */
+/* Every case of tests/vectors in every module: it passes, its results are the same bits for 1 and 2
+ * threads, and they are the native program's within 1e-6 where that works in vectors of the same
+ * width and rounds alike (SSE2). Relaxed SIMD is what Node 20 has behind a flag. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -10,9 +11,24 @@ import v8 from 'node:v8'
 import { createRuntime, native, packageFolder, vectors } from './package.js'
 import { distance, readSafetensors, sameBits } from './safetensors.js'
 
-const folders = ['attention', 'blocks', 'convolution', 'layers', 'linear', 'luong', 'masks', 'mha', 'recurrent']
-const cases = folders.flatMap((folder) => readdirSync(join(vectors, folder)).filter((name) => name.endsWith('.safetensors')).map((name) => `${folder}/${name}`))
-const runtimes = {}, node = Number(process.versions.node.split('.')[0])
+const folders = [
+  'attention',
+  'blocks',
+  'convolution',
+  'layers',
+  'linear',
+  'luong',
+  'masks',
+  'mha',
+  'recurrent'
+]
+const cases = folders.flatMap((folder) =>
+  readdirSync(join(vectors, folder))
+    .filter((name) => name.endsWith('.safetensors'))
+    .map((name) => `${folder}/${name}`)
+)
+const runtimes = {},
+  node = Number(process.versions.node.split('.')[0])
 let scratch
 
 before(async () => {
@@ -32,7 +48,11 @@ after(() => {
 
 function checkNatively(path) {
   const out = join(scratch, 'out.safetensors')
-  const { status, stderr } = spawnSync(native, ['check', path, '--backend', 'cpu', '--simd', 'sse2', '-o', out], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(
+    native,
+    ['check', path, '--backend', 'cpu', '--simd', 'sse2', '-o', out],
+    { encoding: 'utf8' }
+  )
   assert.equal(status, 0, stderr)
   return readSafetensors(out).tensors
 }
@@ -40,14 +60,17 @@ function checkNatively(path) {
 test('there are cases', () => assert.ok(cases.length > 60, `found ${cases.length}`))
 
 test('relaxed SIMD is among the modules', (t) => {
-  if (!existsSync(join(packageFolder, 'heed-relaxed.wasm'))) return t.skip('this package has no modules with relaxed SIMD')
+  if (!existsSync(join(packageFolder, 'heed-relaxed.wasm')))
+    return t.skip('this package has no modules with relaxed SIMD')
   if (node < 20) return t.skip(`Node ${process.versions.node} has relaxed SIMD in an older form`)
   assert.ok(runtimes.relaxed && runtimes.relaxedTwo)
 })
 
 for (const name of cases)
   test(name, async () => {
-    const path = join(vectors, name), bytes = readFileSync(path), results = {}
+    const path = join(vectors, name),
+      bytes = readFileSync(path),
+      results = {}
     for (const [mode, runtime] of Object.entries(runtimes)) {
       const result = await runtime.check(bytes, { results: true })
       assert.ok(result.passed, `${mode}: ${result.worst} is off by ${result.maxAbs}`)
@@ -56,8 +79,15 @@ for (const name of cases)
     const expected = checkNatively(path)
     assert.deepEqual(Object.keys(results.one).sort(), Object.keys(expected).sort())
     for (const [tensor, { data }] of Object.entries(expected)) {
-      assert.ok(sameBits(results.one[tensor].data, results.two[tensor].data), `${tensor}: 1 and 2 threads differ`)
-      if (results.relaxed) assert.ok(sameBits(results.relaxed[tensor].data, results.relaxedTwo[tensor].data), `${tensor}: relaxed, 1 and 2 threads differ`)
+      assert.ok(
+        sameBits(results.one[tensor].data, results.two[tensor].data),
+        `${tensor}: 1 and 2 threads differ`
+      )
+      if (results.relaxed)
+        assert.ok(
+          sameBits(results.relaxed[tensor].data, results.relaxedTwo[tensor].data),
+          `${tensor}: relaxed, 1 and 2 threads differ`
+        )
       const off = distance(results.one[tensor].data, data)
       assert.ok(off <= 1e-6, `${tensor}: ${off} from the native result`)
     }

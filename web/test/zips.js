@@ -1,23 +1,43 @@
 /* Files of arrays that are not what they say: .npz that inflate to very much, or lie about it. */
 import { constants, deflateRawSync } from 'node:zlib'
 
-export const npyHead = (shape, descr = '<f4') => { const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(', ')},), }\n`; return Buffer.concat([Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, text.length & 255, text.length >> 8]), Buffer.from(text)]) }
+export const npyHead = (shape, descr = '<f4') => {
+  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(', ')},), }\n`
+  return Buffer.concat([
+    Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, text.length & 255, text.length >> 8]),
+    Buffer.from(text)
+  ])
+}
 
 /** `count` times 64 MiB of one byte after a head, deflated; every part is deflated on its own. */
 export function deflated(head, byte, count) {
-  const flushed = (bytes) => deflateRawSync(bytes, { finishFlush: constants.Z_FULL_FLUSH }), block = flushed(Buffer.alloc(1 << 26, byte))
-  return Buffer.concat([flushed(head), ...Array(count).fill(block), deflateRawSync(Buffer.alloc(0))])
+  const flushed = (bytes) => deflateRawSync(bytes, { finishFlush: constants.Z_FULL_FLUSH }),
+    block = flushed(Buffer.alloc(1 << 26, byte))
+  return Buffer.concat([
+    flushed(head),
+    ...Array(count).fill(block),
+    deflateRawSync(Buffer.alloc(0))
+  ])
 }
 
-/** A zip: entries [name, packed bytes, size as the directory says it, place of an entry before whose bytes are its own]. */
+/** A zip: entries [name, packed bytes, size as the directory says it, place of an entry before
+ * whose bytes are its own]. */
 export function zip(entries) {
-  const locals = [], directory = [], places = []
+  const locals = [],
+    directory = [],
+    places = []
   let at = 0
   for (const [name, packed, size, same] of entries) {
-    const local = Buffer.alloc(30), entry = Buffer.alloc(46)
+    const local = Buffer.alloc(30),
+      entry = Buffer.alloc(46)
     places.push(same === undefined ? at : places[same])
     local.writeUInt32LE(0x04034b50), local.writeUInt16LE(name.length, 26)
-    entry.writeUInt32LE(0x02014b50), entry.writeUInt16LE(8, 10), entry.writeUInt32LE(packed.length, 20), entry.writeUInt32LE(size, 24), entry.writeUInt16LE(name.length, 28), entry.writeUInt32LE(places.at(-1), 42)
+    entry.writeUInt32LE(0x02014b50),
+      entry.writeUInt16LE(8, 10),
+      entry.writeUInt32LE(packed.length, 20),
+      entry.writeUInt32LE(size, 24),
+      entry.writeUInt16LE(name.length, 28),
+      entry.writeUInt32LE(places.at(-1), 42)
     directory.push(entry, Buffer.from(name))
     if (same !== undefined) continue
     locals.push(local, Buffer.from(name), packed)
@@ -28,7 +48,8 @@ export function zip(entries) {
   return Buffer.concat([...locals, ...directory, end])
 }
 
-/** A .npz of one array of this shape, whose numbers are `count` times 64 MiB of one byte; says: what its directory says of its size, if not that. */
+/** A .npz of one array of this shape, whose numbers are `count` times 64 MiB of one byte; says:
+ * what its directory says of its size, if not that. */
 export function bomb(byte, count, shape, says) {
   const head = npyHead(shape)
   return zip([['maps.npy', deflated(head, byte, count), says ?? head.length + count * 2 ** 26]])

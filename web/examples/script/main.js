@@ -11,4 +11,5 @@ const canvas = document.querySelector('#picture')
 canvas.getContext('2d').putImageData(new ImageData(image.data, image.width), 0, 0)
 const { logits } = await session.run(canvas)
 document.querySelector('#runtime').textContent = `${runtime.info.device} - ${runtime.info.why}`
-document.querySelector('#answer').textContent = model.info.labels[logits.indexOf(Math.max(...logits))]
+document.querySelector('#answer').textContent =
+  model.info.labels[logits.indexOf(Math.max(...logits))]

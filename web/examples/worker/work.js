@@ -6,4 +6,8 @@ const runtime = await createRuntime({ worker: false })
 const model = await runtime.loadModel(demoModel)
 const session = model.createSession()
 const { logits } = await session.run((await runtime.scene(159)).image)
-postMessage({ answer: model.info.labels[logits.indexOf(Math.max(...logits))], device: runtime.info.device, why: runtime.info.why })
+postMessage({
+  answer: model.info.labels[logits.indexOf(Math.max(...logits))],
+  device: runtime.info.device,
+  why: runtime.info.why
+})

@@ -3,5 +3,7 @@
 export function put(canvas, raster) {
   canvas.width = raster.width
   canvas.height = raster.height
-  canvas.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
+  canvas
+    .getContext('2d')
+    .putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
 }

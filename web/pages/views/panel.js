@@ -1,13 +1,19 @@
-/* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page, element, { left, redraw }) that fills an element of
- * its own and returns { keys, draw }: by which keys of the state it is drawn again, and how. What ends after the view was left must not be
- * seen: draw(latest) asks latest() after what it awaits, which is false once it was left or another draw has begun; left is an AbortSignal. */
+/* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page,
+ * element, { left, redraw }) that fills an element of its own and returns { keys, draw }: by which
+ * keys of the state it is drawn again, and how. What ends after the view was left must not be seen:
+ * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
+ * has begun; left is an AbortSignal. */
 import { headsView } from './heads.js'
 
 /* The first view comes with the page, the others when they are first looked at. */
 const views = {
-  heads: () => headsView, matrix: async () => (await import('./matrix.js')).matrixView, rollout: async () => (await import('./rollout.js')).rolloutView,
-  statistics: async () => (await import('./statistics.js')).statisticsView, compare: async () => (await import('./compare.js')).compareView,
-  intervene: async () => (await import('./intervene.js')).interveneView, tokens: async () => (await import('./tokens.js')).tokensView,
+  heads: () => headsView,
+  matrix: async () => (await import('./matrix.js')).matrixView,
+  rollout: async () => (await import('./rollout.js')).rolloutView,
+  statistics: async () => (await import('./statistics.js')).statisticsView,
+  compare: async () => (await import('./compare.js')).compareView,
+  intervene: async () => (await import('./intervene.js')).interveneView,
+  tokens: async () => (await import('./tokens.js')).tokensView,
   scene: async () => (await import('./scene.js')).sceneView
 }
 
@@ -15,11 +21,18 @@ const views = {
 const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
 
 export function createPanel(page) {
-  const { store } = page, tabs = [...document.querySelectorAll('#tabs [role=tab]')], table = document.getElementById('view-table')
-  let element = document.getElementById('view'), current = null, shown = null, left = new AbortController(), turn = 0
+  const { store } = page,
+    tabs = [...document.querySelectorAll('#tabs [role=tab]')],
+    table = document.getElementById('view-table')
+  let element = document.getElementById('view'),
+    current = null,
+    shown = null,
+    left = new AbortController(),
+    turn = 0
 
   async function show() {
-    const { view } = store.get(), name = views[view] ? view : 'heads'
+    const { view } = store.get(),
+      name = views[view] ? view : 'heads'
     tabs.forEach((tab) => {
       tab.setAttribute('aria-selected', tab.dataset.view === name)
       tab.tabIndex = tab.dataset.view === name ? 0 : -1
@@ -43,7 +56,9 @@ export function createPanel(page) {
   /* A new model that has not run yet has nothing to draw. */
   async function redraw() {
     if (!page.engine.result || !page.drawn) return
-    const { signal } = left, mine = ++turn, latest = () => mine === turn && !signal.aborted
+    const { signal } = left,
+      mine = ++turn,
+      latest = () => mine === turn && !signal.aborted
     try {
       await current.draw(latest)
     } catch (error) {

@@ -1,5 +1,5 @@
-/* Attention rollout: the stage shows the query's row of the product over a range of layers. A button walks the last layer; where less motion
- * is asked for, each press takes it one layer on. */
+/* Attention rollout: the stage shows the query's row of the product over a range of layers. A
+ * button walks the last layer; where less motion is asked for, each press takes it one layer on. */
 
 export function rolloutView({ store, engine }, element, { left }) {
   element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
@@ -9,11 +9,13 @@ export function rolloutView({ store, engine }, element, { left }) {
     <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
     <p class="row after"><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
   const field = (name) => element.querySelector(`[name=${name}]`)
-  for (const name of ['first', 'last', 'residual', 'discard']) field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
+  for (const name of ['first', 'last', 'residual', 'discard'])
+    field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
   field('fusion').addEventListener('change', ({ target }) => store.set({ fusion: target.value }))
 
   function change(name, value) {
-    const { first, last } = store.get(), end = last < 0 ? engine.shape.layers - 1 : last
+    const { first, last } = store.get(),
+      end = last < 0 ? engine.shape.layers - 1 : last
     if (name === 'first') store.set({ first: value, last: Math.max(value, end) })
     else if (name === 'last') store.set({ last: value, first: Math.min(first, value) })
     else store.set({ [name]: value })
@@ -22,11 +24,14 @@ export function rolloutView({ store, engine }, element, { left }) {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
   if (still) field('play').textContent = 'One layer on'
 
-  const next = ({ first, last }) => ({ last: last < 0 || last >= engine.shape.layers - 1 ? first : last + 1 })
+  const next = ({ first, last }) => ({
+    last: last < 0 || last >= engine.shape.layers - 1 ? first : last + 1
+  })
 
   /* The last layer walks from the first on, to the end and to where it was. */
   function play() {
-    const { first, last } = store.get(), end = engine.shape.layers - 1
+    const { first, last } = store.get(),
+      end = engine.shape.layers - 1
     let layer = first
     const step = () => {
       store.set({ last: layer > end ? last : layer })
@@ -43,11 +48,19 @@ export function rolloutView({ store, engine }, element, { left }) {
   }
   let timer = null
   left.addEventListener('abort', stop)
-  field('play').addEventListener('click', () => (still ? store.set(next(store.get())) : timer ? stop() : play()))
+  field('play').addEventListener('click', () =>
+    still ? store.set(next(store.get())) : timer ? stop() : play()
+  )
 
   function draw() {
-    const state = store.get(), layers = engine.shape.layers
-    const shown = { first: state.first, last: state.last < 0 ? layers - 1 : state.last, residual: state.residual, discard: state.discard }
+    const state = store.get(),
+      layers = engine.shape.layers
+    const shown = {
+      first: state.first,
+      last: state.last < 0 ? layers - 1 : state.last,
+      residual: state.residual,
+      discard: state.discard
+    }
     for (const [name, value] of Object.entries(shown)) {
       if (name === 'first' || name === 'last') field(name).max = layers - 1
       field(name).value = value
@@ -55,7 +68,9 @@ export function rolloutView({ store, engine }, element, { left }) {
     }
     field('fusion').value = state.fusion
     field('play').disabled = !engine.result.kept
-    element.lastElementChild.textContent = engine.result.kept ? 'Rollout joins weights after the softmax: the stage switch waits until another view is chosen.' : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
+    element.lastElementChild.textContent = engine.result.kept
+      ? 'Rollout joins weights after the softmax: the stage switch waits until another view is chosen.'
+      : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
   }
   return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw }
 }

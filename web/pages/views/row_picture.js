@@ -4,7 +4,8 @@ import { put } from './canvas.js'
 
 /** weights: of the patches; picture: a canvas. */
 export function drawRow(canvas, picture, { weights, rows, columns, scale, table, strength }) {
-  const map = document.createElement('canvas'), context = canvas.getContext('2d')
+  const map = document.createElement('canvas'),
+    context = canvas.getContext('2d')
   put(map, overlay({ weights, rows, columns, scale, table, strength }).raster)
   canvas.width = picture.width
   canvas.height = picture.height
