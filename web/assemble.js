@@ -6,11 +6,11 @@
  * use offline. */
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
-import { listForOffline } from './offline.js'
+import { filesOf, listForOffline } from './offline.js'
 import { policy } from './serve.js'
 import { weigh } from './sizes.js'
 import { smallScript, smallStyle } from './small.js'
@@ -22,11 +22,6 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url))
 async function rewrite(file, to) {
   await writeFile(file, await to(await readFile(file, 'utf8')))
 }
-
-const scriptsOf = (folder) =>
-  readdir(folder).then((names) =>
-    names.filter((name) => name.endsWith('.js')).map((name) => join(folder, name))
-  )
 
 /* What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the
  * link to the page itself says so. */
@@ -58,7 +53,8 @@ async function putPlain() {
   )
 }
 
-/* What demo_files.js expects, and the size of a module (the largest) for the bar of loading.js. */
+/* What demo_files.js expects, and the size of a module (the largest) for the bar of
+ * start_progress.js. */
 async function demoWeights() {
   const bytes = await readFile(join(packageFolder, 'demo/model.safetensors'))
   const modules = (await readdir(packageFolder)).filter((name) =>
@@ -70,46 +66,39 @@ async function demoWeights() {
   return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')} ${Math.max(...sizes)}">`
 }
 
-/* Modules that are parts of a bundle lie in no other file of the site; the service worker is
- * none. */
-const bundled = (file) =>
-  /^((views|plot)(\/.*)?|[^/]*\.js)$/.test(file) && file !== 'service_worker.js'
+/* The scripts of the pages and plots, which a bundle takes the place of; all others are files of the
+ * site as they are. */
+const inBundles = (file) =>
+  file.endsWith('.js') && !/^(heed|examples)\//.test(file) && file !== 'service_worker.js'
+
+const smallPage = (text, names) =>
+  text
+    .replace(/\n +/g, '\n')
+    .replace(
+      /(<script type="module" src=")([^"]+)/,
+      (tag, before, script) => before + (names.get(script) ?? script)
+    )
 
 async function putSite() {
   await rm(site, { recursive: true, force: true })
   await mkdir(site, { recursive: true })
   const names = await bundle(plain, site),
     whole = names.size === 0
-  await cp(plain, site, {
-    recursive: true,
-    force: false,
-    filter: (file) => whole || !bundled(relative(plain, file))
-  })
-  const left = whole
-    ? (
-        await Promise.all(['', 'views', 'plot'].map((folder) => scriptsOf(join(site, folder))))
-      ).flat()
-    : [join(site, 'service_worker.js')]
-  for (const file of left) await rewrite(file, smallScript)
-  for (const name of await readdir(site)) {
-    if (name.endsWith('.css')) await rewrite(join(site, name), smallStyle)
-    if (name.endsWith('.html'))
-      await rewrite(join(site, name), (text) =>
-        text
-          .replace(/\n +/g, '\n')
-          .replace(
-            /(<script type="module" src=")([^"]+)/,
-            (tag, before, script) => before + (names.get(script) ?? script)
-          )
-      )
+  for (const file of await filesOf(plain)) {
+    if (!whole && inBundles(file)) continue
+    const to = join(site, file)
+    await cp(join(plain, file), to, { force: false })
+    if (file === 'service_worker.js' || inBundles(file)) await rewrite(to, smallScript)
+    if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, smallStyle)
+    if (/^\w+\.html$/.test(file)) await rewrite(to, (text) => smallPage(text, names))
   }
-  return names.get('explorer.js') ?? 'explorer.js'
+  return names.get('explorer/explorer.js') ?? 'explorer/explorer.js'
 }
 
 await putPlain()
 for (const [folder, explorer] of [
   [site, await putSite()],
-  [plain, 'explorer.js']
+  [plain, 'explorer/explorer.js']
 ]) {
   weigh(folder, explorer)
   await listForOffline(folder)

@@ -1,11 +1,11 @@
 /* The pages' modules put together by rollup, so that a page is fetched in few files: one that it
  * starts with, one of views and plots, one of what is done with files. bundle(plain, site) reads
  * PLAIN, where the pages lie as they are written, and resolves to the names that the pages' scripts
- * got in SITE: Map { 'explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content,
+ * got in SITE: Map { 'explorer/explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content,
  * so that no page takes a part of another version. attention-map.js and the library keep their
  * names: other pages import them. Nothing where rollup is not installed. */
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { findTool, smallScript } from './small.js'
 
 const rollup = findTool('@rollup/wasm-node', 'pages load their modules one by one')
@@ -46,11 +46,11 @@ function fromStart(id, getModuleInfo, found = new Set()) {
 /* In which part a module of the explorer goes: what it starts with, and asks for by itself once
  * there is a map (together they are smaller than in two scripts); of the others what views need,
  * what the rest needs, what both need. */
-const afterMap = 'model_facts.js'
+const afterMap = 'explorer/model/model_origin.js'
 /* Small, and asked for while somebody waits: the numbers on phones, the first change of the
  * attention. */
 const soon = new Map([
-  ['sheet.js', 'sheet'],
+  ['number_sheet.js', 'sheet'],
   ['change_inputs.js', 'changing']
 ])
 
@@ -64,7 +64,7 @@ function partOf(entry, plain) {
     const asked = [...getModuleIds()].filter(
         (other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length
       ),
-      isView = (other) => other.startsWith(join(plain, 'views'))
+      isView = (other) => other.startsWith(join(plain, 'explorer/views'))
     const views = from(asked.filter(isView), getModuleInfo).has(id),
       rest = from(
         asked.filter((other) => !isView(other)),
@@ -75,6 +75,7 @@ function partOf(entry, plain) {
 }
 
 async function build(
+  plain,
   inputs,
   folder,
   { plugins = [], manualChunks, external = [], name = '[name]-[hash].js' }
@@ -98,7 +99,7 @@ async function build(
   await made.close()
   return output
     .filter(({ isEntry }) => isEntry)
-    .map(({ facadeModuleId, fileName }) => [basename(facadeModuleId), fileName])
+    .map(({ facadeModuleId, fileName }) => [relative(plain, facadeModuleId), fileName])
 }
 
 export async function bundle(plain, site) {
@@ -107,23 +108,24 @@ export async function bundle(plain, site) {
     library = (id) => id.startsWith(at('heed'))
   const alone = [at('attention-map.js'), at('heed/engine.js')],
     common = { plugins: [ownAddress(plain), inBrowsers(plain)], external: alone }
-  await build([at('attention-map.js')], site, {
+  await build(plain, [at('attention-map.js')], site, {
     external: (id, parent, resolved) => resolved && library(id),
     name: '[name].js'
   })
   for (const worker of ['heed/worker.js', 'heed/thread.js'])
-    await build([at(worker)], join(site, 'heed'), {
+    await build(plain, [at(worker)], join(site, 'heed'), {
       plugins: [inBrowsers(plain)],
       name: '[name].js'
     })
-  const explorer = await build([at('explorer.js')], site, {
+  const explorer = await build(plain, [at('explorer/explorer.js')], site, {
     ...common,
-    manualChunks: partOf(at('explorer.js'), plain)
+    manualChunks: partOf(at('explorer/explorer.js'), plain)
   })
   return new Map([
     ...explorer,
     ...(await build(
-      ['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}.js`)),
+      plain,
+      ['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}/${page}.js`)),
       site,
       { ...common, manualChunks: undefined }
     ))

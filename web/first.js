@@ -9,7 +9,7 @@ import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
 
-const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/address.js
+const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/explorer/state/address.js
 
 /* PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered rows of indices. */
 function crc32(bytes) {

@@ -6,24 +6,25 @@ import { join, relative, sep } from 'node:path'
 
 const leftOut = /\.(d\.ts|py)$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
 
-async function list(folder) {
+async function walk(folder) {
   const entries = await readdir(folder, { withFileTypes: true })
   return (
     await Promise.all(
       entries.map((entry) =>
-        entry.isDirectory() ? list(join(folder, entry.name)) : join(folder, entry.name)
+        entry.isDirectory() ? walk(join(folder, entry.name)) : join(folder, entry.name)
       )
     )
   ).flat()
 }
 
+/** The files in a folder and its folders, as paths from it with slashes. */
+export const filesOf = async (folder) =>
+  (await walk(folder)).map((file) => relative(folder, file).split(sep).join('/'))
+
 export async function listForOffline(site) {
   const hash = createHash('sha256'),
     worker = join(site, 'service_worker.js')
-  const files = (await list(site))
-    .map((file) => relative(site, file).split(sep).join('/'))
-    .filter((file) => !leftOut.test(file))
-    .sort()
+  const files = (await filesOf(site)).filter((file) => !leftOut.test(file)).sort()
   for (const file of files) hash.update(file).update(await readFile(join(site, file)))
   const text = await readFile(worker, 'utf8')
   hash.update(text)

@@ -50,9 +50,9 @@ export function weigh(site, explorer) {
     ],
     ['heed/demo/model.safetensors', 'the demo model’s weights', ['heed/demo/model.safetensors']],
     [
-      'index.html, style.css, explorer.js …',
+      'index.html, shared/style.css, explorer.js …',
       'the explorer at its start, with the library and its worker',
-      [...new Set(['index.html', 'style.css', ...withImports(explorer), ...worker])]
+      [...new Set(['index.html', 'shared/style.css', ...withImports(explorer), ...worker])]
     ]
   ]
   const sum = (files, measure) =>

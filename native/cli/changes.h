@@ -1,6 +1,6 @@
 /* What heed run changes in a model's attention: --ablate, --replace, --gain, --drop, --cut,
- * --temperature. The same as the page's changes (web/pages/changes.js), by the inputs that
- * heed_build_desc's `intervene` gives a model. */
+ * --temperature. The same as the page's changes (web/pages/explorer/state/changes.js), by the
+ * inputs that heed_build_desc's `intervene` gives a model. */
 #ifndef HEED_CLI_CHANGES_H
 #define HEED_CLI_CHANGES_H
 

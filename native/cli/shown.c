@@ -1,6 +1,6 @@
 /* What heed run and heed maps show beyond a row of weights: the column of the query (--reverse),
- * the scores behind it (--score, stages as web/pages/scores.js has them), and the rollout with its
- * options. Sums in double. */
+ * the scores behind it (--score, stages as web/pages/shared/scores.js has them), and the rollout
+ * with its options. Sums in double. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The reference figures of the page of measurements: it measures itself in Chromium and Firefox,
- * isolated, and what it would copy as JSON becomes web/pages/bench_baselines.json. Take a quiet
+ * isolated, and what it would copy as JSON becomes web/pages/bench/bench_baselines.json. Take a quiet
  * machine.
  *
  *   node tests/bench/baselines.mjs "MACHINE" [RUNS] [SITE]     after ./dev web once, and npm ci in
@@ -93,7 +93,7 @@ for (const [name, options] of Object.entries(browsers))
   found.push(await measure(name, options, server.address))
 server.close()
 writeFileSync(
-  join(root, 'web/pages/bench_baselines.json'),
+  join(root, 'web/pages/bench/bench_baselines.json'),
   `[\n${found.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`
 )
 for (const { name, rows } of found)

@@ -4,8 +4,20 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } from '../pages/arrays.js'
-import { checkWeights, headStatistics, holdsMaps, rolloutRow, savedMaps } from '../pages/saved.js'
+import {
+  npyParts,
+  provenanceIn,
+  readArrays,
+  safetensorsParts,
+  zipParts
+} from '../pages/shared/array_files.js'
+import {
+  checkWeights,
+  headStatistics,
+  holdsMaps,
+  rolloutRow,
+  savedMaps
+} from '../pages/explorer/open/saved_maps.js'
 import { createRuntime, demoModel } from './package.js'
 
 const file = async (name, parts) => new File([await new Blob(parts).arrayBuffer()], name)

@@ -17,8 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { fromHash, longestSettings, toHash } from '../pages/address.js'
-import { fromLink, start } from '../pages/mask_link.js'
+import { fromHash, longestSettings, toHash } from '../pages/explorer/state/address.js'
+import { fromLink, start } from '../pages/masks/mask_link.js'
 import { bomb, deflated, npyHead, zip } from './zips.js'
 
 const pages = new URL('../pages/', import.meta.url).href
@@ -41,8 +41,8 @@ const kept = (name, ...parts) => {
 /* Opens a file as the page does: { said, seconds of the processor, peak in bytes }. */
 function opened(path) {
   const script = `import { openAsBlob, readFileSync } from 'node:fs'
-    import { readArrays } from '${pages}arrays.js'
-    import * as saved from '${pages}saved.js'
+    import { readArrays } from '${pages}shared/array_files.js'
+    import * as saved from '${pages}explorer/open/saved_maps.js'
     const file = Object.assign(await openAsBlob(${JSON.stringify(path)}), { name: ${JSON.stringify(path.split('/').at(-1))} }), before = process.cpuUsage()
     const said = await readArrays(file, (parts) => saved.wantedArrays(parts, file.name)).then((arrays) => saved.savedMaps(arrays, file.name)).then(async (maps) => { await saved.checkWeights(maps, file.name); return 'opened' }, ({ message }) => message)
     const { user, system } = process.cpuUsage(before)

@@ -121,7 +121,7 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
   const page = await browser.open('', { modules: true }),
     say = (error) =>
       page.evaluate(async (error) => {
-        ;(await import('./status.js')).showError(error)
+        ;(await import('./explorer/controls/status.js')).showError(error)
         return document.getElementById('error-text').textContent
       }, error)
   assert.match(

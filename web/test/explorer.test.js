@@ -88,11 +88,11 @@ test('each head alone out: heads by what the answer is without them, as runs wit
     .locator('#view .effects tbody tr')
     .evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)))
   const expected = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'),
-      { unchanged } = await import('./changes.js'),
-      { softmax } = await import('./maps.js'),
-      { divergence } = await import('./apart.js'),
-      engine = await createEngine(),
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      { unchanged } = await import('./explorer/state/changes.js'),
+      { softmax } = await import('./explorer/model/attention_rows.js'),
+      { divergence } = await import('./explorer/model/row_distance.js'),
+      engine = await createRunner(),
       { image } = await engine.scene(159)
     const whole = softmax((await engine.run(image)).logits),
       found = {}
@@ -506,8 +506,8 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
   )
   assert.equal(await text(page, '#bar-label'), 'weight × |v|')
   const apart = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'),
-      engine = await createEngine(),
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      engine = await createRunner(),
       { image } = await engine.scene(7)
     const { values } = await engine.run(image),
       { data, shape } = values['layer.3.value'],
@@ -541,9 +541,9 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
 test('a head gives a share: none of it is the head taken out, half is between, in every layer', async () => {
   const page = await browser.open('#v=intervene', { modules: true })
   const apart = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'),
-      { unchanged } = await import('./changes.js'),
-      engine = await createEngine(),
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      { unchanged } = await import('./explorer/state/changes.js'),
+      engine = await createRunner(),
       { image } = await engine.scene(7)
     const logits = async (changes) =>
         Array.from((await engine.run(image, { changes: { ...unchanged, ...changes } })).logits),
@@ -561,9 +561,9 @@ test('a head gives a share: none of it is the head taken out, half is between, i
     assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
   const differ = await page.evaluate(async () => {
     // runs that go on from a layer, against whole ones: another picture before each
-    const { createEngine } = await import('./engine.js'),
-      { unchanged } = await import('./changes.js'),
-      [engine, fresh] = await Promise.all([createEngine(), createEngine()])
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      { unchanged } = await import('./explorer/state/changes.js'),
+      [engine, fresh] = await Promise.all([createRunner(), createRunner()])
     const [{ image }, { image: other }] = await Promise.all([engine.scene(7), engine.scene(8)]),
       wrong = []
     const steps = [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { safetensorsParts } from '../pages/arrays.js'
+import { safetensorsParts } from '../pages/shared/array_files.js'
 import {
   allOf,
   emptyRows,
@@ -13,9 +13,9 @@ import {
   half,
   hiddenPatches,
   weightsBy
-} from '../pages/mask_factors.js'
-import { numbersFrom, numbersText } from '../pages/learn_link.js'
-import { fromLink, start, toLink } from '../pages/mask_link.js'
+} from '../pages/masks/mask_factors.js'
+import { numbersFrom, numbersText } from '../pages/learn/learn_link.js'
+import { fromLink, start, toLink } from '../pages/masks/mask_link.js'
 import {
   asCase,
   asHeadsCase,
@@ -30,8 +30,8 @@ import {
   scoreParts,
   softmax,
   sparsemax
-} from '../pages/worked.js'
-import { apart, codesOf, lettersOf, readSorter, reference, write } from '../pages/sorter.js'
+} from '../pages/shared/small_attention.js'
+import { apart, codesOf, lettersOf, readSorter, reference, write } from '../pages/learn/sorter.js'
 import { createRuntime, repository, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
 
@@ -325,7 +325,7 @@ test('many heads and positions: the runtime gives the same', async () => {
 })
 
 test('the sorter sorts, by the runtime and in double precision; its taught head finds the letter to write', async () => {
-  const file = readFileSync(join(repository, 'web/pages/sorting/model.safetensors')),
+  const file = readFileSync(join(repository, 'web/pages/learn/sorting/model.safetensors')),
     sorter = await readSorter(new Blob([file])),
     random = (i) => Math.floor(26 * (((Math.sin(i * 12.9898) * 43758.5453) % 1) + 1)) % 26
   assert.ok(file.length < 60e3, `${file.length}`)

@@ -360,7 +360,7 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
     while (!copied) await new Promise((done) => setTimeout(done, 10))
     return copied
   })
-  const given = JSON.parse(readFileSync(join(site, 'bench_baselines.json')))
+  const given = JSON.parse(readFileSync(join(site, 'bench/bench_baselines.json')))
   for (const { rows } of given)
     assert.deepEqual(
       rows.map(({ ops }) => ops.map(({ op }) => op)),

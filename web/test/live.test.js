@@ -2,7 +2,7 @@
  * after its view was left changes nothing. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
-import { npyParts } from '../pages/arrays.js'
+import { npyParts } from '../pages/shared/array_files.js'
 import { bigModel } from './big_model.js'
 import { finish, startBrowser } from './browser.js'
 

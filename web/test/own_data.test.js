@@ -13,11 +13,13 @@ import { pathToFileURL } from 'node:url'
 import { finish, plain, site, startBrowser } from './browser.js'
 import { native, packageFolder, repository } from './package.js'
 import { writePng } from './png.js'
-import { npyParts } from '../pages/arrays.js'
-import { licenceOfCard } from '../pages/model_card.js'
+import { npyParts } from '../pages/shared/array_files.js'
+import { licenceOfCard } from '../pages/explorer/model/licence.js'
 import { serve } from '../serve.js'
 
-const { mayAsk, megabytes } = await import(pathToFileURL(join(plain, 'model_store.js')).href)
+const { mayAsk, megabytes } = await import(
+  pathToFileURL(join(plain, 'explorer/open/model_cache.js')).href
+)
 let browser
 
 before(async () => (browser = await startBrowser()))

@@ -736,8 +736,8 @@ test('heads are sorted and filtered; the table follows', async () => {
 test('a scale to the largest weight of all heads: stage and heads end alike, the bar and what is saved say so', async () => {
   const page = await browser.open('#n=all', { modules: true })
   const largest = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'),
-      engine = await createEngine(),
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      engine = await createRunner(),
       { image } = await engine.scene(159)
     await engine.run(image)
     const rows = await engine.rows({ query: [2, 10] })
@@ -788,9 +788,9 @@ test('scores before the softmax: in every view, and their softmax is the row', a
     )
   )
   const apart = await page.evaluate(async () => {
-    const { createEngine } = await import('./engine.js'),
-      { softmax } = await import('./maps.js'),
-      engine = await createEngine()
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      { softmax } = await import('./explorer/model/attention_rows.js'),
+      engine = await createRunner()
     const { image } = await engine.scene(7)
     await engine.run(image)
     const rows = Array.from({ length: 5 }, (_, layer) =>

@@ -1,15 +1,15 @@
 /* The page's state: what a link says, and who hears of a change. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cosine, divergence } from '../pages/apart.js'
-import { defaults, fitted, fromHash, toHash } from '../pages/address.js'
-import { inputsOf, meanOverTokens } from '../pages/change_inputs.js'
-import { barredBy, isChanged, unchanged, wordsOfChanges } from '../pages/changes.js'
-import { findHeads, parseFilter } from '../pages/finder.js'
-import { entropy, layerMean, slice, softmax } from '../pages/maps.js'
-import { scoreRow } from '../pages/scores.js'
-import { createStore } from '../pages/store.js'
-import { numbersOfUniform } from '../pages/uniform.js'
+import { cosine, divergence } from '../pages/explorer/model/row_distance.js'
+import { defaults, fitted, fromHash, toHash } from '../pages/explorer/state/address.js'
+import { inputsOf, meanOverTokens } from '../pages/explorer/state/change_inputs.js'
+import { barredBy, isChanged, unchanged, wordsOfChanges } from '../pages/explorer/state/changes.js'
+import { findHeads, parseFilter } from '../pages/explorer/model/head_finder.js'
+import { entropy, layerMean, slice, softmax } from '../pages/explorer/model/attention_rows.js'
+import { scoreRow } from '../pages/shared/scores.js'
+import { createStore } from '../pages/explorer/state/store.js'
+import { numbersOfUniform } from '../pages/explorer/model/uniform_head.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(defaults), '')

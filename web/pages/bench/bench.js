@@ -1,0 +1,319 @@
+/* How fast the runtime is here: ops and the demo model with the scalar module, SIMD, relaxed SIMD
+ * where the package and the engine have it, and with threads, beside what the registers of one
+ * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
+ * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
+import { createBaselines } from './bench_baseline.js'
+import { benchCases } from './bench_cases.js'
+import { demoModel } from '../heed/demo.js'
+import { createRuntime } from '../heed/index.js'
+import { registerCeiling } from './register_ceiling.js'
+import { allowed, connectTheme, offlineSaid } from '../shared/page_settings.js'
+
+const element = (id) => document.getElementById(id)
+/* 2, 4, 8 … threads and as many as there are cores. */
+const threadCounts = (cores) =>
+  crossOriginIsolated && cores > 1
+    ? [
+        ...new Set([
+          ...Array.from({ length: Math.floor(Math.log2(cores)) }, (_, i) => 2 << i),
+          cores
+        ])
+      ]
+    : []
+const kinds = {
+  scalar: { simd: 'none', threads: 1 },
+  SIMD: { simd: 'simd', threads: 1 },
+  'relaxed SIMD': { threads: 1 },
+  ...Object.fromEntries(
+    threadCounts(navigator.hardwareConcurrency ?? 1).map((threads) => [
+      `${threads} threads`,
+      { threads }
+    ])
+  )
+}
+const warmUp = 2,
+  opRuns = 5
+/* Multiplications and additions of one run, twice each product: projections, scores, mixing, MLP
+ * and patches; from the model's shape. */
+const flopsOf = ({ width: c, mlpWidth, layers, patch, channels }, { tokens: n }) =>
+  2 * n * (layers * (4 * c * c + 2 * n * c + 2 * c * mlpWidth) + patch * patch * channels * c)
+const quantile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+const say = (text) => (element('said').textContent = text)
+let measured = null,
+  stopped = false
+
+/* Between runs: someone pressed Stop. */
+function goOn() {
+  if (stopped) throw new Error('Stopped; nothing is kept of it.')
+}
+
+/* A kind that this page has, or null. */
+async function open(name) {
+  const runtime = await createRuntime(kinds[name])
+  if (
+    (name === 'relaxed SIMD' && runtime.info.simd !== 'relaxed') ||
+    runtime.info.threads !== kinds[name].threads
+  )
+    return runtime.close() ?? null
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession({ taps: 'none' }),
+    shape = await session.ready
+  return { name, runtime, model, session, shape, times: [], ops: [] }
+}
+
+const summary = (times) => {
+  const sorted = [...times].sort((a, b) => a - b)
+  return {
+    median: quantile(sorted, 0.5),
+    quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)],
+    runs: times.length
+  }
+}
+
+async function measureModel(started, runs) {
+  const { image } = await started[0].runtime.scene(159)
+  for (let run = -warmUp; run < runs; run++)
+    for (const { session, times } of started) {
+      goOn()
+      const { milliseconds } = await session.run(image)
+      if (run >= 0) times.push(milliseconds)
+      say(`Model: run ${Math.max(0, run + 1)} of ${runs}`)
+    }
+}
+
+async function measureOps(started) {
+  const cases = await benchCases()
+  for (const [i, { name, bytes }] of cases.entries()) {
+    const times = started.map(() => [])
+    for (let run = -1; run < opRuns; run++)
+      for (const [k, { runtime }] of started.entries()) {
+        goOn()
+        const before = performance.now()
+        await runtime.check(bytes, { results: true })
+        if (run >= 0) times[k].push(performance.now() - before)
+      }
+    for (const [k, { ops }] of started.entries())
+      ops.push({
+        op: name,
+        ...summary(times[k]),
+        gflops: cases[i].flops ? cases[i].flops / summary(times[k]).median / 1e6 : null
+      })
+    say(`Ops: ${name}`)
+  }
+}
+
+async function measure(runs) {
+  say('What the registers can do …')
+  const ceilings = Object.fromEntries(
+    await (async () => {
+      const found = []
+      for (const kind of ['scalar', 'simd', 'relaxed'])
+        found.push([kind, await registerCeiling(kind)])
+      return found
+    })()
+  )
+  const started = []
+  try {
+    for (const name of Object.keys(kinds)) {
+      goOn()
+      started.push(await open(name))
+    }
+    const able = started.filter(Boolean)
+    await measureModel(able, runs)
+    await measureOps(able)
+    return able.map(({ name, runtime: { info }, model, shape, times, ops }) => {
+      const ceiling = ceilings[{ none: 'scalar' }[info.simd] ?? info.simd] * info.threads,
+        timing = summary(times),
+        gflops = flopsOf(model.info, shape) / timing.median / 1e6
+      return {
+        kind: name,
+        device: info.device,
+        simd: info.simd,
+        threads: info.threads,
+        version: info.version,
+        ceiling,
+        model: { ...timing, gflops, share: gflops / ceiling },
+        ops
+      }
+    })
+  } finally {
+    for (const one of started) one?.runtime.close()
+  }
+}
+
+const cell = (textContent) => Object.assign(document.createElement('td'), { textContent })
+
+function line(texts) {
+  const row = document.createElement('tr')
+  row.append(...texts.map(cell))
+  return row
+}
+
+const tenths = (time) => time.toFixed(1),
+  between = (quartiles) => quartiles.map(tenths).join(' – ')
+
+/* Median, and below it quartiles and GFLOP/s. */
+function opCell({ median, quartiles, gflops }) {
+  const found = cell(tenths(median))
+  found.append(
+    Object.assign(document.createElement('small'), {
+      textContent: [between(quartiles), gflops && `${tenths(gflops)} GFLOP/s`]
+        .filter(Boolean)
+        .join('; ')
+    })
+  )
+  return found
+}
+
+const nothing = '–'
+
+/* What was measured beside the baseline, a line a kind; before that, the baseline alone. */
+function show() {
+  const rows = measured?.rows ?? [],
+    base = baselines.chosen(),
+    slowest = rows[0]?.model.median
+  const find = (from, kind) => from.find((row) => row.kind === kind),
+    names = [...new Set([...rows, ...base.rows].map(({ kind }) => kind))]
+  element('times').replaceChildren(
+    ...names.map((name) => {
+      const row = find(rows, name),
+        other = find(base.rows, name)?.model.median
+      const own = row
+        ? [
+            tenths(row.model.median),
+            between(row.model.quartiles),
+            row.model.runs,
+            tenths(row.model.gflops),
+            tenths(row.ceiling),
+            `${(100 * row.model.share).toFixed(0)} %`,
+            `${(slowest / row.model.median).toFixed(1)} ×`
+          ]
+        : Array(7).fill(nothing)
+      return line([
+        name,
+        ...own,
+        other?.toFixed(1) ?? nothing,
+        row && other ? `${(other / row.model.median).toFixed(2)} ×` : nothing
+      ])
+    })
+  )
+  const shown = rows.length ? rows : base.rows
+  element('op-caption').textContent =
+    `Ops${rows.length ? '' : ' of the baseline'}, milliseconds with the copies around them: median of ${shown[0].ops[0].runs}, quartiles`
+  element('op-kinds').replaceChildren(
+    ...['op', ...shown.map(({ kind }) => kind)].map((textContent) =>
+      Object.assign(document.createElement('th'), { scope: 'col', textContent })
+    )
+  )
+  element('op-times').replaceChildren(
+    ...shown[0].ops.map(({ op }, i) => {
+      const row = line([op])
+      row.append(...shown.map(({ ops }) => opCell(ops[i])))
+      return row
+    })
+  )
+  element('baseline-said').textContent = base.machine
+}
+
+async function start() {
+  if (element('start').textContent === 'Stop') return (stopped = true)
+  element('start').textContent = 'Stop'
+  stopped = false
+  try {
+    const rows = await measure(Number(element('runs').value))
+    measured = {
+      what: 'milliseconds: the demo model, 224 x 224, one picture, forward pass alone; ops with the copies around them. ceiling: GFLOP/s of multiply-add in registers, times threads',
+      rows,
+      environment: environment(rows),
+      when: new Date().toISOString()
+    }
+    show()
+    showEnvironment(rows)
+    say(
+      `${rows[0].model.runs} runs of the model and ${opRuns} of each op, after some to warm up, in turn.${rows.some(({ kind }) => kind === 'relaxed SIMD') ? '' : ' No relaxed SIMD: this engine or package has none.'}${rows.some(({ threads }) => threads > 1) ? '' : ' No threads: see below.'}`
+    )
+    element('copy').disabled = element('keep').disabled = false
+    document.documentElement.dataset.measured = 'true'
+  } catch (error) {
+    say(error.message)
+  }
+  element('start').textContent = 'Measure'
+}
+
+const environment = (rows) => ({
+  agent: navigator.userAgent,
+  cores: navigator.hardwareConcurrency,
+  memory: navigator.deviceMemory ?? null,
+  isolated: crossOriginIsolated,
+  heed: rows[0]?.version ?? null,
+  devices: rows.map(({ device }) => device)
+})
+
+function showEnvironment(rows) {
+  const { agent, cores, memory, isolated, heed, devices } = environment(rows)
+  const parts = {
+    browser: agent,
+    cores,
+    'memory, at least': memory && `${memory} GB`,
+    'threads possible': isolated ? 'yes: cross-origin isolated' : 'no: not cross-origin isolated',
+    heed,
+    modules: devices.join('; ')
+  }
+  element('environment').replaceChildren(
+    ...Object.entries(parts)
+      .filter(([, what]) => what)
+      .flatMap(([name, what]) => [
+        ['dt', name],
+        ['dd', what]
+      ])
+      .map(([tag, textContent]) => Object.assign(document.createElement(tag), { textContent }))
+  )
+}
+
+const askedForThreads = async () =>
+  Boolean(await (await caches.open('heed-settings')).match(new URL('threads', location.href)))
+
+/* The service worker that keeps the pages for offline adds the headers from then on, or no
+ * longer. */
+async function switchThreads() {
+  await navigator.serviceWorker.register('service_worker.js')
+  const asked = await askedForThreads(),
+    { active } = await navigator.serviceWorker.ready,
+    { port1, port2 } = new MessageChannel()
+  await new Promise((done) => {
+    port1.onmessage = done
+    active.postMessage({ threads: !asked }, [port2])
+  })
+  location.reload()
+}
+
+async function showIsolation() {
+  const possible = Boolean(allowed(() => navigator.serviceWorker) && allowed(() => caches)),
+    asked = possible && (await askedForThreads())
+  element('isolation').textContent = crossOriginIsolated
+    ? `Threads are on: this page is cross-origin isolated${asked ? ', by a service worker' : ' by its server'}.`
+    : `Threads are off: the server sends no isolation headers. A service worker can${possible ? ' add them for this site, in this browser.' : 'not add them in this browser.'}`
+  element('offline').textContent = offlineSaid()
+  element('threads').hidden = !possible || (crossOriginIsolated && !asked)
+  element('threads').textContent = asked ? 'Turn threads off' : 'Turn threads on'
+}
+
+connectTheme(element('theme'))
+element('start').addEventListener('click', start)
+element('copy').addEventListener('click', async () => {
+  await navigator.clipboard.writeText(JSON.stringify(measured, null, 2))
+  say('Copied.')
+})
+element('keep').addEventListener('click', () => {
+  baselines.keep(measured)
+  say('Kept in this browser as a baseline.')
+})
+element('threads').addEventListener('click', () =>
+  switchThreads().catch((error) => say(error.message))
+)
+const baselines = await createBaselines(element('baseline'), show)
+show()
+showEnvironment([])
+await showIsolation()
+document.documentElement.dataset.ready = 'true'

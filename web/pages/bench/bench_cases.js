@@ -1,0 +1,52 @@
+/* Ops to measure, as cases of `heed check` without an expectation, so that what is timed is the op
+ * and the copies around it. */
+import { safetensorsParts } from '../shared/array_files.js'
+
+/* The same numbers at every visit, between -0.5 and 0.5. */
+const tensor = (...shape) => ({
+  shape,
+  data: Float32Array.from(
+    { length: shape.reduce((a, b) => a * b) },
+    (_, i) => ((i * 7919) % 9973) / 9973 - 0.5
+  )
+})
+const attention = (tokens) => ({
+  name: `attention, ${tokens} tokens, 4 heads of 32`,
+  op: 'attention',
+  flops: 4 * 4 * tokens * tokens * 32,
+  tensors: () => ({
+    query: tensor(1, 4, tokens, 32),
+    key: tensor(1, 4, tokens, 32),
+    value: tensor(1, 4, tokens, 32)
+  })
+})
+const cases = [
+  {
+    name: 'linear, 512 × 512 × 512',
+    op: 'linear',
+    flops: 2 * 512 ** 3,
+    tensors: () => ({ x: tensor(1, 512, 512), weight: tensor(512, 512), bias: tensor(512) })
+  },
+  ...[197, 577, 1025].map(attention),
+  { name: 'softmax, 512 × 1024', op: 'softmax', tensors: () => ({ x: tensor(512, 1024) }) },
+  {
+    name: 'layer norm, 512 × 1024',
+    op: 'layer_norm',
+    attrs: { epsilon: 1e-5 },
+    tensors: () => ({ x: tensor(512, 1024), gain: tensor(1024), bias: tensor(1024) })
+  }
+]
+
+/** [{ name, flops (absent where memory sets the pace), bytes }] */
+export const benchCases = () =>
+  Promise.all(
+    cases.map(async ({ name, op, flops, attrs = {}, tensors }) => ({
+      name,
+      flops,
+      bytes: new Uint8Array(
+        await new Blob(
+          safetensorsParts(tensors(), { op, attrs: JSON.stringify(attrs) })
+        ).arrayBuffer()
+      )
+    }))
+  )

@@ -1,0 +1,72 @@
+/* The page that shows how to put maps into other pages: a live element, and its attributes to play
+ * with. */
+import '../attention-map.js'
+import { connectTheme } from '../shared/page_settings.js'
+
+const element = (id) => document.getElementById(id),
+  map = document.querySelector('attention-map')
+
+const names = ['image', 'scene', 'layer', 'head', 'query', 'view']
+
+const examples = {
+  'a plain script': ['script/main.js'],
+  Node: ['node/main.js'],
+  'a bundler (Vite)': ['vite/main.js', 'vite/vite.config.js'],
+  'a worker of your own': ['worker/main.js', 'worker/work.js'],
+  'a whole page with the element': ['element/index.html']
+}
+
+async function showExample() {
+  const chosen = element('example').value,
+    files = examples[chosen],
+    texts = await Promise.all(
+      files.map(
+        async (file) =>
+          `${files.length > 1 ? `// ${file}\n` : ''}${(await (await fetch(`examples/${file}`)).text()).trim()}`
+      )
+    )
+  if (chosen !== element('example').value) return // another one was chosen meanwhile
+  element('example-code').textContent = texts.join('\n\n')
+}
+
+function follow() {
+  for (const name of names) map.setAttribute(name, element(name).value)
+  const usual = {
+      view: 'overlay',
+      image: '',
+      scene: element('image').value ? element('scene').value : null
+    },
+    shown = names.filter((name) => element(name).value !== usual[name])
+  element('code').textContent =
+    `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${element(name).value}"`).join(' ')}></attention-map>`
+}
+
+async function showSizes() {
+  const cell = (textContent) => Object.assign(document.createElement('td'), { textContent }),
+    count = (bytes) => cell(bytes.toLocaleString('en'))
+  element('sizes').replaceChildren(
+    ...(await (await fetch('sizes.json')).json()).map(({ name, what, bytes, gzip, brotli }) => {
+      const row = document.createElement('tr')
+      row.append(cell(name), cell(what), count(bytes), count(gzip), count(brotli))
+      return row
+    })
+  )
+}
+
+connectTheme(element('theme'))
+for (const name of names) element(name).addEventListener('change', follow)
+map.addEventListener('drawn', () => {
+  element('said').textContent = map.title
+})
+map.addEventListener('pick', ({ detail: { row, column } }) => {
+  element('query').value = `${row},${column}`
+  follow()
+})
+map.addEventListener('error', ({ detail }) => {
+  element('said').textContent = detail.message
+})
+follow()
+element('example').replaceChildren(...Object.keys(examples).map((name) => new Option(name)))
+element('example').addEventListener('change', showExample)
+await Promise.all([showSizes(), showExample()])
+document.documentElement.dataset.ready = 'true'

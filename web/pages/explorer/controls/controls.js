@@ -1,0 +1,112 @@
+/* Buttons and lists that change the state, and show it. */
+import { overlayStyles } from '../../plot/overlay.js'
+import { scaleKinds } from '../../plot/scale.js'
+import { connectTheme } from '../../shared/page_settings.js'
+import { pin } from '../state/pins.js'
+import { scoreStages } from '../../shared/scores.js'
+
+const element = (id) => document.getElementById(id)
+const fits = () => document.querySelectorAll('#fit button')
+const maps = {
+  cividis: 'Cividis',
+  viridis: 'Viridis',
+  magma: 'Magma',
+  inferno: 'Inferno',
+  grey: 'Grey'
+}
+
+function fill(select, options, value) {
+  select.replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text, key)))
+  select.value = value
+}
+
+export function showControls({ store, showError }) {
+  const state = store.get()
+  fill(element('style'), overlayStyles, state.style)
+  fill(element('scale'), scaleKinds, state.scale)
+  fill(element('score'), scoreStages, state.score)
+  fill(element('colours'), maps, state.colours)
+  element('strength').value = state.strength
+  connectTheme(element('theme'))
+  element('help').addEventListener('click', () => {
+    element('keys').showModal()
+    import('./key_list.js').then(({ showKeys }) => showKeys(element('key-list'))).catch(showError)
+  })
+}
+
+export function connectControls(page) {
+  const { store } = page
+  element('style').addEventListener('change', ({ target }) => store.set({ style: target.value }))
+  for (const id of ['scale', 'score'])
+    element(id).addEventListener('change', ({ target }) => store.set({ [id]: target.value }))
+  element('strength').addEventListener('input', ({ target }) =>
+    store.set({ strength: Number(target.value) })
+  )
+  element('colours').addEventListener('change', async ({ target }) =>
+    store.set({ colours: target.value })
+  )
+  element('cls').addEventListener('click', () => toggleCls(page))
+  const table = async (which) => {
+    if (page.drawn) await (await import('./number_tables.js')).showTable(page, which)
+  }
+  element('stage-table').addEventListener('click', () => table('stage').catch(page.showError))
+  element('view-table').addEventListener('click', () =>
+    table(store.get().view).catch(page.showError)
+  )
+  element('pin').addEventListener('click', () => pin(page))
+  element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
+  element('ablate').addEventListener('click', () => toggleHead(page))
+  for (const button of fits())
+    button.addEventListener('click', () => store.set({ fit: button.dataset.fit }))
+  element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
+  store.on(
+    [
+      'fit',
+      'style',
+      'scale',
+      'score',
+      'strength',
+      'colours',
+      'query',
+      'reverse',
+      'ran',
+      'view',
+      'layer',
+      'head',
+      'off'
+    ],
+    (state) => {
+      const out = state.off.includes(`${state.layer}.${state.head}`)
+      element('ablate').textContent = out ? 'Put back' : 'Take out'
+      element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
+      for (const id of ['style', 'scale', 'score', 'strength', 'colours'])
+        element(id).value = state[id]
+      element('score').disabled =
+        state.view === 'rollout' || (page.engine.result && !page.engine.scored())
+      element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
+      for (const button of fits()) {
+        button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
+        button.disabled = Boolean(page.engine.saved)
+      }
+      element('cls').setAttribute('aria-pressed', state.query === 'cls')
+      element('reverse').setAttribute('aria-pressed', state.reverse)
+    }
+  )
+}
+
+export const toggled = (list, entry, on = !list.includes(entry)) =>
+  (on ? [...new Set([...list, entry])] : list.filter((other) => other !== entry)).sort()
+
+/** The chosen head out of the model, or back. */
+export function toggleHead({ store }) {
+  const { off, layer, head } = store.get()
+  if (head !== 'mean') store.set({ off: toggled(off, `${layer}.${head}`) })
+}
+
+/** From CLS, and back to the patch before. */
+export function toggleCls({ store, engine }) {
+  const { query, patch } = store.get()
+  if (query === 'cls')
+    store.set({ query: patch ?? [engine.shape.rows >> 1, engine.shape.columns >> 1] })
+  else if (engine.shape.prefixTokens > 0) store.set({ query: 'cls', patch: query })
+}

@@ -1,0 +1,65 @@
+/* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows
+ * are the grids' own. The list of them and the switch are in index.html. */
+import { toggleCls, toggleHead } from './controls.js'
+import { pin, swap } from '../state/pins.js'
+import { keep, stored } from '../../shared/page_settings.js'
+
+const views = [
+  'heads',
+  'matrix',
+  'rollout',
+  'statistics',
+  'compare',
+  'intervene',
+  'tokens',
+  'scene'
+]
+
+export function connectKeys(page) {
+  const { store } = page
+  const click = (id) => () => document.getElementById(id).click()
+  const within = (value, end) => Math.min(end - 1, Math.max(0, value))
+  const layer = (by) => () =>
+    store.set({ layer: within(store.get().layer + by, page.engine.shape.layers) })
+  const head = (by) => () =>
+    store.set({
+      head: store.get().head === 'mean' ? 0 : within(store.get().head + by, page.engine.shape.heads)
+    })
+  const strength = (by) => () =>
+    store.set({
+      strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100
+    })
+  const actions = {
+    '[': layer(-1),
+    ']': layer(1),
+    ',': head(-1),
+    '.': head(1),
+    m: () => store.set({ head: 'mean' }),
+    c: () => toggleCls(page),
+    r: click('reverse'),
+    '+': strength(0.1),
+    '=': strength(0.1),
+    '-': strength(-0.1),
+    s: click('save-png'),
+    l: click('link'),
+    h: () => toggleHead(page),
+    x: () => swap(page).catch(page.showError),
+    Escape: () => {
+      if (history.state?.depth) history.back() /* to a view of this page, not to another page */
+    },
+    p: () => pin(page),
+    '?': click('help')
+  }
+  views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
+  const letters = document.getElementById('letters')
+  letters.checked = stored('letters') !== 'off'
+  letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))
+  for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
+    area.addEventListener('keydown', (event) => {
+      if (!letters.checked && event.key !== '?') return
+      const typed = ['SELECT', 'INPUT'].includes(event.target.tagName)
+      if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
+      event.preventDefault()
+      actions[event.key]()
+    })
+}

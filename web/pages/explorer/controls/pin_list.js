@@ -1,0 +1,129 @@
+/* The list of pins below the views: what each row is, a note to write on, and buttons that show it,
+ * take it as B or away. Loaded with the first pin. */
+import { fromHash, longestSettings } from '../state/address.js'
+import { demoModel } from '../../heed/demo.js'
+import { keysOfPlace, sourceOf } from '../state/place.js'
+import { largestOf } from '../../plot/raster.js'
+import { makeScale } from '../../plot/scale.js'
+import { stageWords } from '../../shared/scores.js'
+import { drawRow } from '../views/row_picture.js'
+
+const made = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
+
+/** Picture, model and place of a pin on the stage; the view stays, unless the row is of the
+ * rollout. */
+export async function showPin(page, { source, model, image, settings }) {
+  const { store } = page,
+    state = fromHash(settings, longestSettings),
+    view = [state.view, store.get().view].includes('rollout') ? state.view : store.get().view
+  if (source !== sourceOf(page)) {
+    if (!source || source.attention)
+      throw new Error(
+        `This row is of ${model}, which is not open. Open it, then show the row; it can be B as it is.`
+      )
+    if (await page.openModel(source, model))
+      document.getElementById('demo-model').hidden = source === demoModel
+  }
+  if (image !== page.picture) await page.run(image)
+  store.set({ ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])), view })
+  page.fit()
+}
+
+/* A line of the list; its buttons are told apart by the row's name. */
+function lineOf(page, pin) {
+  const { store } = page,
+    { title, name, note, score, shape, row, picture } = pin,
+    { prefixTokens, rows, columns, tokens } = shape,
+    weights = row.subarray(prefixTokens)
+  const button = (text, label, act) => {
+    const element = made('button', {
+      type: 'button',
+      textContent: text,
+      ariaLabel: `${label}: ${title}`
+    })
+    element.addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
+    return element
+  }
+  const canvas = made('canvas', { role: 'img', ariaLabel: `Map of ${title}` }),
+    input = made('input', {
+      type: 'text',
+      value: note,
+      maxLength: 500,
+      placeholder: 'Note',
+      ariaLabel: `Note on ${title}`
+    })
+  drawRow(canvas, picture, {
+    weights,
+    rows,
+    columns,
+    scale: makeScale('uniform', { tokens, largest: largestOf(weights) }),
+    table: page.table,
+    strength: 0.8
+  })
+  input.addEventListener('input', () => {
+    pin.note = input.value
+  })
+  const line = made(
+    'li',
+    {},
+    canvas,
+    made(
+      'div',
+      {},
+      made('b', { textContent: title }),
+      made('span', {
+        textContent: `${name}${score === 'softmax' ? '' : `, stage ${stageWords[score]}`}`
+      }),
+      input
+    ),
+    made(
+      'div',
+      {},
+      button('Show', 'Show', () => showPin(page, pin)),
+      button('As B', 'Compare as B', () => store.set({ pinned: pin, view: 'compare' })),
+      button('Remove', 'Remove', () => {
+        const next = line.nextElementSibling ?? line.previousElementSibling,
+          { pins, pinned } = store.get()
+        store.set({
+          pins: pins.filter((other) => other !== pin),
+          pinned: pinned === pin ? null : pinned
+        })
+        ;(next?.querySelector('button:last-child') ?? document.getElementById('pin')).focus()
+      })
+    )
+  )
+  return line
+}
+
+/* Lines stay as they are while others come and go, so that the focus does. */
+export function createPinList(page) {
+  const { store } = page,
+    host = document.getElementById('pins'),
+    list = made('ul'),
+    lines = new Map()
+  host.replaceChildren(
+    made('h2', { textContent: 'Pins' }),
+    list,
+    made('p', {
+      className: 'hint',
+      textContent: 'Pins and notes are kept in the session file (Save, Session), nowhere else.'
+    })
+  )
+  const draw = ({ pins, pinned }) => {
+    for (const [pin, line] of lines)
+      if (!pins.includes(pin)) {
+        line.remove()
+        lines.delete(pin)
+      }
+    for (const pin of pins) if (!lines.has(pin)) lines.set(pin, list.appendChild(lineOf(page, pin)))
+    for (const [pin, line] of lines)
+      line.querySelectorAll('button')[1].setAttribute('aria-pressed', pin === pinned)
+    host.hidden = !pins.length
+  }
+  store.on(['pins', 'pinned'], draw)
+  draw(store.get())
+}

@@ -1,0 +1,280 @@
+/* The explorer: state, engine and views, put together. */
+import { defaults, fitted, fromHash } from './state/address.js'
+import { keysOfChanges, unchanged } from './state/changes.js'
+import { connectControls, showControls } from './controls/controls.js'
+import { createRunner } from './model/model_runner.js'
+import { demoModel } from '../heed/demo.js'
+import { connectKeys } from './controls/keys.js'
+import { sourceOf } from './state/place.js'
+import { connectPictures } from './open/picture_sources.js'
+import { scenePictures } from './open/scene_pictures.js'
+import { barOfStart } from './controls/start_progress.js'
+import { connectModels } from './open/model_buttons.js'
+import { connectSave } from './save/save_buttons.js'
+import { showError, showProgress, showStatus, showStop } from './controls/status.js'
+import { createStore } from './state/store.js'
+import { followAddress } from './state/history.js'
+import { showAnswer, showNumbers } from './views/numbers.js'
+import { createStage } from './views/stage.js'
+import { createPanel } from './views/panel.js'
+
+const store = createStore({
+  ...fromHash(location.hash),
+  hover: null,
+  ran: 0,
+  picture: null,
+  pinned: null,
+  pins: []
+})
+const page = {
+  store,
+  engine: null,
+  table: null,
+  source: demoModel,
+  run,
+  openModel,
+  showError: (error) => showError(error)
+}
+
+/** The query drawn now: the patch under the mouse, or the chosen one. */
+page.query = () => store.get().hover ?? store.get().query
+
+const fit = () => store.set({ ...fitted(store.get(), page.engine.shape), hover: null })
+page.fit = fit
+
+let latest = null // the AbortController of the run that a button can stop
+
+/** picture: { source, width, height, name, scene? }. live: one of many while something moves;
+ * numbers of heads wait for the last. */
+async function run(picture, { live = false } = {}) {
+  const stop = live ? null : (latest = new AbortController()),
+    options = stop
+      ? {
+          signal: stop.signal,
+          onProgress: ({ done, total }) => showStatus(`Running: layer ${done} of ${total}`)
+        }
+      : {}
+  if (!live) {
+    document.body.classList.add('dim')
+    showStatus('Running …')
+    showStop(stop)
+  }
+  try {
+    const state = store.get(),
+      light = live && state.score !== 'value'
+    const result = await page.engine.run(picture.source, {
+      ...options,
+      light,
+      fit: state.fit,
+      changes: changesOf(state)
+    })
+    page.picture = picture
+    page.statistics = null
+    fit()
+    store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
+    const {
+        saved,
+        info: { threads }
+      } = page.engine,
+      took = `${result.milliseconds.toFixed(1)} ms`
+    showStatus(
+      `${picture.name}: ${saved ? `maps of ${saved.name}` : `${took}, ${threads === 1 ? 'one thread' : `${threads} threads`}`}`
+    )
+    document.getElementById('took').textContent = saved
+      ? 'Maps from a file: nothing was run.'
+      : `${took}.`
+    if (live) return
+    const statistics = await page.engine.statistics()
+    if (!statistics) return
+    page.statistics = statistics
+    store.set({ measured: store.get().ran })
+  } catch (error) {
+    showError(error)
+    showStatus(
+      page.engine.result
+        ? 'The last result stays.'
+        : 'This model has not run yet, and the map is of the one before: choose a picture.'
+    )
+  } finally {
+    if (stop && stop === latest) {
+      document.body.classList.toggle('dim', !page.engine.result)
+      showStop(null)
+    }
+  }
+}
+
+const changesOf = (state) => Object.fromEntries(keysOfChanges.map((key) => [key, state[key]]))
+
+/* About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
+ * What takes longer is run when it is asked for. */
+const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }) =>
+  2 * parameters * tokens + 4 * tokens ** 2 * width * layers <= 3e9
+
+/* What is changed in the attention or in what is seen is run again; changes that come while one is
+ * under way are joined. */
+function followChanges() {
+  const chip = document.getElementById('stale'),
+    keys = [...keysOfChanges, 'fit']
+  let running = false,
+    again = false
+  const isShown = () => {
+    const { changes, fit } = page.engine.result ?? {},
+      state = store.get()
+    return (
+      state.fit === fit &&
+      keysOfChanges.every((key) => String(state[key]) === String(changes?.[key]))
+    )
+  }
+
+  async function runAgain() {
+    again = true
+    if (running) return
+    running = true
+    const late = setTimeout(() => {
+      chip.hidden = false
+    }, 200)
+    chip.disabled = true
+    chip.textContent = 'Settings changed: running again'
+    while (again) {
+      again = false
+      showStatus('Settings changed: running again …')
+      await run(page.picture)
+    }
+    clearTimeout(late)
+    chip.disabled = running = false
+    chip.hidden = true
+  }
+
+  store.on(keys, () => {
+    if (!page.picture) return
+    if (running || atOnce(page.engine)) return runAgain()
+    chip.textContent = 'Settings changed: run again'
+    chip.hidden = isShown()
+    document.body.classList.toggle('dim', !chip.hidden)
+  })
+  store.on(['ran'], () => {
+    if (!running && isShown()) chip.hidden = true
+  })
+  chip.addEventListener('click', runAgain)
+}
+
+async function openModel(source, name) {
+  const stop = new AbortController()
+  showStop(stop)
+  try {
+    await page.engine.load(source, { onProgress: showProgress, signal: stop.signal })
+    page.source = source
+    store.set(unchanged)
+    fit()
+    const { model, shape } = page.engine
+    document.getElementById('model-name').textContent = name
+    document.getElementById('model-facts').textContent =
+      `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB`
+    if (page.picture) await run(page.picture)
+    return true
+  } catch (error) {
+    showError(error)
+    return false
+  } finally {
+    showProgress(null)
+    showStop(null)
+  }
+}
+
+function followPins() {
+  let list = null
+  store.on(['pins'], () => {
+    list ??= import('./controls/pin_list.js')
+      .then(({ createPinList }) => createPinList(page))
+      .catch(showError)
+  })
+}
+
+/* What the files say of the model is read once its map is there and the page has nothing else to
+ * do. */
+function followModel() {
+  let shown = null
+  const show = () => {
+    if (shown === sourceOf(page)) return
+    shown = sourceOf(page)
+    const idle = globalThis.requestIdleCallback ?? setTimeout
+    idle(() =>
+      import('./model/model_origin.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})
+    ) // what was fetched before may be gone: the numbers do not need it
+  }
+  store.on(['ran'], show)
+  show()
+}
+
+/* On a phone alone the numbers are a sheet. */
+function followWidth() {
+  const narrow = matchMedia('(max-width: 700px)')
+  const follow = () => {
+    if (narrow.matches) {
+      narrow.onchange = null
+      import('./controls/number_sheet.js')
+        .then(({ connectSheet }) => connectSheet())
+        .catch(showError)
+    }
+  }
+  narrow.onchange = follow
+  follow()
+}
+
+async function openScene(seed) {
+  const [picture] = await scenePictures(page, [seed])
+  await run(picture)
+}
+page.openScene = openScene
+
+/* A server that was given new files while a cache on the way still has old ones. */
+const onMismatch = () =>
+  showStatus('The model is of another version than this page: fetching it again …')
+
+async function start() {
+  showControls(page)
+  const stop = new AbortController(),
+    wanted = store.get().scene ?? defaults.scene
+  showStop(stop)
+  try {
+    page.engine = await createRunner({
+      scene: wanted,
+      onProgress: barOfStart(showProgress),
+      signal: stop.signal,
+      onMismatch
+    })
+    page.table = await page.engine.colours(store.get().colours)
+  } catch (error) {
+    return showError(error, () => location.reload())
+  } finally {
+    showProgress(null)
+    showStop(null)
+  }
+  document.getElementById('machine').textContent =
+    `${page.engine.info.device}. ${page.engine.info.why}`
+  if (page.engine.info.simd === 'none')
+    showError(
+      new Error(
+        'This browser has no SIMD in WebAssembly: the scalar module runs, to the same numbers but several times slower. A newer browser is faster.'
+      )
+    )
+  fit()
+  createStage(page)
+  store.on(['drawn', 'measured'], () => showNumbers(page))
+  store.on(['ran'], () => showAnswer(page))
+  connectControls(page)
+  connectKeys(page)
+  connectSave(page)
+  followPins()
+  followWidth()
+  connectModels(page)
+  await openScene(wanted)
+  await createPanel(page) // until there is a map the built-in ones stay
+  await connectPictures(page)
+  followChanges()
+  followAddress(page)
+  followModel()
+  document.documentElement.dataset.ready = 'true'
+}
+
+start()

@@ -1,0 +1,59 @@
+/* What a model's files say of it beside its weights: the licence, in the front matter of its card
+ * (README.md, YAML between two lines of ---) or in config.json, and whether they say the number of
+ * heads. Loaded with the first model of one's own. */
+import { filesOf } from './weight_hashes.js'
+
+/** A YAML scalar without its quotes, at most 80 characters. */
+const unquoted = (text) =>
+  text
+    .trim()
+    .replace(/^(['"])(.*)\1$/, '$2')
+    .slice(0, 80)
+
+/** The licence in a model card's front matter (YAML between lines of ---), null where it names
+ * none. */
+export function licenceOfCard(text) {
+  const [, front] = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---/.exec(text) ?? []
+  const one = (key) => {
+    const [, value] = new RegExp(`^${key}:[ \\t]*([^\\s#].*)$`, 'm').exec(front ?? '') ?? []
+    return value && unquoted(value)
+  }
+  const [, list] = /^license:[ \t]*\r?\n((?:[ \t]*-[ \t]*.+(?:\r?\n|$))+)/m.exec(front ?? '') ?? []
+  const named = list
+    ? list
+        .trim()
+        .split(/\r?\n/)
+        .map((line) => unquoted(line.trim().slice(1)))
+        .join(', ')
+    : one('license')
+  return (named === 'other' && one('license_name')) || named || null
+}
+
+async function licenceOf(files, text) {
+  const card = licenceOfCard(await text('README.md'))
+  if (card) return card
+  try {
+    const { license } = JSON.parse(await text('config.json'))
+    if (typeof license === 'string' && license) return unquoted(license)
+  } catch {
+    /* the runtime said what is wrong with it */
+  }
+  return files.some(([name]) => /^LICEN[CS]E(\.\w+)?$/i.test(name))
+    ? 'as its LICENSE file says'
+    : 'not stated in the files'
+}
+
+/* What is to be known of the number of heads where no config says it: then the runtime takes heads
+ * of 64 channels. */
+async function guessOf({ shape, model }, text) {
+  if (/"num_(attention_)?heads"/.test(await text('config.json'))) return ''
+  return `The number of heads is a guess: width ${model.width} / 64 = ${shape.heads}, as no config.json says it. With another number the maps are others: open the weights together with their config.json.`
+}
+
+/** { licence, guess } in words; guess: '' where the number of heads is none. */
+export async function readCard(engine, source) {
+  const files = filesOf(source),
+    text = async (name) => (await files.find(([found]) => found === name)?.[1].text()) ?? ''
+  const [licence, guess] = await Promise.all([licenceOf(files, text), guessOf(engine, text)])
+  return { licence, guess }
+}

@@ -1,0 +1,77 @@
+/* Where the model is from, below its name: the licence that its files state, and the SHA-256 of its
+ * weights. Loaded once there is a map; weights are hashed beside the page's own work, large ones
+ * when asked for. */
+import { demoModel } from '../../heed/demo.js'
+import { hashesOf, weightsOf } from './weight_hashes.js'
+import { showStatus } from '../controls/status.js'
+import { sourceOf } from '../state/place.js'
+
+/* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
+const hashAtOnce = 2e8
+
+const button = (text, title, label, act) => {
+  const made = Object.assign(document.createElement('button'), {
+    type: 'button',
+    className: 'plain',
+    textContent: text,
+    title,
+    ariaLabel: label
+  })
+  made.addEventListener('click', act)
+  return made
+}
+
+/* The first eight digits; all of them on hover and copied on a press. */
+function showHash(host, hashes, many) {
+  const known = Object.entries(hashes).filter(([, sum]) => sum),
+    all = known.map(([name, sum]) => `${sum}  ${name}`).join('\n')
+  if (!known.length) return host.replaceChildren('SHA-256: too large for this browser')
+  const short = `${known[0][1].slice(0, 8)}…${many > 1 ? ` and ${many - 1} more` : ''}`
+  host.replaceChildren(
+    'SHA-256 ',
+    button(short, all, `SHA-256 of the weights, ${short} Copy all of it.`, () =>
+      navigator.clipboard.writeText(all).then(
+        () => showStatus('SHA-256 copied, as sha256sum writes it.'),
+        () => showStatus(`${all} (this browser does not let the page copy)`)
+      )
+    )
+  )
+}
+
+export async function showOrigin(page) {
+  const host = document.getElementById('model-origin'),
+    source = sourceOf(page),
+    current = () => source === sourceOf(page)
+  if (source.attention)
+    return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
+  const { licence, guess } =
+    source === demoModel
+      ? { licence: 'Apache-2.0' }
+      : await import('./licence.js').then(({ readCard }) => readCard(page.engine, source))
+  if (!current()) return
+  const weights = weightsOf(source),
+    size = weights.reduce((sum, [, file]) => sum + (file.size ?? 0), 0),
+    sum = document.createElement('span')
+  const work = async () => {
+    const hashes = await hashesOf(source)
+    if (current()) showHash(sum, hashes, weights.length)
+  }
+  host.replaceChildren(`Licence: ${licence}`, document.createElement('br'), sum)
+  if (guess) {
+    host.prepend(guess, document.createElement('br'))
+    page.showError(new Error(guess))
+  }
+  if (size <= hashAtOnce) return work()
+  sum.replaceChildren(
+    'SHA-256 ',
+    button(
+      'work out',
+      `${(size / 1e9).toFixed(1)} GB to read`,
+      'Work out the SHA-256 of the weights',
+      () => {
+        sum.textContent = 'SHA-256 …'
+        work().catch(page.showError)
+      }
+    )
+  )
+}

@@ -1,0 +1,439 @@
+/* The runtime, the model and the last run: everything with numbers. Views ask here and draw. */
+import { createRuntime } from '../../heed/index.js'
+import { demoModel } from '../../heed/demo.js'
+import { fetchModel } from './demo_files.js'
+import { layerMean, slice, softmax } from './attention_rows.js'
+import { barredBy, isChanged, unchanged } from '../state/changes.js'
+import { meanOf, scoreRow, valueRow } from '../../shared/scores.js'
+
+/* All maps of a run, and what they were made from, are kept below this; above it, rows are worked
+ * out on demand. In bytes. */
+const keepAtMost = 160e6
+
+const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
+
+function isSame(before, data) {
+  let i = before ? 0 : -1
+  while (i >= 0 && i < data.length && before[i] === data[i]) i++
+  return i === data.length
+}
+const kept = (
+  layers,
+  names = ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output']
+) => Array.from({ length: layers }, (_, i) => names.map((what) => `layer.${i}.${what}`)).flat()
+
+/** options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene:
+ * the seed of one that is asked for next. The demo model and what draws scenes come while the
+ * runtime starts: on a slow line these are most of the wait. */
+export async function createRunner({
+  source = demoModel,
+  scene,
+  onProgress,
+  signal,
+  onMismatch,
+  ...options
+} = {}) {
+  const files =
+    source === demoModel ? fetchModel(source, { onProgress, signal, onMismatch }) : source
+  Promise.resolve(files).catch(() => {}) // told below, unless the runtime fails first
+  const engine = new ModelRunner(await createRuntime(options))
+  onProgress?.({ phase: 'module' })
+  if (scene !== undefined) engine.draw(scene)
+  await engine.load(await files, { onProgress, signal })
+  return engine
+}
+
+class ModelRunner {
+  #runtime
+  #model
+  #session
+  #busy = Promise.resolve()
+  #drawn = null // { scene, result } that was begun before it is asked for
+  #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
+  #changing = null // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
+  #keeps = false // whether a run hands out all maps
+  #light = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
+  result = null
+  /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
+  whole = null
+  /** Maps from a file take the runtime's place until a model is loaded: { shape, attention }, or
+   * null. */
+  saved = null
+
+  constructor(runtime) {
+    this.#runtime = runtime
+  }
+
+  get info() {
+    return this.#runtime.info
+  }
+  get model() {
+    return this.saved ? { ...savedModel, patch: this.saved.shape.patch } : this.#model.info
+  }
+
+  /** A scene, or a seed's; one that draw() began is the answer once. */
+  scene(scene) {
+    const drawn = this.#drawn?.scene === scene ? this.#drawn.result : this.#runtime.scene(scene)
+    this.#drawn = null
+    return drawn
+  }
+
+  draw(scene) {
+    this.#drawn = { scene, result: this.#runtime.scene(scene) }
+    this.#drawn.result.catch(() => {}) // told by who asks
+  }
+
+  colours(name) {
+    return this.#runtime.colormap(name)
+  }
+
+  /** Takes the place of the model before, once it is ready; `result` is null until the next run. */
+  async load(source, options) {
+    const model = await this.#runtime.loadModel(source, options)
+    let session, shape, keeps
+    try {
+      const { imageSize, patch, prefixTokens, layers, heads } = model.info
+      const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
+      keeps = layers * heads * tokens * tokens * 4 <= keepAtMost
+      session = model.createSession({ taps: keeps ? kept(layers) : 'rows', ...options })
+      shape = await session.ready.catch((error) => {
+        if (error.status !== 'OUT_OF_MEMORY') throw error
+        keeps = false
+        session = model.createSession({ taps: 'rows', ...options }) // without room for all maps: rows on demand
+        return session.ready
+      })
+    } catch (error) {
+      model.close()
+      throw error
+    }
+    await this.#busy // a run of the model before ends first
+    this.#changing?.session.close()
+    for (const old of [this.#light, this.#plain, this.#model]) old?.close()
+    this.#model = model
+    this.#session = this.#plain = session
+    this.#keeps = keeps
+    this.#changing = this.#light = this.whole = null
+    this.shape = shape
+    this.saved = null
+    this.result = null
+  }
+
+  openMaps(saved) {
+    this.saved = saved
+    this.shape = saved.shape
+    this.result = null
+  }
+
+  /* What a picture has to do with saved maps is only its place: they are taken for its centre, in
+   * the shape of their grid. */
+  #savedResult({ width, height }) {
+    const { rows, columns } = this.shape,
+      side = Math.min(width / columns, height / rows),
+      seen = { width: side * columns, height: side * rows }
+    const region = { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
+    return {
+      logits: this.saved.logits,
+      values: {},
+      region,
+      fit: 'model',
+      milliseconds: 0,
+      attention: this.saved.attention,
+      kept: true,
+      scores: false
+    }
+  }
+
+  /** The states of all tokens after a layer, an array each; null where they were not kept. */
+  states(layer) {
+    const output = this.result.values[`layer.${layer}.output`],
+      { tokens } = this.shape
+    return output
+      ? Array.from({ length: tokens }, (_, i) =>
+          output.data.subarray(
+            (i * output.data.length) / tokens,
+            ((i + 1) * output.data.length) / tokens
+          )
+        )
+      : null
+  }
+
+  /** What each tensor of the model's files is for. */
+  tensors() {
+    if (this.saved) throw new Error('Maps from a file have no tensors of a model. Open a model.')
+    return this.#model.tensors()
+  }
+
+  /** Attention is changed by masks as large as the maps: where those are kept. */
+  get canChange() {
+    return Boolean(this.result && this.scored())
+  }
+
+  /** Whether a result has what a score of this stage is made from. */
+  scored(stage = 'masked', of = this.result) {
+    return Boolean(of.scores || (stage !== 'value' && of.values['layer.0.query']))
+  }
+
+  close() {
+    this.#runtime.close()
+  }
+
+  /* Writes what is not there yet; resolves to the first layer whose inputs that changes. */
+  async #writeChanges(changes) {
+    const { inputsOf, meanOverTokens } = await import('../state/change_inputs.js'),
+      { session, written } = this.#changing,
+      { layers } = this.shape,
+      width = this.#model.info.width
+    const means = (layer) =>
+      meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)
+    const inputs = inputsOf(changes, { ...this.shape, width }, means).filter(
+      ([name, data]) => !isSame(written.get(name), data)
+    )
+    await Promise.all(
+      inputs.map(async ([name, data]) => {
+        written.delete(name)
+        await session.write(name, data)
+        written.set(name, data)
+      })
+    )
+    return Math.min(
+      layers,
+      ...inputs.map(([name]) => (name === 'token_mask' ? 0 : Number(name.split('.')[1])))
+    )
+  }
+
+  /* A session whose attention is changed runs again from the first layer that differs from its last
+   * run, where that was of this picture. */
+  async #runChanged(picture, changes, { fit, ...options }) {
+    const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero',
+      { temperature } = changes,
+      key = `${emptyRow} ${temperature}`
+    if (this.#changing?.key !== key) {
+      this.#changing?.session.close()
+      this.#changing = null
+      this.#changing = {
+        key,
+        session: this.#model.createSession({
+          taps: kept(this.shape.layers),
+          intervene: { emptyRow, temperature }
+        }),
+        written: new Map(),
+        ran: null
+      }
+    }
+    const changing = this.#changing,
+      { ran } = changing
+    changing.ran = null // until it has
+    const layer = await this.#writeChanges(changes),
+      result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
+        ? changing.session.runFrom(layer, options)
+        : changing.session.run(picture, { ...options, fit }))
+    changing.ran = { picture, fit }
+    return result
+  }
+
+  #withMaps(result, changes, fit) {
+    const weights =
+      result.values['layer.0.attention.weights'] &&
+      Array.from(
+        { length: this.shape.layers },
+        (_, i) => result.values[`layer.${i}.attention.weights`].data
+      )
+    return {
+      ...result,
+      changes,
+      fit,
+      attention: weights ?? null,
+      kept: Boolean(weights),
+      scores: Boolean(weights)
+    }
+  }
+
+  /* Copying all maps out of the module takes as long as a layer or two. Queries and keys are few,
+   * and rows are computed from them here: one that is asked of the module would miss the frame, and
+   * wait for the run that follows. */
+  async #runLight(picture, fit) {
+    const session = (this.#light ??= this.#keeps
+        ? this.#model.createSession({ taps: kept(this.shape.layers, ['query', 'key']) })
+        : this.#plain),
+      result = await session.run(picture, { fit })
+    this.#session = session
+    return (this.result = {
+      ...result,
+      changes: unchanged,
+      fit,
+      attention: null,
+      kept: false,
+      scores: false
+    })
+  }
+
+  /** One run after the other; resolves to the result, which stays until the next. changes: as
+   * changes.js has them; the first run with changes of a picture is led by one without, which stays
+   * in `whole`. light: another run follows soon, so maps are computed on demand. fit: what of the
+   * picture is seen, as a session's run takes it. */
+  run(picture, { changes = unchanged, light = false, fit = 'model', ...options } = {}) {
+    const run = this.#busy.then(async () => {
+      if (this.saved) return (this.result = this.#savedResult(picture))
+      if (light && !isChanged(changes)) return this.#runLight(picture, fit)
+      if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
+        this.result = this.#withMaps(
+          await this.#plain.run(picture, { ...options, fit }),
+          unchanged,
+          fit
+        )
+        this.#session = this.#plain
+        this.whole = { picture, ...this.result }
+      }
+      if (!isChanged(changes) || !this.result.scores) return this.result
+      this.result = this.#withMaps(
+        await this.#runChanged(picture, changes, { ...options, fit }),
+        changes,
+        fit
+      )
+      this.#session = this.#changing.session
+      return this.result
+    })
+    this.#busy = run.catch(() => {})
+    return run
+  }
+
+  /** The logits that a run with changes gives; `result` stays, but rollout and statistics want
+   * another run before they are asked again. */
+  logits(picture, changes) {
+    const run = this.#busy.then(
+      async () => (await this.#runChanged(picture, changes, { fit: this.result.fit })).logits
+    )
+    this.#busy = run.catch(() => {})
+    return run
+  }
+
+  /** The token's number: prefix tokens first, then patches in raster order. */
+  token(query) {
+    const { prefixTokens, columns } = this.shape
+    return query === 'cls' ? 0 : prefixTokens + query[0] * columns + query[1]
+  }
+
+  /** One row of weights (who does the query look at), or with reverse the column (who looks at it);
+   * with a score stage, what the softmax saw. At once where all maps or queries and keys are kept.
+   * of: the result that it is of. */
+  row({
+    layer,
+    head,
+    query,
+    token = this.token(query),
+    reverse = false,
+    score = 'softmax',
+    of = this.result
+  }) {
+    const { tokens, heads } = this.shape,
+      { attention } = of
+    if (score !== 'softmax' && this.scored(score, of))
+      return this.#scores(of, layer, head, token, reverse, score)
+    if (attention)
+      return head === 'mean'
+        ? layerMean(attention[layer], heads, tokens, token, reverse)
+        : slice(attention[layer], head, tokens, token, reverse)
+    if (reverse) return this.#column(layer, head, token)
+    return this.scored('softmax', of)
+      ? this.#scores(of, layer, head, token, false, 'softmax')
+      : this.#session.attention({ layer, head, query: token })
+  }
+
+  #scores(of, layer, head, token, reverse, stage) {
+    const { values, changes } = of,
+      { tokens, heads, prefixTokens } = this.shape,
+      query = values[`layer.${layer}.query`],
+      key = values[`layer.${layer}.key`]
+    const barred =
+      stage === 'masked' && changes.off.length + changes.dropped.length + changes.cuts.length > 0
+        ? barredBy(changes, layer, prefixTokens)
+        : () => false
+    const one = (head) => {
+      if (stage === 'value')
+        return valueRow({
+          weights: this.row({ layer, head, token, reverse, of }),
+          value: values[`layer.${layer}.value`],
+          head,
+          token,
+          reverse
+        })
+      const row = scoreRow({ query, key, head, tokens, token, reverse, stage })
+      if (stage === 'softmax') return Float32Array.from(softmax(row))
+      if (stage === 'masked')
+        row.forEach((score, i) => {
+          row[i] = barred(head, reverse ? i : token, reverse ? token : i)
+            ? -Infinity
+            : score / changes.temperature
+        })
+      return row
+    }
+    return head === 'mean' ? meanOf(Array.from({ length: heads }, (_, i) => one(i))) : one(head)
+  }
+
+  async #column(layer, head, token) {
+    const { tokens } = this.shape,
+      matrix = await this.#session.attention({ layer, head })
+    return Float32Array.from({ length: tokens }, (_, row) => matrix[row * tokens + token])
+  }
+
+  /** Rows of all heads: rows[layer][head]. */
+  async rows({ query, reverse, score }) {
+    const { layers, heads } = this.shape
+    return Promise.all(
+      Array.from({ length: layers }, (_, layer) =>
+        Promise.all(
+          Array.from({ length: heads }, (_, head) =>
+            this.row({ layer, head, query, reverse, score })
+          )
+        )
+      )
+    )
+  }
+
+  /** N x N of one head. */
+  async matrix(layer, head, score = 'softmax') {
+    const { tokens } = this.shape,
+      { attention } = this.result
+    if (!attention) return this.#session.attention({ layer, head })
+    const matrix = new Float32Array(tokens * tokens)
+    for (let token = 0; token < tokens; token++)
+      matrix.set(this.row({ layer, head, token, score }), token * tokens)
+    return matrix
+  }
+
+  /** null where another run came meanwhile. A layer at a time where maps are worked out on demand,
+   * so that rows need not wait long. */
+  async statistics() {
+    const { saved } = this
+    if (saved)
+      return saved.statistics().then((statistics) => (saved === this.saved ? statistics : null))
+    const of = this.result,
+      session = this.#session,
+      layers = []
+    if (of.kept) return session.statistics()
+    for (let layer = 0; layer < this.shape.layers && of === this.result; layer++)
+      layers.push(...(await session.statistics({ layer })))
+    return of === this.result ? layers : null
+  }
+
+  rollout({ query, fusion, residual, discard = 0, first, last }) {
+    const to = last < 0 ? this.shape.layers - 1 : last
+    if (this.saved)
+      return this.saved.rollout({
+        token: this.token(query),
+        fusion,
+        residual,
+        discard,
+        first,
+        last: to
+      })
+    return this.#session.rollout({
+      query: this.token(query),
+      fusion,
+      residual,
+      discard,
+      firstLayer: first,
+      layerCount: Math.max(1, to - first + 1)
+    })
+  }
+}

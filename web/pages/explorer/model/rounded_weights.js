@@ -1,0 +1,99 @@
+/* A model with coarser weights, to see what precision does to its maps: every floating-point tensor
+ * of two axes or more in the file is rounded and written back in its own type; biases and norms
+ * stay. Works on weights of 2 or 4 bytes. */
+import { readSafetensorsHeader } from '../../shared/array_files.js'
+import { blobAt } from './demo_files.js'
+
+/* In place; a row is what one output is made from. */
+const roundings = {
+  bf16: (row) => {
+    const bits = new Uint32Array(row.buffer, row.byteOffset, row.length)
+    bits.forEach((b, i) => {
+      bits[i] = (b + 0x7fff + ((b >>> 16) & 1)) & 0xffff0000
+    })
+  },
+  int8: (row) => roundTo(row, 127),
+  int4: (row) => roundTo(row, 7)
+}
+
+/* Whole multiples of a step, the largest being `steps` of them. */
+function roundTo(row, steps) {
+  const step = row.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / steps
+  if (step > 0)
+    row.forEach((value, i) => {
+      row[i] = Math.round(value / step) * step
+    })
+}
+
+/* The file of weights in a model's source, and the source with another in its place. */
+async function weightsOf(source) {
+  if (Array.isArray(source)) {
+    const file = source.find(({ name }) => name.endsWith('.safetensors'))
+    return { file, replace: (made) => source.map((entry) => (entry === file ? made : entry)) }
+  }
+  const file = new File([await blobAt(source.weights)], 'model.safetensors')
+  return { file, replace: (made) => ({ ...source, weights: made }) }
+}
+
+/* Half precision (IEEE 754 binary16) to single and back, to the nearest with ties to even. */
+const fromHalf = (h) => {
+  const e = (h >> 10) & 31,
+    f = h & 1023,
+    v = e === 0 ? f * 2 ** -24 : e === 31 ? (f ? NaN : Infinity) : (1 + f / 1024) * 2 ** (e - 15)
+  return h & 0x8000 ? -v : v
+}
+function toHalf(value) {
+  const size = Math.abs(value),
+    sign = value < 0 ? 0x8000 : 0
+  if (!(size < 65520)) return sign | (size === size ? 0x7c00 : 0x7e00)
+  const power = Math.max(-14, Math.floor(Math.log2(size || 1e-9))),
+    unit = 2 ** (power - 10),
+    even = size / unit,
+    whole = Math.floor(even),
+    rest = even - whole
+  const rounded = whole + (rest > 0.5 || (rest === 0.5 && whole % 2) ? 1 : 0)
+  return sign | (rounded < 1024 ? rounded : ((power + 15) << 10) + rounded - 1024)
+}
+
+/* How numbers lie in a file of weights: size in bytes, read and write at a place of a DataView. */
+const types = {
+  F32: {
+    size: 4,
+    read: (view, at) => view.getFloat32(at, true),
+    write: (view, at, value) => view.setFloat32(at, value, true)
+  },
+  F16: {
+    size: 2,
+    read: (view, at) => fromHalf(view.getUint16(at, true)),
+    write: (view, at, value) => view.setUint16(at, toHalf(value), true)
+  },
+  BF16: {
+    size: 2,
+    read: (view, at) => new Float32Array(Uint32Array.of(view.getUint16(at, true) << 16).buffer)[0],
+    write: (view, at, value) => {
+      const [bits] = new Uint32Array(Float32Array.of(value).buffer)
+      view.setUint16(at, (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16, true)
+    }
+  }
+}
+
+/** Resolves to a source for loadModel. name: of roundings. */
+export async function roundedSource(source, name) {
+  const { file, replace } = await weightsOf(source),
+    { header, start } = await readSafetensorsHeader(file),
+    bytes = await file.arrayBuffer(),
+    view = new DataView(bytes),
+    round = roundings[name]
+  for (const { dtype, shape, data_offsets: [from, to] = [] } of Object.values(header)) {
+    const type = types[dtype]
+    if (!type || shape.length < 2) continue
+    const length = (to - from) / type.size / shape[0],
+      row = new Float32Array(length)
+    for (let r = 0, at = start + from; r < shape[0]; r++) {
+      for (let i = 0; i < length; i++) row[i] = type.read(view, at + i * type.size)
+      round(row)
+      for (let i = 0; i < length; i++, at += type.size) type.write(view, at, row[i])
+    }
+  }
+  return replace(new File([bytes], file.name))
+}

@@ -1,0 +1,66 @@
+/* How alike tokens are to one of them: by their states after a layer, and by the position
+ * embeddings that the model has learned for its patches, which no picture changes. Cosines; tokens
+ * are prefix tokens first, then patches in raster order. */
+import { readSafetensorsHeader, readTensor } from '../../shared/array_files.js'
+import { cosine } from './row_distance.js'
+import { weightsOf } from './weight_hashes.js'
+
+const role = 'embeddings.position_embeddings',
+  known = new WeakMap()
+
+/* [1, rows, width] in the file that has it, as an array a row; null where none has. */
+async function readPositions(source, tensors) {
+  const name = tensors.find((tensor) => tensor.role === role)?.name
+  for (const [, value] of name ? weightsOf(source) : []) {
+    const file =
+        value instanceof Blob
+          ? value
+          : await (
+              await fetch(value, { cache: 'force-cache' /* it was fetched for the runtime */ })
+            ).blob(),
+      read = await readSafetensorsHeader(file)
+    if (!read.header[name]) continue
+    const { shape, data } = await readTensor(file, read, name),
+      width = shape.at(-1)
+    return Array.from({ length: shape.at(-2) }, (_, row) =>
+      data.subarray(row * width, (row + 1) * width)
+    )
+  }
+  return null
+}
+
+/** The position embeddings of all tokens, an array each, null for a token before the patches that
+ * has none; null where the file has none, or those of another grid, which the runtime makes fit. */
+export async function positionsOf({ engine, source }) {
+  if (engine.saved) return null
+  if (!known.has(source))
+    known.set(
+      source,
+      engine.tensors().then(({ found }) => readPositions(source, found))
+    )
+  const rows = await known.get(source),
+    { tokens, prefixTokens } = engine.shape,
+    patches = tokens - prefixTokens,
+    own = rows ? rows.length - patches : -1
+  if (own < 0 || own > prefixTokens) return null
+  return Array.from({ length: tokens }, (_, token) =>
+    token < prefixTokens ? (token < own ? rows[token] : null) : rows[token - prefixTokens + own]
+  )
+}
+
+/** Cosines of every row with that of a token; NaN where either has none. */
+export const alikeTo = (rows, token) =>
+  rows.map((row) => (row && rows[token] ? cosine(row, rows[token]) : NaN))
+
+/** Of every token after a layer, for the token that is the query: { states, lengths, positions },
+ * null where there are none. */
+export async function likeness(page, layer, token) {
+  const states = page.engine.states(layer),
+    positions = await positionsOf(page)
+  return {
+    states: states && alikeTo(states, token),
+    lengths: states && states.map((state) => Math.hypot(...state)),
+    positions: positions && alikeTo(positions, token),
+    size: states?.[0].length
+  }
+}

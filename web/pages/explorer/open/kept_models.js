@@ -1,0 +1,115 @@
+/* Models by address, and those that are kept: shown below the buttons that open files. Loaded when
+ * asked for, or when one is kept. */
+import { download, keptModels, lookAt, megabytes, remove } from './model_cache.js'
+import { showProgress } from '../controls/status.js'
+
+const made = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
+const button = (textContent, act, label) => {
+  const element = made('button', { type: 'button', textContent })
+  if (label) element.ariaLabel = label
+  element.addEventListener('click', act)
+  return element
+}
+/* The last two parts of an address, which tell models apart. */
+const shortName = (address) =>
+  new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/')
+
+/** open(files, name) is called with the files of a model. */
+export function createLibrary(host, { open, showError }) {
+  const input = made('input', {
+    type: 'text',
+    inputMode: 'url',
+    placeholder: 'folder or .safetensors',
+    ariaLabel: 'Address of a model’s folder or weights',
+    autocomplete: 'off',
+    spellcheck: false
+  })
+  const form = made('form', { className: 'row' }, input, made('button', { textContent: 'Look' })),
+    found = made('div'),
+    list = made('ul', { className: 'kept' })
+  let under = null
+
+  async function showKept() {
+    const models = await keptModels()
+    list.replaceChildren(
+      ...models.map(({ address, size, files }) => {
+        const name = shortName(address)
+        return made(
+          'li',
+          { title: address },
+          made('span', { textContent: `${name}, kept: ${megabytes(size)}` }),
+          button('Open', () => open(files, name), `Open ${name}`),
+          button(
+            'Remove',
+            () => remove(address).then(showKept).catch(showError),
+            `Remove ${name} from this browser`
+          )
+        )
+      })
+    )
+  }
+
+  async function fetchModel(model) {
+    under = new AbortController()
+    found.replaceChildren(
+      made(
+        'p',
+        { className: 'row' },
+        'Downloading …',
+        button('Cancel', () => under.abort())
+      )
+    )
+    try {
+      await download(model, showProgress, under.signal)
+      found.replaceChildren()
+      await showKept()
+      const { files } = (await keptModels()).find(({ address }) => address === model.address)
+      await open(files, shortName(model.address))
+    } catch (error) {
+      found.replaceChildren()
+      if (!under.signal.aborted) showError(error)
+    } finally {
+      showProgress(null)
+    }
+  }
+
+  function showFound(model) {
+    const lines = model.files.map(({ name, size }) =>
+      made('li', { textContent: `${name}: ${size ? megabytes(size) : 'size not told'}` })
+    )
+    found.replaceChildren(
+      made('ul', { className: 'kept' }, ...lines),
+      made(
+        'p',
+        { className: 'row' },
+        button(model.size ? `Download ${megabytes(model.size)}` : 'Download', () =>
+          fetchModel(model)
+        ),
+        button('Not now', () => found.replaceChildren())
+      )
+    )
+    found.querySelector('button').focus()
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    found.replaceChildren()
+    lookAt(input.value.trim()).then(showFound).catch(showError)
+  })
+  host.replaceChildren(
+    form,
+    made('p', {
+      className: 'hint',
+      textContent:
+        'An address of this server, or of one that its policy names; with #sha256=… at its end, weights that are others are not kept. Sizes are shown first.'
+    }),
+    found,
+    list
+  )
+  showKept().catch(showError)
+  return { focus: () => input.focus() }
+}

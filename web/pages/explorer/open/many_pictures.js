@@ -1,0 +1,134 @@
+/* Statistics of every head over many pictures: mean and spread (standard deviation with n - 1, by
+ * Welford 1962), as a table and as CSV. Loaded when several pictures are opened together. */
+import { decode } from './decode_picture.js'
+import { showDialog } from '../controls/dialog.js'
+import { provenanceOf, provenanceText } from '../save/provenance.js'
+import { download } from '../save/download_file.js'
+import { showStatus, showStop } from '../controls/status.js'
+
+/** Mean and spread of each number of each head: add(statistics[layer][head]), then
+ * layers[layer][head][key] = { mean, spread }. */
+export function createSpread() {
+  const heads = new Map()
+  let count = 0
+  return {
+    get count() {
+      return count
+    },
+    add(statistics) {
+      count++
+      for (const [layer, row] of statistics.entries())
+        for (const [head, numbers] of row.entries())
+          for (const [key, value] of Object.entries(numbers)) {
+            const name = `${layer} ${head} ${key}`,
+              of = heads.get(name) ?? { layer, head, key, mean: 0, squares: 0 },
+              apart = value - of.mean
+            of.mean += apart / count
+            of.squares += apart * (value - of.mean)
+            heads.set(name, of)
+          }
+    },
+    get layers() {
+      const layers = []
+      for (const { layer, head, key, mean, squares } of heads.values())
+        ((layers[layer] ??= [])[head] ??= {})[key] = {
+          mean,
+          spread: count > 1 ? Math.sqrt(squares / (count - 1)) : 0
+        }
+      return layers
+    }
+  }
+}
+
+const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** A line a head. */
+export function spreadTable(layers) {
+  const keys = Object.keys(layers[0][0])
+  return [
+    ['layer', 'head', ...keys.flatMap((key) => [`${snake(key)}_mean`, `${snake(key)}_spread`])],
+    ...layers.flatMap((heads, l) =>
+      heads.map((of, h) => [l, h, ...keys.flatMap((key) => [of[key].mean, of[key].spread])])
+    )
+  ]
+    .map((row) => row.join(','))
+    .join('\n')
+}
+
+/* Runs every picture; resolves to { spread, unread: names, first: a picture that was read }. */
+async function measure({ engine, store }, files, signal) {
+  const spread = createSpread(),
+    unread = []
+  let first = null
+  for (const [i, file] of files.entries()) {
+    showStatus(`Picture ${i + 1} of ${files.length}: ${file.name}`)
+    const picture = await decode(file, file.name).catch(() => null)
+    if (!picture) {
+      unread.push(file.name)
+      continue
+    }
+    first ??= picture
+    await engine.run(picture.source, { signal, fit: store.get().fit })
+    const statistics = await engine.statistics()
+    if (!statistics) throw new Error('Something else ran meanwhile. Open the pictures again.')
+    spread.add(statistics)
+  }
+  if (!first)
+    throw new Error(
+      `None of the ${files.length} files could be read as a picture. Take JPEG, PNG or WebP files.`
+    )
+  return { spread, unread, first }
+}
+
+export async function overPictures(page, files) {
+  if (page.engine.saved)
+    throw new Error('Maps from a file are of one picture. Open a model, then the pictures.')
+  const stop = new AbortController(),
+    before = page.picture
+  let found = null
+  showStop(stop)
+  try {
+    found = await measure(page, files, stop.signal)
+  } finally {
+    showStop(null)
+    await page.run(found?.first ?? before)
+  }
+  const { spread, unread } = found,
+    { layers, count } = spread,
+    shown = { entropyPatches: 3, distance: 1, prefixMass: 3, selfMass: 3, top5Mass: 3 }
+  const save = async () =>
+    download(
+      new Blob(
+        [
+          `# ${provenanceText({ ...(await provenanceOf(page)), picture: `${count} pictures` })}\n# ${files
+            .filter(({ name }) => !unread.includes(name))
+            .map(({ name }) => name)
+            .join(', ')}\n${spreadTable(layers)}\n`
+        ],
+        { type: 'text/csv' }
+      ),
+      'heed-heads.csv'
+    )
+  showDialog({
+    title: `Heads over ${count} pictures`,
+    label: 'Heads',
+    columns: [
+      'head',
+      'entropy, nats',
+      'distance, pixels',
+      'on CLS',
+      'on itself',
+      'on the top five'
+    ],
+    buttons: { 'Save CSV': save },
+    text: `Mean ± standard deviation over the pictures.${unread.length ? ` Not read as pictures: ${unread.join(', ')}.` : ''}`,
+    rows: layers.flatMap((heads, l) =>
+      heads.map((of, h) => [
+        `layer ${l}, head ${h}`,
+        ...Object.entries(shown).map(
+          ([key, digits]) => `${of[key].mean.toFixed(digits)} ± ${of[key].spread.toFixed(digits)}`
+        )
+      ])
+    )
+  })
+}

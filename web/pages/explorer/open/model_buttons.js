@@ -1,0 +1,63 @@
+/* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
+import { demoModel } from '../../heed/demo.js'
+
+const element = (id) => document.getElementById(id)
+
+/** Whatever it is that was opened. */
+export const openFiles = (page, files) =>
+  import('./open_files.js').then((opened) => opened.openFiles(page, files)).catch(page.showError)
+
+let library = null
+
+/* Where to type an address, and what is kept. */
+async function openLibrary(page) {
+  library ??= (await import('./kept_models.js')).createLibrary(element('library'), {
+    showError: page.showError,
+    open: async (files, name) => {
+      if (await page.openModel(files, name)) element('demo-model').hidden = false
+    }
+  })
+  return library
+}
+
+function pickFolder(page) {
+  const input = Object.assign(document.createElement('input'), {
+    type: 'file',
+    webkitdirectory: true
+  })
+  input.addEventListener(
+    'change',
+    () =>
+      input.files.length &&
+      openFiles(
+        page,
+        [...input.files].filter(({ webkitRelativePath: path }) => path.split('/').length <= 2)
+      )
+  )
+  input.click()
+}
+
+export function connectModels(page) {
+  const on = (id, act) =>
+    element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
+  on('open-folder', () => pickFolder(page))
+  on('open-address', async () => (await openLibrary(page)).focus())
+  on('tensors', async () => {
+    const [{ showReport }, report] = await Promise.all([
+      import('./tensor_report.js'),
+      page.engine.tensors()
+    ])
+    showReport(element('model-name').textContent, report)
+  })
+  const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
+  showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
+  element('open-model').addEventListener('click', () => element('model-files').click())
+  element('model-files').addEventListener('change', ({ target }) => {
+    if (target.files.length) openFiles(page, [...target.files])
+    target.value = ''
+  })
+  element('demo-model').addEventListener('click', async () => {
+    if (await page.openModel(demoModel, 'Demo model: which shape occurs twice?'))
+      element('demo-model').hidden = true
+  })
+}

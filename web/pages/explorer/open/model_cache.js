@@ -1,0 +1,202 @@
+/* Models by address: which files a folder has and how large they are, their bytes kept in Cache
+ * Storage until they are removed. The page's policy (connect-src) says which servers it may ask:
+ * its own, unless whoever serves it adds others. */
+
+import { indexName, shardsOf } from '../../heed/shards.js'
+import { digest } from '../model/weight_hashes.js'
+
+const storeName = 'heed-models'
+const single = 'model.safetensors',
+  small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
+
+export const megabytes = (bytes) =>
+  bytes < 5e4 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
+
+/** Whether a policy lets the page ask an origin; policy: the text of a Content-Security-Policy. */
+export function mayAsk(policy, origin, own) {
+  const [, sources] = /connect-src ([^;]*)/.exec(policy) ?? []
+  return (
+    origin === own ||
+    sources === undefined ||
+    sources.split(/\s+/).some((source) => source === origin || source === '*')
+  )
+}
+
+function ask(url) {
+  const policy = document.querySelector('meta[http-equiv=Content-Security-Policy]')?.content ?? '',
+    { origin } = new URL(url)
+  if (!mayAsk(policy, origin, location.origin))
+    throw new Error(
+      `${origin}: this page may not ask it, as its policy names the servers that it may talk to. Download the files and open them here, put their folder beside the page, or serve the page with --connect ${origin}.`
+    )
+}
+
+async function request(url, options) {
+  try {
+    return await fetch(url, options)
+  } catch (error) {
+    if (options?.signal?.aborted) throw error
+    throw new Error(
+      `${url}: no answer. Look whether the address is right, the server is there, and lets other pages ask it.`
+    )
+  }
+}
+
+/** { name, url, size } of a file, size 0 where the server does not say it; null where there is
+ * none. */
+async function look(folder, name, path = name) {
+  const url = new URL(path, folder).href,
+    answer = await request(url, { method: 'HEAD' })
+  if (answer.status === 404) return null
+  if (!answer.ok && answer.status !== 405)
+    throw new Error(
+      `${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`
+    )
+  return {
+    name,
+    url,
+    size: answer.headers.has('content-encoding') ? 0 : Number(answer.headers.get('content-length'))
+  }
+}
+
+async function shards({ url }) {
+  const bytes = new Uint8Array(await (await request(url)).arrayBuffer())
+  return shardsOf(bytes.length, () => bytes)
+}
+
+/** What an address holds: a folder (config.json, weights or their shards), or one file of weights
+ * with the small files beside it. Nothing is downloaded yet but an index. Resolves to { address,
+ * files, size, sha256 }; size 0 where a server does not say all. An address that ends in #sha256=…
+ * says what the file of weights must be. */
+export async function lookAt(text) {
+  const url = new URL(text, document.baseURI),
+    lone = url.pathname.endsWith('.safetensors')
+  ask(url)
+  const sha256 = /^#sha256=([0-9a-f]{64})$/i.exec(url.hash)?.[1].toLowerCase() ?? null
+  if (url.hash && !sha256)
+    throw new Error(
+      `${url.hash}: no SHA-256 (expected #sha256= and 64 hexadecimal digits after the address).`
+    )
+  url.hash = ''
+  if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
+  const folder = new URL('.', url),
+    name = lone ? url.pathname.split('/').pop() : single
+  const weights = await look(folder, name),
+    shardIndex = weights || lone ? null : await look(folder, indexName) // one by one: what is not there is an error on the console
+  if (!weights && !shardIndex) missing(folder, name)
+  const files = (await Promise.all(small.map((file) => look(folder, file)))).filter(Boolean)
+  if (weights) files.push(weights)
+  else
+    files.push(
+      shardIndex,
+      ...(await Promise.all(
+        (
+          await shards(shardIndex)
+        ).map(
+          async (shard) =>
+            (await look(folder, shard, encodeURIComponent(shard))) ?? missing(folder, shard)
+        )
+      ))
+    )
+  if (sha256 && !weights)
+    throw new Error(
+      `${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`
+    )
+  return {
+    address: url.href,
+    sha256,
+    files,
+    size: files.every(({ size }) => size > 0) ? files.reduce((sum, { size }) => sum + size, 0) : 0
+  }
+}
+
+function missing(folder, name) {
+  throw new Error(
+    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, or of one .safetensors file.`
+  )
+}
+
+async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
+  const answer = await request(url, { signal })
+  if (!answer.ok)
+    throw new Error(
+      `${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`
+    )
+  let found = 0
+  const counted = answer.body.pipeThrough(
+    new TransformStream({
+      transform(part, to) {
+        found += part.length
+        onBytes(part.length)
+        to.enqueue(part)
+      }
+    })
+  )
+  await cache.put(
+    url,
+    new Response(counted, { headers: { 'x-heed-model': address, 'x-heed-file': name } })
+  )
+  if (size && found !== size)
+    throw new Error(
+      `${url}: the download ended early (found ${found} bytes, expected ${size}). Try again.`
+    )
+}
+
+async function expectHash(answer, expected) {
+  const found = await digest(await answer.blob())
+  if (found !== expected)
+    throw new Error(
+      `${answer.headers.get('x-heed-file')}: not the weights that were asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`
+    )
+}
+
+/** Downloads what lookAt found and keeps it; all of it or nothing. */
+export async function download({ address, files, size, sha256 }, onProgress, signal) {
+  const cache = await caches.open(storeName)
+  let done = 0
+  try {
+    for (const file of files)
+      await keepFile(
+        cache,
+        address,
+        file,
+        (bytes) => onProgress({ phase: 'download', done: (done += bytes), total: size }),
+        signal
+      )
+    if (sha256)
+      await expectHash(
+        await cache.match(files.find(({ name }) => name.endsWith('.safetensors')).url),
+        sha256
+      )
+  } catch (error) {
+    await remove(address)
+    if (error.name === 'QuotaExceededError')
+      throw new Error(
+        `${address}: the browser has no room for it. Remove a kept model, or download the files and open them.`
+      )
+    throw error
+  }
+}
+
+/** The models that are kept: { address, size, files: { name: Blob } }. */
+export async function keptModels() {
+  const models = new Map()
+  if (!(await caches.has(storeName))) return []
+  for (const answer of await (await caches.open(storeName)).matchAll()) {
+    const address = answer.headers.get('x-heed-model'),
+      model = models.get(address) ?? { address, size: 0, files: {} },
+      blob = await answer.blob()
+    model.files[answer.headers.get('x-heed-file')] = blob
+    model.size += blob.size
+    models.set(address, model)
+  }
+  return [...models.values()]
+}
+
+export async function remove(address) {
+  const cache = await caches.open(storeName)
+  for (const request of await cache.keys())
+    if ((await cache.match(request))?.headers.get('x-heed-model') === address)
+      await cache.delete(request)
+  if (!(await cache.keys()).length) await caches.delete(storeName)
+}

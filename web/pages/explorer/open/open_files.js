@@ -1,0 +1,76 @@
+/* Files that were opened or dropped: a Hugging Face folder or one timm file, maps saved elsewhere,
+ * a session. They are read in place and go nowhere. Loaded with the first of them. */
+import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
+import { unchanged } from '../state/changes.js'
+import { decode } from './decode_picture.js'
+import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
+import { openSession, readSession } from '../save/session_file.js'
+
+const element = (id) => document.getElementById(id)
+
+/* Maps that were saved, where one of the files holds some. What cannot be read as safetensors is
+ * left to the runtime, which says why. */
+async function mapsIn(files) {
+  for (const file of files) {
+    if (/\.np[yz]$/.test(file.name)) return file
+    if (!file.name.endsWith('.safetensors')) continue
+    const { header } = await readSafetensorsHeader(file).catch(() => ({ header: {} }))
+    if (holdsMaps(header)) return file
+  }
+  return null
+}
+
+export async function openFiles(page, files) {
+  try {
+    const session =
+      files.length === 1 && files[0].name.endsWith('.json') ? await readSession(files[0]) : null
+    if (session) return await openSession(page, session)
+    const maps = await mapsIn(files)
+    if (maps)
+      return await openMaps(
+        page,
+        maps,
+        files.find(({ type }) => type.startsWith('image/'))
+      )
+    const weights = files.find(({ name }) => name.endsWith('.safetensors'))
+    if (!weights)
+      throw new Error(
+        `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors file with its config.json, or maps as .npy, .npz or .safetensors.`
+      )
+    if (await page.openModel(files, weights.name)) element('demo-model').hidden = false
+  } catch (error) {
+    page.showError(error)
+  }
+}
+
+/* What the page saved beside the maps: RGB [height, width, 3]. */
+function pictureOfBytes({ shape: [height, width], data }) {
+  const image = new ImageData(width, height)
+  for (let i = 0; i < image.data.length; i++)
+    image.data[i] = i % 4 === 3 ? 255 : data[(i >> 2) * 3 + (i % 4)]
+  return { source: image, width, height, name: 'picture' }
+}
+
+/* The picture that maps are of: one opened with them, or one in their file; null where there is
+ * none. */
+function pictureOf(arrays, pixels, opened) {
+  if (opened) return decode(opened, opened.name)
+  if (arrays.picture) return pictureOfBytes(arrays.picture)
+  return pixels && pictureOfPixels(pixels)
+}
+
+/* All that can fail comes before the page changes. */
+async function openMaps(page, file, opened) {
+  const arrays = await readArrays(file, (parts) => wantedArrays(parts, file.name)),
+    saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) },
+    { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+  await checkWeights(saved, file.name)
+  const picture = await pictureOf(arrays, saved.pixels, opened)
+  page.engine.openMaps(saved)
+  page.store.set(unchanged)
+  element('model-name').textContent = file.name
+  element('model-facts').textContent =
+    `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.${picture ? '' : ' The picture is not theirs but the one that was here: open theirs together with the maps.'}${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
+  element('demo-model').hidden = false
+  await page.run(picture ?? page.picture)
+}

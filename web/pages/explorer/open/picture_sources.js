@@ -1,0 +1,100 @@
+/* Where pictures come from: drawn scenes, files, drop, paste, camera. */
+import { decode } from './decode_picture.js'
+import { openFiles } from './model_buttons.js'
+import { scenePictures, twinPatch } from './scene_pictures.js'
+
+const element = (id) => document.getElementById(id)
+const samples = [159, 7, 42, 1009]
+
+async function openBlob(page, blob, name) {
+  try {
+    await page.run(await decode(blob, name))
+  } catch (error) {
+    page.showError(error)
+  }
+}
+
+async function openScene(page, picture) {
+  const patch = twinPatch(picture)
+  await page.run(picture)
+  if (patch && page.engine.shape.rows === 14) page.store.set({ query: patch })
+}
+
+async function connectSamples(page) {
+  const pictures = await scenePictures(page, samples)
+  element('samples').replaceChildren(
+    ...pictures.map((picture) => {
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        ariaLabel: picture.name,
+        title: picture.name
+      })
+      const canvas = button.appendChild(
+        Object.assign(document.createElement('canvas'), {
+          width: picture.width,
+          height: picture.height
+        })
+      )
+      canvas.getContext('2d').putImageData(picture.source, 0, 0)
+      button.addEventListener('click', () => openScene(page, picture))
+      return button
+    })
+  )
+  const mark = () =>
+    pictures.forEach(({ scene }, i) =>
+      element('samples').children[i].setAttribute('aria-pressed', scene === page.store.get().scene)
+    )
+  page.store.on(['scene', 'ran'], mark)
+  mark()
+  element('another').addEventListener('click', async () => {
+    const [picture] = await scenePictures(page, [1 + Math.floor(Math.random() * 1e6)])
+    await openScene(page, picture)
+  })
+}
+
+/* One picture is shown; of several, the heads' numbers are put together. */
+async function openPictures(page, files) {
+  if (files.length === 1) return openBlob(page, files[0], files[0].name)
+  try {
+    await (await import('./many_pictures.js')).overPictures(page, files)
+  } catch (error) {
+    page.showError(error)
+  }
+}
+
+function take(page, files) {
+  return files.every(({ type }) => type.startsWith('image/'))
+    ? openPictures(page, files)
+    : openFiles(page, files)
+}
+
+function connectDropAndPaste(page) {
+  const mark = (on) => document.body.classList.toggle('dropping', on)
+  addEventListener('dragover', (event) => {
+    event.preventDefault()
+    mark(true)
+  })
+  addEventListener('dragleave', () => mark(false))
+  addEventListener('drop', (event) => {
+    event.preventDefault()
+    mark(false)
+    if (event.dataTransfer.files.length) take(page, [...event.dataTransfer.files])
+  })
+  addEventListener('paste', (event) => {
+    const files = [...(event.clipboardData?.files ?? [])]
+    if (files.length) take(page, files)
+  })
+}
+
+export async function connectPictures(page) {
+  element('open-picture').addEventListener('click', () => element('picture-file').click())
+  element('picture-file').addEventListener('change', ({ target }) => {
+    if (target.files.length) openPictures(page, [...target.files])
+    target.value = ''
+  })
+  connectDropAndPaste(page)
+  element('camera').addEventListener('click', () =>
+    import('./camera.js').then(({ openCamera }) => openCamera(page)).catch(page.showError)
+  )
+  await connectSamples(page)
+}

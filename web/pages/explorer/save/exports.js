@@ -1,0 +1,361 @@
+/* What can be taken along: PNG and SVG of the view, CSV and JSON of its numbers (the JSON as `heed
+ * run --json` writes it), tensors as `heed run --save`. Each says where it is from. Loaded when
+ * asked for. */
+import { cutOut } from '../model/seen_region.js'
+import { figure } from '../../plot/figure.js'
+import { tokenName } from '../../plot/caption.js'
+import { likeness } from '../model/token_similarity.js'
+import { entropy, softmax } from '../model/attention_rows.js'
+import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
+import { stageWords } from '../../shared/scores.js'
+import { provenanceOf, provenanceText } from './provenance.js'
+import { scaleOf } from '../views/bar.js'
+
+const element = (id) => document.getElementById(id)
+const shot = (id) => {
+  const canvas = element(id)
+  return canvas.width ? enlarged(canvas).toDataURL() : null
+}
+
+/* Enlarged without smoothing, so that viewers that smooth pictures keep the patches' edges. */
+function enlarged(canvas) {
+  const times = Math.max(1, Math.floor(896 / Math.max(canvas.width, canvas.height)))
+  const copy = Object.assign(document.createElement('canvas'), {
+    width: canvas.width * times,
+    height: canvas.height * times
+  })
+  const context = copy.getContext('2d')
+  context.imageSmoothingEnabled = false
+  context.drawImage(canvas, 0, 0, copy.width, copy.height)
+  return copy
+}
+
+/* What the view beside the picture shows: its canvases with their bars, or its plot. */
+function viewPictures() {
+  const canvases = [...document.querySelectorAll('#view canvas')].filter(
+      (canvas) => canvas.width && canvas.offsetParent && !canvas.closest('.bar')
+    ),
+    plot = document.querySelector('#view svg.plot')
+  if (plot && !canvases.length) return [plotPicture(plot)]
+  return canvases.map((canvas) => {
+    const bar = (canvas.closest('figure') ?? document.getElementById('view')).querySelector(
+      '.bar canvas'
+    )
+    return {
+      href: enlarged(canvas).toDataURL(),
+      aspect: canvas.width / canvas.height,
+      ...(bar && { scale: scaleOf(bar), bar: bar.toDataURL() })
+    }
+  })
+}
+
+/* A plot stands alone once the styles it has from the page are written into it. */
+function plotPicture(plot) {
+  const copy = plot.cloneNode(true),
+    from = [plot, ...plot.querySelectorAll('*')]
+  for (const [i, element] of [copy, ...copy.querySelectorAll('*')].entries()) {
+    const style = getComputedStyle(from[i])
+    for (const name of ['fill', 'stroke', 'stroke-width', 'font-size', 'font-family'])
+      element.style.setProperty(name, style.getPropertyValue(name))
+  }
+  const { width, height } = plot.viewBox.baseVal
+  for (const [name, value] of Object.entries({
+    xmlns: 'http://www.w3.org/2000/svg',
+    width: 2 * width,
+    height: 2 * height
+  }))
+    copy.setAttribute(name, value)
+  return {
+    href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`,
+    aspect: width / height
+  }
+}
+
+export async function currentFigure(page) {
+  const { store, engine, drawn } = page,
+    { query } = store.get()
+  return figure({
+    pictures: {
+      picture: element('picture').toDataURL(),
+      map: shot('map'),
+      bar: element('bar').toDataURL()
+    },
+    views: viewPictures(),
+    rows: engine.shape.rows,
+    columns: engine.shape.columns,
+    path: drawn.path,
+    cell: query === 'cls' ? null : query,
+    note: drawn.note,
+    scale: drawn.scale,
+    caption: drawn.caption,
+    provenance: provenanceText(await provenanceOf(page)),
+    dark: getComputedStyle(document.body).color.match(/\d+/)[0] > 128
+  })
+}
+
+/** Resolves to a Blob. */
+export async function pngOf(page, times) {
+  const svg = await currentFigure(page),
+    image = new Image()
+  image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
+  await image.decode()
+  const canvas = Object.assign(document.createElement('canvas'), {
+    width: image.naturalWidth * times,
+    height: image.naturalHeight * times
+  })
+  canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height)
+  URL.revokeObjectURL(image.src)
+  return new Promise((done) => canvas.toBlob(done))
+}
+
+const lines = (names, rows) => [names, ...rows].map((row) => row.join(',')).join('\n')
+const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`
+
+/* A line a token, a column a row of weights. */
+function tokenTable({ engine, drawn }, columns) {
+  const { prefixTokens, columns: across } = engine.shape,
+    names = Object.keys(columns)
+  return lines(
+    ['token', 'name', ...names.map(quoted)],
+    Array.from(drawn.row, (_, token) => [
+      token,
+      quoted(tokenName(token, prefixTokens, across)),
+      ...names.map((name) => columns[name][token])
+    ])
+  )
+}
+
+/* What the stage shows of each token. */
+const onStage = ({ row, scores }) => ({
+  weight: row,
+  times_uniform: row.map((weight) => weight * row.length),
+  ...(scores ? { score: scores } : {})
+})
+
+/* The stage that the views' maps are of: weights where scores are not kept. */
+const stageShown = ({ drawn, store }) => (drawn.scores ? store.get().score : 'softmax')
+const stageSaid = (score) => (score === 'softmax' ? '' : `, ${stageWords[score]}`)
+
+/* What each view's numbers are. */
+const tables = {
+  heads: async (page) => {
+    const { query, reverse } = page.store.get(),
+      score = stageShown(page),
+      rows = await page.engine.rows({ query, reverse, score })
+    return tokenTable(page, {
+      ...onStage(page.drawn),
+      ...Object.fromEntries(
+        rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}${stageSaid(score)}`, row]))
+      )
+    })
+  },
+  matrix: async (page) => {
+    const { engine, store } = page,
+      { layer, head } = store.get(),
+      score = stageShown(page),
+      { tokens, prefixTokens, columns } = engine.shape,
+      matrix = await engine.matrix(layer, head, score),
+      names = Array.from({ length: tokens }, (_, token) =>
+        quoted(tokenName(token, prefixTokens, columns))
+      )
+    return lines(
+      [quoted(`query${stageSaid(score)}`), ...names],
+      names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)])
+    )
+  },
+  statistics: async ({ engine }) => {
+    const statistics = await engine.statistics(),
+      names = Object.keys(statistics[0][0])
+    return lines(
+      [
+        'layer',
+        'head',
+        ...names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+      ],
+      statistics.flatMap((heads, l) => heads.map((s, h) => [l, h, ...names.map((name) => s[name])]))
+    )
+  },
+  tokens: async (page) => {
+    const { layer, query } = page.store.get(),
+      { states, lengths, positions } = await likeness(page, layer, page.engine.token(query))
+    return tokenTable(page, {
+      ...(states && { cosine: states, length: lengths }),
+      ...(positions && { position_cosine: positions })
+    })
+  },
+  compare: async (page) => {
+    const { drawn, compared } = page,
+      sides = { A: drawn, ...(compared && { B: compared }) },
+      scores = drawn.scores && compared?.scores && compared.score === page.store.get().score
+    const columns = (of, what) =>
+      Object.entries(sides).map(([name, side]) => [`${name}: ${side.title}${what}`, side[of]])
+    const { pins, pinned } = page.store.get(),
+      others = pins.filter((pin) => pin !== pinned && pin.row.length === drawn.row.length)
+    const named = others.map(({ title, name, note, row }) => [
+      `pin: ${[title, name, note].filter(Boolean).join('; ')}`,
+      row
+    ])
+    return tokenTable(
+      page,
+      Object.fromEntries([
+        ...columns('row', ''),
+        ...(scores ? columns('scores', ', scores') : []),
+        ...named
+      ])
+    )
+  }
+}
+
+/** The numbers of the view; lines that begin with # say where they are from. */
+export async function csv(page) {
+  const { drawn, store } = page,
+    table = tables[store.get().view] ?? (async () => tokenTable(page, onStage(drawn)))
+  return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${await table(page)}\n`
+}
+
+export async function numbers(page) {
+  const { engine, picture, store } = page,
+    { result, shape, model } = engine,
+    { query, reverse, score, fusion, residual, discard, first, last } = store.get()
+  const rows = await engine.rows({ query, reverse }),
+    scores = score === 'softmax' ? null : await engine.rows({ query, reverse, score }),
+    statistics = await engine.statistics()
+  const probabilities = result.logits ? softmax(result.logits) : []
+  const top = probabilities
+    .map((probability, index) => ({
+      class: index,
+      label: model.labels[index],
+      probability,
+      logit: result.logits[index]
+    }))
+    .sort((a, b) => b.probability - a.probability)
+    .slice(0, 5)
+  const heads = rows.flatMap((layer, l) =>
+    layer.map((row, h) => {
+      const s = statistics[l][h]
+      return {
+        layer: l,
+        head: h,
+        entropy: entropy(row),
+        entropy_cls: s.entropyCls,
+        entropy_patches: s.entropyPatches,
+        distance: s.distance,
+        distance_renormalised: s.distanceRenormalised,
+        prefix_mass: s.prefixMass,
+        self_mass: s.selfMass,
+        top5_mass: s.top5Mass,
+        row: Array.from(row),
+        ...(scores ? { scores: Array.from(scores[l][h]) } : {})
+      }
+    })
+  )
+  const token = engine.token(query)
+  return {
+    heed: engine.info.version,
+    provenance: await provenanceOf(page),
+    family: model.family,
+    layers: shape.layers,
+    heads: shape.heads,
+    backend: 'cpu',
+    device: engine.info.device,
+    results: [
+      {
+        image: {
+          path: picture.name,
+          width: picture.width,
+          height: picture.height,
+          seen: result.region,
+          ...(result.fit === 'whole' ? { fit: 'whole' } : {})
+        },
+        milliseconds: result.milliseconds,
+        top,
+        logits: result.logits && Array.from(result.logits),
+        grid: [shape.rows, shape.columns],
+        prefix_tokens: shape.prefixTokens,
+        tokens: shape.tokens,
+        query: tokenName(token, shape.prefixTokens, shape.columns),
+        query_token: token,
+        ...(reverse ? { reverse } : {}),
+        ...(scores ? { score } : {}),
+        heads,
+        rollout: result.kept
+          ? Array.from(await engine.rollout({ query, fusion, residual, discard, first, last }))
+          : null
+      }
+    ]
+  }
+}
+
+function keptMaps({ engine }) {
+  if (!engine.result.kept)
+    throw new Error(
+      'This model is too large to keep all maps. Save the row as CSV, or run `heed run --save`.'
+    )
+  return engine.result.attention
+}
+
+export function npyOf({ engine }) {
+  const { layers, heads, tokens } = engine.shape
+  return npyParts([layers, heads, tokens, tokens], keptMaps({ engine }))
+}
+
+/* The part of the picture that the model saw, RGB from the top left. */
+function seenPixels({ picture, engine }) {
+  const { region } = engine.result,
+    { width, height } = region,
+    scale = Math.min(1, 1024 / Math.max(width, height))
+  const canvas = cutOut(
+    picture,
+    region,
+    Object.assign(document.createElement('canvas'), {
+      width: Math.max(1, Math.round(width * scale)),
+      height: Math.max(1, Math.round(height * scale))
+    })
+  )
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height),
+    rgb = new Uint8Array((data.length / 4) * 3)
+  for (let i = 0; i < rgb.length; i++) rgb[i] = data[Math.floor(i / 3) * 4 + (i % 3)]
+  return { shape: [canvas.height, canvas.width, 3], data: rgb }
+}
+
+/** maps [L, H, N, N], the picture as the model saw it, the grid and where all is from: for
+ * numpy.load, and for this page. */
+export async function npzOf(page) {
+  const { rows, columns, prefixTokens } = page.engine.shape,
+    picture = seenPixels(page)
+  return zipParts({
+    'maps.npy': npyOf(page),
+    'picture.npy': npyParts(picture.shape, [picture.data]),
+    'grid.npy': npyParts(
+      [4],
+      [Int32Array.of(rows, columns, prefixTokens, page.engine.model.patch)]
+    ),
+    'provenance.json': [JSON.stringify(await provenanceOf(page))]
+  })
+}
+
+/** As `heed run --save`, and the picture as the model saw it; `heed maps` opens it. The metadata
+ * says where it is from. */
+export async function safetensorsOf(page) {
+  const {
+      shape: { heads, tokens, prefixTokens, rows, columns },
+      result
+    } = page.engine,
+    from = await provenanceOf(page)
+  const maps = keptMaps(page).map((data, layer) => [
+    `attention.${layer}`,
+    { shape: [1, heads, tokens, tokens], data }
+  ])
+  const tensors = {
+    ...Object.fromEntries(maps),
+    ...(result.logits ? { logits: { shape: [1, result.logits.length], data: result.logits } } : {}),
+    picture: seenPixels(page)
+  }
+  return safetensorsParts(tensors, {
+    heed: page.engine.info.version,
+    provenance: JSON.stringify(from),
+    grid: `${rows} ${columns} ${prefixTokens}`,
+    patch: String(page.engine.model.patch),
+    ...(from.changes ? { changes: from.changes } : {})
+  })
+}

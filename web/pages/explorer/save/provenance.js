@@ -1,0 +1,46 @@
+/* Where numbers are from: heed's version, the model with the SHA-256 of its weights, the picture,
+ * the settings as in a link, and what was changed in the attention, as options of heed run. */
+import { toHash } from '../state/address.js'
+import { optionsOfChanges } from '../state/change_options.js'
+import { isChanged } from '../state/changes.js'
+import { hashesOf } from '../model/weight_hashes.js'
+
+export async function provenanceOf({ engine, store, source, picture }) {
+  const { family, parameters } = engine.model,
+    { layers, heads } = engine.shape,
+    { changes, fit } = engine.result ?? {},
+    from = engine.saved?.from
+  return {
+    heed: engine.info.version,
+    model: engine.saved ? 'maps from a file' : family,
+    layers,
+    heads,
+    parameters: parameters ?? null,
+    weights_sha256: engine.saved ? null : await hashesOf(source),
+    picture: picture.name,
+    settings: toHash(store.get()) || '#',
+    device: engine.info.device,
+    ...(fit === 'whole' ? { fit } : {}),
+    ...(changes && isChanged(changes)
+      ? { changes: optionsOfChanges(changes, engine.shape).flat().join(' ') }
+      : {}),
+    ...(from ? { from: from.from ?? from, ...(from.changes ? { changes: from.changes } : {}) } : {}) // what was saved, of maps opened from a file
+  }
+}
+
+/** One line. */
+export function provenanceText({
+  heed,
+  model,
+  layers,
+  heads,
+  weights_sha256: sums,
+  picture,
+  settings,
+  changes
+}) {
+  const sum = Object.values(sums ?? {})
+    .map((text) => text?.slice(0, 16))
+    .join('+')
+  return `heed ${heed}, ${model} ${layers} x ${heads}${sum ? `, weights sha256 ${sum}` : ''}, ${picture}, ${settings}${changes ? `, changed: ${changes}` : ''}`
+}

@@ -1,0 +1,63 @@
+/* What the buttons that save and copy do, by the button's id: each takes the page. */
+import { demoModel } from '../../heed/demo.js'
+import * as made from './exports.js'
+import { download } from './download_file.js'
+import { showStatus } from '../controls/status.js'
+
+const shown = (page) => {
+  if (!page.engine.result) throw new Error('This model has not run yet. Choose a picture.')
+}
+const file =
+  (name, make, type = '') =>
+  async (page) =>
+    shown(page) ?? download(new Blob([await make(page)].flat(), { type }), name)
+
+async function copyCode(page) {
+  shown(page)
+  await navigator.clipboard.writeText((await import('./code_snippets.js')).code(page))
+  showStatus(
+    `Code copied: the same numbers from the command line${page.engine.saved ? '' : ' and from JavaScript'}.`
+  )
+}
+
+async function copyLink(page) {
+  await navigator.clipboard.writeText(location.href)
+  const { saved } = page.engine,
+    own = [
+      saved ? 'maps' : page.source !== demoModel && 'model',
+      page.store.get().scene === null && 'picture'
+    ]
+      .filter(Boolean)
+      .join(' and ')
+  showStatus(
+    own
+      ? `Link copied. What is not in it, as it stays on this machine: your own ${own}.`
+      : 'Link copied.'
+  )
+}
+
+export const actions = {
+  'save-png': async (page) =>
+    shown(page) ??
+    download(
+      await made.pngOf(page, Number(document.getElementById('png-times').value)),
+      'heed.png'
+    ),
+  'save-svg': file('heed.svg', made.currentFigure, 'image/svg+xml'),
+  'save-csv': file('heed.csv', made.csv, 'text/csv'),
+  'save-json': file(
+    'heed.json',
+    async (page) => JSON.stringify(await made.numbers(page)),
+    'application/json'
+  ),
+  'save-npy': file('heed.npy', made.npyOf),
+  'save-npz': file('heed.npz', made.npzOf),
+  'save-safetensors': file('heed.safetensors', made.safetensorsOf),
+  'save-session': file(
+    'heed-session.json',
+    async (page) => (await import('./session_file.js')).writeSession(page),
+    'application/json'
+  ),
+  code: copyCode,
+  link: copyLink
+}

@@ -1,0 +1,201 @@
+/* A session as a file: the settings as in a link, the picture as PNG, which a link has not, the
+ * SHA-256 of the model's weights, and the pins with their rows, notes and pictures. */
+import { fromHash, longestSettings, toHash } from '../state/address.js'
+import { cutOut } from '../model/seen_region.js'
+import { decode } from '../open/decode_picture.js'
+import { scenePictures } from '../open/scene_pictures.js'
+import { sourceOf, square } from '../state/place.js'
+import { hashesOf } from '../model/weight_hashes.js'
+import { provenanceOf } from './provenance.js'
+import { scoreStages } from '../../shared/scores.js'
+
+const pinsAtMost = 200,
+  textAtMost = 500
+
+function pngOf({ source, width, height, name }) {
+  const canvas = Object.assign(document.createElement('canvas'), { width, height }),
+    context = canvas.getContext('2d')
+  if (source instanceof ImageData) context.putImageData(source, 0, 0)
+  else context.drawImage(source, 0, 0)
+  return { name, png: canvas.toDataURL('image/png') }
+}
+
+const isDrawn = ({ scene }) => Number.isInteger(scene)
+const hashesOrNone = (source) => (!source || source.attention ? null : hashesOf(source))
+/* Nine digits tell any two floats apart. */
+const digits = (row) => Array.from(row, (weight) => Number(weight.toPrecision(9)))
+
+/* A picture is in the file once: pins name it by its place in `pictures`, a drawn scene by its
+ * number, the session's own by neither. */
+async function writePins({ store, picture }) {
+  const { pins, pinned } = store.get(),
+    pictures = [...new Set(pins.map(({ image }) => image))].filter(
+      (image) => image !== picture && !isDrawn(image)
+    )
+  const written = pins.map(
+    async ({ row, title, note, name, model, score, settings, source, shape, image, region }, i) => {
+      const of = isDrawn(image)
+        ? { scene: image.scene }
+        : image === picture
+          ? {}
+          : { picture: pictures.indexOf(image) }
+      return {
+        title,
+        note,
+        name,
+        model,
+        score,
+        settings,
+        weights_sha256: await hashesOrNone(source),
+        shape,
+        region,
+        row: digits(row),
+        ...of,
+        b: pins[i] === pinned
+      }
+    }
+  )
+  return { pins: await Promise.all(written), pictures: pictures.map(pngOf) }
+}
+
+/** Resolves to the text of the file. */
+export async function writeSession(page) {
+  const { picture, store, engine } = page,
+    pins = store.get().pins.length ? await writePins(page) : {}
+  return JSON.stringify({
+    heed_session: 1,
+    version: engine.info.version,
+    weights_sha256: await hashesOrNone(sourceOf(page)),
+    settings: toHash(store.get(), Infinity),
+    changes: (await provenanceOf(page)).changes, // as options of heed run, where something is changed
+    picture: isDrawn(picture) ? null : pngOf(picture),
+    ...pins
+  })
+}
+
+const short = (sums) =>
+  sums
+    ? Object.values(sums)
+        .map((sum) => String(sum).slice(0, 16))
+        .join(' + ')
+    : ''
+
+/* Whether the weights are those that the session was saved with, where both are known. */
+async function expectWeights(page, expected) {
+  const found = await hashesOrNone(sourceOf(page))
+  if (!expected || (found && short(found) === short(expected))) return
+  throw new Error(
+    `This session is of another model: nothing of it is shown here (found weights ${found ? `with SHA-256 ${short(found)}` : 'of no model, maps from a file'}, expected ${short(expected)}). Open that model, then the session again.`
+  )
+}
+
+/** The session in a file, or null where it is other JSON: a session says first what it is, so no
+ * other file is read further. */
+export async function readSession(file) {
+  try {
+    if (!/^\s*\{\s*"heed_session"/.test(await file.slice(0, 200).text())) return null
+    const session = JSON.parse(await file.text())
+    return session?.heed_session === 1 && typeof session.settings === 'string' ? session : null
+  } catch {
+    return null
+  }
+}
+
+async function readPicture({ name, png }) {
+  const [, text] = /^data:image\/png;base64,([A-Za-z0-9+/=]+)$/.exec(png) ?? []
+  if (!text)
+    throw new Error(
+      'This session’s picture cannot be read (expected a PNG as data URL). Save the session again.'
+    )
+  return decode(
+    new Blob([Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))], { type: 'image/png' }),
+    String(name)
+  )
+}
+
+const words = (text) => String(text ?? '').slice(0, textAtMost)
+const isCount = (value) => Number.isInteger(value) && value >= 0 && value < 1e5
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
+
+/* What a pin must have to be drawn; what else it says is text. */
+function checkPin({ row, shape, region, settings, score }, i) {
+  const { tokens, prefixTokens, rows, columns } = shape ?? {},
+    { x, y, width, height } = region ?? {}
+  const right =
+    [tokens, prefixTokens, rows, columns].every(isCount) &&
+    tokens === prefixTokens + rows * columns &&
+    Array.isArray(row) &&
+    row.length === tokens &&
+    row.every(isNumber) &&
+    [x, y, width, height].every(isNumber) &&
+    width > 0 &&
+    height > 0 &&
+    typeof settings === 'string' &&
+    settings.length <= longestSettings &&
+    Object.hasOwn(scoreStages, score)
+  if (!right)
+    throw new Error(
+      `Pin ${i + 1} of this session cannot be read (expected a row of ${tokens ?? 'N'} numbers, its grid and its part of the picture). Save the session again.`
+    )
+}
+
+/** The pins in a session that is open already. */
+async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
+  const opened = await Promise.all(pictures.slice(0, pinsAtMost).map(readPicture))
+  return Promise.all(
+    pins.slice(0, pinsAtMost).map(async (pin, i) => {
+      checkPin(pin, i)
+      const {
+        title,
+        note,
+        name,
+        model,
+        score,
+        settings,
+        weights_sha256: sums,
+        shape: { tokens, prefixTokens, rows, columns },
+        region,
+        row
+      } = pin
+      const image = isCount(pin.scene)
+        ? (await scenePictures(page, [pin.scene]))[0]
+        : pin.picture === undefined
+          ? page.picture
+          : opened[pin.picture]
+      if (!image)
+        throw new Error(
+          `Pin ${i + 1} of this session has no picture (found ${pin.picture}, expected below ${opened.length}). Save the session again.`
+        )
+      return {
+        row: Float32Array.from(row),
+        title: words(title),
+        note: words(note),
+        name: words(name),
+        model: words(model),
+        score,
+        settings,
+        source: short(sums) === short(own) ? sourceOf(page) : null,
+        shape: { tokens, prefixTokens, rows, columns },
+        image,
+        region,
+        picture: cutOut(image, region, square())
+      }
+    })
+  )
+}
+
+export async function openSession(page, session) {
+  if (session.settings.length > longestSettings)
+    throw new Error(
+      `This session’s settings are too long (found ${session.settings.length} characters, expected at most ${longestSettings}). Save the session again.`
+    )
+  const { scene, ...state } = fromHash(session.settings, longestSettings)
+  await expectWeights(page, session.weights_sha256) // before anything of it is shown
+  if (session.picture) await page.run(await readPicture(session.picture))
+  else await page.openScene(scene)
+  page.store.set(state)
+  page.fit()
+  if (!Array.isArray(session.pins)) return
+  const pins = await readPins(page, session)
+  page.store.set({ pins, pinned: pins[session.pins.findIndex(({ b }) => b === true)] ?? null })
+}

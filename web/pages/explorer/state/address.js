@@ -1,0 +1,153 @@
+/* The state in the URL's hash, short and readable: #s=159&l=3&h=0&q=2.10. Only what differs from
+ * the defaults is written; a picture or model of one's own is on one's own machine and in no
+ * link. */
+import { changesWithin, unchanged } from './changes.js'
+import { readRuns, writeRuns } from '../../shared/number_runs.js'
+
+export const defaults = Object.freeze({
+  scene: 159,
+  layer: 3,
+  head: 0,
+  query: [2, 10],
+  view: 'heads',
+  style: 'colour',
+  scale: 'uniform',
+  colours: 'cividis',
+  strength: 0.8,
+  reverse: false,
+  fit: 'model',
+  fusion: 'mean',
+  first: 0,
+  last: -1,
+  residual: 0.5,
+  score: 'softmax',
+  discard: 0,
+  sort: '',
+  descending: false,
+  filter: '',
+  ...unchanged
+})
+
+/* Characters: what is longer is not read. This page writes links of 200 at most, and all that is
+ * changed into session files. */
+const longestLink = 1e4
+export const longestSettings = 1e6
+const patchesMost = 1e4 // more than any model has whose attention can be changed here
+
+const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
+const share = (least, most) => (text) =>
+  /^[01](\.\d{1,3})?$/.test(text) && text >= least && text <= most ? Number(text) : undefined
+const oneOf =
+  (...names) =>
+  (text) =>
+    names.includes(text) ? text : undefined
+
+const parseQuery = (text) => {
+  const [, row, column] = /^(\d{1,3})\.(\d{1,3})$/.exec(text) ?? []
+  return text === 'cls' ? 'cls' : row === undefined ? undefined : [Number(row), Number(column)]
+}
+
+const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
+
+/* Each once, without zeros before its numbers. */
+const listOf = (entry) => (text) => {
+  const entries = text.split('_')
+  return entries.every((one) => entry.test(one))
+    ? [...new Set(entries.map((one) => one.split('.').map(Number).join('.')))]
+    : undefined
+}
+const pairs = listOf(/^\d{1,4}\.\d{1,4}$/)
+
+const temperature = (text) =>
+  /^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined
+
+const keys = {
+  s: ['scene', whole],
+  l: ['layer', whole],
+  h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))],
+  q: ['query', parseQuery],
+  v: [
+    'view',
+    oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene')
+  ],
+  o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')],
+  n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
+  c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')],
+  a: ['strength', share(0, 1)],
+  r: ['reverse', (text) => text === '1'],
+  f: ['fusion', oneOf('mean', 'min', 'max')],
+  i: ['first', whole],
+  j: ['last', whole],
+  e: ['residual', share(0.05, 0.95)],
+  p: ['score', oneOf('softmax', 'masked', 'scaled', 'raw', 'value')],
+  t: [
+    'sort',
+    oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'top5', 'cls-entropy')
+  ],
+  d: ['descending', (text) => text === '1'],
+  w: ['filter', filterText],
+  x: ['off', pairs],
+  y: ['how', oneOf('zero', 'mean', 'uniform')],
+  k: ['temperature', temperature],
+  g: ['discard', share(0, 0.95)],
+  b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)],
+  m: ['fit', oneOf('model', 'whole')],
+  z: ['dropped', (text) => readRuns(text, patchesMost)],
+  u: ['cuts', pairs]
+}
+
+const write = (value, name) =>
+  name === 'dropped'
+    ? writeRuns(value)
+    : value === true
+      ? '1'
+      : !Array.isArray(value)
+        ? String(value)
+        : value.join(typeof value[0] === 'string' ? '_' : '.')
+
+/** What would make it longer than `longest` is left out, the last first: many heads, patches or
+ * pairs are in a session file alone. */
+export function toHash(state, longest = 199) {
+  const parts = Object.entries(keys)
+    .filter(
+      ([, [name]]) =>
+        state[name] !== undefined &&
+        state[name] !== null &&
+        write(state[name], name) !== write(defaults[name], name)
+    )
+    .map(
+      ([key, [name]]) =>
+        `${key}=${name === 'filter' ? encodeURIComponent(state[name]) : write(state[name], name)}`
+    )
+  while (parts.join('&').length + 1 > longest) parts.pop()
+  return parts.length ? `#${parts.join('&')}` : ''
+}
+
+/** What a hash says, over the defaults; what cannot be read is left out, and so is all of one that
+ * is too long. */
+export function fromHash(hash, longest = longestLink) {
+  const state = { ...defaults }
+  if (hash.length > longest) return state
+  for (const [key, text] of new URLSearchParams(hash.replace(/^#/, ''))) {
+    const value = Object.hasOwn(keys, key) ? keys[key][1](text) : undefined
+    if (value !== undefined) state[keys[key][0]] = value
+  }
+  return state
+}
+
+/** The state with what a model of this shape has: a link, or the model before, may say more. */
+export function fitted(state, shape) {
+  const { layers, heads, rows, columns, prefixTokens } = shape,
+    { layer, head, query, first, last } = state,
+    end = last < layers ? last : -1
+  const inside = query === 'cls' ? prefixTokens > 0 : query[0] < rows && query[1] < columns
+  return {
+    ...state,
+    ...changesWithin(state, shape),
+    layer: Math.min(layer, layers - 1),
+    head: head === 'mean' ? head : Math.min(head, heads - 1),
+    query: inside ? query : [rows >> 1, columns >> 1],
+    first: Math.min(first, end < 0 ? layers - 1 : end),
+    last: end
+  }
+}

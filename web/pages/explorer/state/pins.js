@@ -1,0 +1,62 @@
+/* Rows that are kept beside the one on the stage, each with a note; one of them is B of the
+ * comparison. A pin is
+ * { row, scores, title, score, settings, note, name, model, source, shape, image, region, picture
+ * }: the weights, the scores of the stage that was chosen (null: none, as in a session that was
+ * opened) and where they are from, the picture
+ * and its part that the model saw, and that part as a canvas. */
+import { toHash } from './address.js'
+import { keysOfPlace, pictureNow, sourceOf } from './place.js'
+import { showStatus } from '../controls/status.js'
+
+const samePicture = (a, b) => a === b || (Number.isInteger(a.scene) && a.scene === b.scene)
+
+/** Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. A
+ * row that is there already is B again. */
+export function pin(
+  page,
+  { row, title, query, scores = null } = { ...page.drawn, query: page.store.get().query }
+) {
+  const { store, engine, picture } = page,
+    state = { ...store.get(), query },
+    { pins, view } = state,
+    model = document.getElementById('model-name').textContent
+  if (!engine.result) return // a new model, not run yet
+  const settings = toHash(
+    {
+      ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])),
+      view: view === 'rollout' ? view : undefined
+    },
+    Infinity
+  )
+  const twin = pins.find(
+    (other) =>
+      other.settings === settings &&
+      other.source === sourceOf(page) &&
+      samePicture(other.image, picture)
+  )
+  const pinned = twin ?? {
+    row,
+    scores,
+    title,
+    score: state.score,
+    settings,
+    note: '',
+    name: `${picture.name}${state.fit === 'whole' ? ', whole' : ''}, ${model}`,
+    model,
+    source: sourceOf(page),
+    shape: engine.shape,
+    image: picture,
+    region: engine.result.region,
+    picture: pictureNow(page)
+  }
+  store.set({ pins: twin ? pins : [...pins, pinned], pinned })
+  showStatus(`Pinned as B: ${pinned.title}`)
+}
+
+/** The pinned place on the stage, and what was there pinned. */
+export async function swap(page) {
+  const { pinned } = page.store.get()
+  if (!pinned) return
+  pin(page)
+  await (await import('../controls/pin_list.js')).showPin(page, pinned)
+}

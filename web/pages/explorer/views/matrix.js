@@ -1,0 +1,228 @@
+/* The whole matrix of one head: row = query, column = key; lines where a row of patches ends, a
+ * crosshair at the query and at the key that the pointer or the arrow keys are on. The stage
+ * follows the crosshair's row, or its column where it shows who looks at a patch, and rings the
+ * other patch of the pair. With the brush, pairs are painted that may not attend, in all
+ * heads: the model runs again at once. */
+import { percent, times, tokenName } from '../../plot/caption.js'
+import { gridScale } from '../../plot/grid_scale.js'
+import { heat } from '../../plot/heat.js'
+import { largestOf } from '../../plot/raster.js'
+import { plainScale, signedScale } from '../../plot/scale.js'
+import { drawBar, smallBar } from './bar.js'
+import { put } from './canvas.js'
+
+const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+
+export function matrixView(page, element, { left }) {
+  const { store, engine } = page
+  element.innerHTML = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+    <label>A press <select name="brush"><option value="0">keeps the row</option><option value="1">bars the pair</option><option value="4">bars 4 × 4</option><option value="14">bars 14 × 14</option></select></label>
+    <button type="button" name="free">Undo bars</button></div>
+    <p class="hint">Row = query, column = key; CLS and registers first, then the patches, a line after each row of them. Arrows or the mouse move the crosshair; a click keeps the row, the brush bars pairs or frees them.</p>
+    <div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
+    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div>${smallBar}<p class="hint" id="matrix-said" aria-live="polite"></p>`
+  const surface = element.querySelector('.matrix'),
+    canvas = element.querySelector('canvas'),
+    said = element.querySelector('#matrix-said'),
+    svg = element.querySelector('svg')
+  const field = (name) => element.querySelector(`[name=${name}]`)
+  field('zoom').addEventListener('change', ({ target }) => {
+    surface.style.width = `${target.value * 100}%`
+    look()
+  })
+  field('free').addEventListener('click', () => store.set({ cuts: [] }))
+  let over = null // the row under the pointer, which a run takes from the stage
+  let painting = null // true while a stroke bars, false while it frees
+  let shape = engine.shape,
+    matrix = null,
+    unit,
+    held = '',
+    key = null,
+    ringed = null
+
+  /* [query, key] of the stage's token and the other, and back: in reverse the stage is on the
+   * key. */
+  const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
+
+  const queryOf = (token) => {
+    const { prefixTokens, columns } = shape
+    return token < prefixTokens
+      ? 'cls'
+      : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
+  }
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect(),
+      { tokens } = shape
+    const index = (share) => Math.min(tokens - 1, Math.max(0, Math.floor(share * tokens)))
+    return [
+      index((event.clientY - box.top) / box.height),
+      index((event.clientX - box.left) / box.width)
+    ]
+  }
+
+  /* What lies under the crosshair comes into the window. */
+  function look() {
+    const view = surface.parentElement,
+      at = (token) => ((token + 0.5) / shape.tokens) * surface.offsetWidth - view.clientWidth / 2
+    const [down, across] = pair(page.drawn.token, key ?? page.drawn.token)
+    view.scrollTo(at(across), at(down))
+  }
+
+  /* A stroke goes on as its first pair began; the brush ends at the matrix's edge. */
+  function paint([token, to], begin = false) {
+    const size = Number(field('brush').value),
+      { tokens } = shape,
+      { cuts } = store.get(),
+      first = (at) => Math.max(0, at - ((size - 1) >> 1))
+    if (!size || !engine.canChange) return false
+    if (begin) painting = !cuts.includes(`${token}.${to}`)
+    const pairs = Array.from({ length: size * size }, (_, i) => [
+      first(token) + Math.floor(i / size),
+      first(to) + (i % size)
+    ])
+      .filter((pair) => pair.every((at) => at < tokens))
+      .map((pair) => pair.join('.'))
+    store.set({
+      cuts: painting
+        ? [...new Set([...cuts, ...pairs])].sort()
+        : cuts.filter((pair) => !pairs.includes(pair))
+    })
+    return true
+  }
+
+  function cross() {
+    const { tokens, prefixTokens, rows, columns } = shape,
+      { token } = page.drawn
+    const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
+    svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
+    const [down, across] = pair(token, key),
+      line = (at, path) => (at === null ? '' : path(at + 0.5)),
+      path = line(down, (y) => `M0 ${y}H${tokens}`) + line(across, (x) => `M${x} 0V${tokens}`)
+    svg.children[0].setAttribute(
+      'd',
+      lines.map((line) => `M0 ${line}H${tokens}M${line} 0V${tokens}`).join('')
+    )
+    svg.children[1].setAttribute(
+      'd',
+      store
+        .get()
+        .cuts.map((pair) => {
+          const [y, x] = pair.split('.')
+          return `M${x} ${y}h1v1h-1z`
+        })
+        .join('')
+    )
+    for (const line of [svg.children[2], svg.children[3]]) line.setAttribute('d', path)
+    said.textContent =
+      key === null
+        ? summary()
+        : `${tokenName(down, prefixTokens, columns)} to ${tokenName(across, prefixTokens, columns)}: ${amount(matrix[down * tokens + across])}`
+    if (key !== ringed) page.look((ringed = key))
+  }
+  const amount = (value) =>
+    page.drawn.scale.numbers
+      ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}`
+      : `${percent(value)} = ${times(value, shape.tokens)}`
+  const name = ({ layer, head }) =>
+    `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+  const summary = () =>
+    `${unit}. ${name(store.get())}: ${shape.tokens} × ${shape.tokens}, the largest ${amount(largestOf(matrix))}`
+
+  /* Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a
+   * patch, and CLS may be beyond. */
+  function scaleOfAll() {
+    const { scale } = page.drawn,
+      { tokens, prefixTokens } = shape
+    if (scale.numbers)
+      return (scale.signed ? signedScale : plainScale)(
+        scale.label,
+        matrix.reduce(
+          (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
+          0
+        )
+      )
+    if (scale.kind === 'own') return scale
+    const largests = Array.from({ length: tokens }, (_, i) =>
+      largestOf(matrix.subarray(i * tokens + prefixTokens, (i + 1) * tokens))
+    )
+    return gridScale(scale.kind === 'all' ? 'uniform' : scale.kind, {
+      tokens,
+      largests,
+      beyond: largestOf(matrix)
+    })
+  }
+
+  surface.addEventListener('pointermove', (event) => {
+    if (!matrix || event.pointerType !== 'mouse') return
+    const place = at(event),
+      [token, other] = pair(...place),
+      query = queryOf(token)
+    key = other
+    if (painting !== null) paint(place)
+    over = query
+    store.set({ hover: query })
+    cross()
+  })
+  surface.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0 || !paint(at(event), true)) return
+    event.preventDefault() // no text is selected by a stroke
+    surface.setPointerCapture(event.pointerId)
+  })
+  for (const type of ['pointerup', 'pointercancel'])
+    surface.addEventListener(type, () => (painting = null))
+  surface.addEventListener('pointerleave', () => {
+    key = over = null
+    store.set({ hover: null })
+    if (matrix) cross()
+  })
+  surface.addEventListener('click', (event) => {
+    if (Number(field('brush').value) && engine.canChange) return
+    const [token, other] = pair(...at(event))
+    key = other
+    store.set({ query: queryOf(token), hover: null })
+  })
+  surface.addEventListener('keydown', (event) => {
+    const step = steps[event.key],
+      { tokens } = shape
+    if (event.key === ' ' && matrix) {
+      event.preventDefault()
+      paint(pair(page.drawn.token, key ?? page.drawn.token), true)
+      painting = null
+    }
+    if (!step || !matrix || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const within = (value) => Math.min(tokens - 1, Math.max(0, value)),
+      [along, across] = pair(...step)
+    key = within((key ?? page.drawn.token) + across)
+    if (along) store.set({ query: queryOf(within(page.drawn.token + along)), hover: null })
+    else cross()
+    look()
+  })
+
+  async function draw(latest) {
+    const { layer, head, ran, score } = store.get()
+    const wanted = `${ran} ${layer} ${head} ${score}`
+    if (wanted !== held) {
+      const found = await engine.matrix(layer, head, score)
+      if (!latest()) return
+      matrix = found
+      shape = engine.shape // of the matrix: another model may come before it is drawn anew
+      held = wanted
+    }
+    field('brush').disabled = !engine.canChange
+    field('free').disabled = !store.get().cuts.length
+    const scale = scaleOfAll(),
+      { table } = page.drawn
+    put(canvas, heat({ weights: matrix, rows: shape.tokens, columns: shape.tokens, scale, table }))
+    drawBar(element, scale, table)
+    unit = scale.label
+    ringed = null // the stage has drawn its marks anew
+    cross()
+    if (over) store.set({ hover: over })
+  }
+  left.addEventListener('abort', () => {
+    store.set({ hover: null })
+    page.look(null)
+  })
+  return { keys: ['drawn', 'cuts'], draw }
+}

@@ -1,0 +1,122 @@
+/* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
+import { unchanged } from '../state/changes.js'
+import { demoModel } from '../../heed/demo.js'
+import { percent, times, topOf, tokenName } from '../../plot/caption.js'
+import { histogram } from '../../plot/histogram.js'
+import { entropy, softmax } from '../model/attention_rows.js'
+
+const element = (id) => document.getElementById(id)
+const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text })
+
+export function showAnswer({ engine, source, picture }) {
+  const { logits } = engine.result,
+    list = element('answer')
+  element('answer-limit').hidden = source !== demoModel || Boolean(engine.saved || picture.drawing)
+  if (!logits)
+    return list.replaceChildren(
+      made(
+        'li',
+        engine.saved ? 'This file says nothing of classes.' : 'This model has no classifier.'
+      )
+    )
+  const shares = softmax(logits)
+  list.replaceChildren(
+    ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
+      const item = document.createElement('li')
+      item.append(
+        made('span', engine.model.labels[token] ?? `Class ${token}`),
+        made('b', percent(weight))
+      )
+      item.style.setProperty('--share', `${weight * 100}%`)
+      return item
+    })
+  )
+}
+
+/* With reverse, who looks at the query: a column, which is no distribution. */
+function facts({ engine, drawn, statistics }) {
+  const { tokens, prefixTokens } = engine.shape,
+    { layer, head, reverse, rollout } = drawn.at,
+    ofRow = entropy(drawn.row)
+  const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
+  const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
+  const rows = reverse
+    ? [
+        ['Mean of all queries', percent(total / tokens)],
+        ['that is', times(total / tokens, tokens)],
+        ['From CLS, registers', percent(prefix / prefixTokens || 0)],
+        ['From itself', percent(drawn.row[drawn.token])]
+      ]
+    : [
+        ['Entropy', `${ofRow.toFixed(3)} nats`],
+        ['of the largest, ln N', percent(ofRow / Math.log(tokens))],
+        ['On CLS, registers', percent(prefix)],
+        ['On itself', percent(drawn.row[drawn.token])]
+      ]
+  if (rollout || head === 'mean') return rows
+  const s = drawn.of === engine.result ? statistics?.[layer][head] : null // a moment after the map
+  rows.push(
+    [
+      'Head’s mean distance',
+      s ? `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'
+    ],
+    ['Head’s entropy', s ? `${s.entropyPatches.toFixed(3)} nats` : '…']
+  )
+  return rows
+}
+
+/* What the softmax saw, and what it made of it, of the run and the place that the row is of; one
+ * head alone has that. */
+function showScores({ engine, drawn: { row, of, at } }) {
+  const { layer, head, reverse, rollout } = at,
+    { off, temperature } = of.changes ?? unchanged,
+    known =
+      engine.scored('masked', of) &&
+      !rollout &&
+      head !== 'mean' &&
+      !reverse &&
+      !off.includes(`${layer}.${head}`)
+  element('scores').hidden = !known
+  if (!known) return
+  const drawing = histogram({
+    scores: engine.row({ ...at, score: 'masked', of }),
+    largest: `curve: softmax, up to ${percent(topOf(row, 1)[0].weight)}`
+  })
+  element('scores').innerHTML =
+    `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D${temperature === 1 ? '' : ` / ${temperature}`} of the row’s tokens</figcaption>`
+}
+
+export function showNumbers(page) {
+  if (!page.drawn || !page.engine.result) return
+  const {
+      row,
+      at: { reverse, rollout }
+    } = page.drawn,
+    { prefixTokens, columns } = page.engine.shape
+  element('numbers-title').textContent = `Numbers of this ${reverse ? 'column' : 'row'}`
+  element('most-title').textContent = reverse
+    ? 'Most attention from'
+    : rollout
+      ? 'Most from'
+      : 'Most attention to'
+  element('facts').replaceChildren(
+    ...facts(page).flatMap(([term, value]) => [made('dt', term), made('dd', value)])
+  )
+  element('most').replaceChildren(
+    ...topOf(row, 6).map(({ token, weight }) => {
+      const line = document.createElement('tr')
+      line.append(
+        ...[
+          tokenName(token, prefixTokens, columns),
+          percent(weight),
+          (weight * row.length).toFixed(2)
+        ].map((text) => made('td', text))
+      )
+      return line
+    })
+  )
+  const [{ token, weight }] = topOf(row, 1)
+  element('handle-fact').textContent =
+    `${tokenName(token, prefixTokens, columns)} ${percent(weight)}`
+  showScores(page)
+}

@@ -1,0 +1,84 @@
+/* The panel beside the stage: one view at a time, chosen by tabs. A view is a function(page,
+ * element, { left, redraw }) that fills an element of its own and returns { keys, draw }: by which
+ * keys of the state it is drawn again, and how. What ends after the view was left must not be seen:
+ * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
+ * has begun; left is an AbortSignal. */
+import { headsView } from './heads.js'
+
+/* The first view comes with the page, the others when they are first looked at. */
+const views = {
+  heads: () => headsView,
+  matrix: async () => (await import('./matrix.js')).matrixView,
+  rollout: async () => (await import('./rollout.js')).rolloutView,
+  statistics: async () => (await import('./statistics.js')).statisticsView,
+  compare: async () => (await import('./compare.js')).compareView,
+  intervene: async () => (await import('./intervene.js')).interveneView,
+  tokens: async () => (await import('./tokens.js')).tokensView,
+  scene: async () => (await import('./scene.js')).sceneView
+}
+
+/* Views whose pictures number_tables.js has in numbers. */
+const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
+
+export function createPanel(page) {
+  const { store } = page,
+    tabs = [...document.querySelectorAll('#tabs [role=tab]')],
+    table = document.getElementById('view-table')
+  let element = document.getElementById('view'),
+    current = null,
+    shown = null,
+    left = new AbortController(),
+    turn = 0
+
+  async function show() {
+    const { view } = store.get(),
+      name = views[view] ? view : 'heads'
+    tabs.forEach((tab) => {
+      tab.setAttribute('aria-selected', tab.dataset.view === name)
+      tab.tabIndex = tab.dataset.view === name ? 0 : -1
+    })
+    element.setAttribute('aria-labelledby', `tab-${name}`)
+    table.hidden = !withTable.includes(name)
+    if (shown === name) return
+    shown = name
+    const made = await views[name]()
+    if (shown !== name) return // another one was chosen meanwhile
+    left.abort()
+    left = new AbortController()
+    const before = element
+    element = before.cloneNode()
+    element.removeAttribute('style')
+    before.replaceWith(element)
+    current = made(page, element, { left: left.signal, redraw })
+    redraw()
+  }
+
+  /* A new model that has not run yet has nothing to draw. */
+  async function redraw() {
+    if (!page.engine.result || !page.drawn) return
+    const { signal } = left,
+      mine = ++turn,
+      latest = () => mine === turn && !signal.aborted
+    try {
+      await current.draw(latest)
+    } catch (error) {
+      if (latest() && page.engine.result) page.showError(error)
+    }
+  }
+
+  tabs.forEach((tab, i) => {
+    tab.addEventListener('click', () => store.set({ view: tab.dataset.view }))
+    tab.addEventListener('keydown', ({ key }) => {
+      const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
+      if (!by) return
+      const next = tabs[(i + by + tabs.length) % tabs.length]
+      next.focus()
+      next.click()
+    })
+  })
+  store.on(null, (state, changed) => {
+    if (changed.includes('view')) show().catch(page.showError)
+    else if (current?.keys.some((key) => changed.includes(key))) redraw()
+  })
+  return show()
+}

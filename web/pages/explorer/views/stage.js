@@ -1,0 +1,238 @@
+/* The stage: the picture, the map over it, the query, colour bar and caption. */
+import { wordsOfChanges } from '../state/changes.js'
+import { cutOut, hatchPadding, insideOf, isPadding } from '../model/seen_region.js'
+import { createGrid } from '../controls/button_grid.js'
+import { caption, elsewhere, percent, scoreCaption, times, tokenName } from '../../plot/caption.js'
+import { divergingTable } from '../../plot/diverging.js'
+import { overlay } from '../../plot/overlay.js'
+import { largestOf } from '../../plot/raster.js'
+import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
+import { pin } from '../state/pins.js'
+import { stageWords } from '../../shared/scores.js'
+import { drawBar } from './bar.js'
+import { put } from './canvas.js'
+import { createStrip } from './strip.js'
+
+const element = (id) => document.getElementById(id)
+
+/** What the stage shows in words. */
+export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfChanges(state)}`
+
+function placeOf({ view, layer, head, first, last }, layers) {
+  if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
+  return `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+}
+
+function drawPicture({ engine, picture }) {
+  const canvas = element('picture'),
+    { region } = engine.result,
+    { rows, columns } = engine.shape
+  const side = Math.min(1024, Math.max(448, region.width))
+  canvas.width = side
+  canvas.height = Math.round((side * rows) / columns)
+  cutOut(picture, region, canvas)
+  hatchPadding(canvas, insideOf(picture, region))
+  element('frame').style.aspectRatio = `${columns} / ${rows}`
+  for (const id of ['picture', 'map']) element(id).hidden = false
+  for (const id of ['first-picture', 'first-map']) element(id).hidden = true
+}
+
+/* The query's patch, and a cross on patches that it cannot look at. */
+function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts }, token) {
+  const cut = cuts
+    .map((pair) => pair.split('.').map(Number))
+    .filter(([from, to]) => from === token && to >= prefixTokens)
+    .map(([, to]) => to - prefixTokens)
+  const crosses = [...dropped, ...cut]
+    .map(
+      (patch) =>
+        `M${(patch % columns) + 0.2} ${Math.floor(patch / columns) + 0.2}l.6 .6m0 -.6l-.6 .6`
+    )
+    .join('')
+  const cell = crosses + (query === 'cls' ? '' : `M${query[1]} ${query[0]}h1v1h-1z`)
+  element('marks').setAttribute('viewBox', `0 0 ${columns} ${rows}`)
+  element('marks').innerHTML =
+    `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
+}
+
+const diverging = divergingTable()
+/* What follows the pointer is painted before what only describes it: numbers and views come a task
+ * later. */
+const afterPaint = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+const reach = (row) =>
+  row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
+
+/** The weights of the row that the stage is on, all N of them. */
+async function weightsOf({ engine, store, query }) {
+  const { view, fusion, residual, discard, first, last, layer, head, reverse } = store.get()
+  if (view === 'rollout' && engine.result.kept)
+    return engine.rollout({ query: query(), fusion, residual, discard, first, last })
+  return engine.row({ layer, head, query: query(), reverse })
+}
+
+/* The largest weight on a patch that any head of any layer gives for this query. A rollout stands
+ * alone. */
+async function largestOfAll({ engine, store, query }) {
+  const { view, scale, score, reverse } = store.get()
+  if (scale !== 'all' || view === 'rollout' || score !== 'softmax') return 0
+  const rows = await engine.rows({ query: query(), reverse })
+  return largestOf(rows.flat().map((row) => largestOf(row.subarray(engine.shape.prefixTokens))))
+}
+
+export function createStage(page) {
+  const { store, engine } = page
+  let turn = 0,
+    spoken
+  const grid = createGrid(element('patches'), {
+    name: cellName,
+    onPick: (row, column, how, event) => {
+      if (event?.shiftKey) pickB([row, column])
+      else if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null })
+    },
+    onHover: (row, column) => store.set({ hover: row === null ? null : [row, column] })
+  })
+
+  const drawStrip = createStrip(page)
+
+  function cellName(row, column) {
+    const { shape, inside } = page.drawn,
+      { prefixTokens, columns, tokens } = shape,
+      at = prefixTokens + row * columns + column,
+      weight = page.drawn.row[at]
+    const place = `row ${row}, column ${column}${isPadding(inside, row, column, shape) ? ', padding' : ''}`
+    if (page.drawn.scores)
+      return `${place}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
+    return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
+  }
+
+  /* The patch becomes B of the comparison; the query stays. */
+  async function pickB(query) {
+    if (!engine.result) return
+    const state = { ...store.get(), query },
+      row = await engine.row({ ...state, score: 'softmax' }),
+      { prefixTokens, columns } = engine.shape
+    pin(page, {
+      row,
+      query,
+      title: `${placeName(state, engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}`
+    })
+    store.set({ view: 'compare' })
+  }
+
+  function speak(text) {
+    clearTimeout(spoken)
+    spoken = setTimeout(() => (element('spoken').textContent = text), 300)
+  }
+
+  async function draw() {
+    if (!engine.result) return
+    const mine = ++turn,
+      { result } = engine,
+      [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
+    if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
+    const state = store.get(),
+      { shape } = engine,
+      query = page.query(),
+      { prefixTokens: prefix, rows, columns, tokens } = shape
+    const place = placeName(state, shape.layers),
+      token = engine.token(query),
+      reverse = state.reverse && state.view !== 'rollout'
+    const scores =
+      state.score !== 'softmax' && state.view !== 'rollout' && engine.scored(state.score, result)
+        ? engine.row({ ...state, query, of: result })
+        : null
+    const said = {
+        row,
+        where: place,
+        token,
+        prefix,
+        columns,
+        reverse,
+        rollout: state.view === 'rollout'
+      },
+      stage = stageWords[state.score]
+    const scale = scores
+      ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix)))
+      : makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, {
+          tokens,
+          largest: all || largestOf(row.subarray(prefix))
+        })
+    const table = scale.signed ? diverging : page.table
+    const { raster, path } = overlay({
+      weights: (scores ?? row).subarray(prefix),
+      rows,
+      columns,
+      scale,
+      table,
+      style: state.style,
+      strength: state.strength
+    })
+    const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
+    page.drawn = {
+      row,
+      of: result,
+      shape,
+      at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout },
+      inside: insideOf(page.picture, result.region),
+      title,
+      scores,
+      scale,
+      table,
+      path,
+      token,
+      note: scores ? '' : elsewhere(said),
+      caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said)
+    }
+    put(element('map'), raster)
+    drawMarks(path, query, shape, state, token)
+    drawBar(element('stage'), scale, table)
+    element('bar-label').textContent = scale.label
+    drawStrip(scores ?? row, { scale, table, query })
+    element('stage-title').textContent = page.drawn.title
+    element('caption').textContent = page.drawn.caption
+    element('elsewhere').textContent = page.drawn.note
+    if (state.hover) {
+      await afterPaint()
+      if (mine !== turn) return
+    }
+    store.set({ drawn: page.drawn })
+    if (state.hover) return
+    speak(page.drawn.caption)
+    grid.select(query === 'cls' ? null : query[0], query[1])
+    grid.relabel()
+  }
+
+  store.on(['ran'], () => {
+    grid.resize(engine.shape.rows, engine.shape.columns)
+    drawPicture(page)
+  })
+  store.on(['colours'], async ({ colours }) => {
+    page.table = await engine.colours(colours)
+    store.set({ coloured: colours })
+  })
+  store.on(
+    [
+      'ran',
+      'coloured',
+      'query',
+      'hover',
+      'layer',
+      'head',
+      'reverse',
+      'score',
+      'style',
+      'scale',
+      'strength',
+      'view',
+      'fusion',
+      'first',
+      'last',
+      'residual',
+      'discard'
+    ],
+    () =>
+      draw().catch((error) => {
+        if (engine.result) page.showError(error)
+      })
+  ) // asked of a model that was closed meanwhile
+}

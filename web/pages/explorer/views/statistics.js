@@ -1,0 +1,80 @@
+/* Every head in numbers: a dot each, and a table that can be sorted. */
+import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
+import { createDots } from './dots.js'
+
+/* What a column is called in the table. */
+const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self', top5: 'top 5' }
+const fields = Object.entries(short).map(([name, text]) => ({
+  name,
+  text,
+  long: numbersOfHeads[name][1],
+  digits: numbersOfHeads[name][2]
+}))
+
+export function statisticsView(page, element) {
+  const { store } = page
+  element.innerHTML = `<div></div>
+    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. Faint: left out by the filter. Broken lines: uniform attention. Distances count CLS and registers as 0, or leave them out (over patches alone). <span class="left"></span> <span class="staged"></span></p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
+  const body = element.querySelector('tbody'),
+    drawDots = createDots(page, element.firstElementChild, 'the table below has the numbers')
+
+  element.querySelector('thead tr').append(
+    ...[{ name: '', text: 'layer' }, ...fields].map(({ name, text }) => {
+      const cell = Object.assign(document.createElement('th'), { scope: 'col' })
+      const button = cell.appendChild(
+        Object.assign(document.createElement('button'), { type: 'button', textContent: text })
+      )
+      button.addEventListener('click', () => {
+        const { sort, descending } = store.get()
+        store.set({ sort: name, descending: sort === name && name !== '' && !descending })
+      })
+      cell.dataset.name = name
+      return cell
+    })
+  )
+
+  function line(entry, state) {
+    const row = document.createElement('tr'),
+      name = Object.assign(document.createElement('td'))
+    const button = name.appendChild(
+      Object.assign(document.createElement('button'), {
+        type: 'button',
+        textContent: `${entry.layer}, head ${entry.head}`
+      })
+    )
+    button.addEventListener('click', () => store.set({ layer: entry.layer, head: entry.head }))
+    row.append(
+      name,
+      ...fields.map(({ name, digits }) =>
+        Object.assign(document.createElement('td'), {
+          textContent: numberOf(entry, name).toFixed(digits)
+        })
+      )
+    )
+    row.classList.toggle('chosen', entry.layer === state.layer && entry.head === state.head)
+    return row
+  }
+
+  function draw() {
+    if (!page.statistics) return
+    const state = store.get()
+    drawDots()
+    body.replaceChildren(...findHeads(page.statistics, state).map((entry) => line(entry, state)))
+    for (const cell of element.querySelectorAll('thead th'))
+      if (cell.dataset.name === state.sort)
+        cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
+      else cell.removeAttribute('aria-sort')
+    element.querySelector('.staged').textContent =
+      state.score === 'softmax'
+        ? ''
+        : 'Numbers of heads are of the weights after the softmax; the stage chosen below the picture changes the picture alone.'
+    element.querySelector('.left').textContent = state.filter
+      ? `The table leaves out what the heads’ filter does: ${state.filter}.`
+      : ''
+  }
+  return {
+    keys: ['measured', 'score', 'layer', 'head', 'coloured', 'sort', 'descending', 'filter'],
+    draw
+  }
+}

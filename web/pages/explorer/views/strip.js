@@ -1,0 +1,137 @@
+/* All tokens of the row below the picture, on its scale: CLS and registers, which have no place in
+ * it, as cells with their shares, then the patches in reading order as a thin strip. A patch under
+ * the pointer is ringed in the picture and named; a press makes it the query. The strip says
+ * nothing that the patches' grid does not: it is hidden from screen readers. */
+import { toggleCls } from '../controls/controls.js'
+import { createGrid } from '../controls/button_grid.js'
+import { percent, times, tokenName } from '../../plot/caption.js'
+import { largestOf } from '../../plot/raster.js'
+import { strip } from '../../plot/strip.js'
+import { put } from './canvas.js'
+
+const element = (id) => document.getElementById(id)
+
+/* Black or white, whichever has more contrast with a colour (WCAG relative luminance, the threshold
+ * where both have the same). */
+const inkOn = (rgb) =>
+  [0.2126, 0.7152, 0.0722].reduce((sum, share, i) => sum + share * (rgb[i] / 255) ** 2.2, 0) > 0.179
+    ? '#000'
+    : '#fff'
+
+export function createStrip(page) {
+  const { store, engine } = page,
+    line = element('line'),
+    said = element('token-said'),
+    canvas = line.querySelector('canvas'),
+    mark = line.querySelector('i')
+  const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
+  let beyond = '' // the bar ends at the largest patch
+  let width = 0 // of the line, in the screen's pixels; asked for while drawing it would have the page laid out a second time
+  new ResizeObserver(([{ contentRect }]) => {
+    width = Math.round(contentRect.width * devicePixelRatio)
+    if (page.drawn) drawLine()
+  }).observe(line)
+  const number = (token) =>
+    page.drawn.scores ? page.drawn.scores[token].toFixed(2) : percent(page.drawn.row[token])
+  const grid = createGrid(element('prefix'), {
+    name: (_, token) =>
+      `${name(token)}, ${number(token)}, ${times(page.drawn.row[token], engine.shape.tokens).replace('×', 'times')}`,
+    onPick: (_, token) => {
+      look(token)
+      if (token === 0 && store.get().query !== 'cls') toggleCls(page)
+    },
+    onHover: (_, token) => look(token ?? null)
+  })
+
+  /* token: what the pointer is on, or null. */
+  function look(token) {
+    const { prefixTokens, columns, tokens } = engine.shape,
+      patch = token === null ? -1 : token - prefixTokens
+    for (const old of element('marks').querySelectorAll('.ring')) old.remove()
+    if (patch >= 0)
+      element('marks').insertAdjacentHTML(
+        'beforeend',
+        ['under', 'over']
+          .map(
+            (side) =>
+              `<path class="ring ${side}" d="M${patch % columns} ${Math.floor(patch / columns)}h1v1h-1z"/>`
+          )
+          .join('')
+      )
+    said.textContent =
+      token === null
+        ? `all ${tokens} tokens above${beyond}`
+        : `${name(token)}: ${number(token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
+  }
+
+  page.look = look
+
+  const at = ({ clientX }) => {
+    const { left, width } = line.getBoundingClientRect(),
+      { tokens, prefixTokens } = engine.shape,
+      patches = tokens - prefixTokens
+    return (
+      prefixTokens +
+      Math.min(patches - 1, Math.max(0, Math.floor(((clientX - left) / width) * patches)))
+    )
+  }
+  line.addEventListener('pointermove', (event) => {
+    if (page.drawn) look(at(event))
+  })
+  line.addEventListener('pointerdown', ({ pointerId }) => line.setPointerCapture(pointerId))
+  line.addEventListener('pointerup', (event) => {
+    const { prefixTokens, columns } = engine.shape,
+      patch = at(event) - prefixTokens
+    if (event.button === 0 && page.drawn)
+      store.set({ query: [Math.floor(patch / columns), patch % columns], hover: null })
+  })
+  for (const type of ['pointerleave', 'pointercancel'])
+    line.addEventListener(type, () => {
+      if (page.drawn) look(null)
+    })
+
+  function drawPrefix(row, { scale, table, own }) {
+    const { prefixTokens } = engine.shape
+    element('prefix').hidden = prefixTokens === 0
+    const over = Array.from({ length: prefixTokens }, (_, token) => token).filter(
+      (token) => Math.abs(scale.position(row[token], own) - 0.5) > 0.5001
+    )
+    beyond = over.length ? `; ${over.map(name).join(', ')} beyond the bar` : ''
+    grid.resize(1, prefixTokens)
+    for (const [token, cell] of element('prefix').querySelectorAll('button').entries()) {
+      const t = scale.position(row[token], own),
+        place = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255),
+        rgb = table.slice(place, place + 3)
+      cell.textContent =
+        token === 0
+          ? `CLS ${number(token)}`
+          : prefixTokens === 2
+            ? `r1 ${number(token)}`
+            : `r${token}` // where there are more, `said` has their shares
+      cell.style.background = `rgb(${rgb.join()})`
+      cell.style.color = inkOn(rgb)
+    }
+  }
+
+  function drawLine() {
+    const { row, scores, scale, table } = page.drawn,
+      weights = (scores ?? row).subarray(engine.shape.prefixTokens)
+    put(canvas, strip({ weights, width: width || weights.length, scale, table }))
+  }
+
+  /** row: the weights or scores of all tokens, as page.drawn has them. */
+  return function draw(row, { scale, table, query }) {
+    const { prefixTokens, rows, columns } = engine.shape,
+      patches = row.subarray(prefixTokens)
+    drawPrefix(row, { scale, table, own: largestOf(patches) })
+    drawLine()
+    line.style.setProperty('--rows', rows)
+    mark.hidden = query === 'cls'
+    if (query !== 'cls')
+      mark.style.left = `${((query[0] * columns + query[1] + 0.5) / patches.length) * 100}%`
+    look(null)
+    if (store.get().hover) return
+    grid.select(query === 'cls' ? 0 : null, 0)
+    grid.relabel()
+  }
+}

@@ -1,0 +1,87 @@
+/* What the tokens have become after a layer: how alike each patch is to the query (cosine of their
+ * states), and how long each state is: a few very long ones are the artefacts that registers were
+ * made for (Darcet et al. 2024). Beside them how alike the places are to the model before it has
+ * seen anything: the cosine of position embeddings (Dosovitskiy et al. 2021, figure 7). */
+import { likeness } from '../model/token_similarity.js'
+import { tokenName } from '../../plot/caption.js'
+import { divergingTable } from '../../plot/diverging.js'
+import { heat } from '../../plot/heat.js'
+import { largestOf } from '../../plot/raster.js'
+import { plainScale, signedScale } from '../../plot/scale.js'
+import { drawSmallBar, smallBar } from './bar.js'
+import { put } from './canvas.js'
+
+const diverging = divergingTable(),
+  cosines = signedScale('cosine', 1)
+const names = ['Likeness to the query', 'Length of the state', 'Likeness of positions']
+
+export function tokensView(page, element) {
+  const { store, engine } = page
+  element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
+  const figures = element.querySelectorAll('figure'),
+    [ofStates, ofPositions] = element.querySelectorAll('.hint')
+
+  function show(index, words, numbers, scale, colours) {
+    const { rows, columns, prefixTokens } = engine.shape
+    figures[index].hidden = !numbers
+    if (!numbers) return
+    figures[index].querySelector('span').textContent = words
+    drawSmallBar(figures[index], scale, colours)
+    put(
+      figures[index].querySelector('canvas'),
+      heat({
+        weights: Float32Array.from(numbers.slice(prefixTokens)),
+        rows,
+        columns,
+        scale,
+        table: colours
+      })
+    )
+  }
+
+  const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
+
+  /* The patch, other than the query, that is most like it. */
+  function nearest(alike, token) {
+    const others = alike.map((value, i) =>
+        i === token || i < engine.shape.prefixTokens || Number.isNaN(value) ? -2 : value
+      ),
+      best = others.indexOf(Math.max(...others))
+    return `most like ${name(best)}, cosine ${others[best].toFixed(3)}`
+  }
+
+  function wordsOfStates({ states, lengths, size }, layer, token) {
+    if (!states) return 'States are kept for models that are small enough; saved maps have none.'
+    const { prefixTokens, tokens } = engine.shape,
+      patches = lengths.slice(prefixTokens),
+      at = patches.indexOf(largestOf(patches)) + prefixTokens
+    return `After layer ${layer}: ${name(token)} is ${nearest(states, token)}. The longest state of a patch is that of ${name(at)}; ${tokens} tokens have ${size} numbers each.`
+  }
+
+  function wordsOfPositions({ positions }, token) {
+    if (!positions)
+      return engine.saved
+        ? 'Saved maps have no position embeddings.'
+        : 'This model has no position embeddings for just this grid of patches.'
+    return Number.isNaN(positions[token])
+      ? `${name(token)} has no position embedding.`
+      : `By position alone ${name(token)} is ${nearest(positions, token)}, in every picture and before the first layer.`
+  }
+
+  async function draw(latest) {
+    const { layer, query, hover, colours } = store.get(),
+      token = engine.token(hover ?? query),
+      found = await likeness(page, layer, token),
+      table = await engine.colours(colours)
+    if (!latest()) return
+    const { states, lengths, positions } = found,
+      longest = lengths && largestOf(lengths.slice(engine.shape.prefixTokens))
+    show(0, 'cosine', states, cosines, diverging)
+    show(1, 'of a token’s numbers', lengths, plainScale('length', longest), table)
+    show(2, 'cosine', positions, cosines, diverging)
+    element.querySelector('.pair').hidden = !states && !positions
+    ofStates.textContent = wordsOfStates(found, layer, token)
+    ofPositions.textContent = wordsOfPositions(found, token)
+  }
+  return { keys: ['drawn'], draw }
+}

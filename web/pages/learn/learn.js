@@ -1,0 +1,447 @@
+/* Attention in numbered steps: every number can be changed, every result explains itself. */
+import { sayAgreement, showAgreement } from '../shared/runtime_agreement.js'
+import { formulas } from './formulas.js'
+import { connectHeads, takeTokens } from './heads_lesson.js'
+import { numbersFrom, numbersText } from './learn_link.js'
+import { connectRealHead } from './real_head.js'
+import { connectTheme } from '../shared/page_settings.js'
+import { showTable } from '../shared/matrix_table.js'
+import {
+  asCase,
+  attend,
+  entmaxDistance,
+  normalise,
+  normKinds,
+  scoreKinds,
+  scoreParts
+} from '../shared/small_attention.js'
+
+const element = (id) => document.getElementById(id)
+const pen = [
+  [1, 0.5, 0, 0],
+  [0.5, 1, 0, 0.5],
+  [0, 0, 1, 0.5],
+  [0, 0.5, 0.5, 1]
+]
+const presets = {
+  pen: {
+    name: 'I have a pen: Q = K = V',
+    words: ['I', 'have', 'a', 'pen'],
+    query: pen,
+    key: pen,
+    value: pen,
+    score: 'scaled'
+  },
+  steps: {
+    name: 'Three inputs, scores 2 4 4',
+    words: ['1', '2', '3'],
+    score: 'dot',
+    query: [
+      [1, 0, 2],
+      [2, 2, 2],
+      [2, 1, 3]
+    ],
+    key: [
+      [0, 1, 1],
+      [4, 4, 0],
+      [2, 3, 1]
+    ],
+    value: [
+      [1, 2, 3],
+      [2, 8, 0],
+      [2, 6, 3]
+    ]
+  },
+  find: {
+    name: 'Find one vector among three',
+    words: ['a', 'b', 'c'],
+    query: [[1, -2, 3, -4]],
+    key: [
+      [1, -2, 3, -4],
+      [-8, 7, 6, -5],
+      [10, 9, 12, 11]
+    ],
+    value: [
+      [1, -2, 3, -4],
+      [-8, 7, 6, -5],
+      [10, 9, 12, 11]
+    ],
+    score: 'scaled'
+  }
+}
+
+let given = null,
+  own = null,
+  looked = null,
+  timer
+const seen = new Set() // cells whose results are shown while results are hidden
+
+function take(
+  name,
+  {
+    score,
+    norm = 'softmax',
+    temperature = 1,
+    causal = false,
+    padding = false,
+    hide = false,
+    numbers = null
+  } = {}
+) {
+  const { words, score: own } = presets[name],
+    { query, key, value } = numbers ?? presets[name],
+    copy = (rows) => rows.map((row) => [...row])
+  given = {
+    query: copy(query),
+    key: copy(key),
+    value: copy(value),
+    words: key.map((_, i) => words[i] ?? `t${i + 1}`)
+  }
+  element('preset').value = name
+  element('score').value = score ?? own
+  element('temperature').value = temperature
+  element('norm').value = norm
+  element('causal').checked = causal
+  element('padding').checked = padding
+  element('hide').checked = hide
+  renew()
+}
+
+/* After other tokens or columns: tables are made anew. */
+function renew() {
+  seen.clear()
+  looked = null
+  element('tokens').value = given.words.length
+  element('columns').value = given.key[0].length
+  own = scoreParts(given.key[0].length)
+  for (const id of [
+    'query',
+    'key',
+    'value',
+    'scores',
+    'own',
+    'masked',
+    'weights',
+    'rules',
+    'output'
+  ])
+    element(id).replaceChildren()
+  draw()
+  takeTokens(given.key, given.words)
+}
+
+/* What is new has numbers of its own, the same at every visit. */
+function resize() {
+  const within = (id) =>
+      Math.min(
+        Number(element(id).max),
+        Math.max(Number(element(id).min), Math.round(element(id).valueAsNumber) || 0)
+      ),
+    tokens = within('tokens'),
+    columns = within('columns')
+  const alone = given.query.length !== given.words.length,
+    fresh = (i, d) => Math.round(4 * Math.sin(3 * i + 2 * d + 1)) / 2
+  const cut = (rows, count) =>
+    Array.from({ length: count }, (_, i) =>
+      Array.from({ length: columns }, (_, d) => rows[i]?.[d] ?? fresh(i, d))
+    )
+  given = {
+    query: cut(given.query, alone ? 1 : tokens),
+    key: cut(given.key, tokens),
+    value: cut(given.value, tokens),
+    words: Array.from({ length: tokens }, (_, i) => given.words[i] ?? `t${i + 1}`)
+  }
+  renew()
+}
+
+/* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&p=1&h=1 (causal, padding, results
+ * hidden), and &m= with the numbers where they are not the example's and fit into 198
+ * characters. */
+const linkOf = () => {
+  const parts = {
+    x: element('preset').value,
+    s: element('score').value,
+    n: element('norm').value,
+    t: element('temperature').value,
+    c: element('causal').checked ? '1' : '',
+    p: element('padding').checked ? '1' : '',
+    h: element('hide').checked ? '1' : ''
+  }
+  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', p: '', h: '' }
+  const link = Object.entries(parts)
+      .filter(([key, value]) => value !== usual[key])
+      .map(([key, value]) => `${key}=${value}`),
+    numbers = numbersText(given)
+  const all = (numbers === numbersText(presets[parts.x]) ? link : [...link, `m=${numbers}`]).join(
+      '&'
+    ),
+    fits = all.length <= 198
+  return { link: fits ? all : link.join('&'), fits }
+}
+
+function takeLink() {
+  const link = new URLSearchParams(location.hash.slice(1)),
+    oneOf = (options, key) =>
+      Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : undefined
+  const temperature = Number(link.get('t'))
+  take(oneOf(presets, 'x') ?? 'pen', {
+    score: oneOf(scoreKinds, 's'),
+    norm: oneOf(normKinds, 'n'),
+    temperature: temperature >= 0.1 && temperature <= 4 ? temperature : 1,
+    causal: link.get('c') === '1',
+    padding: link.get('p') === '1',
+    hide: link.get('h') === '1',
+    numbers: numbersFrom(link.get('m') ?? '')
+  })
+}
+
+function keepLink() {
+  const { link, fits } = linkOf()
+  element('link-said').textContent =
+    `The choices of steps 1 to 4${fits ? ' and the numbers of Q, K and V' : ''} are in this page’s address, so a link shows them to others.${fits ? '' : ' These numbers are too many for it.'}`
+  if (link !== location.hash.slice(1))
+    history.replaceState(null, '', link ? `#${link}` : location.pathname + location.search)
+}
+
+function settings() {
+  const causal = element('causal').checked,
+    real = given.key.length - (element('padding').checked ? 1 : 0)
+  const mask =
+    causal || real < given.key.length
+      ? given.query.map((_, i) => given.key.map((_, j) => j < real && (!causal || j <= i)))
+      : null
+  return {
+    ...given,
+    own,
+    score: element('score').value,
+    norm: element('norm').value,
+    temperature: Number(element('temperature').value),
+    mask,
+    may: (i, j) => !mask || mask[i][j]
+  }
+}
+
+/* The cells of the step before that the looked-at one is made from. */
+function feeds(table) {
+  if (!looked) return null
+  const [of, i, j] = looked
+  if (of === 'scores') return { query: (r) => r === i, key: (r) => r === j }[table]
+  if (of === 'masked') return { scores: (r, c) => r === i && c === j }[table]
+  if (of === 'weights') return { masked: (r) => r === i }[table]
+  return { weights: (r) => r === i, value: (_, c) => c === j }[table]
+}
+
+const most = (rows) => Math.max(1e-9, ...rows.flat().filter(Number.isFinite).map(Math.abs))
+const sums = (rows) => ({
+  sum: rows.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)),
+  'above 0': rows.map((row) => row.filter((weight) => weight > 0).length)
+})
+
+function drawGiven({ words }, asked) {
+  const edit = (name) => (i, j, value) => {
+    given[name][i][j] = value
+    draw()
+  }
+  for (const [name, caption, rows] of [
+    ['query', 'Q, queries', asked],
+    ['key', 'K, keys', words],
+    ['value', 'V, values', words]
+  ])
+    showTable(element(name), {
+      caption,
+      values: given[name],
+      rows,
+      columns: numbersOf(given[name]),
+      digits: 2,
+      largest: most(given[name]),
+      onEdit: edit(name),
+      chosen: feeds(name)
+    })
+}
+
+const numbersOf = (rows) => rows[0].map((_, d) => `${d + 1}`)
+
+/* What the score has of its own: a matrix, a vector, or two numbers. */
+const ownTables = {
+  general: () => [
+    'W',
+    own.w,
+    own.w.map((_, i) => `${i + 1}`),
+    numbersOf(own.w),
+    (i, j, value) => {
+      own.w[i][j] = value
+    }
+  ],
+  additive: () => [
+    'v',
+    [own.v],
+    ['v'],
+    numbersOf([own.v]),
+    (_, j, value) => {
+      own.v[j] = value
+    }
+  ],
+  concat: () => [
+    'Weight and scale',
+    [[own.c, own.s]],
+    [' '],
+    ['c', 's'],
+    (_, j, value) => {
+      own[j ? 's' : 'c'] = value
+    }
+  ]
+}
+const scoreSaid = {
+  scaled: 'Dividing by √D keeps scores from growing with the length of the vectors.',
+  dot: 'Without the division by √D long vectors have large scores, and softmax sees nothing but the largest.',
+  general:
+    'A matrix W, which a model learns, says which numbers of the key answer which of the query. It can be changed.',
+  additive:
+    'Sums go through tanh, which keeps them between −1 and 1; the learned v weighs them. It can be changed.',
+  concat:
+    'Keras’s Attention with score_mode "concat": two learned numbers, concat_score_weight c and scale s.'
+}
+
+function drawOwn() {
+  const host = element('own'),
+    name = element('score').value
+  element('score-said').textContent = scoreSaid[name]
+  host.hidden = !ownTables[name]
+  if (host.hidden) return
+  const [caption, values, rows, columns, set] = ownTables[name]()
+  showTable(host, {
+    caption,
+    values,
+    rows,
+    columns,
+    digits: 2,
+    largest: most(values),
+    onEdit: (...change) => {
+      set(...change)
+      draw()
+    },
+    chosen: looked?.[0] === 'scores' ? () => true : null
+  })
+}
+
+function draw() {
+  const set = settings(),
+    result = attend(set),
+    { words } = set,
+    asked = set.query.length === words.length ? words : ['query']
+  const hide = element('hide').checked,
+    results = (name) => ({
+      onLook: look(name),
+      chosen: feeds(name),
+      hidden: hide ? (i, j) => !seen.has(`${name} ${i} ${j}`) : null
+    })
+  drawGiven(set, asked)
+  drawOwn()
+  showTable(element('scores'), {
+    caption: 'Scores',
+    values: result.scores,
+    rows: asked,
+    columns: words,
+    largest: most(result.scores),
+    ...results('scores')
+  })
+  showTable(element('masked'), {
+    caption: 'Scores after temperature and mask',
+    values: result.tempered,
+    rows: asked,
+    columns: words,
+    largest: most(result.tempered),
+    ...results('masked')
+  })
+  showTable(element('weights'), {
+    caption: 'Weights',
+    values: result.weights,
+    rows: asked,
+    columns: words,
+    after: hide ? null : sums(result.weights),
+    ...results('weights')
+  })
+  showTable(element('output'), {
+    caption: 'Output',
+    values: result.output,
+    rows: asked,
+    columns: numbersOf(result.output),
+    largest: most(result.output),
+    ...results('output')
+  })
+  element('temperature-said').textContent = set.temperature
+  element('hide-said').hidden = !hide
+  showRules(result.tempered, asked, words)
+  for (const name of ['scores', 'masked', 'weights', 'output'])
+    element(`${name}-formula`).innerHTML =
+      looked?.[0] === name ? formulas[name](looked[1], looked[2], set, result) : ''
+  clearTimeout(timer)
+  timer = setTimeout(() => {
+    keepLink()
+    agree(set, result)
+  }, 150)
+}
+
+const look = (name) => (i, j, type) => {
+  if (element('hide').checked && type !== 'click') return
+  looked = [name, i, j]
+  seen.add(looked.join(' '))
+  draw()
+}
+
+/* One row of scores by every rule: the row of the looked-at cell, or the first. */
+function showRules(tempered, asked, words) {
+  const row = looked?.[1] ?? 0,
+    host = element('rules')
+  element('rules-said').hidden = host.hidden = element('hide').checked
+  const values = Object.keys(normKinds).map((norm) => normalise(tempered[row], norm))
+  showTable(host, {
+    caption: `Row of “${asked[row]}”`,
+    values,
+    rows: Object.values(normKinds),
+    columns: words,
+    after: sums(values)
+  })
+  host.querySelector('caption').textContent = `Row of “${asked[row]}”`
+}
+
+function agree(set, result) {
+  if (set.norm !== 'entmax') return showAgreement(element('agreement'), asCase(set, result))
+  const apart = entmaxDistance(result.tempered)
+  sayAgreement(
+    element('agreement'),
+    `heed’s runtime has no entmax: these weights are this page’s own. Halving an interval until the weights sum to 1 gives the same to ${apart < 1e-6 ? '1e-6' : apart.toExponential(1)}.`,
+    apart < 1e-6
+  )
+}
+
+const fill = (id, options) =>
+  element(id).replaceChildren(
+    ...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key))
+  )
+fill('preset', presets)
+fill('score', scoreKinds)
+fill('norm', normKinds)
+connectTheme(element('theme'))
+connectHeads()
+connectRealHead()
+element('run-sort').addEventListener('click', async () => {
+  element('run-sort').disabled = true
+  await (await import('./sorting_lesson.js')).startSorting()
+  element('run-sort').disabled = false
+})
+element('preset').addEventListener('change', ({ target }) => {
+  take(target.value)
+  keepLink()
+})
+for (const id of ['score', 'norm', 'temperature', 'causal', 'padding', 'hide'])
+  element(id).addEventListener('input', () => {
+    seen.clear()
+    looked = null
+    draw()
+    keepLink()
+  })
+for (const id of ['tokens', 'columns']) element(id).addEventListener('change', resize)
+addEventListener('hashchange', takeLink)
+takeLink()
+document.documentElement.dataset.ready = 'true'

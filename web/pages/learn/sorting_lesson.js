@@ -1,0 +1,200 @@
+/* A trained model that sorts six letters: what it writes, the attention of each head, and how a
+ * cell of it came about. Fetched and run when asked for; its numbers are the runtime's, and are
+ * compared with double precision. */
+import { sayAgreement } from '../shared/runtime_agreement.js'
+import { formulas } from './formulas.js'
+import { createRuntime } from '../heed/index.js'
+import { apart, codesOf, given, heads, lettersOf, readSorter, reference, write } from './sorter.js'
+import { showTable } from '../shared/matrix_table.js'
+
+const element = (id) => document.getElementById(id),
+  made = (tag, properties) => Object.assign(document.createElement(tag), properties)
+const wanted = /^[A-Z]{6}$/
+let open = null,
+  shown = null,
+  chosen = null,
+  row = given - 1,
+  looked = null,
+  turn = 0
+
+async function load() {
+  const [runtime, response] = await Promise.all([
+    createRuntime({ threads: 1 }),
+    fetch('learn/sorting/model.safetensors')
+  ])
+  if (!response.ok)
+    throw new Error(
+      `learn/sorting/model.safetensors: the server does not have it (found ${response.status})`
+    )
+  return { runtime, sorter: await readSorter(await response.blob()) }
+}
+
+const weightOf = ([layer, head], i, j) =>
+  shown.weights[layer].data[(head * shown.tokens.length + i) * shown.tokens.length + j]
+const rowsOf = (which) =>
+  shown.tokens.map((_, i) => shown.tokens.map((_, j) => weightOf(which, i, j)))
+const eachHead = () =>
+  shown.weights.flatMap((_, layer) => Array.from({ length: heads }, (_, head) => [layer, head]))
+
+/* Where a letter is written: how much of a head's attention goes to the given places that hold this
+ * very letter, on average. */
+function found(which) {
+  const shares = shown.answer.map((letter, k) =>
+    shown.tokens
+      .slice(0, given)
+      .reduce((sum, code, j) => sum + (code === letter ? weightOf(which, given - 1 + k, j) : 0), 0)
+  )
+  return shares.reduce((a, b) => a + b) / given
+}
+
+function drawSmall(canvas, rows) {
+  const count = rows.length,
+    context = Object.assign(canvas, { width: count, height: count }).getContext('2d')
+  rows.forEach((line, i) =>
+    line.forEach((weight, j) => {
+      context.fillStyle = `rgb(28 79 156 / ${weight})`
+      context.fillRect(j, i, 1, 1)
+    })
+  )
+}
+
+function showHeads() {
+  const host = element('sort-heads')
+  for (const [n, which] of eachHead().entries()) {
+    const button = host.children[n] ?? host.appendChild(made('button', { type: 'button' }))
+    if (!button.firstChild) {
+      button.append(
+        made('canvas', {}),
+        made('span', { textContent: `Layer ${which[0]}, head ${which[1]}` }),
+        made('small', {})
+      )
+      button.addEventListener('click', () => {
+        chosen = which
+        looked = null
+        draw()
+      })
+    }
+    drawSmall(button.children[0], rowsOf(which))
+    button.children[2].textContent = `finds it: ${Math.round(100 * found(which))} %`
+    button.setAttribute('aria-pressed', chosen.join() === which.join())
+  }
+}
+
+function showAnswer() {
+  const { answer } = shown,
+    host = element('sort-answer')
+  answer.forEach((letter, k) => {
+    const button = host.children[k] ?? host.appendChild(made('button', { type: 'button' }))
+    button.onclick = () => {
+      row = given - 1 + k
+      looked = null
+      draw()
+    }
+    button.textContent = lettersOf([letter])
+    button.setAttribute('aria-label', `Letter ${k + 1} of the answer: ${lettersOf([letter])}`)
+    button.setAttribute('aria-pressed', row === given - 1 + k)
+  })
+  const right = lettersOf(answer) === [...lettersOf(shown.tokens.slice(0, given))].sort().join('')
+  element('sort-right').textContent = right ? 'in order' : 'not in order: the model is wrong here'
+}
+
+/* The likeliest letters after the row's token. */
+function showNext() {
+  const count = shown.logits.shape.at(-1),
+    logits = [...shown.logits.data.subarray(row * count, (row + 1) * count)],
+    powers = logits.map((logit) => Math.exp(logit - Math.max(...logits)))
+  const sum = powers.reduce((a, b) => a + b),
+    best = powers
+      .map((power, code) => [power / sum, code])
+      .sort(([a], [b]) => b - a)
+      .slice(0, 3)
+  const before = row < given - 1 ? 'Before the sixth letter nothing is read from a row. ' : ''
+  element('sort-next').textContent =
+    `${before}Row ${row + 1}, ${lettersOf([shown.tokens[row]])}: ${best.map(([share, code]) => `${lettersOf([code])} ${(100 * share).toFixed(1)} %`).join(', ')}.`
+}
+
+function draw() {
+  const { tokens } = shown,
+    names = tokens.map((code, i) => `${i + 1} ${lettersOf([code])}`),
+    [layer, head] = chosen,
+    exact = shown.exact.heads[layer][head]
+  showHeads()
+  showAnswer()
+  showNext()
+  const look = (i, j) => {
+    row = i
+    looked = [i, j]
+    draw()
+  }
+  const caption = `Layer ${layer}, head ${head}: percent of each row’s attention`
+  showTable(element('sort-map'), {
+    caption,
+    values: rowsOf(chosen).map((line, i) => line.map((weight, j) => (j > i ? null : 100 * weight))),
+    rows: names,
+    columns: names,
+    digits: 0,
+    largest: 100,
+    onLook: look,
+    chosen: (i, j) => i === row && j <= i
+  })
+  const [i, j] = looked ?? [row, rowsOf(chosen)[row].indexOf(Math.max(...rowsOf(chosen)[row]))]
+  element('sort-formula').innerHTML = formulas.trained(i, j, {
+    ...exact,
+    weight: weightOf(chosen, i, j),
+    layer,
+    head,
+    from: names[i],
+    to: names[j]
+  })
+  element('sorting').dataset.shown = `${lettersOf(shown.answer)} ${layer}.${head}`
+}
+
+async function run() {
+  const text = element('sort-letters').value.toUpperCase(),
+    mine = ++turn
+  element('sort-letters').setAttribute('aria-invalid', !wanted.test(text))
+  if (!wanted.test(text))
+    return sayAgreement(element('sort-said'), 'Six letters from A to Z, please.', false)
+  const { runtime, sorter } = await open,
+    codes = codesOf(text),
+    before = performance.now(),
+    written = await write(runtime, sorter, codes),
+    milliseconds = performance.now() - before
+  if (mine !== turn) return
+  shown = { ...written, exact: reference(sorter, written.tokens) }
+  chosen ??= eachHead().sort((a, b) => found(b) - found(a))[0]
+  looked = null
+  draw()
+  const difference = apart(shown, shown.exact),
+    count = shown.weights.reduce((sum, { data }) => sum + data.length, 0)
+  sayAgreement(
+    element('sort-said'),
+    `The runtime wrote six letters in ${milliseconds.toFixed(0)} ms. Its ${count} weights and the same in double precision ${difference < 1e-6 ? 'agree to 1e-6' : `differ by ${difference.toExponential(1)}`}.`,
+    difference < 1e-6
+  )
+}
+
+const letters = () =>
+  Array.from({ length: given }, () =>
+    String.fromCharCode(65 + Math.floor(26 * Math.random()))
+  ).join('')
+
+/** Fetches the sorter and shows it; the button that asked goes away. */
+export async function startSorting() {
+  try {
+    open ??= load()
+    await open
+    await run()
+    element('sort-result').hidden = element('sort-maps').hidden = false
+    element('run-sort').hidden = true
+  } catch (error) {
+    open = null
+    sayAgreement(element('sort-said'), error.message, false)
+    return
+  }
+  element('sort-letters').addEventListener('input', run)
+  element('sort-other').addEventListener('click', () => {
+    element('sort-letters').value = letters()
+    run()
+  })
+}

@@ -1,0 +1,98 @@
+/* A mask used on a picture: the demo model's answer for it as it is and with the patches hidden
+ * that no query of the mask sees. Fetched and run when asked for. */
+import { demoModel } from '../heed/demo.js'
+import { createRuntime } from '../heed/index.js'
+import { softmax } from '../shared/small_attention.js'
+
+const element = (id) => document.getElementById(id),
+  shown = 3
+let open = null,
+  last = null,
+  busy = Promise.resolve()
+
+async function load() {
+  const runtime = await createRuntime({ threads: 1 }),
+    model = await runtime.loadModel(demoModel),
+    session = model.createSession({ taps: 'none', intervene: {} })
+  return { runtime, session, labels: model.info.labels, shape: await session.ready }
+}
+
+/* Class shares with these patches hidden from every head. */
+async function sharesWithout({ session, shape: { tokens, prefixTokens } }, image, hidden) {
+  const seen = new Uint8Array(tokens).fill(1)
+  for (const patch of hidden) seen[prefixTokens + patch] = 0
+  await session.write('token_mask', seen)
+  return softmax([...(await session.run(image)).logits])
+}
+
+function drawPicture(canvas, { data, width, height }, hidden, columns) {
+  const context = Object.assign(canvas, { width, height }).getContext('2d'),
+    side = width / columns
+  context.putImageData(new ImageData(data, width, height), 0, 0)
+  for (const patch of hidden) {
+    const x = (patch % columns) * side,
+      y = Math.floor(patch / columns) * side
+    context.fillStyle = '#808080'
+    context.fillRect(x, y, side, side)
+    context.fillStyle = '#606060'
+    context.fillRect(x, y, side / 2, side / 2)
+    context.fillRect(x + side / 2, y + side / 2, side / 2, side / 2)
+  }
+  canvas.setAttribute(
+    'aria-label',
+    hidden.length ? `The scene with ${hidden.length} patches hidden` : 'The scene as it is'
+  )
+}
+
+function line(texts) {
+  const row = document.createElement('tr')
+  row.append(
+    ...texts.map((textContent) => Object.assign(document.createElement('td'), { textContent }))
+  )
+  return row
+}
+
+const percent = (share) => `${(100 * share).toFixed(1)} %`
+
+function say(labels, before, after) {
+  const best = (shares) => shares.indexOf(Math.max(...shares)),
+    [was, is] = [best(before), best(after)]
+  const order = before
+    .map((_, i) => i)
+    .sort((a, b) => Math.max(before[b], after[b]) - Math.max(before[a], after[a]))
+    .slice(0, shown)
+  element('picture-rows').replaceChildren(
+    ...order.map((i) => line([labels[i], percent(before[i]), percent(after[i])]))
+  )
+  element('picture-answer').textContent =
+    was === is
+      ? `The answer stays “${labels[was]}”: ${percent(before[was])} as it is, ${percent(after[was])} with the mask.`
+      : `The answer changes from “${labels[was]}” (${percent(before[was])}) to “${labels[is]}” (${percent(after[is])}).`
+}
+
+async function show() {
+  const { hidden, scene } = last,
+    found = await (open ??= load()),
+    { image } = await found.runtime.scene(scene),
+    { columns } = found.shape
+  const before = await sharesWithout(found, image, []),
+    after = await sharesWithout(found, image, hidden)
+  drawPicture(element('picture-whole'), image, [], columns)
+  drawPicture(element('picture-hidden'), image, hidden, columns)
+  say(found.labels, before, after)
+  element('picture-result').hidden = false
+  element('picture-result').dataset.shown = `${scene} ${hidden.length}`
+}
+
+/** hidden: numbers of patches in raster order. Runs take turns; of several that wait the last alone
+ * runs. */
+export function showMasked(hidden, scene) {
+  const mine = (last = { hidden, scene })
+  busy = busy
+    .then(() => (mine === last ? show() : null))
+    .catch((error) => {
+      open = null
+      element('picture-answer').textContent = error.message
+    })
+  return busy
+}

@@ -1,0 +1,299 @@
+/* Masks: each factor, their AND, the weights that it leaves, and what a row without keys
+ * becomes. */
+import { showAgreement } from '../shared/runtime_agreement.js'
+import {
+  allOf,
+  emptyRows,
+  factorNames,
+  factors,
+  forms,
+  hiddenPatches,
+  layers,
+  weightsBy
+} from './mask_factors.js'
+import { fromLink, toLink } from './mask_link.js'
+import { connectTheme } from '../shared/page_settings.js'
+import { showTable } from '../shared/matrix_table.js'
+import { asCase, attend, softmax } from '../shared/small_attention.js'
+
+const element = (id) => document.getElementById(id)
+const value = (id) =>
+  Math.min(
+    Number(element(id).max),
+    Math.max(Number(element(id).min), Math.round(element(id).valueAsNumber) || 0)
+  )
+const names = (count, letter) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
+/* Vectors of an example, the same at every visit. */
+const vectors = (count, by) =>
+  Array.from({ length: count }, (_, i) =>
+    Array.from({ length: 4 }, (_, d) => Math.round(15 * Math.sin((i + 1) * (d + 2) * by)) / 10)
+  )
+/* Which tokens are real; those that are added are. */
+const real = { query: [], value: [], key: [] }
+let painted = null,
+  shape = '',
+  hidden = [],
+  running = false,
+  timer
+
+function setting() {
+  const queries = value('tq'),
+    keys = value('tk'),
+    grown = (name, count) =>
+      (real[name] = Array.from({ length: count }, (_, i) => real[name][i] ?? true))
+  if (shape !== `${queries} ${keys}`)
+    painted = Array.from({ length: queries }, () => Array(keys).fill(true))
+  shape = `${queries} ${keys}`
+  return {
+    layer: element('layer').value,
+    shared: element('shared').checked,
+    queries: grown('query', queries),
+    values: grown('value', keys),
+    keys: grown('key', keys),
+    causal: element('causal').checked,
+    window: element('window').checked ? [value('left'), value('right')] : null,
+    painted
+  }
+}
+
+/* A link's settings into the controls. */
+function takeLink() {
+  const { tq, tk, layer, shared, causal, window, form, padded, closed } = fromLink(
+    location.hash.slice(1)
+  )
+  for (const [id, given] of Object.entries({
+    tq,
+    tk,
+    layer,
+    form,
+    left: window?.[0] ?? 1,
+    right: window?.[1] ?? 0
+  }))
+    element(id).value = given
+  for (const [id, given] of Object.entries({ shared, causal, window: Boolean(window) }))
+    element(id).checked = given
+  for (const [name, count] of [
+    ['query', tq],
+    ['value', tk],
+    ['key', tk]
+  ])
+    real[name] = Array.from({ length: count }, (_, i) => !padded[name].includes(i))
+  painted = Array.from({ length: tq }, (_, i) =>
+    Array.from({ length: tk }, (_, j) => !closed.includes(i * tk + j))
+  )
+  shape = `${tq} ${tk}`
+  draw()
+}
+
+const barred = (flags) => flags.flatMap((open, i) => (open ? [] : [i]))
+
+function keepLink({ layer, shared, queries, values, keys, causal, window }) {
+  const link = toLink({
+    tq: queries.length,
+    tk: keys.length,
+    layer,
+    shared,
+    causal,
+    window,
+    form: element('form').value,
+    padded: { query: barred(queries), value: barred(values), key: barred(keys) },
+    closed: barred(painted.flat())
+  })
+  if (link !== location.hash.slice(1))
+    history.replaceState(null, '', link ? `#${link}` : location.pathname + location.search)
+}
+
+/* Rows of switches: which queries, values and keys are no padding. */
+function showReal({ layer, shared, queries, values, keys }) {
+  for (const [name, list, letter] of [
+    ['query', queries, 'q'],
+    ['value', values, 'k'],
+    ['key', keys, 'k']
+  ]) {
+    const host = element(`real-${name}`)
+    host.hidden = name === 'key' && (shared || layer === 'single')
+    showTable(host, {
+      caption: `Real tokens: ${{ query: 'queries', value: 'values', key: 'keys' }[name]}`,
+      values: [list],
+      rows: ['real'],
+      columns: names(list.length, letter),
+      onEdit: (_, j, open) => {
+        real[name][j] = open
+        draw()
+      }
+    })
+  }
+  element('real-value').querySelector('caption').textContent =
+    shared && layer === 'multi' ? 'Real tokens: values, which are the keys' : 'Real tokens: values'
+}
+
+function paint(i, j, open) {
+  painted[i][j] = open
+  draw()
+}
+
+function showFactors(parts, rows, columns, multi) {
+  for (const [name, caption] of Object.entries(factorNames)) {
+    const host =
+      element('factors').querySelector(`[data-name=${name}]`) ??
+      element('factors').appendChild(document.createElement('div'))
+    host.dataset.name = name
+    const part = name === 'painted' && multi ? painted : parts[name]
+    host.hidden = !part
+    if (part)
+      showTable(host, {
+        caption,
+        values: part,
+        rows,
+        columns,
+        onEdit: name === 'painted' ? paint : undefined
+      })
+  }
+  element('shared').disabled =
+    element('window').disabled =
+    element('left').disabled =
+    element('right').disabled =
+      !multi
+}
+
+/* What no query sees is hidden from the demo model too. Its picture has 14 x 14 patches. */
+function showPicture(mask) {
+  const runs = hiddenPatches(mask, 196),
+    link = element('on-picture')
+  hidden = runs.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  )
+  link.hidden = element('run-picture').disabled = hidden.length === 0 || hidden.length === 196
+  link.href = `./#v=intervene&z=${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')}`
+  element('on-picture-said').textContent =
+    hidden.length === 0
+      ? 'Every key is seen by some query: there is nothing to hide. Take away a real key, or close a whole column of “Painted”.'
+      : hidden.length === 196
+        ? 'No key is seen at all: open one.'
+        : `Keys that no query sees: ${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length}. That share of the picture’s patches, in raster order, is ${hidden.length} of 196. As key padding they are hidden from every head:`
+  if (running && hidden.length < 196) runPicture()
+}
+
+async function runPicture() {
+  running = true
+  await (await import('./masked_picture.js')).showMasked(hidden, value('scene'))
+}
+
+/* What the layer does with padded queries. */
+const sayLayer = ({ layer, queries, shared }) =>
+  layer === 'single'
+    ? `Keras’s Attention takes a query mask, a value mask and causal. The query mask hides no row: it sets the output of padded queries to zero${queries.includes(false) ? ', as above' : ''}.`
+    : `Keras’s MultiHeadAttention ANDs query, value and key mask, causal and the mask it is given${shared ? '; the key mask is left out while the keys are the values' : ''}. A padded query’s whole row is hidden.`
+
+function draw() {
+  const set = setting(),
+    parts = factors(set),
+    mask = allOf(parts, set.queries, set.keys),
+    rows = names(set.queries.length, 'q'),
+    columns = names(set.keys.length, 'k'),
+    form = element('form').value,
+    digits = columns.length > 8 ? 2 : 3
+  const given = {
+      query: vectors(rows.length, 0.7),
+      key: vectors(columns.length, 0.9),
+      value: vectors(columns.length, 1.1),
+      mask,
+      may: (i, j) => mask[i][j]
+    },
+    result = attend(given)
+  const weights = result.scores.map((row, i) => weightsBy(form, row, mask[i], softmax)),
+    zeroed = (i) => set.layer === 'single' && !set.queries[i]
+  const output = weights.map((row, i) =>
+    given.value[0].map((_, d) =>
+      zeroed(i) ? 0 : row.reduce((sum, weight, j) => sum + weight * given.value[j][d], 0)
+    )
+  )
+  showReal(set)
+  showFactors(parts, rows, columns, set.layer === 'multi')
+  showTable(element('joined'), { caption: 'All of them', values: mask, rows, columns })
+  const { bias } = forms[form]
+  element('bias').hidden = bias === null
+  if (bias !== null)
+    showTable(element('bias'), {
+      caption: 'Added to the scores',
+      values: mask.map((row) => row.map((open) => (open ? 0 : bias))),
+      rows,
+      columns,
+      digits: 0,
+      largest: Infinity
+    })
+  showTable(element('weights'), { caption: 'Weights', values: weights, rows, columns, digits })
+  showTable(element('output'), {
+    caption: 'Output',
+    values: output,
+    rows,
+    columns: names(4, ''),
+    largest: Math.max(1e-9, ...output.flat().filter(Number.isFinite).map(Math.abs))
+  })
+  element('layer-said').textContent = sayLayer(set)
+  const empty = Math.max(
+      0,
+      mask.findIndex((row) => !row.includes(true))
+    ),
+    nothing = columns.map(() => false)
+  showTable(element('empty'), {
+    caption: 'Weights',
+    values: Object.keys(emptyRows).map((name) =>
+      weightsBy(name, result.scores[empty], nothing, softmax)
+    ),
+    rows: Object.values(emptyRows),
+    columns,
+    digits,
+    chosen: (i) => i === 0
+  })
+  element('empty').querySelector('caption').textContent = `Weights of ${rows[empty]}`
+  element('cross').textContent =
+    rows.length === columns.length
+      ? 'Self-attention: as many queries as keys.'
+      : `Cross-attention: ${rows.length} queries over ${columns.length} keys of another sequence. Causal and window count from the first of both.`
+  showPicture(mask)
+  keepLink(set)
+  clearTimeout(timer)
+  timer = setTimeout(
+    () =>
+      showAgreement(
+        element('agreement'),
+        asCase(given, result),
+        ownWords(weights, result.weights, set)
+      ),
+    150
+  )
+}
+
+/* Where the page shows what others do, the runtime has nothing to agree with. */
+function ownWords(shown, ours, { layer, queries }) {
+  if (shown.some((row, i) => row.some((weight, j) => !(Math.abs(weight - ours[i][j]) < 1e-9))))
+    return {
+      instead:
+        'These are not heed’s weights: in heed a mask leaves exact zeros, and a row that may see nothing is zero.'
+    }
+  return layer === 'single' && queries.includes(false)
+    ? { before: 'Before the outputs of padded queries are set to zero, ' }
+    : {}
+}
+
+const fill = (id, options) =>
+  element(id).replaceChildren(
+    ...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key))
+  )
+fill('layer', layers)
+fill('form', forms)
+connectTheme(element('theme'))
+for (const id of ['tq', 'tk', 'layer', 'shared', 'causal', 'window', 'left', 'right', 'form'])
+  element(id).addEventListener('input', draw)
+element('run-picture').addEventListener('click', runPicture)
+element('scene').addEventListener('change', () => {
+  if (running) runPicture()
+})
+element('clear').addEventListener('click', () => {
+  shape = ''
+  draw()
+})
+addEventListener('hashchange', takeLink)
+takeLink()
+document.documentElement.dataset.ready = 'true'
