@@ -15,7 +15,7 @@ runtime/backend   base graph plan
 runtime/cpu       base graph plan backend
 runtime/gpu       base graph plan backend params
 runtime/model     base graph
-runtime/result    base graph
+runtime/explain   base graph
 runtime/check     base graph model heed/check.h
 runtime/demo      base
 shaders/params
@@ -39,7 +39,7 @@ native/vulkan     host plan measure run
 # What points up today: a file or a room, the header, why. Nothing is added here; the list only gets shorter.
 exceptions='
 runtime/plan/plan.c       backend/backend.h     a plan asks the vtable of its backend what it can run and how much memory that takes
-runtime/result/figure.c   model/preprocess.h    the figure scales its picture with the resizer of preprocessing
+runtime/explain/figure.c  model/preprocess.h    the figure scales its picture with the resizer of preprocessing
 native/cli                base/status.h         no public function: heed_fail, HEED_TRY
 native/cli                base/tensor.h         no public function: texts of shapes
 native/cli                base/utf8.h           no public function: what a text may hold

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/text.h"
+#include "explain/text.h"
 #include "support/test_context.h"
 
 /* ---------------------------------------------------------------------------------- colour maps */

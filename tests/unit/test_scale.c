@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "result/scale.h"
+#include "explain/scale.h"
 #include "support/test_context.h"
 
 #define MAPS 256

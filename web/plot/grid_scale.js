@@ -1,5 +1,5 @@
 /* One scale for many maps, as of all heads or of a matrix's rows; the same in C: heed_scale_of_maps
- * of runtime/result/scale.c. */
+ * of runtime/explain/scale.c. */
 import { largestOf } from './raster.js'
 import { makeScale } from './scale.js'
 

@@ -1,5 +1,5 @@
 /* Colour scales. See scale.h. */
-#include "result/scale.h"
+#include "explain/scale.h"
 
 #include <math.h>
 #include <string.h>

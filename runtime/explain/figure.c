@@ -18,9 +18,9 @@
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
+#include "explain/bar.h"
+#include "explain/text.h"
 #include "model/preprocess.h"
-#include "result/bar.h"
-#include "result/text.h"
 
 #define MARGIN 16
 #define GAP 8

@@ -2,8 +2,8 @@
  * same for the pages, and tests/vectors/scale/cases.json holds both to one table. */
 #include <string.h>
 
+#include "explain/text.h"
 #include "heed/heed.h"
-#include "result/text.h"
 
 #define TENTH 0.1
 

@@ -1,9 +1,9 @@
 /* The colour bar of a figure: a scale's colours from end to end along the longer side, with marks
  * and numbers below or to the right. */
-#ifndef HEED_RESULT_BAR_H
-#define HEED_RESULT_BAR_H
+#ifndef HEED_EXPLAIN_BAR_H
+#define HEED_EXPLAIN_BAR_H
 
-#include "result/scale.h"
+#include "explain/scale.h"
 
 #define HEED_BAR_TEXT 2 /* scale of its text */
 #define HEED_BAR_INK 0x202020u

@@ -1,7 +1,7 @@
 /* A canvas of RGB pixels and text on it. The font is drawn for this file: printable ASCII in 5 x 7
  * pixels, scaled by whole numbers, so that a figure has the same bits on every machine and needs no
  * font file. */
-#include "result/text.h"
+#include "explain/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A canvas of RGB pixels: filled rectangles, frames and text in a small built-in font. Everything
  * is clipped to the canvas. */
-#ifndef HEED_RESULT_TEXT_H
-#define HEED_RESULT_TEXT_H
+#ifndef HEED_EXPLAIN_TEXT_H
+#define HEED_EXPLAIN_TEXT_H
 
 #include "heed/heed.h"
 

@@ -2,11 +2,11 @@
  * numbers below it. No scale of weights but OWN ends below four times uniform: what has next to
  * nothing has the colour of nothing. web/plot/scale.js and grid_scale.js have the same for the
  * pages; tests/vectors/scale/cases.json holds both to one table. */
-#ifndef HEED_RESULT_SCALE_H
-#define HEED_RESULT_SCALE_H
+#ifndef HEED_EXPLAIN_SCALE_H
+#define HEED_EXPLAIN_SCALE_H
 
+#include "explain/text.h"
 #include "heed/heed.h"
-#include "result/text.h"
 
 typedef struct heed_scale {
   heed_scale_kind kind; /* not AUTO */

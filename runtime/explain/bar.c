@@ -1,5 +1,5 @@
 /* Colour bars. See bar.h. */
-#include "result/bar.h"
+#include "explain/bar.h"
 
 #define TEXT HEED_BAR_TEXT
 #define INK HEED_BAR_INK
