@@ -155,7 +155,8 @@ static void print_dot(const heed_graph *graph) {
     value_label(graph, node->output[0], label, sizeof label);
     printf("  n%zu [label=\"%s\\n%s %s\"];\n", n, heed_ops[node->op]->name, label,
            heed_shape_text(&heed_graph_record(graph, node->output[0])->shape, text));
-    for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++) {
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++) {
+      if (!node->input[i]) continue;
       const heed_value_record *from =
           heed_graph_record(graph, heed_graph_root(graph, node->input[i]));
       if (from->kind == HEED_VALUE_RESULT) printf("  n%u -> n%zu;\n", from->node, n);
@@ -194,8 +195,8 @@ static void print_json(const heed_graph *graph) {
     json_text(&json, "op", heed_ops[node->op]->name);
     json_integer(&json, "stage", node->stage);
     json_open(&json, "inputs", '[');
-    for (uint32_t i = 0; i < HEED_NODE_INPUTS && node->input[i]; i++)
-      json_integer(&json, NULL, node->input[i]);
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+      if (node->input[i]) json_integer(&json, NULL, node->input[i]);
     json_close(&json, ']');
     json_open(&json, "outputs", '[');
     for (uint32_t i = 0; i < HEED_NODE_OUTPUTS && node->output[i]; i++)

@@ -3,6 +3,7 @@
 
 #include "cpu/gemm.h"
 #include "cpu/simd/maths.h"
+#include "graph/ops/activation.h"
 
 static inline f32xN none(f32xN x) { return x; }
 
@@ -86,9 +87,9 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 
 static void run(const heed_cpu_step *step) {
   const heed_activation_desc *desc = step->node->desc;
-  job j = {desc->kind, step->input[0], step->output[0],
+  job j = {desc->kind, heed_cpu_input(step, HEED_ACTIVATION_INPUT_X), step->output[0],
            (size_t)heed_shape_count(heed_cpu_shape(step, desc->x.id))};
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.count, HEED_CPU_GRAIN), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_activation) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_activation) = {.run = run};

@@ -20,4 +20,4 @@ static const heed_cpu_broadcast add = {run, one};
 
 static void step(const heed_cpu_step *s) { HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(s, &add); }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_add) = {0, NULL, step};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_add) = {.run = step};

@@ -1,6 +1,7 @@
 /* attention: softmax(score(q, k) ...) v for every head; meaning in heed.h and
  * graph/attention_rule.h. Heads are laid out in the shared scratch, some at a time; then tasks take
  * rows of one head, in the mode that the plan says: attention_resident.c, attention_streamed.c. */
+#include "graph/ops/attention.h"
 #include "cpu/attention_block.h"
 
 /* Scratch for laid-out heads at a time; one head at least. */
@@ -43,18 +44,17 @@ static void run(const heed_cpu_step *step) {
   const bool streamed = is_streamed(step->plan, step->node);
   heed_cpu_attention_job j = {.step = step,
                               .desc = desc,
-                              .output = step->output[0],
-                              .weights = step->output[1],
-                              .logits = step->output[2]};
-  uint32_t slot = 0;
-  j.query = heed_cpu_take(step, &slot, desc->query);
-  j.key = heed_cpu_take(step, &slot, desc->key);
-  j.value = heed_cpu_take(step, &slot, desc->value);
-  j.mask = heed_cpu_take(step, &slot, desc->mask);
-  j.key_padding = heed_cpu_take(step, &slot, desc->key_padding);
-  j.query_padding = heed_cpu_take(step, &slot, desc->query_padding);
-  j.bias = heed_cpu_take(step, &slot, desc->bias);
-  j.va = heed_cpu_take(step, &slot, desc->va);
+                              .output = step->output[HEED_ATTENTION_RESULT_OUTPUT],
+                              .weights = step->output[HEED_ATTENTION_RESULT_WEIGHTS],
+                              .logits = step->output[HEED_ATTENTION_RESULT_LOGITS]};
+  j.query = heed_cpu_input(step, HEED_ATTENTION_INPUT_QUERY);
+  j.key = heed_cpu_input(step, HEED_ATTENTION_INPUT_KEY);
+  j.value = heed_cpu_input(step, HEED_ATTENTION_INPUT_VALUE);
+  j.mask = heed_cpu_input(step, HEED_ATTENTION_INPUT_MASK);
+  j.key_padding = heed_cpu_input(step, HEED_ATTENTION_INPUT_KEY_PADDING);
+  j.query_padding = heed_cpu_input(step, HEED_ATTENTION_INPUT_QUERY_PADDING);
+  j.bias = heed_cpu_input(step, HEED_ATTENTION_INPUT_BIAS);
+  j.va = heed_cpu_input(step, HEED_ATTENTION_INPUT_VA);
   j.masked = j.mask || j.key_padding || j.query_padding || j.bias ||
              desc->causal != HEED_CAUSAL_NONE || desc->window;
   heed_attention_get_sizes(step->plan->graph, desc, &j.s);
@@ -93,4 +93,4 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   need->worker = (uint64_t)lay.worker * sizeof(float);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_attention) = {0, measure, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_attention) = {.measure = measure, .run = run};

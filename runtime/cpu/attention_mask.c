@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/attention_mask.h"
 
 typedef struct job {
   const int32_t *queries, *keys; /* queries NULL: one row, always real */
@@ -34,14 +35,14 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 static void run(const heed_cpu_step *step) {
   const heed_attention_mask_desc *desc = step->node->desc;
   const uint32_t *keys = heed_cpu_shape(step, desc->key_ids.id)->dim;
-  job j = {.keys = step->input[0],
+  job j = {.keys = heed_cpu_input(step, HEED_ATTENTION_MASK_INPUT_KEY_IDS),
            .mask = step->output[0],
            .query_count = 1,
            .key_count = keys[1],
            .causal = desc->causal,
            .padding = desc->padding_id};
   if (desc->query_ids.id) {
-    j.queries = step->input[1];
+    j.queries = heed_cpu_input(step, HEED_ATTENTION_MASK_INPUT_QUERY_IDS);
     j.query_count = heed_cpu_shape(step, desc->query_ids.id)->dim[1];
   }
   j.rows = (uint64_t)keys[0] * j.query_count;
@@ -49,4 +50,4 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_attention_mask) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_attention_mask) = {.run = run};

@@ -2,6 +2,8 @@
  * elements; a piece is at most a grain of one run. */
 #include "cpu/broadcast.h"
 
+#include "graph/broadcast_rule.h"
+
 typedef struct job {
   const heed_cpu_broadcast *op;
   const float *a, *b;
@@ -63,7 +65,10 @@ void HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(const heed_cpu_step *step,
                                               const heed_cpu_broadcast *op) {
   const heed_add_desc *desc = step->node->desc;
   const heed_shape *a = heed_cpu_shape(step, desc->a.id);
-  job j = {.op = op, .a = step->input[0], .b = step->input[1], .y = step->output[0]};
+  job j = {.op = op,
+           .a = heed_cpu_input(step, HEED_BROADCAST_INPUT_A),
+           .b = heed_cpu_input(step, HEED_BROADCAST_INPUT_B),
+           .y = step->output[0]};
   plan_runs(&j, a, heed_cpu_shape(step, desc->b.id));
   j.pieces_per_run = heed_cpu_divide_up(j.run, HEED_CPU_GRAIN);
   j.pieces = heed_shape_count(a) / j.run * j.pieces_per_run;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/concat.h"
 
 typedef struct part {
   const float *x;
@@ -50,7 +51,7 @@ static void run(const heed_cpu_step *step) {
   job j = {.count = desc->count, .y = step->output[0]};
   size_t rows;
   for (uint32_t i = 0; i < desc->count; i++) {
-    j.parts[i].x = step->input[i];
+    j.parts[i].x = heed_cpu_input(step, HEED_CONCAT_INPUT_X + i);
     measure_axes(heed_cpu_shape(step, desc->x[i].id), desc->axis, &j.parts[i].row,
                  &j.parts[i].rows);
   }
@@ -60,4 +61,4 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_concat) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_concat) = {.run = run};

@@ -16,7 +16,7 @@ typedef struct heed_cpu_need {
 typedef struct heed_cpu_step {
   const heed_plan *plan;
   const heed_node *node;
-  const void *input[HEED_NODE_INPUTS]; /* in the order of node->input */
+  const void *input[HEED_NODE_INPUTS]; /* by slot, as node->input; NULL where it is absent */
   void *output[HEED_NODE_OUTPUTS];     /* NULL where nobody wants it */
   heed_thread_pool *pool;
   unsigned char *shared, *workers; /* scratch; worker i's begins at workers + i * worker_stride */
@@ -24,7 +24,8 @@ typedef struct heed_cpu_step {
 } heed_cpu_step;
 
 typedef struct heed_cpu_op {
-  /* bit i: input i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead of dense */
+  /* bit i: the input in slot i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead
+   * of dense */
   uint32_t panels;
   /* NULL: no scratch */
   void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need);
@@ -41,13 +42,10 @@ typedef struct heed_cpu_level_table {
   const heed_cpu_op *ops[HEED_OP_KIND_COUNT];
 } heed_cpu_level_table;
 
-/* Walks node->input in the order in which the shape rule took them: NULL for an optional input that
- * is absent. */
-static inline const void *heed_cpu_take(const heed_cpu_step *step, uint32_t *slot,
-                                        heed_value value) {
-  if (!value.id) return NULL;
-  HEED_ASSERT(*slot < HEED_NODE_INPUTS && step->node->input[*slot] == value.id);
-  return step->input[(*slot)++];
+/* The input in a slot of the op's enum; NULL for an optional one that is absent. */
+static inline const void *heed_cpu_input(const heed_cpu_step *step, uint32_t slot) {
+  HEED_ASSERT(slot < heed_ops[step->node->op]->input_count);
+  return step->input[slot];
 }
 
 static inline const heed_shape *heed_cpu_shape(const heed_cpu_step *step, uint32_t id) {

@@ -61,8 +61,8 @@ static heed_status for_constants(const heed_cpu_backend *cpu, const heed_plan *p
                                  void *user, heed_error *error) {
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
-    for (uint32_t slot = 0; slot < HEED_NODE_INPUTS && node->input[slot]; slot++)
-      if (is_constant(plan, node->input[slot]))
+    for (uint32_t slot = 0; slot < heed_ops[node->op]->input_count; slot++)
+      if (node->input[slot] && is_constant(plan, node->input[slot]))
         HEED_TRY(to(cpu, plan, node->input[slot], wants_panels(cpu, node, slot), user, error));
   }
   return HEED_OK;
@@ -218,8 +218,9 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   step->shared = program->workspace;
   step->workers = program->workspace ? program->workspace + s->shared : NULL;
   step->worker_stride = (size_t)s->worker;
-  for (uint32_t slot = 0; slot < HEED_NODE_INPUTS && step->node->input[slot]; slot++) {
+  for (uint32_t slot = 0; slot < heed_ops[step->node->op]->input_count; slot++) {
     const uint32_t id = step->node->input[slot];
+    if (!id) continue;
     if (is_constant(plan, id))
       step->input[slot] = find_kept(program->constants, program->constant_count, id,
                                     wants_panels(program->backend, step->node, slot))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/embedding.h"
 
 typedef struct job {
   const int32_t *ids;
@@ -32,8 +33,8 @@ static void run(const heed_cpu_step *step) {
   const heed_embedding_desc *desc = step->node->desc;
   const uint32_t *ids = heed_cpu_shape(step, desc->ids.id)->dim,
                  *table = heed_cpu_shape(step, desc->table.id)->dim;
-  job j = {.ids = step->input[0],
-           .table = step->input[1],
+  job j = {.ids = heed_cpu_input(step, HEED_EMBEDDING_INPUT_IDS),
+           .table = heed_cpu_input(step, HEED_EMBEDDING_INPUT_TABLE),
            .y = step->output[0],
            .width = table[1],
            .rows = table[0]};
@@ -42,4 +43,4 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.count, j.ids_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_embedding) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_embedding) = {.run = run};

@@ -13,4 +13,5 @@ static f32xN cell(const float *x, const float *gates, size_t hidden, f32xN h, f3
 
 static void run(const heed_cpu_step *step) { heed_recurrent_run(step, cell); }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_gru) = {1u << 1, heed_recurrent_measure, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_gru) = {
+    .panels = 1u << HEED_RECURRENT_INPUT_WEIGHT_HH, .measure = heed_recurrent_measure, .run = run};

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/layer_norm.h"
 
 typedef struct job {
   const float *x, *gain, *bias;
@@ -62,9 +63,9 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 static void run(const heed_cpu_step *step) {
   const heed_layer_norm_desc *desc = step->node->desc;
   const heed_shape *x = heed_cpu_shape(step, desc->x.id);
-  job j = {.x = step->input[0],
-           .gain = step->input[1],
-           .bias = step->input[2],
+  job j = {.x = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_X),
+           .gain = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_GAIN),
+           .bias = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_BIAS),
            .y = step->output[0],
            .epsilon = desc->epsilon};
   j.width = heed_cpu_shape(step, desc->gain.id)->dim[0];
@@ -73,4 +74,4 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_layer_norm) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_layer_norm) = {.run = run};

@@ -1,6 +1,7 @@
 /* linear: y [M, N] = activation(x [M, K] weight^T + bias) + residual; weight [N, K] is kept as
  * panels. Some groups of rows at a time are packed into the shared scratch; then a task is one
  * group by some panels. */
+#include "graph/ops/linear.h"
 #include "cpu/gemm.h"
 
 /* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at
@@ -79,13 +80,12 @@ static void multiply(job *j) {
 
 static void run(const heed_cpu_step *step) {
   const heed_linear_desc *desc = step->node->desc;
-  uint32_t slot = 0;
   job j = {.step = step, .packed = (float *)(void *)step->shared};
   heed_cpu_product *p = &j.product;
-  j.x = heed_cpu_take(step, &slot, desc->x);
-  p->panels = heed_cpu_take(step, &slot, desc->weight);
-  p->bias = heed_cpu_take(step, &slot, desc->bias);
-  p->residual = heed_cpu_take(step, &slot, desc->residual);
+  j.x = heed_cpu_input(step, HEED_LINEAR_INPUT_X);
+  p->panels = heed_cpu_input(step, HEED_LINEAR_INPUT_WEIGHT);
+  p->bias = heed_cpu_input(step, HEED_LINEAR_INPUT_BIAS);
+  p->residual = heed_cpu_input(step, HEED_LINEAR_INPUT_RESIDUAL);
   p->activation = desc->activation;
   p->y = step->output[0];
   const heed_shape *x_shape = heed_cpu_shape(step, desc->x.id),
@@ -111,4 +111,5 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   need->shared = (uint64_t)rows_at_a_time(rows) * depth * sizeof(float);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {1u << 1, measure, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {
+    .panels = 1u << HEED_LINEAR_INPUT_WEIGHT, .measure = measure, .run = run};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/linear_attention.h"
 
 #define CHUNK (64u / W * W) /* whole panels */
 #define STATE_FLOATS ((size_t)2 << 20)
@@ -219,9 +220,12 @@ static void run(const heed_cpu_step *step) {
   j.states = (float *)(void *)step->shared;
   for (size_t head = 0; head < heads; head += group) {
     const size_t count = heads - head < group ? heads - head : group;
-    j.q = (const float *)step->input[0] + head * j.queries * j.depth;
-    j.k = (const float *)step->input[1] + head * j.keys * j.depth;
-    j.v = (const float *)step->input[2] + head * j.keys * j.value_depth;
+    j.q = (const float *)heed_cpu_input(step, HEED_LINEAR_ATTENTION_INPUT_QUERY) +
+          head * j.queries * j.depth;
+    j.k = (const float *)heed_cpu_input(step, HEED_LINEAR_ATTENTION_INPUT_KEY) +
+          head * j.keys * j.depth;
+    j.v = (const float *)heed_cpu_input(step, HEED_LINEAR_ATTENTION_INPUT_VALUE) +
+          head * j.keys * j.value_depth;
     j.y = (float *)step->output[0] + head * j.queries * j.value_depth;
     if (desc->recurrent) {
       heed_thread_pool_run(step->pool, count, run_recurrent, &j);
@@ -233,4 +237,4 @@ static void run(const heed_cpu_step *step) {
   }
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear_attention) = {0, measure, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear_attention) = {.measure = measure, .run = run};

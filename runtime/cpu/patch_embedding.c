@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/patch_embedding.h"
 
 #define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 4 ? 12 : HEED_TILE_ROWS < 12 ? 6 : 3))
 
@@ -45,7 +46,6 @@ static void run(const heed_cpu_step *step) {
   const heed_patch_embedding_desc *desc = step->node->desc;
   const uint32_t *image = heed_cpu_shape(step, desc->image.id)->dim,
                  *weight = heed_cpu_shape(step, desc->weight.id)->dim;
-  uint32_t slot = 0;
   job j = {.step = step,
            .channels = image[1],
            .height = image[2],
@@ -53,10 +53,10 @@ static void run(const heed_cpu_step *step) {
            .patch = weight[2]};
   j.across = j.width / j.patch;
   j.patches = j.height / j.patch * j.across;
-  j.image = heed_cpu_take(step, &slot, desc->image);
+  j.image = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_IMAGE);
   heed_cpu_product *p = &j.product;
-  p->panels = heed_cpu_take(step, &slot, desc->weight);
-  p->bias = heed_cpu_take(step, &slot, desc->bias);
+  p->panels = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_WEIGHT);
+  p->bias = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_BIAS);
   p->y = step->output[0];
   p->depth = j.channels * j.patch * j.patch;
   p->columns = weight[0];
@@ -71,4 +71,5 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   need->worker = (TASK_ROWS * (HEED_TILE_COLUMNS + depth) + HEED_TILE_ROWS * depth) * sizeof(float);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {1u << 1, measure, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {
+    .panels = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT, .measure = measure, .run = run};

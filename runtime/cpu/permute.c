@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/permute.h"
 
 typedef struct job {
   const uint32_t *x;
@@ -58,7 +59,7 @@ static void merge_axes(const heed_shape *x, const uint32_t *order, job *j) {
 static void run(const heed_cpu_step *step) {
   const heed_permute_desc *desc = step->node->desc;
   const heed_shape *x = heed_cpu_shape(step, desc->x.id);
-  job j = {.x = step->input[0], .y = step->output[0]};
+  job j = {.x = heed_cpu_input(step, HEED_PERMUTE_INPUT_X), .y = step->output[0]};
   merge_axes(x, desc->order, &j);
   j.row = j.size[j.axes - 1];
   j.rows = heed_shape_count(x) / j.row;
@@ -66,4 +67,4 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_permute) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_permute) = {.run = run};

@@ -93,24 +93,26 @@ static inline void heed_recurrent_measure(const heed_plan *plan, const heed_node
 
 static inline void heed_recurrent_run(const heed_cpu_step *step, heed_cpu_cell cell) {
   const heed_recurrent_desc *desc = step->node->desc;
-  heed_cpu_recurrence r = {.step = step, .y = step->output[0], .h = (float *)(void *)step->shared};
+  heed_cpu_recurrence r = {
+      .step = step, .y = step->output[HEED_RECURRENT_RESULT_Y], .h = (float *)(void *)step->shared};
   heed_recurrent_get_sizes(step->plan->graph, step->node, &r.s);
-  uint32_t slot = 0;
   const size_t count = (size_t)r.s.batch * r.s.hidden;
   r.c = r.h + count;
   r.gates = r.c + count;
-  r.x = heed_cpu_take(step, &slot, desc->x);
-  r.panels = heed_cpu_take(step, &slot, desc->weight_hh);
-  r.bias = heed_cpu_take(step, &slot, desc->bias_hh);
-  heed_recurrent_start(r.h, heed_cpu_take(step, &slot, desc->h), count);
-  heed_recurrent_start(r.c, heed_cpu_take(step, &slot, desc->c), count);
+  r.x = heed_cpu_input(step, HEED_RECURRENT_INPUT_X);
+  r.panels = heed_cpu_input(step, HEED_RECURRENT_INPUT_WEIGHT_HH);
+  r.bias = heed_cpu_input(step, HEED_RECURRENT_INPUT_BIAS_HH);
+  heed_recurrent_start(r.h, heed_cpu_input(step, HEED_RECURRENT_INPUT_H), count);
+  heed_recurrent_start(r.c, heed_cpu_input(step, HEED_RECURRENT_INPUT_C), count);
   for (size_t t = 0; t < r.s.tokens; t++) {
     heed_recurrent_gates(&r);
     for (size_t b = 0; b < r.s.batch; b++)
       heed_recurrent_row(&r, cell, b, desc->reverse ? r.s.tokens - 1 - t : t);
   }
-  if (step->output[1]) memcpy(step->output[1], r.h, count * sizeof(float));
-  if (step->output[2]) memcpy(step->output[2], r.c, count * sizeof(float));
+  void *last_h = step->output[HEED_RECURRENT_RESULT_H],
+       *last_c = step->output[HEED_RECURRENT_RESULT_C];
+  if (last_h) memcpy(last_h, r.h, count * sizeof(float));
+  if (last_c) memcpy(last_c, r.c, count * sizeof(float));
 }
 
 #endif

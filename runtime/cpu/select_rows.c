@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "graph/ops/select_rows.h"
 
 typedef struct job {
   const float *x;
@@ -20,8 +21,9 @@ static void run(const heed_cpu_step *step) {
   const heed_select_rows_desc *desc = step->node->desc;
   const uint32_t *x = heed_cpu_shape(step, desc->x.id)->dim;
   const size_t width = x[2];
-  job j = {step->input[0], step->output[0], x[1] * width, desc->first * width, desc->count * width};
+  job j = {heed_cpu_input(step, HEED_SELECT_ROWS_INPUT_X), step->output[0], x[1] * width,
+           desc->first * width, desc->count * width};
   heed_thread_pool_run(step->pool, x[0], run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_select_rows) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_select_rows) = {.run = run};

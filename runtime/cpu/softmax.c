@@ -1,5 +1,6 @@
 /* softmax: over the last axis: 1 maximum 2 exp and sum 3 scale. A row with NaN, +Inf or only -Inf
  * gives NaN. */
+#include "graph/ops/softmax.h"
 #include "cpu/softmax_row.h"
 
 typedef struct job {
@@ -25,10 +26,12 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 static void run(const heed_cpu_step *step) {
   const heed_softmax_desc *desc = step->node->desc;
   const heed_shape *x = heed_cpu_shape(step, desc->x.id);
-  job j = {.x = step->input[0], .y = step->output[0], .width = x->dim[x->rank - 1]};
+  job j = {.x = heed_cpu_input(step, HEED_SOFTMAX_INPUT_X),
+           .y = step->output[0],
+           .width = x->dim[x->rank - 1]};
   j.rows = heed_shape_count(x) / j.width;
   j.rows_per_task = j.width < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.width : 1;
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_softmax) = {0, NULL, run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_softmax) = {.run = run};

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
+#include "graph/ops/attention.h"
 
 typedef struct row_job {
   heed_session *session;
@@ -104,7 +105,8 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
   if (!record) return HEED_INVALID_ARGUMENT;
   const heed_node *node =
       record->kind == HEED_VALUE_RESULT ? &job->graph->nodes[record->node] : NULL;
-  if (!node || node->op != HEED_OP_KIND_attention || node->output[1] != weights.id)
+  if (!node || node->op != HEED_OP_KIND_attention ||
+      node->output[HEED_ATTENTION_RESULT_WEIGHTS] != weights.id)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "attention row: the value is not the weights of an attention (found \"%s\")",
                      record->name ? record->name : "");

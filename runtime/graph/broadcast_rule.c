@@ -1,22 +1,22 @@
 /* The shape rule of add and multiply. */
 #include "graph/broadcast_rule.h"
 
-#include <stdio.h>
-
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
 
+/* heed_multiply_desc is the same type. */
+const heed_op_input heed_broadcast_inputs[HEED_BROADCAST_INPUTS] = {
+    [HEED_BROADCAST_INPUT_A] = HEED_OP_INPUT(heed_add_desc, a),
+    [HEED_BROADCAST_INPUT_B] = HEED_OP_INPUT(heed_add_desc, b),
+};
+
 heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *copy,
                                  heed_op_result *results, uint32_t *count, heed_error *error) {
-  const heed_add_desc *desc = copy;
-  const char *op = heed_ops[node->op]->name;
-  char what[2][24];
-  (void)count;
-  for (int i = 0; i < 2; i++) snprintf(what[i], sizeof what[i], "%s: %c", op, "ab"[i]);
-  const heed_value_record *a = heed_op_take(graph, node, desc->a, HEED_F32, what[0], error);
+  (void)copy, (void)count;
+  const heed_value_record *a = heed_op_take(graph, node, HEED_BROADCAST_INPUT_A, HEED_F32, error);
   const heed_value_record *b =
-      a ? heed_op_take(graph, node, desc->b, HEED_F32, what[1], error) : NULL;
+      a ? heed_op_take(graph, node, HEED_BROADCAST_INPUT_B, HEED_F32, error) : NULL;
   if (!b) return HEED_INVALID_ARGUMENT;
   bool fits = b->shape.rank <= a->shape.rank;
   for (uint32_t i = 0; fits && i < b->shape.rank; i++) {
@@ -27,7 +27,8 @@ heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void 
   if (!fits)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "%s: b cannot be broadcast to a (found %s, expected axes of 1 or those of %s)",
-                     op, heed_shape_text(&b->shape, found), heed_shape_text(&a->shape, into));
+                     heed_ops[node->op]->name, heed_shape_text(&b->shape, found),
+                     heed_shape_text(&a->shape, into));
   results[0] = (heed_op_result){HEED_F32, a->shape};
   return HEED_OK;
 }

@@ -4,7 +4,10 @@
 
 #include "graph/graph.h"
 
-/* The shape rule; inputs in the order a, b. */
+enum heed_broadcast_input { HEED_BROADCAST_INPUT_A, HEED_BROADCAST_INPUT_B, HEED_BROADCAST_INPUTS };
+extern const heed_op_input heed_broadcast_inputs[HEED_BROADCAST_INPUTS];
+
+/* The shape rule. */
 heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void *desc,
                                  heed_op_result *results, uint32_t *count, heed_error *error);
 uint64_t heed_broadcast_flops(const heed_graph *graph, const heed_node *node);

@@ -3,6 +3,8 @@
 #ifndef HEED_GRAPH_OP_H
 #define HEED_GRAPH_OP_H
 
+#include <stddef.h>
+
 #include "heed/heed.h"
 
 typedef enum heed_op_kind {
@@ -18,7 +20,8 @@ typedef enum heed_op_kind {
 typedef struct heed_node {
   heed_op_kind op;
   uint32_t stage;
-  uint32_t input[HEED_NODE_INPUTS];   /* value ids this node depends on, 0 = absent */
+  /* value ids this node depends on, each in the slot that its op's enum names; 0: absent */
+  uint32_t input[HEED_NODE_INPUTS];
   uint32_t output[HEED_NODE_OUTPUTS]; /* value ids; 0 = the op has fewer */
   const void *desc;                   /* the graph's copy of the public heed_<op>_desc */
 } heed_node;
@@ -29,11 +32,22 @@ typedef struct heed_op_result {
   heed_shape shape;
 } heed_op_result;
 
+/* What a slot of heed_node.input holds: a value of the desc. An op without a shared rule names its
+ * slots in graph/ops/<op>.h. */
+typedef struct heed_op_input {
+  const char *name;
+  size_t offset; /* in the desc */
+} heed_op_input;
+#define HEED_OP_INPUT(desc, field) \
+  { #field, offsetof(desc, field) }
+
 typedef struct heed_op {
   const char *name;
   size_t desc_size;
-  /* Checks node->desc (inputs exist, attributes, shapes), fills defaults in it, lists the inputs in
-   * node->input and the results. Returns the number of results through `count`. */
+  const heed_op_input *inputs; /* [input_count], by slot */
+  uint32_t input_count;
+  /* Checks node->desc (inputs exist, attributes, shapes), fills defaults in it, takes the inputs
+   * into their slots and gives the results. Returns the number of results through `count`. */
   heed_status (*infer)(const heed_graph *graph, heed_node *node, void *desc,
                        heed_op_result results[HEED_NODE_OUTPUTS], uint32_t *count,
                        heed_error *error);

@@ -1,35 +1,56 @@
 /* Checks that several ops' shape rules share. */
 #include "graph/op_check.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/tensor.h"
 
-const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, heed_value value,
-                                      heed_dtype dtype, const char *what, heed_error *error) {
-  const heed_value_record *record = heed_graph_need(graph, value, what, error);
+static const heed_op_input *input_of(const heed_node *node, uint32_t slot) {
+  HEED_ASSERT(slot < heed_ops[node->op]->input_count);
+  return &heed_ops[node->op]->inputs[slot];
+}
+
+heed_value heed_op_input_value(const heed_node *node, uint32_t slot) {
+  heed_value value;
+  memcpy(&value, (const char *)node->desc + input_of(node, slot)->offset, sizeof value);
+  return value;
+}
+
+const char *heed_op_input_text(const heed_node *node, uint32_t slot,
+                               char text[HEED_OP_INPUT_TEXT_SIZE]) {
+  snprintf(text, HEED_OP_INPUT_TEXT_SIZE, "%s: %s", heed_ops[node->op]->name,
+           input_of(node, slot)->name);
+  return text;
+}
+
+const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, uint32_t slot,
+                                      heed_dtype dtype, heed_error *error) {
+  char what[HEED_OP_INPUT_TEXT_SIZE];
+  const heed_value value = heed_op_input_value(node, slot);
+  const heed_value_record *record =
+      heed_graph_need(graph, value, heed_op_input_text(node, slot, what), error);
   if (!record) return NULL;
   if (record->dtype != dtype) {
     heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong dtype (found %s, expected %s)", what,
               heed_dtype_name(record->dtype), heed_dtype_name(dtype));
     return NULL;
   }
-  for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
-    if (!node->input[i]) {
-      node->input[i] = value.id;
-      return record;
-    }
-  heed_fail(error, HEED_INTERNAL, "%s: a node cannot have so many inputs (found more than %d)",
-            what, HEED_NODE_INPUTS);
-  return NULL;
+  HEED_ASSERT(!node->input[slot]);
+  node->input[slot] = value.id;
+  return record;
 }
 
 const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node,
-                                               heed_value value, heed_dtype dtype, const char *what,
-                                               heed_error *error) {
-  const heed_value_record *record = heed_op_take(graph, node, value, dtype, what, error);
+                                               uint32_t slot, heed_dtype dtype, heed_error *error) {
+  char what[HEED_OP_INPUT_TEXT_SIZE];
+  const heed_value_record *record = heed_op_take(graph, node, slot, dtype, error);
   if (record && record->kind != HEED_VALUE_CONSTANT) {
     heed_fail(error, HEED_INVALID_ARGUMENT,
-              "%s: it must be a constant (found a value computed at run time)", what);
+              "%s: it must be a constant (found a value computed at run time)",
+              heed_op_input_text(node, slot, what));
     return NULL;
   }
   return record;

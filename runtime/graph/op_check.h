@@ -4,14 +4,18 @@
 
 #include "graph/graph.h"
 
-/* A value of this dtype, computed or constant, listed as the node's next input. what: "linear:
- * x". */
-const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, heed_value value,
-                                      heed_dtype dtype, const char *what, heed_error *error);
+/* Takes the desc's value of this slot, of this dtype, computed or constant, as the node's input. */
+const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, uint32_t slot,
+                                      heed_dtype dtype, heed_error *error);
 /* The same, and it must be a constant. */
 const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node,
-                                               heed_value value, heed_dtype dtype, const char *what,
-                                               heed_error *error);
+                                               uint32_t slot, heed_dtype dtype, heed_error *error);
+/* The desc's value of a slot, whether it was taken or not. */
+heed_value heed_op_input_value(const heed_node *node, uint32_t slot);
+/* "linear: x", for sentences. */
+#define HEED_OP_INPUT_TEXT_SIZE 48
+const char *heed_op_input_text(const heed_node *node, uint32_t slot,
+                               char text[HEED_OP_INPUT_TEXT_SIZE]);
 /* INVALID_ARGUMENT unless the record has exactly this shape. */
 heed_status heed_op_want_shape(const heed_value_record *record, const heed_shape *shape,
                                const char *what, heed_error *error);

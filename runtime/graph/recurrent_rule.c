@@ -1,11 +1,17 @@
 /* What lstm and gru have in common. */
 #include "graph/recurrent_rule.h"
 
-#include <stdio.h>
-
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+
+const heed_op_input heed_recurrent_inputs[HEED_RECURRENT_INPUTS] = {
+    [HEED_RECURRENT_INPUT_X] = HEED_OP_INPUT(heed_recurrent_desc, x),
+    [HEED_RECURRENT_INPUT_WEIGHT_HH] = HEED_OP_INPUT(heed_recurrent_desc, weight_hh),
+    [HEED_RECURRENT_INPUT_BIAS_HH] = HEED_OP_INPUT(heed_recurrent_desc, bias_hh),
+    [HEED_RECURRENT_INPUT_H] = HEED_OP_INPUT(heed_recurrent_desc, h),
+    [HEED_RECURRENT_INPUT_C] = HEED_OP_INPUT(heed_recurrent_desc, c),
+};
 
 heed_recurrent_values heed_recurrent_define(heed_graph *graph, heed_op_kind kind,
                                             const heed_recurrent_desc *desc) {
@@ -21,52 +27,54 @@ heed_recurrent_values heed_recurrent_define(heed_graph *graph, heed_op_kind kind
     heed_graph_add_node(graph, kind, &inner, &node);
   }
   if (!node) return (heed_recurrent_values){{0}, {0}, {0}};
-  return (heed_recurrent_values){{node->output[0]}, {node->output[1]}, {node->output[2]}};
+  return (heed_recurrent_values){.y = {node->output[HEED_RECURRENT_RESULT_Y]},
+                                 .h = {node->output[HEED_RECURRENT_RESULT_H]},
+                                 .c = {node->output[HEED_RECURRENT_RESULT_C]}};
 }
 
 /* An optional state [B, H]. */
-static heed_status take_state(const heed_graph *graph, heed_node *node, heed_value value,
-                              const heed_shape *fits, const char *op, const char *name,
-                              heed_error *error) {
-  char what[32];
-  if (!value.id) return HEED_OK;
-  snprintf(what, sizeof what, "%s: %s", op, name);
-  const heed_value_record *record = heed_op_take(graph, node, value, HEED_F32, what, error);
-  return record ? heed_op_want_shape(record, fits, what, error) : HEED_INVALID_ARGUMENT;
+static heed_status take_state(const heed_graph *graph, heed_node *node, uint32_t slot,
+                              const heed_shape *fits, heed_error *error) {
+  char what[HEED_OP_INPUT_TEXT_SIZE];
+  if (!heed_op_input_value(node, slot).id) return HEED_OK;
+  const heed_value_record *record = heed_op_take(graph, node, slot, HEED_F32, error);
+  return record ? heed_op_want_shape(record, fits, heed_op_input_text(node, slot, what), error)
+                : HEED_INVALID_ARGUMENT;
+}
+
+static heed_status take_weight(const heed_graph *graph, heed_node *node, uint32_t slot,
+                               const heed_shape *fits, heed_error *error) {
+  char what[HEED_OP_INPUT_TEXT_SIZE];
+  const heed_value_record *record = heed_op_take_constant(graph, node, slot, HEED_F32, error);
+  return record ? heed_op_want_shape(record, fits, heed_op_input_text(node, slot, what), error)
+                : HEED_INVALID_ARGUMENT;
 }
 
 heed_status heed_recurrent_infer(const heed_graph *graph, heed_node *node,
-                                 const heed_recurrent_desc *desc, const char *op, uint32_t gates,
+                                 const heed_recurrent_desc *desc, uint32_t gates,
                                  heed_op_result *results, heed_error *error) {
-  char what[32];
-  snprintf(what, sizeof what, "%s: x", op);
-  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, what, error);
+  char what[HEED_OP_INPUT_TEXT_SIZE];
+  const heed_value_record *x = heed_op_take(graph, node, HEED_RECURRENT_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 3, 3, what, error));
+  HEED_TRY(
+      heed_op_want_rank(x, 3, 3, heed_op_input_text(node, HEED_RECURRENT_INPUT_X, what), error));
   const uint32_t width = x->shape.dim[2], hidden = width / gates;
   if (width % gates != 0)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
-        "%s: weight_ih has a wrong number of rows (found %u, expected a multiple of %u gates)", op,
-        width, gates);
-  snprintf(what, sizeof what, "%s: weight_hh", op);
-  const heed_value_record *weight =
-      heed_op_take_constant(graph, node, desc->weight_hh, HEED_F32, what, error);
-  const heed_shape weight_fits = HEED_SHAPE(width, hidden), bias_fits = HEED_SHAPE(width),
+        "%s: weight_ih has a wrong number of rows (found %u, expected a multiple of %u gates)",
+        heed_ops[node->op]->name, width, gates);
+  const heed_shape weight = HEED_SHAPE(width, hidden), bias = HEED_SHAPE(width),
                    state = HEED_SHAPE(x->shape.dim[0], hidden);
-  if (!weight) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_shape(weight, &weight_fits, what, error));
-  if (desc->bias_hh.id) {
-    snprintf(what, sizeof what, "%s: bias_hh", op);
-    const heed_value_record *bias =
-        heed_op_take_constant(graph, node, desc->bias_hh, HEED_F32, what, error);
-    if (!bias) return HEED_INVALID_ARGUMENT;
-    HEED_TRY(heed_op_want_shape(bias, &bias_fits, what, error));
-  }
-  HEED_TRY(take_state(graph, node, desc->h, &state, op, "h", error));
-  HEED_TRY(take_state(graph, node, desc->c, &state, op, "c", error));
-  results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(x->shape.dim[0], x->shape.dim[1], hidden)};
-  results[1] = results[2] = (heed_op_result){HEED_F32, state};
+  HEED_TRY(take_weight(graph, node, HEED_RECURRENT_INPUT_WEIGHT_HH, &weight, error));
+  if (desc->bias_hh.id)
+    HEED_TRY(take_weight(graph, node, HEED_RECURRENT_INPUT_BIAS_HH, &bias, error));
+  HEED_TRY(take_state(graph, node, HEED_RECURRENT_INPUT_H, &state, error));
+  HEED_TRY(take_state(graph, node, HEED_RECURRENT_INPUT_C, &state, error));
+  results[HEED_RECURRENT_RESULT_Y] =
+      (heed_op_result){HEED_F32, HEED_SHAPE(x->shape.dim[0], x->shape.dim[1], hidden)};
+  results[HEED_RECURRENT_RESULT_H] = results[HEED_RECURRENT_RESULT_C] =
+      (heed_op_result){HEED_F32, state};
   return HEED_OK;
 }
 

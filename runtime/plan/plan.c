@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
+#include "graph/ops/attention.h"
 
 bool heed_plan_wants(const heed_plan *plan, uint32_t value) {
   return value && plan->placement[value].live;
@@ -189,7 +190,8 @@ static const char *mode_name(const heed_plan *plan, const heed_node *node) {
   const heed_attention_mode mode = heed_plan_attention_mode(plan, node);
   if (mode != HEED_ATTENTION_MODE_STREAMED)
     return mode == HEED_ATTENTION_MODE_RESIDENT ? "resident" : "";
-  return heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2])
+  return heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]) ||
+                 heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_LOGITS])
              ? "streamed with weights"
              : "streamed";
 }

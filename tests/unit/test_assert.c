@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cpu/cpu_op.h"
+#include "graph/op_check.h"
 #include "support/test.h"
 
 static heed_context *context;
@@ -17,15 +18,25 @@ static void right_record(void) { (void)heed_graph_record(graph, 1); }
 static void no_record(void) { (void)heed_graph_record(graph, 0); }
 static void record_past_the_end(void) { (void)heed_graph_record(graph, 3); }
 
-static void take(uint32_t first, uint32_t second) {
-  const heed_node node = {.input = {1, 2}};
+/* add has two inputs. */
+static void take_slot(uint32_t slot) {
+  const heed_node node = {.op = HEED_OP_KIND_add};
   const heed_cpu_step step = {.node = &node};
-  uint32_t slot = 0;
-  (void)heed_cpu_take(&step, &slot, (heed_value){first});
-  (void)heed_cpu_take(&step, &slot, (heed_value){second});
+  (void)heed_cpu_input(&step, slot);
 }
-static void right_slots(void) { take(1, 2); }
-static void exchanged_slots(void) { take(2, 1); }
+static void right_slot(void) { take_slot(1); }
+static void slot_past_the_end(void) { take_slot(2); }
+
+/* A slot that the op does not have, and one that was taken before. */
+static void take_input(uint32_t slot, uint32_t taken) {
+  const heed_add_desc desc = {sizeof desc, {1}, {2}};
+  heed_node node = {.op = HEED_OP_KIND_add, .desc = &desc};
+  node.input[1] = taken;
+  (void)heed_op_take(graph, &node, slot, HEED_F32, NULL);
+}
+static void right_input(void) { take_input(1, 0); }
+static void input_past_the_end(void) { take_input(2, 0); }
+static void input_twice(void) { take_input(1, 2); }
 
 static void offset_in(uint64_t arena) {
   heed_placement placement[3] = {{0}, {.live = true, .offset = 256, .bytes = 24}, {0}};
@@ -62,7 +73,8 @@ static bool aborts(void (*call)(void)) {
 static void test_right_calls_go_on(void **state) {
   (void)state;
   assert_false(aborts(right_record));
-  assert_false(aborts(right_slots));
+  assert_false(aborts(right_slot));
+  assert_false(aborts(right_input));
   assert_false(aborts(right_offset));
 }
 
@@ -70,7 +82,9 @@ static void test_wrong_calls_stop(void **state) {
   (void)state;
   assert_true(aborts(no_record));
   assert_true(aborts(record_past_the_end));
-  assert_true(aborts(exchanged_slots));
+  assert_true(aborts(slot_past_the_end));
+  assert_true(aborts(input_past_the_end));
+  assert_true(aborts(input_twice));
   assert_true(aborts(offset_past_the_arena));
   assert_true(aborts(empty_value));
 }

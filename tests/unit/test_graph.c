@@ -1,9 +1,12 @@
-/* The graph: shape rules, sticking errors, names, views. */
+/* The graph: shape rules, slots of inputs, sticking errors, names, views. */
 #include "support/test.h"
 
 #include <string.h>
 
 #include "base/tensor.h"
+#include "graph/graph.h"
+#include "graph/ops/attention.h"
+#include "graph/ops/linear.h"
 
 typedef struct fixture {
   heed_context *context;
@@ -191,6 +194,55 @@ static void test_patch_embedding_leaves_the_rest_out(void **state) {
   assert_shape(f, heed_define_patch_embedding(f->graph, &desc), HEED_SHAPE(2, 6, 5));
 }
 
+static const heed_node *last_node(const fixture *f) {
+  assert_int_equal(f->graph->status, HEED_OK);
+  return &f->graph->nodes[f->graph->node_count - 1];
+}
+
+/* An input that is absent leaves its slot empty; those after it stay where they are. */
+static void test_absent_inputs_leave_holes(void **state) {
+  fixture *f = *state;
+  const heed_linear_desc linear = {.struct_size = sizeof linear,
+                                   .x = input(f, "x", HEED_SHAPE(2, 5, 8)),
+                                   .weight = constant(f, HEED_SHAPE(12, 8)),
+                                   .residual = input(f, "residual", HEED_SHAPE(2, 5, 12))};
+  heed_define_linear(f->graph, &linear);
+  const uint32_t *slots = last_node(f)->input;
+  assert_int_equal(slots[HEED_LINEAR_INPUT_X], linear.x.id);
+  assert_int_equal(slots[HEED_LINEAR_INPUT_WEIGHT], linear.weight.id);
+  assert_int_equal(slots[HEED_LINEAR_INPUT_BIAS], 0);
+  assert_int_equal(slots[HEED_LINEAR_INPUT_RESIDUAL], linear.residual.id);
+
+  heed_attention_desc attends =
+      attention(f, HEED_SHAPE(1, 2, 3, 4), HEED_SHAPE(1, 2, 5, 4), HEED_SHAPE(1, 2, 5, 4));
+  attends.bias = input(f, "bias", HEED_SHAPE(1, 1, 3, 5));
+  attends.va = constant(f, HEED_SHAPE(4)); /* of another score: ignored */
+  heed_define_attention(f->graph, &attends);
+  slots = last_node(f)->input;
+  assert_int_equal(slots[HEED_ATTENTION_INPUT_QUERY], attends.query.id);
+  assert_int_equal(slots[HEED_ATTENTION_INPUT_VALUE], attends.value.id);
+  assert_int_equal(slots[HEED_ATTENTION_INPUT_MASK], 0);
+  assert_int_equal(slots[HEED_ATTENTION_INPUT_QUERY_PADDING], 0);
+  assert_int_equal(slots[HEED_ATTENTION_INPUT_BIAS], attends.bias.id);
+  assert_int_equal(slots[HEED_ATTENTION_INPUT_VA], 0);
+}
+
+/* Every slot of every op has a name and a value of the desc of its own. */
+static void test_slots_of_every_op(void **state) {
+  (void)state;
+  for (uint32_t kind = 0; kind < HEED_OP_KIND_COUNT; kind++) {
+    const heed_op *op = heed_ops[kind];
+    assert_in_range(op->input_count, 1, HEED_NODE_INPUTS);
+    for (uint32_t i = 0; i < op->input_count; i++) {
+      if (!op->inputs[i].name) fail_msg("%s: slot %u has no name", op->name, i);
+      assert_true(op->inputs[i].offset + sizeof(heed_value) <= op->desc_size);
+      for (uint32_t k = 0; k < i; k++)
+        if (op->inputs[k].offset == op->inputs[i].offset)
+          fail_msg("%s: slots %u and %u are the same value of the desc", op->name, k, i);
+    }
+  }
+}
+
 static void test_names_are_unique(void **state) {
   fixture *f = *state;
   input(f, "x", HEED_SHAPE(2));
@@ -225,6 +277,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_attention_refuses_attributes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_concat_repeats_a_leading_one, setup, teardown),
       cmocka_unit_test_setup_teardown(test_patch_embedding_leaves_the_rest_out, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_absent_inputs_leave_holes, setup, teardown),
+      cmocka_unit_test(test_slots_of_every_op),
       cmocka_unit_test_setup_teardown(test_names_are_unique, setup, teardown),
       cmocka_unit_test_setup_teardown(test_views_stay_inside, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sizes_that_overflow_are_refused, setup, teardown),

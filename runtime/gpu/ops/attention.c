@@ -182,9 +182,10 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
     const bool stores_weights = weights && job->wants_weights,
                stores_logits = weights && job->wants_logits;
     params.weights_origin =
-        heed_vk_write(builder, &dispatch, 8, stores_weights ? job->node->output[1] : 0);
-    params.logits_origin =
-        heed_vk_write(builder, &dispatch, 9, stores_logits ? job->node->output[2] : 0);
+        heed_vk_write(builder, &dispatch, 8,
+                      stores_weights ? job->node->output[HEED_ATTENTION_RESULT_WEIGHTS] : 0);
+    params.logits_origin = heed_vk_write(
+        builder, &dispatch, 9, stores_logits ? job->node->output[HEED_ATTENTION_RESULT_LOGITS] : 0);
     flags |=
         (stores_weights ? HEED_ATTENTION_WEIGHTS : 0) | (stores_logits ? HEED_ATTENTION_LOGITS : 0);
     heed_vk_read(builder, &dispatch, 10, 0);
@@ -220,8 +221,8 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
 heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan,
                                            const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
-  const bool weights =
-      heed_plan_wants(plan, node->output[1]) || heed_plan_wants(plan, node->output[2]);
+  const bool weights = heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]) ||
+                       heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_LOGITS]);
   heed_attention_sizes sizes;
   heed_attention_get_sizes(plan->graph, desc, &sizes);
   const bool plain = desc->norm == HEED_NORM_SOFTMAX && desc->score != HEED_SCORE_ADDITIVE;
@@ -240,8 +241,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.sizes.batch = heed_vk_shape(builder, job.desc->query.id)->dim[0];
   const heed_vk_shape_key key = heed_vk_attention_key(builder->limits, &job.sizes);
   job.choice = heed_vk_find_choice(builder->limits, &key);
-  job.wants_weights = heed_plan_wants(builder->plan, node->output[1]);
-  job.wants_logits = heed_plan_wants(builder->plan, node->output[2]);
+  job.wants_weights = heed_plan_wants(builder->plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]);
+  job.wants_logits = heed_plan_wants(builder->plan, node->output[HEED_ATTENTION_RESULT_LOGITS]);
   job.flags = find_flags(job.desc);
   job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT
                    ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries)

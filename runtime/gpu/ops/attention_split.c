@@ -54,8 +54,9 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   heed_vk_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   const heed_attention_sizes *s = &job->sizes;
-  heed_vk_dispatch dispatch = {.shader = desc->va.id ? HEED_SHADER_attention_scores_additive
-                                                     : HEED_SHADER_attention_scores};
+  const uint32_t va = job->node->input[HEED_ATTENTION_INPUT_VA];
+  heed_vk_dispatch dispatch = {.shader = va ? HEED_SHADER_attention_scores_additive
+                                            : HEED_SHADER_attention_scores};
   heed_attention_scores_params params = {
       .heads = s->heads,
       .key_heads = s->key_heads,
@@ -81,8 +82,8 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   };
   memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
   memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
-  if (desc->va.id) {
-    params.va_origin = heed_vk_read(builder, &dispatch, 8, desc->va.id);
+  if (va) {
+    params.va_origin = heed_vk_read(builder, &dispatch, 8, va);
     heed_vk_as_single_texels(builder, &dispatch, 8);
   }
   if (p->listed)
@@ -93,7 +94,7 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
   uint32_t flags = job->flags | (p->listed ? HEED_ATTENTION_ROWS : 0);
   if (dispatch.binding[0].half) flags |= HEED_ATTENTION_QUERY_HALF;
   if (dispatch.binding[1].half) flags |= HEED_ATTENTION_KEY_HALF;
-  if (!desc->va.id && (s->depth | params.query_origin | params.key_origin) % 4 == 0) {
+  if (!va && (s->depth | params.query_origin | params.key_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
     if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[0])) &&
         heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1]))) {
@@ -125,10 +126,12 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
       .stride = p->stride,
       .rows = p->slices * p->rows,
       .threshold = job->desc->threshold,
-      .weights_origin = heed_vk_write_some(builder, &dispatch, 2,
-                                           weights ? job->node->output[1] : 0, first, count),
-      .logits_origin = heed_vk_write_some(builder, &dispatch, 3, logits ? job->node->output[2] : 0,
-                                          first, count),
+      .weights_origin = heed_vk_write_some(
+          builder, &dispatch, 2, weights ? job->node->output[HEED_ATTENTION_RESULT_WEIGHTS] : 0,
+          first, count),
+      .logits_origin = heed_vk_write_some(
+          builder, &dispatch, 3, logits ? job->node->output[HEED_ATTENTION_RESULT_LOGITS] : 0,
+          first, count),
   };
   if (heed_vk_can_texel(builder, p->bytes)) {
     dispatch.shader = HEED_SHADER_attention_norm_texel;

@@ -34,12 +34,14 @@ static inline void heed_vk_recurrent_bind(heed_vk_builder *builder, heed_vk_disp
   params->y_origin = heed_vk_write(builder, dispatch, 5, node->output[0]);
   if (!cell)
     heed_vk_write(builder, dispatch, 6, 0);
-  else if (last && heed_plan_wants(builder->plan, node->output[2]))
-    params->cell_origin = heed_vk_write(builder, dispatch, 6, node->output[2]);
+  else if (last && heed_plan_wants(builder->plan, node->output[HEED_RECURRENT_RESULT_C]))
+    params->cell_origin =
+        heed_vk_write(builder, dispatch, 6, node->output[HEED_RECURRENT_RESULT_C]);
   else
     heed_vk_scratch(builder, dispatch, 6, 0, state, true);
-  const bool stores = last && heed_plan_wants(builder->plan, node->output[1]);
-  params->after_origin = heed_vk_write(builder, dispatch, 7, stores ? node->output[1] : 0);
+  const bool stores = last && heed_plan_wants(builder->plan, node->output[HEED_RECURRENT_RESULT_H]);
+  params->after_origin =
+      heed_vk_write(builder, dispatch, 7, stores ? node->output[HEED_RECURRENT_RESULT_H] : 0);
   params->flags = (!first || desc->h.id ? HEED_RECURRENT_H : 0) |
                   (!first || desc->c.id ? HEED_RECURRENT_C : 0) |
                   (desc->bias_hh.id ? HEED_RECURRENT_BIAS : 0) | (stores ? HEED_RECURRENT_LAST : 0);

@@ -1,4 +1,5 @@
 /* activation: y = f(x), element by element. */
+#include "graph/ops/activation.h"
 #include "base/status.h"
 #include "graph/op_check.h"
 
@@ -10,7 +11,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_activation_desc *desc = copy;
   (void)count;
-  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "activation: x", error);
+  const heed_value_record *x = heed_op_take(graph, node, HEED_ACTIVATION_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
   if ((unsigned)desc->kind > HEED_ACTIVATION_ELU_PLUS_ONE)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -24,4 +25,14 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return heed_op_count(graph, ((const heed_activation_desc *)node->desc)->x);
 }
 
-const heed_op heed_op_activation = {"activation", sizeof(heed_activation_desc), infer, flops, true};
+static const heed_op_input inputs[HEED_ACTIVATION_INPUTS] = {
+    [HEED_ACTIVATION_INPUT_X] = HEED_OP_INPUT(heed_activation_desc, x),
+};
+
+const heed_op heed_op_activation = {.name = "activation",
+                                    .desc_size = sizeof(heed_activation_desc),
+                                    .inputs = inputs,
+                                    .input_count = HEED_ACTIVATION_INPUTS,
+                                    .infer = infer,
+                                    .flops = flops,
+                                    .keeps_tokens = true};

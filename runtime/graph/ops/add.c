@@ -5,5 +5,10 @@ heed_value heed_define_add(heed_graph *graph, const heed_add_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_add, desc, NULL);
 }
 
-const heed_op heed_op_add = {"add", sizeof(heed_add_desc), heed_broadcast_infer,
-                             heed_broadcast_flops, true};
+const heed_op heed_op_add = {.name = "add",
+                             .desc_size = sizeof(heed_add_desc),
+                             .inputs = heed_broadcast_inputs,
+                             .input_count = HEED_BROADCAST_INPUTS,
+                             .infer = heed_broadcast_infer,
+                             .flops = heed_broadcast_flops,
+                             .keeps_tokens = true};

@@ -6,6 +6,7 @@
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
 #include "graph/op_check.h"
+#include "graph/ops/attention.h"
 
 /* Whether x [..., D] can go through matrix [D, A] and bias [A] or none, in the words of the
  * attention. */
@@ -63,18 +64,19 @@ heed_attention_values heed_define_attention(heed_graph *graph, const heed_attent
     heed_graph_add_node(graph, HEED_OP_KIND_attention, &full, &node);
   }
   if (!node) return (heed_attention_values){{0}, {0}, {0}};
-  return (heed_attention_values){{node->output[0]}, {node->output[1]}, {node->output[2]}};
+  return (heed_attention_values){.output = {node->output[HEED_ATTENTION_RESULT_OUTPUT]},
+                                 .weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]},
+                                 .logits = {node->output[HEED_ATTENTION_RESULT_LOGITS]}};
 }
 
 /* query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]. */
-static heed_status check_tensors(const heed_graph *graph, heed_node *node,
-                                 const heed_attention_desc *desc, heed_error *error) {
+static heed_status check_tensors(const heed_graph *graph, heed_node *node, heed_error *error) {
   const heed_value_record *query =
-      heed_op_take(graph, node, desc->query, HEED_F32, "attention: query", error);
+      heed_op_take(graph, node, HEED_ATTENTION_INPUT_QUERY, HEED_F32, error);
   const heed_value_record *key =
-      query ? heed_op_take(graph, node, desc->key, HEED_F32, "attention: key", error) : NULL;
+      query ? heed_op_take(graph, node, HEED_ATTENTION_INPUT_KEY, HEED_F32, error) : NULL;
   const heed_value_record *value =
-      key ? heed_op_take(graph, node, desc->value, HEED_F32, "attention: value", error) : NULL;
+      key ? heed_op_take(graph, node, HEED_ATTENTION_INPUT_VALUE, HEED_F32, error) : NULL;
   if (!value) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(query, 4, 4, "attention: query", error));
   HEED_TRY(heed_op_want_rank(key, 4, 4, "attention: key", error));
@@ -93,13 +95,14 @@ static heed_status check_tensors(const heed_graph *graph, heed_node *node,
 }
 
 /* A tensor broadcastable to [B, H, Tq, Tk]; axes 2 and 3 may be 1 only when `loose`. */
-static heed_status check_broadcast(const heed_graph *graph, heed_node *node, heed_value value,
+static heed_status check_broadcast(const heed_graph *graph, heed_node *node, uint32_t slot,
                                    heed_dtype dtype, const uint32_t whole[4], bool loose,
-                                   const char *what, heed_error *error) {
-  if (!value.id) return HEED_OK;
-  const heed_value_record *record = heed_op_take(graph, node, value, dtype, what, error);
+                                   heed_error *error) {
+  if (!heed_op_input_value(node, slot).id) return HEED_OK;
+  const heed_value_record *record = heed_op_take(graph, node, slot, dtype, error);
+  char what[HEED_OP_INPUT_TEXT_SIZE];
   if (!record) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(record, 4, 4, what, error));
+  HEED_TRY(heed_op_want_rank(record, 4, 4, heed_op_input_text(node, slot, what), error));
   char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
   for (uint32_t i = 0; i < 4; i++) {
     const uint32_t have = record->shape.dim[i];
@@ -112,13 +115,14 @@ static heed_status check_broadcast(const heed_graph *graph, heed_node *node, hee
   return HEED_OK;
 }
 
-static heed_status check_padding(const heed_graph *graph, heed_node *node, heed_value value,
-                                 uint32_t batch, uint32_t tokens, const char *what,
-                                 heed_error *error) {
-  if (!value.id) return HEED_OK;
-  const heed_value_record *record = heed_op_take(graph, node, value, HEED_U8, what, error);
+static heed_status check_padding(const heed_graph *graph, heed_node *node, uint32_t slot,
+                                 uint32_t batch, uint32_t tokens, heed_error *error) {
+  if (!heed_op_input_value(node, slot).id) return HEED_OK;
+  const heed_value_record *record = heed_op_take(graph, node, slot, HEED_U8, error);
   const heed_shape fits = HEED_SHAPE(batch, tokens);
-  return record ? heed_op_want_shape(record, &fits, what, error) : HEED_INVALID_ARGUMENT;
+  char what[HEED_OP_INPUT_TEXT_SIZE];
+  return record ? heed_op_want_shape(record, &fits, heed_op_input_text(node, slot, what), error)
+                : HEED_INVALID_ARGUMENT;
 }
 
 static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries,
@@ -160,21 +164,17 @@ static heed_status check_attributes(const heed_attention_desc *desc, uint32_t qu
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   heed_attention_desc *desc = copy;
-  HEED_TRY(check_tensors(graph, node, desc, error));
+  HEED_TRY(check_tensors(graph, node, error));
   const uint32_t *q = heed_graph_record(graph, desc->query.id)->shape.dim;
   const uint32_t *v = heed_graph_record(graph, desc->value.id)->shape.dim;
   const uint32_t whole[4] = {q[0], q[1], q[2], v[2]};
-  HEED_TRY(
-      check_broadcast(graph, node, desc->mask, HEED_U8, whole, false, "attention: mask", error));
-  HEED_TRY(
-      check_padding(graph, node, desc->key_padding, q[0], v[2], "attention: key_padding", error));
-  HEED_TRY(check_padding(graph, node, desc->query_padding, q[0], q[2], "attention: query_padding",
-                         error));
-  HEED_TRY(
-      check_broadcast(graph, node, desc->bias, HEED_F32, whole, true, "attention: bias", error));
+  HEED_TRY(check_broadcast(graph, node, HEED_ATTENTION_INPUT_MASK, HEED_U8, whole, false, error));
+  HEED_TRY(check_padding(graph, node, HEED_ATTENTION_INPUT_KEY_PADDING, q[0], v[2], error));
+  HEED_TRY(check_padding(graph, node, HEED_ATTENTION_INPUT_QUERY_PADDING, q[0], q[2], error));
+  HEED_TRY(check_broadcast(graph, node, HEED_ATTENTION_INPUT_BIAS, HEED_F32, whole, true, error));
   if (desc->score == HEED_SCORE_ADDITIVE) {
     const heed_value_record *va =
-        heed_op_take_constant(graph, node, desc->va, HEED_F32, "attention: va", error);
+        heed_op_take_constant(graph, node, HEED_ATTENTION_INPUT_VA, HEED_F32, error);
     const heed_shape fits = HEED_SHAPE(q[3]);
     if (!va) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(va, &fits, "attention: va", error));
@@ -198,9 +198,10 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                      (unsigned long long)width);
   const heed_shape merged = HEED_SHAPE(q[0], q[2], (uint32_t)width);
   const heed_shape map = HEED_SHAPE(q[0], q[1], desc->row_count ? desc->row_count : q[2], v[2]);
-  results[0] = (heed_op_result){HEED_F32, desc->merge_heads ? merged : heads};
-  results[1] = (heed_op_result){HEED_F32, map};
-  results[2] = (heed_op_result){HEED_F32, map};
+  results[HEED_ATTENTION_RESULT_OUTPUT] =
+      (heed_op_result){HEED_F32, desc->merge_heads ? merged : heads};
+  results[HEED_ATTENTION_RESULT_WEIGHTS] = (heed_op_result){HEED_F32, map};
+  results[HEED_ATTENTION_RESULT_LOGITS] = (heed_op_result){HEED_F32, map};
   *count = 3;
   return HEED_OK;
 }
@@ -218,4 +219,20 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * (uint64_t)s.batch * s.heads * pairs * ((uint64_t)s.depth + s.value_depth);
 }
 
-const heed_op heed_op_attention = {"attention", sizeof(heed_attention_desc), infer, flops, false};
+static const heed_op_input inputs[HEED_ATTENTION_INPUTS] = {
+    [HEED_ATTENTION_INPUT_QUERY] = HEED_OP_INPUT(heed_attention_desc, query),
+    [HEED_ATTENTION_INPUT_KEY] = HEED_OP_INPUT(heed_attention_desc, key),
+    [HEED_ATTENTION_INPUT_VALUE] = HEED_OP_INPUT(heed_attention_desc, value),
+    [HEED_ATTENTION_INPUT_MASK] = HEED_OP_INPUT(heed_attention_desc, mask),
+    [HEED_ATTENTION_INPUT_KEY_PADDING] = HEED_OP_INPUT(heed_attention_desc, key_padding),
+    [HEED_ATTENTION_INPUT_QUERY_PADDING] = HEED_OP_INPUT(heed_attention_desc, query_padding),
+    [HEED_ATTENTION_INPUT_BIAS] = HEED_OP_INPUT(heed_attention_desc, bias),
+    [HEED_ATTENTION_INPUT_VA] = HEED_OP_INPUT(heed_attention_desc, va),
+};
+
+const heed_op heed_op_attention = {.name = "attention",
+                                   .desc_size = sizeof(heed_attention_desc),
+                                   .inputs = inputs,
+                                   .input_count = HEED_ATTENTION_INPUTS,
+                                   .infer = infer,
+                                   .flops = flops};

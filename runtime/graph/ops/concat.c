@@ -1,5 +1,6 @@
 /* concat: joins tensors along one axis; a leading axis of 1 is repeated (class tokens before the
  * patches of a batch). */
+#include "graph/ops/concat.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
@@ -35,7 +36,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   heed_shape whole = {0};
   for (uint32_t i = 0; i < desc->count; i++) {
     const heed_value_record *x =
-        heed_op_take(graph, node, desc->x[i], HEED_F32, "concat: x", error);
+        heed_op_take(graph, node, HEED_CONCAT_INPUT_X + i, HEED_F32, error);
     if (!x) return HEED_INVALID_ARGUMENT;
     if (i == 0) whole = x->shape;
     char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
@@ -59,4 +60,16 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-const heed_op heed_op_concat = {"concat", sizeof(heed_concat_desc), infer, flops, false};
+static const heed_op_input inputs[HEED_CONCAT_INPUTS] = {
+    [HEED_CONCAT_INPUT_X + 0] = {"x", offsetof(heed_concat_desc, x[0])},
+    [HEED_CONCAT_INPUT_X + 1] = {"x", offsetof(heed_concat_desc, x[1])},
+    [HEED_CONCAT_INPUT_X + 2] = {"x", offsetof(heed_concat_desc, x[2])},
+    [HEED_CONCAT_INPUT_X + 3] = {"x", offsetof(heed_concat_desc, x[3])},
+};
+
+const heed_op heed_op_concat = {.name = "concat",
+                                .desc_size = sizeof(heed_concat_desc),
+                                .inputs = inputs,
+                                .input_count = HEED_CONCAT_INPUTS,
+                                .infer = infer,
+                                .flops = flops};

@@ -1,4 +1,5 @@
 /* embedding: rows of a table by id; ids [B, T], table [rows, C] -> [B, T, C]. */
+#include "graph/ops/embedding.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -16,13 +17,11 @@ heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *d
 
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
-  const heed_embedding_desc *desc = copy;
-  (void)count;
+  (void)copy, (void)count;
   const heed_value_record *ids =
-      heed_op_take(graph, node, desc->ids, HEED_I32, "embedding: ids", error);
+      heed_op_take(graph, node, HEED_EMBEDDING_INPUT_IDS, HEED_I32, error);
   const heed_value_record *table =
-      ids ? heed_op_take_constant(graph, node, desc->table, HEED_F32, "embedding: table", error)
-          : NULL;
+      ids ? heed_op_take_constant(graph, node, HEED_EMBEDDING_INPUT_TABLE, HEED_F32, error) : NULL;
   if (!table) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(ids, 2, 2, "embedding: ids", error));
   HEED_TRY(heed_op_want_rank(table, 2, 2, "embedding: table", error));
@@ -37,6 +36,14 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-/* With a padding id the mask of the real tokens comes out too. */
+static const heed_op_input inputs[HEED_EMBEDDING_INPUTS] = {
+    [HEED_EMBEDDING_INPUT_IDS] = HEED_OP_INPUT(heed_embedding_desc, ids),
+    [HEED_EMBEDDING_INPUT_TABLE] = HEED_OP_INPUT(heed_embedding_desc, table),
+};
 
-const heed_op heed_op_embedding = {"embedding", sizeof(heed_embedding_desc), infer, flops, false};
+const heed_op heed_op_embedding = {.name = "embedding",
+                                   .desc_size = sizeof(heed_embedding_desc),
+                                   .inputs = inputs,
+                                   .input_count = HEED_EMBEDDING_INPUTS,
+                                   .infer = infer,
+                                   .flops = flops};

@@ -14,7 +14,13 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "gru: it has no cell (found c, expected h alone)");
   *count = 2;
-  return heed_recurrent_infer(graph, node, desc, "gru", 3, results, error);
+  return heed_recurrent_infer(graph, node, desc, 3, results, error);
 }
 
-const heed_op heed_op_gru = {"gru", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops, true};
+const heed_op heed_op_gru = {.name = "gru",
+                             .desc_size = sizeof(heed_recurrent_desc),
+                             .inputs = heed_recurrent_inputs,
+                             .input_count = HEED_RECURRENT_INPUTS,
+                             .infer = infer,
+                             .flops = heed_recurrent_flops,
+                             .keeps_tokens = true};

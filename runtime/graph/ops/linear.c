@@ -1,4 +1,5 @@
 /* linear: y = activation(x weight^T + bias) + residual, token-major or written head-major. */
+#include "graph/ops/linear.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -40,18 +41,18 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   heed_linear_desc *desc = copy;
   (void)count;
-  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "linear: x", error);
+  const heed_value_record *x = heed_op_take(graph, node, HEED_LINEAR_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "linear: x", error));
   const heed_value_record *weight =
-      heed_op_take_constant(graph, node, desc->weight, HEED_F32, "linear: weight", error);
+      heed_op_take_constant(graph, node, HEED_LINEAR_INPUT_WEIGHT, HEED_F32, error);
   if (!weight) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(weight, 2, 2, "linear: weight", error));
   const heed_shape fits = HEED_SHAPE(weight->shape.dim[0], heed_op_last(x));
   HEED_TRY(heed_op_want_shape(weight, &fits, "linear: weight", error));
   if (desc->bias.id) {
     const heed_value_record *bias =
-        heed_op_take_constant(graph, node, desc->bias, HEED_F32, "linear: bias", error);
+        heed_op_take_constant(graph, node, HEED_LINEAR_INPUT_BIAS, HEED_F32, error);
     const heed_shape width = HEED_SHAPE(weight->shape.dim[0]);
     if (!bias) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(bias, &width, "linear: bias", error));
@@ -60,7 +61,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   HEED_TRY(result_shape(desc, x, weight->shape.dim[0], &results[0].shape, error));
   if (desc->residual.id) {
     const heed_value_record *residual =
-        heed_op_take(graph, node, desc->residual, HEED_F32, "linear: residual", error);
+        heed_op_take(graph, node, HEED_LINEAR_INPUT_RESIDUAL, HEED_F32, error);
     if (!residual) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(residual, &results[0].shape, "linear: residual", error));
   }
@@ -78,4 +79,17 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
          heed_graph_record(graph, desc->weight.id)->shape.dim[0];
 }
 
-const heed_op heed_op_linear = {"linear", sizeof(heed_linear_desc), infer, flops, true};
+static const heed_op_input inputs[HEED_LINEAR_INPUTS] = {
+    [HEED_LINEAR_INPUT_X] = HEED_OP_INPUT(heed_linear_desc, x),
+    [HEED_LINEAR_INPUT_WEIGHT] = HEED_OP_INPUT(heed_linear_desc, weight),
+    [HEED_LINEAR_INPUT_BIAS] = HEED_OP_INPUT(heed_linear_desc, bias),
+    [HEED_LINEAR_INPUT_RESIDUAL] = HEED_OP_INPUT(heed_linear_desc, residual),
+};
+
+const heed_op heed_op_linear = {.name = "linear",
+                                .desc_size = sizeof(heed_linear_desc),
+                                .inputs = inputs,
+                                .input_count = HEED_LINEAR_INPUTS,
+                                .infer = infer,
+                                .flops = flops,
+                                .keeps_tokens = true};

@@ -2,6 +2,7 @@
  * linear in the tokens (Katharopoulos et al. 2020): y_i = phi(q_i) S / (phi(q_i) z), S = sum of
  * phi(k_j) v_j^T, z = sum of phi(k_j), over all j or over j <= i. The node takes the features; the
  * define function puts phi in front as activations. */
+#include "graph/ops/linear_attention.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -26,12 +27,11 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_linear_attention_desc *desc = copy;
   (void)count;
   const heed_value_record *query =
-      heed_op_take(graph, node, desc->query, HEED_F32, "linear_attention: query", error);
+      heed_op_take(graph, node, HEED_LINEAR_ATTENTION_INPUT_QUERY, HEED_F32, error);
   const heed_value_record *key =
-      query ? heed_op_take(graph, node, desc->key, HEED_F32, "linear_attention: key", error) : NULL;
+      query ? heed_op_take(graph, node, HEED_LINEAR_ATTENTION_INPUT_KEY, HEED_F32, error) : NULL;
   const heed_value_record *value =
-      key ? heed_op_take(graph, node, desc->value, HEED_F32, "linear_attention: value", error)
-          : NULL;
+      key ? heed_op_take(graph, node, HEED_LINEAR_ATTENTION_INPUT_VALUE, HEED_F32, error) : NULL;
   if (!value) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(query, 4, 4, "linear_attention: query", error));
   HEED_TRY(heed_op_want_rank(key, 4, 4, "linear_attention: key", error));
@@ -56,5 +56,15 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
          (heed_op_count(graph, desc->value) + heed_op_count(graph, (heed_value){node->output[0]}));
 }
 
-const heed_op heed_op_linear_attention = {"linear_attention", sizeof(heed_linear_attention_desc),
-                                          infer, flops, false};
+static const heed_op_input inputs[HEED_LINEAR_ATTENTION_INPUTS] = {
+    [HEED_LINEAR_ATTENTION_INPUT_QUERY] = HEED_OP_INPUT(heed_linear_attention_desc, query),
+    [HEED_LINEAR_ATTENTION_INPUT_KEY] = HEED_OP_INPUT(heed_linear_attention_desc, key),
+    [HEED_LINEAR_ATTENTION_INPUT_VALUE] = HEED_OP_INPUT(heed_linear_attention_desc, value),
+};
+
+const heed_op heed_op_linear_attention = {.name = "linear_attention",
+                                          .desc_size = sizeof(heed_linear_attention_desc),
+                                          .inputs = inputs,
+                                          .input_count = HEED_LINEAR_ATTENTION_INPUTS,
+                                          .infer = infer,
+                                          .flops = flops};

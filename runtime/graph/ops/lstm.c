@@ -10,8 +10,13 @@ heed_recurrent_values heed_define_lstm(heed_graph *graph, const heed_recurrent_d
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   *count = 3;
-  return heed_recurrent_infer(graph, node, copy, "lstm", 4, results, error);
+  return heed_recurrent_infer(graph, node, copy, 4, results, error);
 }
 
-const heed_op heed_op_lstm = {"lstm", sizeof(heed_recurrent_desc), infer, heed_recurrent_flops,
-                              true};
+const heed_op heed_op_lstm = {.name = "lstm",
+                              .desc_size = sizeof(heed_recurrent_desc),
+                              .inputs = heed_recurrent_inputs,
+                              .input_count = HEED_RECURRENT_INPUTS,
+                              .infer = infer,
+                              .flops = heed_recurrent_flops,
+                              .keeps_tokens = true};

@@ -5,5 +5,10 @@ heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *des
   return heed_graph_add_node(graph, HEED_OP_KIND_multiply, desc, NULL);
 }
 
-const heed_op heed_op_multiply = {"multiply", sizeof(heed_multiply_desc), heed_broadcast_infer,
-                                  heed_broadcast_flops, true};
+const heed_op heed_op_multiply = {.name = "multiply",
+                                  .desc_size = sizeof(heed_multiply_desc),
+                                  .inputs = heed_broadcast_inputs,
+                                  .input_count = HEED_BROADCAST_INPUTS,
+                                  .infer = heed_broadcast_infer,
+                                  .flops = heed_broadcast_flops,
+                                  .keeps_tokens = true};

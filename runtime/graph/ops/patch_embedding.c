@@ -1,5 +1,6 @@
 /* patch_embedding: a convolution whose kernel is its stride; rows of the result are patches in
  * raster order. */
+#include "graph/ops/patch_embedding.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -13,11 +14,10 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_patch_embedding_desc *desc = copy;
   (void)count;
   const heed_value_record *image =
-      heed_op_take(graph, node, desc->image, HEED_F32, "patch_embedding: image", error);
-  const heed_value_record *weight = image
-                                        ? heed_op_take_constant(graph, node, desc->weight, HEED_F32,
-                                                                "patch_embedding: weight", error)
-                                        : NULL;
+      heed_op_take(graph, node, HEED_PATCH_EMBEDDING_INPUT_IMAGE, HEED_F32, error);
+  const heed_value_record *weight =
+      image ? heed_op_take_constant(graph, node, HEED_PATCH_EMBEDDING_INPUT_WEIGHT, HEED_F32, error)
+            : NULL;
   if (!weight) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(image, 4, 4, "patch_embedding: image", error));
   HEED_TRY(heed_op_want_rank(weight, 4, 4, "patch_embedding: weight", error));
@@ -26,7 +26,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   HEED_TRY(heed_op_want_shape(weight, &square, "patch_embedding: weight", error));
   if (desc->bias.id) {
     const heed_value_record *bias =
-        heed_op_take_constant(graph, node, desc->bias, HEED_F32, "patch_embedding: bias", error);
+        heed_op_take_constant(graph, node, HEED_PATCH_EMBEDDING_INPUT_BIAS, HEED_F32, error);
     const heed_shape width = HEED_SHAPE(out[0]);
     if (!bias) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_want_shape(bias, &width, "patch_embedding: bias", error));
@@ -50,5 +50,15 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * (uint64_t)y->shape.dim[0] * y->shape.dim[1] * heed_op_count(graph, desc->weight);
 }
 
-const heed_op heed_op_patch_embedding = {"patch_embedding", sizeof(heed_patch_embedding_desc),
-                                         infer, flops, false};
+static const heed_op_input inputs[HEED_PATCH_EMBEDDING_INPUTS] = {
+    [HEED_PATCH_EMBEDDING_INPUT_IMAGE] = HEED_OP_INPUT(heed_patch_embedding_desc, image),
+    [HEED_PATCH_EMBEDDING_INPUT_WEIGHT] = HEED_OP_INPUT(heed_patch_embedding_desc, weight),
+    [HEED_PATCH_EMBEDDING_INPUT_BIAS] = HEED_OP_INPUT(heed_patch_embedding_desc, bias),
+};
+
+const heed_op heed_op_patch_embedding = {.name = "patch_embedding",
+                                         .desc_size = sizeof(heed_patch_embedding_desc),
+                                         .inputs = inputs,
+                                         .input_count = HEED_PATCH_EMBEDDING_INPUTS,
+                                         .infer = infer,
+                                         .flops = flops};

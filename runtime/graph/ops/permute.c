@@ -1,4 +1,5 @@
 /* permute: the axes of a tensor in another order, copied dense; y axis i is x axis order[i]. */
+#include "graph/ops/permute.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -12,8 +13,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_permute_desc *desc = copy;
   (void)count;
   const heed_value_record *x = heed_graph_need(graph, desc->x, "permute: x", error);
-  if (!x || !(x = heed_op_take(graph, node, desc->x, x->dtype == HEED_I32 ? HEED_I32 : HEED_F32,
-                               "permute: x", error)))
+  if (!x || !(x = heed_op_take(graph, node, HEED_PERMUTE_INPUT_X,
+                               x->dtype == HEED_I32 ? HEED_I32 : HEED_F32, error)))
     return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "permute: x", error));
   heed_shape shape = {.rank = x->shape.rank};
@@ -37,4 +38,13 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-const heed_op heed_op_permute = {"permute", sizeof(heed_permute_desc), infer, flops, false};
+static const heed_op_input inputs[HEED_PERMUTE_INPUTS] = {
+    [HEED_PERMUTE_INPUT_X] = HEED_OP_INPUT(heed_permute_desc, x),
+};
+
+const heed_op heed_op_permute = {.name = "permute",
+                                 .desc_size = sizeof(heed_permute_desc),
+                                 .inputs = inputs,
+                                 .input_count = HEED_PERMUTE_INPUTS,
+                                 .infer = infer,
+                                 .flops = flops};

@@ -1,4 +1,5 @@
 /* select_rows: rows [first, first + count) of axis 1. */
+#include "graph/ops/select_rows.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
@@ -11,8 +12,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_select_rows_desc *desc = copy;
   (void)count;
-  const heed_value_record *x =
-      heed_op_take(graph, node, desc->x, HEED_F32, "select_rows: x", error);
+  const heed_value_record *x = heed_op_take(graph, node, HEED_SELECT_ROWS_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 3, 3, "select_rows: x", error));
   if (desc->count == 0 || desc->count > x->shape.dim[1] ||
@@ -31,5 +31,13 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 0;
 }
 
-const heed_op heed_op_select_rows = {"select_rows", sizeof(heed_select_rows_desc), infer, flops,
-                                     false};
+static const heed_op_input inputs[HEED_SELECT_ROWS_INPUTS] = {
+    [HEED_SELECT_ROWS_INPUT_X] = HEED_OP_INPUT(heed_select_rows_desc, x),
+};
+
+const heed_op heed_op_select_rows = {.name = "select_rows",
+                                     .desc_size = sizeof(heed_select_rows_desc),
+                                     .inputs = inputs,
+                                     .input_count = HEED_SELECT_ROWS_INPUTS,
+                                     .infer = infer,
+                                     .flops = flops};

@@ -1,4 +1,5 @@
 /* softmax: over the last axis. */
+#include "graph/ops/softmax.h"
 #include "base/status.h"
 #include "graph/op_check.h"
 
@@ -8,9 +9,8 @@ heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc)
 
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
-  const heed_softmax_desc *desc = copy;
-  (void)count;
-  const heed_value_record *x = heed_op_take(graph, node, desc->x, HEED_F32, "softmax: x", error);
+  (void)copy, (void)count;
+  const heed_value_record *x = heed_op_take(graph, node, HEED_SOFTMAX_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "softmax: x", error));
   results[0] = (heed_op_result){HEED_F32, x->shape};
@@ -21,4 +21,14 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 4 * heed_op_count(graph, ((const heed_softmax_desc *)node->desc)->x);
 }
 
-const heed_op heed_op_softmax = {"softmax", sizeof(heed_softmax_desc), infer, flops, true};
+static const heed_op_input inputs[HEED_SOFTMAX_INPUTS] = {
+    [HEED_SOFTMAX_INPUT_X] = HEED_OP_INPUT(heed_softmax_desc, x),
+};
+
+const heed_op heed_op_softmax = {.name = "softmax",
+                                 .desc_size = sizeof(heed_softmax_desc),
+                                 .inputs = inputs,
+                                 .input_count = HEED_SOFTMAX_INPUTS,
+                                 .infer = infer,
+                                 .flops = flops,
+                                 .keeps_tokens = true};

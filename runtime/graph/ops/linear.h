@@ -1,0 +1,13 @@
+/* The inputs of a linear node. */
+#ifndef HEED_GRAPH_OPS_LINEAR_H
+#define HEED_GRAPH_OPS_LINEAR_H
+
+enum heed_linear_input {
+  HEED_LINEAR_INPUT_X,
+  HEED_LINEAR_INPUT_WEIGHT,
+  HEED_LINEAR_INPUT_BIAS,
+  HEED_LINEAR_INPUT_RESIDUAL,
+  HEED_LINEAR_INPUTS
+};
+
+#endif

@@ -1,0 +1,12 @@
+/* The inputs of a linear_attention node. */
+#ifndef HEED_GRAPH_OPS_LINEAR_ATTENTION_H
+#define HEED_GRAPH_OPS_LINEAR_ATTENTION_H
+
+enum heed_linear_attention_input {
+  HEED_LINEAR_ATTENTION_INPUT_QUERY,
+  HEED_LINEAR_ATTENTION_INPUT_KEY,
+  HEED_LINEAR_ATTENTION_INPUT_VALUE,
+  HEED_LINEAR_ATTENTION_INPUTS
+};
+
+#endif

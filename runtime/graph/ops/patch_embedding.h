@@ -1,0 +1,12 @@
+/* The inputs of a patch_embedding node. */
+#ifndef HEED_GRAPH_OPS_PATCH_EMBEDDING_H
+#define HEED_GRAPH_OPS_PATCH_EMBEDDING_H
+
+enum heed_patch_embedding_input {
+  HEED_PATCH_EMBEDDING_INPUT_IMAGE,
+  HEED_PATCH_EMBEDDING_INPUT_WEIGHT,
+  HEED_PATCH_EMBEDDING_INPUT_BIAS,
+  HEED_PATCH_EMBEDDING_INPUTS
+};
+
+#endif
