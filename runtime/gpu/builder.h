@@ -181,32 +181,4 @@ static inline const heed_shape *heed_vk_shape(const heed_vk_builder *builder, ui
 /* Elements of a value; a value whose elements do not fit 32 bits fails on its range first. */
 uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value);
 
-/* Leading axes of a value along which a node can be split: whatever else has them is split
- * alike. */
-typedef struct heed_vk_split_axes {
-  uint32_t value, count; /* the first `count` axes of the value */
-  /* not 0: output 0 is so many of them one after the other, and is bound by the op itself */
-  uint32_t parts;
-} heed_vk_split_axes;
-/* Axis 0 of output 0; all but the last of its axes; all of them. */
-heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node);
-heed_vk_split_axes heed_vk_split_rows(const heed_vk_builder *builder, const heed_node *node);
-heed_vk_split_axes heed_vk_split_elements(const heed_vk_builder *builder, const heed_node *node);
-/* Every constant but input 0. */
-bool heed_vk_unsplit_weights(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
-
-/* An op on a GPU: adds the dispatches of a node. One struct an op, in ops/<op>.c. */
-typedef struct heed_vk_op {
-  const char *name;
-  void (*build)(heed_vk_builder *builder, const heed_node *node);
-  /* what it can be split along */
-  heed_vk_split_axes (*split_axes)(const heed_vk_builder *builder, const heed_node *node);
-  /* a value that only seems to have those axes; NULL: none does */
-  bool (*is_unsplit)(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
-} heed_vk_op;
-
-#define HEED_OP(name) extern const heed_vk_op heed_vk_##name;
-#include "graph/op_list.h"
-#undef HEED_OP
-
 #endif

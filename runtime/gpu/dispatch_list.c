@@ -4,17 +4,11 @@
 #include "base/status.h"
 #include "gpu/split_large.h"
 
-static const heed_vk_op *const ops[HEED_OP_KIND_COUNT] = {
-#define HEED_OP(name) [HEED_OP_KIND_##name] = &heed_vk_##name,
-#include "graph/op_list.h"
-#undef HEED_OP
-};
-
 heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node,
                                  heed_error *error) {
-  builder->op = ops[node->op]->name;
+  builder->op = heed_ops[node->op]->name;
   builder->stage = node->stage;
-  heed_vk_split_build(builder, ops[node->op], node);
+  heed_vk_split_build(builder, node);
   if (builder->status != HEED_OK && error) *error = builder->error;
   return builder->status;
 }

@@ -1,39 +1,21 @@
 /* The rule, by the graph alone, so that writer and readers of a value agree. */
 #include "gpu/fp16_values.h"
 
-#include "graph/attention_rule.h"
-
-static uint32_t last_of(const heed_graph *graph, uint32_t value) {
-  const heed_shape *shape = &heed_graph_record(graph, value)->shape;
-  return shape->rank ? shape->dim[shape->rank - 1] : 1;
-}
+#include "gpu/op.h"
+#include "graph/op_check.h"
 
 static bool writes(const heed_graph *graph, const heed_node *node, uint32_t root) {
-  if (node->output[0] != root) return false;
-  if (node->op == HEED_OP_KIND_linear) {
-    const heed_linear_desc *desc = node->desc;
-    return !desc->residual.id && last_of(graph, root) % 4 == 0;
-  }
-  return node->op == HEED_OP_KIND_attention &&
-         last_of(graph, ((const heed_attention_desc *)node->desc)->value.id) % 4 == 0;
+  const heed_vk_op *op = heed_vk_ops[node->op];
+  return node->output[0] == root && op->writes_fp16 && op->writes_fp16(graph, node);
 }
 
-/* Whether this input of the node, a view of the value or all of it, is one that is read as fp16. */
-static bool reads(const heed_graph *graph, const heed_node *node, uint32_t input) {
-  const heed_value_record *record = heed_graph_record(graph, input);
-  if (record->dtype != HEED_F32 || last_of(graph, input) % 4 != 0) return false;
+/* Whether the input in the slot, a view of the value or all of it, is one that is read as fp16. */
+static bool reads(const heed_graph *graph, const heed_node *node, uint32_t slot) {
+  const heed_vk_op *op = heed_vk_ops[node->op];
+  const heed_value_record *record = heed_graph_record(graph, node->input[slot]);
+  if (record->dtype != HEED_F32 || heed_op_last(record) % 4 != 0) return false;
   if (record->kind == HEED_VALUE_VIEW && record->offset % 4 != 0) return false;
-  if (node->op == HEED_OP_KIND_linear) {
-    const heed_linear_desc *desc = node->desc;
-    return desc->x.id == input && desc->bias.id != input && desc->residual.id != input &&
-           last_of(graph, desc->weight.id) % 4 == 0;
-  }
-  if (node->op != HEED_OP_KIND_attention) return false;
-  const heed_attention_desc *desc = node->desc;
-  if (desc->score == HEED_SCORE_ADDITIVE || desc->bias.id == input) return false;
-  /* key and value are read as fours together */
-  return last_of(graph, desc->key.id) % 4 == 0 && last_of(graph, desc->value.id) % 4 == 0 &&
-         (desc->query.id == input || desc->key.id == input || desc->value.id == input);
+  return op->reads_fp16 && op->reads_fp16(graph, node, slot);
 }
 
 bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32_t value) {
@@ -46,9 +28,9 @@ bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32
   if (!writes(graph, &graph->nodes[record->node], root)) return false;
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
-    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
-      if (node->input[i] && heed_graph_root(graph, node->input[i]) == root &&
-          !reads(graph, node, node->input[i]))
+    for (uint32_t slot = 0; slot < HEED_NODE_INPUTS; slot++)
+      if (node->input[slot] && heed_graph_root(graph, node->input[slot]) == root &&
+          !reads(graph, node, slot))
         return false;
   }
   return true;

@@ -13,7 +13,7 @@ typedef struct heed_vk_matrix {
   uint32_t rows, columns, depth, lanes;
 } heed_vk_matrix;
 
-/* Products and attentions whose fastest tile was measured (heed_vulkan_tune). */
+/* Products and attentions whose fastest tile was measured (gpu/tune.h). */
 #define HEED_VK_MOST_TUNED 64
 typedef struct heed_vk_shape_key {
   /* of a product; queries, keys and depth of an attention */
@@ -23,7 +23,7 @@ typedef struct heed_vk_shape_key {
 } heed_vk_shape_key;
 typedef struct heed_vk_tuned {
   heed_vk_shape_key key;
-  uint32_t choice; /* number of a candidate of gpu/tile.h or gpu/ops/attention_parts.h, from 1 */
+  uint32_t choice; /* number of a candidate of its op, from 1 */
 } heed_vk_tuned;
 typedef struct heed_vk_tiles {
   uint32_t count, unused;

@@ -1,30 +1,9 @@
-/* The self-check's graph and the comparison of its results, apart from any device. */
+/* The self-check: its graph run on a backend and on the CPU, and the results compared. */
 #ifndef HEED_GPU_SELF_CHECK_H
 #define HEED_GPU_SELF_CHECK_H
 
-#include "heed/heed.h"
+#include "gpu/self_check_graph.h"
 
-/* A graph in which every op of graph/op_list.h stands at least once; its outputs are the results
- * that are compared. */
-typedef struct heed_vk_check_graph {
-  heed_context *context;
-  heed_graph *graph;
-  float *numbers; /* where constants and inputs come from */
-  size_t used;
-  heed_value image, tokens, ids; /* the inputs */
-  heed_value patches;            /* of the image; where the layer begins */
-} heed_vk_check_graph;
-
-/* Borrows context. heed_vk_check_graph_free also frees what a failed create has made. Statuses:
- * OUT_OF_MEMORY. */
-heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_graph *check,
-                                       heed_error *error);
-void heed_vk_check_graph_free(heed_vk_check_graph *check);
-
-/* The id of the result that follows value `id` (0: the first result); 0 where there is none. */
-uint32_t heed_vk_check_next(const heed_vk_check_graph *check, uint32_t id);
-/* Floats of all results, one after the other. */
-size_t heed_vk_check_count(const heed_vk_check_graph *check);
 /* Runs the graph on a backend. to [heed_vk_check_count], *steps: nodes of the plan. Statuses: those
  * of plans and sessions. */
 heed_status heed_vk_check_run(const heed_vk_check_graph *check, heed_backend *backend, float *to,

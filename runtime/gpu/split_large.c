@@ -39,11 +39,19 @@ static uint64_t fit(const split_job *job, uint32_t value, uint32_t parts) {
   return rows < 1 ? 1 : rows < job->size ? rows : job->size;
 }
 
+#define MOST_VALUES (HEED_NODE_INPUTS + HEED_NODE_OUTPUTS)
+
+/* Of all inputs and results one that may be split; 0: it is absent, or the same for all pieces. */
+static uint32_t value_at(const split_job *job, uint32_t i) {
+  if (i >= HEED_NODE_INPUTS) return job->node->output[i - HEED_NODE_INPUTS];
+  return job->op->whole >> i & 1u ? 0 : job->node->input[i];
+}
+
 static uint64_t rows_once(const split_job *job) {
   uint64_t least = job->size;
-  for (uint32_t i = 0; i < HEED_NODE_INPUTS + HEED_NODE_OUTPUTS; i++) {
+  for (uint32_t i = 0; i < MOST_VALUES; i++) {
     const bool output = i >= HEED_NODE_INPUTS;
-    const uint32_t value = output ? job->node->output[i - HEED_NODE_INPUTS] : job->node->input[i];
+    const uint32_t value = value_at(job, i);
     if (!value ||
         (output && !heed_plan_wants(job->builder->plan, value) && value != job->node->output[0]))
       continue;
@@ -59,9 +67,8 @@ static uint64_t rows_once(const split_job *job) {
 static void take_piece(const split_job *job, uint64_t first, uint32_t count) {
   heed_vk_piece *piece = &job->builder->piece;
   *piece = (heed_vk_piece){.size = job->size, .first = first, .count = count};
-  for (uint32_t i = 0; i < HEED_NODE_INPUTS + HEED_NODE_OUTPUTS; i++) {
-    const uint32_t value =
-        i < HEED_NODE_INPUTS ? job->node->input[i] : job->node->output[i - HEED_NODE_INPUTS];
+  for (uint32_t i = 0; i < MOST_VALUES; i++) {
+    const uint32_t value = value_at(job, i);
     if (!value || !is_split(job, value)) continue;
     const heed_shape *whole = &heed_graph_record(job->builder->plan->graph, value)->shape;
     heed_shape *shape = &piece->shape[piece->values];
@@ -72,7 +79,8 @@ static void take_piece(const split_job *job, uint64_t first, uint32_t count) {
   }
 }
 
-void heed_vk_split_build(heed_vk_builder *builder, const heed_vk_op *op, const heed_node *node) {
+void heed_vk_split_build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_vk_op *op = heed_vk_ops[node->op];
   split_job job = {builder, op, node, {0, 0, 0}, 1};
   if (op->split_axes) job.axes = op->split_axes(builder, node);
   if (job.axes.count)
@@ -91,12 +99,6 @@ void heed_vk_split_build(heed_vk_builder *builder, const heed_vk_op *op, const h
     op->build(builder, node);
   }
   builder->piece = (heed_vk_piece){0};
-}
-
-bool heed_vk_unsplit_weights(const heed_vk_builder *builder, const heed_node *node,
-                             uint32_t value) {
-  return value != node->input[0] &&
-         heed_graph_record(builder->plan->graph, value)->kind == HEED_VALUE_CONSTANT;
 }
 
 heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node) {

@@ -5,10 +5,17 @@
 #define HEED_GPU_SPLIT_LARGE_H
 
 #include "gpu/builder.h"
+#include "gpu/op.h"
 
 /* Builds the node whole where everything fits a binding or the op has nothing to split along, in
  * pieces otherwise. */
-void heed_vk_split_build(heed_vk_builder *builder, const heed_vk_op *op, const heed_node *node);
+void heed_vk_split_build(heed_vk_builder *builder, const heed_node *node);
+
+/* What ops can be split along: axis 0 of output 0; all but the last of its axes; all of them. */
+heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_split_axes heed_vk_split_rows(const heed_vk_builder *builder, const heed_node *node);
+heed_vk_split_axes heed_vk_split_elements(const heed_vk_builder *builder, const heed_node *node);
+
 /* Bytes of a value that can be bound, wherever it begins. */
 static inline uint64_t heed_vk_split_room(const heed_vk_limits *limits) {
   return limits->range > limits->alignment ? limits->range - limits->alignment : 0;

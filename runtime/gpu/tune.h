@@ -3,21 +3,19 @@
 #ifndef HEED_GPU_TUNE_H
 #define HEED_GPU_TUNE_H
 
-#include "gpu/builder.h"
+#include "gpu/limits.h"
+#include "graph/graph.h"
 
 /* How many tiles there are for the shape, numbered from 1; 0 is what the tables say. */
 uint32_t heed_vk_count_candidates(const heed_vk_limits *limits, const heed_vk_shape_key *key);
 /* The different shapes of a graph, as many as are kept; their choices are 0. Returns how many. */
 uint32_t heed_vk_list_shapes(const heed_graph *graph, const heed_vk_limits *limits,
                              heed_vk_tuned shapes[HEED_VK_MOST_TUNED]);
-/* Numbers for the weight of any of the shapes. NULL: no memory; else free with heed_free. */
-float *heed_vk_make_weight(const heed_context *context, const heed_vk_tuned *shapes,
-                           uint32_t count);
 /* Sets shape->choice to the fastest tile, 0 if it is the tables'. limits: those that the backend
  * reads; its choice is changed while it is measured. *before, *after: microseconds with the tables'
  * tile, with the fastest. Statuses: those of plans, sessions and profiles. */
 heed_status heed_vk_measure_tiles(heed_backend *backend, heed_vk_limits *limits,
-                                  const float *weight, heed_vk_tuned *shape, double *before,
-                                  double *after, heed_error *error);
+                                  heed_vk_tuned *shape, double *before, double *after,
+                                  heed_error *error);
 
 #endif

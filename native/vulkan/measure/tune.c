@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
 #include "vulkan/host/backend_state.h"
 #include "vulkan/host/tile_cache.h"
@@ -24,23 +23,20 @@ heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph,
                      "tune: the backend has no cache directory to keep the tiles in");
   heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
   const uint32_t count = heed_vk_list_shapes(graph, &vulkan->device.limits, shapes);
-  float *weight = heed_vk_make_weight(backend->context, shapes, count);
-  if (!weight) return heed_fail_memory(error, "tune: weight", sizeof *weight);
   heed_status status = HEED_OK;
   const heed_vk_tiles *tiles = vulkan->device.limits.tiles;
   /* compared with the tables, not with what was measured before */
   vulkan->device.limits.tiles = NULL;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     double before = 0.0, after = 0.0;
-    status = heed_vk_measure_tiles(backend, &vulkan->device.limits, weight, &shapes[i], &before,
-                                   &after, error);
+    status =
+        heed_vk_measure_tiles(backend, &vulkan->device.limits, &shapes[i], &before, &after, error);
     tuning->shapes++;
     tuning->changed += shapes[i].choice != 0;
     tuning->before += before;
     tuning->after += after;
   }
   vulkan->device.limits.tiles = tiles;
-  heed_free(backend->context, weight);
   if (status == HEED_OK) heed_vk_tiles_save(&vulkan->cache, shapes, count);
   return status;
 }

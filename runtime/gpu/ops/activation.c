@@ -1,6 +1,7 @@
 /* activation on a GPU: one dispatch, four elements an invocation. */
 #include "params/activation.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_activation_desc *desc = node->desc;
@@ -17,4 +18,10 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
                    (uint32_t)desc->kind);
 }
 
-const heed_vk_op heed_vk_activation = {"activation", build, heed_vk_split_elements, NULL};
+static void check(heed_vk_check_graph *c) {
+  const heed_activation_desc desc = {sizeof desc, c->tokens, HEED_ACTIVATION_TANH};
+  heed_vk_check_keep(c, heed_define_activation(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_activation = {
+    .build = build, .check = check, .split_axes = heed_vk_split_elements};

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "gpu/ops/attention_parts.h"
+#include "gpu/self_check_graph.h"
 #include "gpu/split_large.h"
 #include "gpu/tile.h"
+#include "graph/op_check.h"
 #include "params/attention.h"
 #include "params/attention_join.h"
 
@@ -90,14 +92,13 @@ typedef struct share {
 static const share candidates[] = {{1, 4, 1},  {2, 4, 1}, {4, 4, 1}, {8, 4, 1},
                                    {16, 4, 1}, {1, 8, 1}, {4, 8, 1}};
 
-uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits) {
+static uint32_t count_candidates(const heed_vk_limits *limits) {
   if (limits->cpu) return heed_vk_split_candidates();
   if (limits->matrix.rows) return heed_vk_attention_matrix_candidates(limits);
   return (uint32_t)(sizeof candidates / sizeof *candidates);
 }
 
-heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits,
-                                        const heed_attention_sizes *s) {
+static heed_vk_shape_key make_key(const heed_vk_limits *limits, const heed_attention_sizes *s) {
   return (heed_vk_shape_key){s->queries, s->keys,      s->depth,       s->batch * s->heads,
                              s->heads,   s->key_heads, s->value_depth, limits->half};
 }
@@ -239,7 +240,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_attention_job job = {.builder = builder, .desc = node->desc, .node = node};
   heed_attention_get_sizes(builder->plan->graph, job.desc, &job.sizes);
   job.sizes.batch = heed_vk_shape(builder, job.desc->query.id)->dim[0];
-  const heed_vk_shape_key key = heed_vk_attention_key(builder->limits, &job.sizes);
+  const heed_vk_shape_key key = make_key(builder->limits, &job.sizes);
   job.choice = heed_vk_find_choice(builder->limits, &key);
   job.wants_weights = heed_plan_wants(builder->plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]);
   job.wants_logits = heed_plan_wants(builder->plan, node->output[HEED_ATTENTION_RESULT_LOGITS]);
@@ -260,11 +261,64 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   if (listed) add_fused(&job, true, true);
 }
 
-/* A mask or bias of fewer axes is repeated along those in front. */
-static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static bool writes_fp16(const heed_graph *graph, const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
-  return value == desc->va.id || ((value == desc->mask.id || value == desc->bias.id) &&
-                                  heed_graph_record(builder->plan->graph, value)->shape.rank < 4);
+  return heed_op_last(heed_graph_record(graph, desc->value.id)) % 4 == 0;
 }
 
-const heed_vk_op heed_vk_attention = {"attention", build, heed_vk_split_batch, is_unsplit};
+/* Key and value are read as fours together. */
+static bool reads_fp16(const heed_graph *graph, const heed_node *node, uint32_t slot) {
+  const heed_attention_desc *desc = node->desc;
+  return desc->score != HEED_SCORE_ADDITIVE &&
+         heed_op_last(heed_graph_record(graph, desc->key.id)) % 4 == 0 &&
+         heed_op_last(heed_graph_record(graph, desc->value.id)) % 4 == 0 &&
+         (slot == HEED_ATTENTION_INPUT_QUERY || slot == HEED_ATTENTION_INPUT_KEY ||
+          slot == HEED_ATTENTION_INPUT_VALUE);
+}
+
+static bool has_key(const heed_vk_shape_key *key) { return key->slices != 0; }
+
+static bool get_key(const heed_graph *graph, const heed_node *node, const heed_vk_limits *limits,
+                    heed_vk_shape_key *key) {
+  const heed_attention_desc *desc = node->desc;
+  heed_attention_sizes sizes;
+  heed_attention_get_sizes(graph, desc, &sizes);
+  *key = make_key(limits, &sizes);
+  return desc->score != HEED_SCORE_ADDITIVE && desc->norm == HEED_NORM_SOFTMAX;
+}
+
+/* Without masks, which change what a tile costs little. */
+static heed_value define(heed_graph *graph, const heed_vk_shape_key *key) {
+  const uint32_t batch = key->slices / key->heads;
+  const heed_attention_desc attention = {
+      .struct_size = sizeof attention,
+      .query = heed_define_input(graph, "query", HEED_F32,
+                                 &HEED_SHAPE(batch, key->heads, key->rows, key->depth)),
+      .key = heed_define_input(graph, "key", HEED_F32,
+                               &HEED_SHAPE(batch, key->key_heads, key->columns, key->depth)),
+      .value =
+          heed_define_input(graph, "value", HEED_F32,
+                            &HEED_SHAPE(batch, key->key_heads, key->columns, key->value_depth)),
+  };
+  return heed_define_attention(graph, &attention).output;
+}
+
+static const heed_vk_op_tune tune = {
+    .get_key = get_key, .has_key = has_key, .count_candidates = count_candidates, .define = define};
+
+static void check(heed_vk_check_graph *c) {
+  heed_vk_check_attend(
+      c, c->image,
+      HEED_SHAPE(HEED_VK_CHECK_BATCH, HEED_VK_CHECK_HEADS, HEED_VK_CHECK_LENGTH,
+                 HEED_VK_CHECK_ODD_HEAD),
+      (heed_attention_desc){
+          .norm = HEED_NORM_SPARSEMAX, .causal = HEED_CAUSAL_TOP_LEFT, .softcap = 3.0f});
+}
+
+const heed_vk_op heed_vk_attention = {.build = build,
+                                      .check = check,
+                                      .split_axes = heed_vk_split_batch,
+                                      .whole = 1u << HEED_ATTENTION_INPUT_VA,
+                                      .writes_fp16 = writes_fp16,
+                                      .reads_fp16 = reads_fp16,
+                                      .tune = &tune};

@@ -1,6 +1,7 @@
 /* attention_mask on a GPU: one dispatch, one word of the mask an invocation. */
 #include "params/attention_mask.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_attention_mask_desc *desc = node->desc;
@@ -22,4 +23,11 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
                    desc->query_ids.id != 0, desc->causal);
 }
 
-const heed_vk_op heed_vk_attention_mask = {"attention_mask", build, heed_vk_split_batch, NULL};
+static void check(heed_vk_check_graph *c) {
+  const heed_attention_mask_desc desc = {
+      .struct_size = sizeof desc, .query_ids = c->ids, .key_ids = c->ids, .causal = true};
+  heed_vk_check_keep(c, heed_define_attention_mask(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_attention_mask = {
+    .build = build, .check = check, .split_axes = heed_vk_split_batch};

@@ -34,12 +34,9 @@ typedef struct heed_vk_attention_tile {
 bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes,
                                 uint32_t choice, heed_vk_attention_tile *tile);
 
-/* Ways of running an attention that tuning tries, numbered from 1; each kernel has its own. */
-uint32_t heed_vk_attention_candidates(const heed_vk_limits *limits);
+/* Ways of running an attention that tuning tries, numbered from 1, for the kernels of each. */
 uint32_t heed_vk_split_candidates(void);
 uint32_t heed_vk_attention_matrix_candidates(const heed_vk_limits *limits);
-heed_vk_shape_key heed_vk_attention_key(const heed_vk_limits *limits,
-                                        const heed_attention_sizes *sizes);
 
 /* Scores of a piece of rows, their norm, the product with the values; piece by piece, so that the
  * scratch stays small. */

@@ -1,10 +1,11 @@
-/* add and multiply on Vulkan: one dispatch, one element an invocation. Axes that lie alike in a and
+/* add and multiply on a GPU: one dispatch, one element an invocation. Axes that lie alike in a and
  * b are merged first. */
 #ifndef HEED_GPU_OPS_BROADCAST_H
 #define HEED_GPU_OPS_BROADCAST_H
 
 #include "base/tensor.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 #include "params/add.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */

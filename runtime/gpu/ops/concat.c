@@ -1,6 +1,7 @@
 /* concat on a GPU: one dispatch an input, each a copy into its columns of the result. */
 #include "params/concat.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 /* Product of dimensions [from, to). */
 static uint32_t product(const heed_shape *shape, uint32_t from, uint32_t to) {
@@ -38,4 +39,13 @@ static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_
   return (heed_vk_split_axes){node->output[0], ((const heed_concat_desc *)node->desc)->axis, 0};
 }
 
-const heed_vk_op heed_vk_concat = {"concat", build, split_axes, NULL};
+static void check(heed_vk_check_graph *c) {
+  const heed_concat_desc desc = {
+      sizeof desc,
+      {heed_vk_check_constant(c, HEED_SHAPE(1, 1, HEED_VK_CHECK_ODD)), c->tokens},
+      2,
+      1};
+  heed_vk_check_keep(c, heed_define_concat(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_concat = {.build = build, .check = check, .split_axes = split_axes};

@@ -1,7 +1,9 @@
 /* embedding on a GPU: one element an invocation; one dispatch for as many rows of the table as a
  * binding takes. */
 #include "params/embedding.h"
+#include "gpu/self_check_graph.h"
 #include "gpu/split_large.h"
+#include "graph/ops/embedding.h"
 
 static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t first,
                      uint32_t count) {
@@ -37,5 +39,15 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-const heed_vk_op heed_vk_embedding = {"embedding", build, heed_vk_split_rows,
-                                      heed_vk_unsplit_weights};
+static void check(heed_vk_check_graph *c) {
+  const heed_embedding_desc desc = {
+      .struct_size = sizeof desc,
+      .ids = c->ids,
+      .table = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_ROWS, HEED_VK_CHECK_ODD))};
+  heed_vk_check_keep(c, heed_define_embedding(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_embedding = {.build = build,
+                                      .check = check,
+                                      .split_axes = heed_vk_split_rows,
+                                      .whole = 1u << HEED_EMBEDDING_INPUT_TABLE};

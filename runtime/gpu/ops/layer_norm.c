@@ -1,6 +1,8 @@
 /* layer_norm on a GPU: one dispatch, a row by one invocation or shared by several. */
 #include "params/layer_norm.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
+#include "graph/ops/layer_norm.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_layer_norm_desc *desc = node->desc;
@@ -31,5 +33,15 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
-const heed_vk_op heed_vk_layer_norm = {"layer_norm", build, heed_vk_split_rows,
-                                       heed_vk_unsplit_weights};
+static void check(heed_vk_check_graph *c) {
+  const heed_shape width = HEED_SHAPE(HEED_VK_CHECK_ODD);
+  const heed_layer_norm_desc desc = {sizeof desc, c->tokens, heed_vk_check_constant(c, width),
+                                     heed_vk_check_constant(c, width), 1e-6f};
+  heed_vk_check_keep(c, heed_define_layer_norm(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_layer_norm = {
+    .build = build,
+    .check = check,
+    .split_axes = heed_vk_split_rows,
+    .whole = 1u << HEED_LAYER_NORM_INPUT_GAIN | 1u << HEED_LAYER_NORM_INPUT_BIAS};

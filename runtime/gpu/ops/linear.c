@@ -1,7 +1,11 @@
 /* linear on a GPU: one product whose epilogue adds bias, activates, adds the residual, or writes
  * head-major. */
 #include "params/linear.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 #include "gpu/tile.h"
+#include "graph/op_check.h"
+#include "graph/ops/linear.h"
 
 #define MOST_SLICES 16
 #define LEAST_SHARE 64 /* values of k: less costs more in adding up than it gains */
@@ -140,9 +144,80 @@ static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_
                      : heed_vk_split_rows(builder, node);
 }
 
+/* The parts of a head-major result lie one after the other. */
 static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
-  const bool stacked = ((const heed_linear_desc *)node->desc)->heads && value == node->output[0];
-  return stacked || heed_vk_unsplit_weights(builder, node, value);
+  (void)builder;
+  return ((const heed_linear_desc *)node->desc)->heads && value == node->output[0];
 }
 
-const heed_vk_op heed_vk_linear = {"linear", build, split_axes, is_unsplit};
+static bool writes_fp16(const heed_graph *graph, const heed_node *node) {
+  const heed_linear_desc *desc = node->desc;
+  return !desc->residual.id && heed_op_last(heed_graph_record(graph, node->output[0])) % 4 == 0;
+}
+
+static bool reads_fp16(const heed_graph *graph, const heed_node *node, uint32_t slot) {
+  const heed_linear_desc *desc = node->desc;
+  return slot == HEED_LINEAR_INPUT_X &&
+         heed_op_last(heed_graph_record(graph, desc->weight.id)) % 4 == 0;
+}
+
+/* Products have no slices: those are of attentions. */
+static bool has_key(const heed_vk_shape_key *key) { return key->slices == 0; }
+
+static bool get_key(const heed_graph *graph, const heed_node *node, const heed_vk_limits *limits,
+                    heed_vk_shape_key *key) {
+  const heed_linear_desc *desc = node->desc;
+  const uint32_t *weight = heed_graph_record(graph, desc->weight.id)->shape.dim;
+  *key = (heed_vk_shape_key){.rows = (uint32_t)(heed_op_count(graph, desc->x) / weight[1]),
+                             .columns = weight[0],
+                             .depth = weight[1],
+                             .half = limits->half};
+  return true;
+}
+
+/* Numbers, since a device is faster and cooler with zeros. */
+static heed_status read_numbers(void *user, uint64_t first, uint64_t count, void *to,
+                                heed_error *error) {
+  (void)user, (void)error;
+  for (uint64_t i = 0; i < count; i++)
+    ((float *)to)[i] = (float)((int)((first + i) * 7 % 19) - 9) / 64.0f;
+  return HEED_OK;
+}
+
+static heed_value define(heed_graph *graph, const heed_vk_shape_key *key) {
+  const heed_constant_desc constant = {.struct_size = sizeof constant,
+                                       .dtype = HEED_F32,
+                                       .shape = HEED_SHAPE(key->columns, key->depth),
+                                       .read = read_numbers};
+  const heed_linear_desc linear = {
+      .struct_size = sizeof linear,
+      .x = heed_define_input(graph, "x", HEED_F32, &HEED_SHAPE(1, key->rows, key->depth)),
+      .weight = heed_define_constant(graph, &constant)};
+  return heed_define_linear(graph, &linear);
+}
+
+static const heed_vk_op_tune tune = {.get_key = get_key,
+                                     .has_key = has_key,
+                                     .count_candidates = heed_vk_tile_candidates,
+                                     .define = define};
+
+/* Few rows and columns, as a classifier has them. */
+static void check(heed_vk_check_graph *c) {
+  const uint32_t classes = 5;
+  const heed_linear_desc desc = {
+      .struct_size = sizeof desc,
+      .x = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_BATCH, HEED_VK_CHECK_ODD)),
+      .weight = heed_vk_check_constant(c, HEED_SHAPE(classes, HEED_VK_CHECK_ODD)),
+      .bias = heed_vk_check_constant(c, HEED_SHAPE(classes))};
+  heed_vk_check_keep(c, heed_define_linear(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_linear = {
+    .build = build,
+    .check = check,
+    .split_axes = split_axes,
+    .whole = 1u << HEED_LINEAR_INPUT_WEIGHT | 1u << HEED_LINEAR_INPUT_BIAS,
+    .is_unsplit = is_unsplit,
+    .writes_fp16 = writes_fp16,
+    .reads_fp16 = reads_fp16,
+    .tune = &tune};

@@ -1,7 +1,8 @@
 /* linear_attention on a GPU: three or four dispatches for a group of heads whose states and scores
  * fit the scratch; the recurrent form in pieces of tokens. */
 #include "params/linear_attention.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 #define CHUNK 64u
 #define SCRATCH_FLOATS ((uint64_t)4 << 20)
@@ -83,4 +84,21 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-const heed_vk_op heed_vk_linear_attention = {"linear_attention", build, heed_vk_split_batch, NULL};
+/* More tokens than a chunk has: over all and causal, in chunks; then token by token. */
+static void check(heed_vk_check_graph *c) {
+  const heed_shape shape = HEED_SHAPE(1, HEED_VK_CHECK_HEADS, CHUNK + 3, HEED_VK_CHECK_ODD_HEAD);
+  heed_linear_attention_desc desc = {sizeof desc,
+                                     heed_vk_check_constant(c, shape),
+                                     heed_vk_check_constant(c, shape),
+                                     heed_vk_check_constant(c, shape),
+                                     false,
+                                     false};
+  heed_vk_check_keep(c, heed_define_linear_attention(c->graph, &desc));
+  desc.causal = true;
+  heed_vk_check_keep(c, heed_define_linear_attention(c->graph, &desc));
+  desc.recurrent = true;
+  heed_vk_check_keep(c, heed_define_linear_attention(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_linear_attention = {
+    .build = build, .check = check, .split_axes = heed_vk_split_batch};

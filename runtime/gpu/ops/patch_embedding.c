@@ -1,6 +1,9 @@
 /* patch_embedding on a GPU: the product of linear with rows gathered from the image. */
 #include "params/patch_embedding.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 #include "gpu/tile.h"
+#include "graph/ops/patch_embedding.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_patch_embedding_desc *desc = node->desc;
@@ -39,5 +42,17 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
                         sizeof params, &params.first_panel);
 }
 
-const heed_vk_op heed_vk_patch_embedding = {"patch_embedding", build, heed_vk_split_batch,
-                                            heed_vk_unsplit_weights};
+static void check(heed_vk_check_graph *c) {
+  const heed_patch_embedding_desc desc = {
+      sizeof desc, c->image,
+      heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_WIDE, HEED_VK_CHECK_CHANNELS,
+                                           HEED_VK_CHECK_PATCH, HEED_VK_CHECK_PATCH)),
+      heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_WIDE))};
+  c->patches = heed_vk_check_keep(c, heed_define_patch_embedding(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_patch_embedding = {
+    .build = build,
+    .check = check,
+    .split_axes = heed_vk_split_batch,
+    .whole = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT | 1u << HEED_PATCH_EMBEDDING_INPUT_BIAS};

@@ -1,7 +1,8 @@
 /* permute on a GPU: one dispatch, one element an invocation. Axes that stay neighbours are merged
  * first. */
 #include "params/permute.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */
 static uint32_t merge_axes(const heed_shape *x, const uint32_t *order,
@@ -44,4 +45,9 @@ static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_
                               ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
 }
 
-const heed_vk_op heed_vk_permute = {"permute", build, split_axes, NULL};
+static void check(heed_vk_check_graph *c) {
+  const heed_permute_desc desc = {sizeof desc, c->tokens, {0, 2, 1}};
+  heed_vk_check_keep(c, heed_define_permute(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_permute = {.build = build, .check = check, .split_axes = split_axes};

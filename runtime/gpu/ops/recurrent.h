@@ -1,9 +1,10 @@
-/* lstm and gru on Vulkan: one dispatch a token; h before it is read from y, c lies in the
+/* lstm and gru on a GPU: one dispatch a token; h before it is read from y, c lies in the
  * scratch. */
 #ifndef HEED_GPU_OPS_RECURRENT_H
 #define HEED_GPU_OPS_RECURRENT_H
 
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 #include "graph/recurrent_rule.h"
 #include "params/lstm.h"
 #include "params/recurrent_flags.h"
@@ -68,11 +69,21 @@ static inline void heed_vk_recurrent_build(heed_vk_builder *builder, const heed_
   }
 }
 
-static inline bool heed_vk_recurrent_is_unsplit(const heed_vk_builder *builder,
-                                                const heed_node *node, uint32_t value) {
-  const heed_recurrent_desc *desc = node->desc;
-  (void)builder;
-  return value == desc->weight_hh.id || value == desc->bias_hh.id;
+#define HEED_VK_RECURRENT_WHOLE \
+  (1u << HEED_RECURRENT_INPUT_WEIGHT_HH | 1u << HEED_RECURRENT_INPUT_BIAS_HH)
+
+/* The self-check's case, without a cell. */
+static inline heed_recurrent_desc heed_vk_recurrent_check(heed_vk_check_graph *c, uint32_t gates) {
+  return (heed_recurrent_desc){
+      .struct_size = sizeof(heed_recurrent_desc),
+      .x = c->tokens,
+      .weight_ih =
+          heed_vk_check_constant(c, HEED_SHAPE(gates * HEED_VK_CHECK_HIDDEN, HEED_VK_CHECK_ODD)),
+      .weight_hh =
+          heed_vk_check_constant(c, HEED_SHAPE(gates * HEED_VK_CHECK_HIDDEN, HEED_VK_CHECK_HIDDEN)),
+      .bias_ih = heed_vk_check_constant(c, HEED_SHAPE(gates * HEED_VK_CHECK_HIDDEN)),
+      .bias_hh = heed_vk_check_constant(c, HEED_SHAPE(gates * HEED_VK_CHECK_HIDDEN)),
+      .h = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_BATCH, HEED_VK_CHECK_HIDDEN))};
 }
 
 #endif

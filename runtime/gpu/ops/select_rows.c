@@ -1,6 +1,7 @@
 /* select_rows on a GPU: one dispatch that copies. */
 #include "params/select_rows.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_select_rows_desc *desc = node->desc;
@@ -20,4 +21,10 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width);
 }
 
-const heed_vk_op heed_vk_select_rows = {"select_rows", build, heed_vk_split_batch, NULL};
+static void check(heed_vk_check_graph *c) {
+  const heed_select_rows_desc desc = {sizeof desc, c->tokens, 3, 5};
+  heed_vk_check_keep(c, heed_define_select_rows(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_select_rows = {
+    .build = build, .check = check, .split_axes = heed_vk_split_batch};

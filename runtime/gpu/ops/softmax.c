@@ -1,6 +1,7 @@
 /* softmax on a GPU: one dispatch, a row by one invocation or shared by several. */
 #include "params/softmax.h"
-#include "gpu/builder.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_softmax_desc *desc = node->desc;
@@ -20,4 +21,10 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
-const heed_vk_op heed_vk_softmax = {"softmax", build, heed_vk_split_rows, NULL};
+static void check(heed_vk_check_graph *c) {
+  const heed_softmax_desc desc = {sizeof desc, c->tokens};
+  heed_vk_check_keep(c, heed_define_softmax(c->graph, &desc));
+}
+
+const heed_vk_op heed_vk_softmax = {
+    .build = build, .check = check, .split_axes = heed_vk_split_rows};
