@@ -23,20 +23,19 @@ static void print_summary(const cli_pipeline *pipeline) {
 }
 
 static void print_sequence_summary(const cli_pipeline *pipeline) {
-  heed_sequence_info info;
+  const heed_model_info *info = &pipeline->info;
   char source[32];
-  heed_sequence_get_info(pipeline->sequence, &info);
-  if (info.features)
-    snprintf(source, sizeof source, "vectors of %u", info.features);
+  if (info->features)
+    snprintf(source, sizeof source, "vectors of %u", info->features);
   else
-    snprintf(source, sizeof source, "%u tokens", info.source_vocabulary);
+    snprintf(source, sizeof source, "%u tokens", info->source_vocabulary);
   printf("family %s: from %s to %u tokens, %u + %u layers x %u heads, width %u, at most %u tokens, "
          "begin %d, end %d, padding %d\n",
-         info.family, source, info.target_vocabulary, info.encoder_layers, info.decoder_layers,
-         info.heads, info.width, info.max_length, info.begin, info.end, info.padding);
+         info->family, source, info->target_vocabulary, info->encoder_layers, info->decoder_layers,
+         info->heads, info->width, info->max_length, info->begin, info->end, info->padding);
   printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n",
-         (unsigned long long)info.parameters, (unsigned long long)info.weight_bytes,
-         info.tensors_used, info.tensors_unused);
+         (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
+         info->tensors_used, info->tensors_unused);
 }
 
 /* A role's pattern: its first name, with the layer's number where it is of one. */
@@ -50,15 +49,11 @@ static void print_part(const char *role, const uint32_t *layer) {
 
 static void print_tensors(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
-  const heed_sequence *sequence = pipeline->sequence;
-  const uint32_t count =
-      sequence ? heed_sequence_tensor_count(sequence) : heed_model_tensor_count(pipeline->model);
+  const heed_model *model = pipeline->model;
+  const uint32_t count = heed_model_tensor_count(model);
   for (uint32_t i = 0; i < count; i++) {
     heed_tensor_info tensor;
-    if (sequence)
-      heed_sequence_tensor(sequence, i, &tensor);
-    else
-      heed_model_tensor(pipeline->model, i, &tensor);
+    heed_model_tensor(model, i, &tensor);
     printf("  %-5s %-20s %10llu  %s%s", CLI_SHOWN(tensor.dtype_name),
            tensor.unsupported ? "" : heed_shape_text(&tensor.shape, text),
            (unsigned long long)tensor.bytes, CLI_SHOWN(tensor.name),
@@ -69,11 +64,11 @@ static void print_tensors(const cli_pipeline *pipeline) {
     }
     printf("\n");
   }
-  for (uint32_t i = 0; !sequence && heed_model_absent(pipeline->model, i); i++) {
+  for (uint32_t i = 0; heed_model_absent(model, i); i++) {
     printf("%s", i ? ", " : "optional parts that the file does not have: ");
-    print_part(heed_model_absent(pipeline->model, i), NULL);
+    print_part(heed_model_absent(model, i), NULL);
   }
-  if (!sequence && heed_model_absent(pipeline->model, 0)) printf("\n");
+  if (heed_model_absent(model, 0)) printf("\n");
 }
 
 static void print_plan(const cli_pipeline *pipeline) {
@@ -222,7 +217,7 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
   if (status == HEED_OK) {
     if (plan && json)
       json_plan(&pipeline);
-    else if (!graph && pipeline.sequence)
+    else if (!graph && pipeline.info.kind == HEED_MODEL_ENCODER_DECODER)
       print_sequence_summary(&pipeline);
     else if (!graph)
       print_summary(&pipeline);

@@ -34,28 +34,24 @@ static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILE
   return (heed_model_desc){sizeof(heed_model_desc), built_in, count};
 }
 
+/* The largest number of tokens, each way, for which an encoder-decoder is shown. */
+#define SHOWN_LENGTH 16
+
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
-  bool is_sequence;
   if (path) HEED_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
   const heed_model_desc desc =
       path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
-  HEED_TRY(heed_sequence_is(cli->context, &desc, &is_sequence, &cli->error));
-  if (is_sequence) {
-    heed_sequence_info info;
-    HEED_TRY(heed_sequence_open(cli->context, &desc, &pipeline->sequence, &cli->error));
-    heed_sequence_get_info(pipeline->sequence, &info);
-    pipeline->info.layers = info.encoder_layers + info.decoder_layers;
-    return HEED_OK;
-  }
   HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
   heed_model_get_info(pipeline->model, &pipeline->info);
   pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build};
+  if (pipeline->info.max_length > SHOWN_LENGTH)
+    pipeline->build.source_length = pipeline->build.target_length = SHOWN_LENGTH;
   return HEED_OK;
 }
 
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
-  if (pipeline->model) return HEED_OK;
+  if (pipeline->info.kind == HEED_MODEL_VISION) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: an encoder-decoder takes no pictures (expected heed run MODEL --tokens "
                    "5,3,9 or --features FILE.safetensors)",
@@ -64,29 +60,14 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
 
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
-  if (pipeline->sequence) return HEED_OK;
+  if (pipeline->info.kind == HEED_MODEL_ENCODER_DECODER) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: the model is no encoder-decoder, which --tokens and --features are for",
                    path ? path : "the embedded model");
 }
 
-/* The largest number of tokens, each way, for which an encoder-decoder is shown. */
-#define SHOWN_LENGTH 16
-
-/* The whole of an encoder-decoder. */
-static heed_status build_sequence(cli_state *cli, cli_pipeline *pipeline) {
-  heed_sequence_info info;
-  heed_sequence_get_info(pipeline->sequence, &info);
-  const uint32_t length = info.max_length < SHOWN_LENGTH ? info.max_length : SHOWN_LENGTH;
-  const heed_sequence_build_desc desc = {sizeof desc, HEED_SEQUENCE_WHOLE, 1, length, length};
-  return heed_sequence_build(pipeline->sequence, &desc, &pipeline->graph, &cli->error);
-}
-
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
-  if (pipeline->sequence)
-    HEED_TRY(build_sequence(cli, pipeline));
-  else
-    HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
   if (!pipeline->taps)
@@ -185,6 +166,5 @@ void cli_pipeline_close(cli_pipeline *pipeline) {
   cli_pipeline_reset(pipeline);
   free(pipeline->taps);
   heed_model_destroy(pipeline->model);
-  heed_sequence_destroy(pipeline->sequence);
   heed_model_files_destroy(pipeline->files);
 }

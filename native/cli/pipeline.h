@@ -12,7 +12,6 @@ typedef struct cli_pipeline {
   heed_model_files *files;                      /* of a model on disk; or */
   heed_model_file built_in[CLI_BUILT_IN_FILES]; /* those of one that is not */
   heed_model *model;
-  heed_sequence *sequence; /* instead of `model`, of an encoder-decoder */
   heed_model_info info;
   heed_build_desc build;
   const char *const *tap_names; /* borrowed; [tap_count] */
@@ -33,8 +32,7 @@ typedef struct cli_pipeline {
 /* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run
  * --tokens takes it. */
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path);
-/* The same for an encoder-decoder alone; and for either, of which pipeline->info then has the
- * layers alone. */
+/* The same for an encoder-decoder alone; and for a model of either kind. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */

@@ -18,7 +18,7 @@
 
 typedef struct sequence_job {
   cli_pipeline pipeline;
-  heed_sequence_info info;
+  heed_model_info info;
   void *source; /* I32 [1, S] or F32 [1, S, F] */
   size_t source_bytes;
   heed_shape source_shape;
@@ -106,7 +106,7 @@ static heed_status read_source(cli_state *cli, sequence_job *job, const sequence
 static heed_status collect_maps(cli_state *cli, sequence_job *job) {
   static const struct {
     const char *side, *end;
-    heed_sequence_attention which;
+    heed_decoder_attention which;
   } kinds[] = {{"encoder", "self", HEED_ATTENTION_ENCODER},
                {"decoder", "self", HEED_ATTENTION_DECODER},
                {"decoder", "cross", HEED_ATTENTION_CROSS}};
@@ -136,7 +136,7 @@ static heed_status collect_maps(cli_state *cli, sequence_job *job) {
 static heed_status decode_once(cli_state *cli, sequence_job *job, const sequence_options *options) {
   const heed_decoder_desc desc = {sizeof desc,     1,    job->source_shape.dim[1],
                                   options->length, true, options->json || options->save};
-  HEED_TRY(heed_decoder_create(job->pipeline.sequence, options->choice->opened, &desc, NULL,
+  HEED_TRY(heed_decoder_create(job->pipeline.model, options->choice->opened, &desc, NULL,
                                &job->decoder, &cli->error));
   HEED_TRY(heed_decoder_run(job->decoder, job->source, job->source_bytes, NULL, &cli->error));
   return collect_maps(cli, job);
@@ -252,7 +252,7 @@ heed_status sequence_run(cli_state *cli, const sequence_options *options, const 
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = cli_pipeline_load_sequence(cli, &job.pipeline, model);
   if (status == HEED_OK) {
-    heed_sequence_get_info(job.pipeline.sequence, &job.info);
+    job.info = job.pipeline.info;
     status = read_source(cli, &job, options);
   }
   if (status == HEED_OK) status = cli_choice_open(cli, options->choice);

@@ -47,7 +47,7 @@ static void must(heed_status status, const heed_error *error) {
 }
 
 /* One row a target token: the source's columns, mean over the heads of the last layer. */
-static void print_attention(heed_decoder *decoder, const heed_sequence_info *info,
+static void print_attention(heed_decoder *decoder, const heed_model_info *info,
                             const int32_t *source, uint32_t source_length) {
   heed_error error;
   uint32_t length;
@@ -84,9 +84,9 @@ int main(int argc, char **argv) {
   heed_error error;
   heed_context *context;
   heed_backend *backend;
-  heed_sequence *model;
+  heed_model *model;
   heed_decoder *decoder;
-  heed_sequence_info info;
+  heed_model_info info;
   int32_t source[MOST_TOKENS];
   const uint32_t length = read_tokens(argv[2], source);
   const loaded_file config = load(argv[1], "config.json"),
@@ -97,15 +97,15 @@ int main(int argc, char **argv) {
   const heed_model_desc model_desc = {sizeof model_desc, files, 2};
   must(heed_context_create(NULL, &context, &error), &error);
   must(heed_cpu_backend_create(context, NULL, &backend, &error), &error);
-  must(heed_sequence_open(context, &model_desc, &model, &error), &error);
-  heed_sequence_get_info(model, &info);
+  must(heed_model_open(context, &model_desc, &model, &error), &error);
+  heed_model_get_info(model, &info);
   const heed_decoder_desc decoder_desc = {
       .struct_size = sizeof decoder_desc, .source_length = length, .attention = true};
   must(heed_decoder_create(model, backend, &decoder_desc, NULL, &decoder, &error), &error);
   must(heed_decoder_run(decoder, source, length * sizeof *source, NULL, &error), &error);
   print_attention(decoder, &info, source, length);
   heed_decoder_destroy(decoder);
-  heed_sequence_destroy(model);
+  heed_model_destroy(model);
   heed_backend_destroy(backend);
   heed_context_destroy(context);
   free(config.bytes);

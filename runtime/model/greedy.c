@@ -193,11 +193,14 @@ static heed_status make_session(heed_decoder *d, int part, heed_backend *backend
 
 static heed_status make(heed_decoder *d, heed_backend *backend, const heed_decoder_desc *desc,
                         const heed_hooks *hooks, heed_error *error) {
-  static const heed_sequence_part parts[PARTS] = {HEED_SEQUENCE_ENCODER, HEED_SEQUENCE_STEP};
+  static const heed_model_part parts[PARTS] = {HEED_PART_ENCODER, HEED_PART_STEP};
   for (int part = 0; part < PARTS; part++) {
-    const heed_sequence_build_desc build = {sizeof build, parts[part], d->batch, d->source_length,
-                                            d->max_length};
-    HEED_TRY(heed_sequence_build(d->model, &build, &d->graph[part], error));
+    const heed_build_desc build = {.struct_size = sizeof build,
+                                   .batch = d->batch,
+                                   .part = parts[part],
+                                   .source_length = d->source_length,
+                                   .target_length = d->max_length};
+    HEED_TRY(heed_model_build(&d->model->base, &build, &d->graph[part], error));
     HEED_TRY(make_session(d, part, backend, hooks, error));
   }
   HEED_TRY(link_inputs(d, error));
@@ -205,21 +208,27 @@ static heed_status make(heed_decoder *d, heed_backend *backend, const heed_decod
   return make_arrays(d, desc->logits, error);
 }
 
-heed_status heed_decoder_create(const heed_sequence *model, heed_backend *backend,
+heed_status heed_decoder_create(const heed_model *model, heed_backend *backend,
                                 const heed_decoder_desc *desc, const heed_hooks *hooks,
                                 heed_decoder **decoder, heed_error *error) {
   if (!model || !backend || !desc || !decoder)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "decoder: an argument is missing (found NULL)");
   *decoder = NULL;
+  if (model->type != &heed_sequence_type)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "decoder: the model does not decode (found family %s, expected an "
+                     "encoder-decoder)",
+                     model->info.family);
   heed_decoder_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "decoder", error));
   heed_decoder *made = heed_alloc(model->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "decoder", sizeof *made);
+  const uint32_t most = model->info.max_length;
   made->context = model->context;
-  made->model = model;
+  made->model = (const heed_sequence *)model;
   made->batch = full.batch ? full.batch : 1;
-  made->source_length = full.source_length;
-  made->max_length = full.max_length ? full.max_length : model->config.max_length;
+  made->source_length = full.source_length ? full.source_length : most;
+  made->max_length = full.max_length ? full.max_length : most;
   made->keep_attention = full.attention;
   const heed_status status = make(made, backend, &full, hooks, error);
   if (status == HEED_OK)
@@ -441,7 +450,7 @@ static heed_value encoder_weights(const heed_decoder *d, uint32_t layer) {
   return heed_graph_find(d->graph[ENCODER], name);
 }
 
-heed_shape heed_decoder_attention_shape(const heed_decoder *decoder, heed_sequence_attention which,
+heed_shape heed_decoder_attention_shape(const heed_decoder *decoder, heed_decoder_attention which,
                                         uint32_t layer) {
   const heed_sequence_config *config = &decoder->model->config;
   const heed_shape none = {0, {0}};
@@ -462,7 +471,7 @@ heed_shape heed_decoder_attention_shape(const heed_decoder *decoder, heed_sequen
   return none;
 }
 
-heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_sequence_attention which,
+heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_decoder_attention which,
                                         uint32_t layer, float *to, uint64_t count,
                                         heed_error *error) {
   const heed_shape shape = heed_decoder_attention_shape(decoder, which, layer);

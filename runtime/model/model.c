@@ -1,150 +1,25 @@
-/* Opening a model: config, checkpoint, every tensor found by its role and its shape checked; no
- * weights are read. */
+/* Opening a model of any kind, and what needs no kind to be known. */
 #include "model/model.h"
 
-#include <stdio.h>
-
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/desc.h"
 #include "base/status.h"
-#include "base/tensor.h"
+#include "model/sequence.h"
 #include "model/source.h"
+#include "model/vit.h"
 
-/* Weight and bias of a linear map; the bias is optional where its role is. */
-static heed_status pair(heed_model *model, heed_role weight, uint32_t layer,
-                        heed_shape weight_shape, heed_shape bias_shape, heed_role_ref refs[2],
-                        heed_error *error) {
-  HEED_TRY(heed_checkpoint_role(&model->roles, weight, layer, &weight_shape, &refs[0], error));
-  return heed_checkpoint_role(&model->roles, (heed_role)(weight + 1), layer, &bias_shape, &refs[1],
-                              error);
-}
-
-static heed_status resolve_layer(heed_model *model, uint32_t i, heed_error *error) {
-  const uint32_t width = model->dims.width, mlp = model->dims.mlp_width;
-  const heed_shape vector = HEED_SHAPE(width), square = HEED_SHAPE(width, width);
-  heed_layer_refs *layer = &model->layers[i];
-  HEED_TRY(pair(model, HEED_ROLE_NORM1_WEIGHT, i, vector, vector, layer->norm1, error));
-  HEED_TRY(pair(model, HEED_ROLE_NORM2_WEIGHT, i, vector, vector, layer->norm2, error));
-  layer->qkv[0].count = layer->qkv[1].count = 3;
-  for (int part = 0; part < 3; part++) {
-    heed_role_ref refs[2];
-    HEED_TRY(pair(model, (heed_role)(HEED_ROLE_QUERY_WEIGHT + 2 * part), i, square, vector, refs,
-                  error));
-    layer->qkv[0].part[part] = refs[0];
-    layer->qkv[1].part[part] = refs[1];
-  }
-  HEED_TRY(pair(model, HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, i, square, vector,
-                layer->attention_output, error));
-  HEED_TRY(pair(model, HEED_ROLE_FC1_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp), layer->fc1,
-                error));
-  HEED_TRY(pair(model, HEED_ROLE_FC2_WEIGHT, i, HEED_SHAPE(width, mlp), vector, layer->fc2, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE1, i, &vector, &layer->scale1,
-                                error));
-  return heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE2, i, &vector, &layer->scale2,
-                              error);
-}
-
-static heed_status resolve_embeddings(heed_model *model, heed_error *error) {
-  const heed_vit_dimensions *dims = &model->dims;
-  const heed_shape token = HEED_SHAPE(1, 1, dims->width),
-                   positions = HEED_SHAPE(1, dims->position_rows, dims->width);
-  const heed_shape registers = HEED_SHAPE(1, dims->registers ? dims->registers : 1, dims->width);
-  if (dims->prefix_tokens > dims->registers)
-    HEED_TRY(
-        heed_checkpoint_role(&model->roles, HEED_ROLE_CLS_TOKEN, 0, &token, &model->cls, error));
-  if (dims->distillation)
-    HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_DISTILLATION_TOKEN, 0, &token,
-                                  &model->distillation, error));
-  if (dims->registers)
-    HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_REGISTER_TOKENS, 0, &registers,
-                                  &model->registers, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_POSITION_EMBEDDINGS, 0, &positions,
-                                &model->positions, error));
-  return pair(model, HEED_ROLE_PATCH_WEIGHT, 0,
-              HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch),
-              HEED_SHAPE(dims->width), model->patch, error);
-}
-
-static heed_status resolve_heads(heed_model *model, heed_error *error) {
-  const heed_vit_dimensions *dims = &model->dims;
-  const heed_shape vector = HEED_SHAPE(dims->width);
-  HEED_TRY(pair(model, HEED_ROLE_FINAL_NORM_WEIGHT, 0, vector, vector, model->final_norm, error));
-  if (dims->classes) {
-    if (model->roles.rules->pools_patches)
-      return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: DINOv2's classifier is not supported, its base model is (found a "
-                       "classifier of %u classes)",
-                       heed_checkpoint_name(model->checkpoint), dims->classes);
-    const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width),
-                     bias = HEED_SHAPE(dims->classes);
-    HEED_TRY(
-        pair(model, HEED_ROLE_CLASSIFIER_WEIGHT, 0, classifier, bias, model->classifier, error));
-    if (dims->distillation &&
-        heed_roles_need(&model->roles, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT))
-      HEED_TRY(pair(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, 0, classifier, bias,
-                    model->distillation_classifier, error));
-  }
-  if (heed_roles_need(&model->roles, HEED_ROLE_POOLER_WEIGHT))
-    HEED_TRY(pair(model, HEED_ROLE_POOLER_WEIGHT, 0, HEED_SHAPE(dims->width, dims->width), vector,
-                  model->pooler, error));
-  return heed_roles_check_unused(&model->roles, error);
-}
-
-static heed_status name_classes(heed_model *model, heed_error *error) {
-  const uint32_t classes = model->dims.classes;
-  if (!classes) return HEED_OK;
-  model->class_names = heed_alloc(model->context, classes, sizeof *model->class_names);
-  if (!model->class_names)
-    return heed_fail_memory(error, "model: class names", classes * sizeof *model->class_names);
-  for (uint32_t i = 0; i < classes; i++)
-    snprintf(model->class_names[i], sizeof model->class_names[i], "class %u", i);
+/* The kind that config.json names; without one a file can only be a vision transformer's. */
+static heed_status find_type(const heed_context *context, const heed_model_desc *desc,
+                             const heed_model_type **type, heed_error *error) {
+  *type = &heed_vit_type;
+#ifdef HEED_SEQUENCES
+  bool named;
+  HEED_TRY(heed_sequence_is(context, desc, &named, error));
+  if (named) *type = &heed_sequence_type;
+#else
+  (void)context, (void)desc, (void)error;
+#endif
   return HEED_OK;
-}
-
-static void fill_info(heed_model *model) {
-  const heed_vit_dimensions *dims = &model->dims;
-  heed_checkpoint_totals totals;
-  heed_checkpoint_total(model->checkpoint, &totals);
-  model->info = (heed_model_info){.family = model->roles.rules->name,
-                                  .image_size = dims->image_size,
-                                  .channels = dims->channels,
-                                  .patch = dims->patch,
-                                  .width = dims->width,
-                                  .layers = dims->layers,
-                                  .heads = dims->heads,
-                                  .mlp_width = dims->mlp_width,
-                                  .prefix_tokens = dims->prefix_tokens,
-                                  .classes = dims->classes,
-                                  .positions = model->roles.rules->positions->text,
-                                  .family_assumed = model->roles.assumed,
-                                  .epsilon = dims->epsilon,
-                                  .activation = dims->activation,
-                                  .parameters = totals.elements,
-                                  .weight_bytes = totals.bytes,
-                                  .tensors_used = totals.used,
-                                  .tensors_unused = totals.unused};
-}
-
-static heed_status open_files(heed_model *model, const heed_model_desc *desc, heed_error *error) {
-  HEED_TRY(heed_config_open(model->context, desc->files, desc->file_count, &model->config, error));
-  HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint,
-                                error));
-  HEED_TRY(heed_roles_detect(model->checkpoint, model->config, &model->roles, error));
-  HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
-  if (!model->config->heads.key)
-    heed_log(model->context, HEED_LOG_WARNING,
-             "%s: the number of heads is a guess, width %u / 64 = %u, as no config.json says it",
-             heed_checkpoint_name(model->checkpoint), model->dims.width, model->dims.heads);
-  model->layers = heed_alloc(model->context, model->dims.layers, sizeof *model->layers);
-  if (!model->layers)
-    return heed_fail_memory(error, "model: layers", model->dims.layers * sizeof *model->layers);
-  HEED_TRY(resolve_embeddings(model, error));
-  for (uint32_t i = 0; i < model->dims.layers; i++) HEED_TRY(resolve_layer(model, i, error));
-  HEED_TRY(resolve_heads(model, error));
-  HEED_TRY(name_classes(model, error));
-  fill_info(model);
-  return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
-                                &model->preprocess, error);
 }
 
 heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model,
@@ -153,38 +28,40 @@ heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, 
     return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
   *model = NULL;
   heed_model_desc full;
+  const heed_model_type *type;
   HEED_TRY(heed_model_desc_read(&full, desc, error));
-  heed_model *made = heed_alloc(context, 1, sizeof *made);
-  if (!made) return heed_fail_memory(error, "model", sizeof *made);
+  HEED_TRY(find_type(context, &full, &type, error));
+  heed_model *made = heed_alloc(context, 1, type->size);
+  if (!made) return heed_fail_memory(error, "model", type->size);
   made->context = context;
-  const heed_status status = open_files(made, &full, error);
-  if (status != HEED_OK) {
+  made->type = type;
+  const heed_status status = type->open(made, &full, error);
+  if (status == HEED_OK)
+    *model = made;
+  else
     heed_model_destroy(made);
-    return status;
-  }
-  *model = made;
-  return HEED_OK;
+  return status;
 }
 
 void heed_model_destroy(heed_model *model) {
   if (!model) return;
-  heed_free(model->context, model->class_names);
-  heed_free(model->context, model->layers);
+  if (model->type->close) model->type->close(model);
   heed_checkpoint_destroy(model->checkpoint);
-  heed_config_destroy(model->config);
   heed_free(model->context, model);
 }
 
-void heed_model_get_info(const heed_model *model, heed_model_info *info) { *info = model->info; }
-void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
-  *preprocess = model->preprocess;
+heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc,
+                             heed_graph **graph, heed_error *error) {
+  if (!model || !graph)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
+  *graph = NULL;
+  heed_build_desc full = {.struct_size = sizeof full};
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "build", error));
+  if (!full.batch) full.batch = 1;
+  return model->type->build(model, &full, graph, error);
 }
 
-const char *heed_model_label(const heed_model *model, uint32_t index) {
-  const char *label = heed_config_label(model->config, index);
-  if (label) return label;
-  return index < model->dims.classes ? model->class_names[index] : "no such class";
-}
+void heed_model_get_info(const heed_model *model, heed_model_info *info) { *info = model->info; }
 
 uint32_t heed_model_tensor_count(const heed_model *model) {
   return heed_checkpoint_count(model->checkpoint);
@@ -192,11 +69,4 @@ uint32_t heed_model_tensor_count(const heed_model *model) {
 
 void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) {
   heed_checkpoint_describe(model->checkpoint, index, info);
-}
-
-const char *heed_model_absent(const heed_model *model, uint32_t index) {
-  for (int role = 0; role < HEED_ROLE_COUNT; role++)
-    if (!heed_roles_have(&model->roles, (heed_role)role, 0) && index-- == 0)
-      return heed_role_pattern((heed_role)role);
-  return NULL;
 }

@@ -1,32 +1,28 @@
-/* A model that was opened: its config, its tensors by role, and what the graph builder needs to
- * know. */
+/* A model that was opened, of any kind: what all have, and the functions in which kinds differ. */
 #ifndef HEED_MODEL_MODEL_H
 #define HEED_MODEL_MODEL_H
 
 #include "base/context.h"
-#include "model/role.h"
+#include "model/checkpoint.h"
 
-/* One layer's tensors; qkv joined along the rows. */
-typedef struct heed_layer_refs {
-  heed_role_ref norm1[2], norm2[2]; /* weight, bias */
-  heed_weight qkv[2];
-  heed_role_ref attention_output[2], fc1[2], fc2[2];
-  heed_role_ref scale1, scale2;
-} heed_layer_refs;
+/* The struct of a kind begins with its heed_model. */
+typedef struct heed_model_type {
+  size_t size; /* of that struct */
+  /* Reads headers and config into a zeroed struct, and fills `info`; what it made is closed also
+   * after a failure. */
+  heed_status (*open)(heed_model *model, const heed_model_desc *desc, heed_error *error);
+  /* Frees what `open` made, the checkpoint excepted; NULL = there is nothing else. */
+  void (*close)(heed_model *model);
+  /* heed_model_build; desc is whole, with the caller's zeros. */
+  heed_status (*build)(const heed_model *model, const heed_build_desc *desc, heed_graph **graph,
+                       heed_error *error);
+} heed_model_type;
 
 struct heed_model {
   heed_context *context;
-  heed_config *config;
+  const heed_model_type *type;
   heed_checkpoint *checkpoint;
-  heed_roles roles;
-  heed_vit_dimensions dims;
-  heed_role_ref cls, distillation, registers, positions;
-  heed_role_ref patch[2], final_norm[2], classifier[2], distillation_classifier[2], pooler[2];
-  heed_layer_refs *layers; /* [dims.layers] */
-  heed_preprocess preprocess;
   heed_model_info info;
-  char (*class_names)[24]; /* "class N", for classes that the config does not name; [classes] or
-                              NULL */
 };
 
 #endif

@@ -131,9 +131,9 @@ static void build_step(heed_sequence_builder *b) {
   decode(b, token, memory, padding, NULL, true);
 }
 
-void heed_seq2seq_build(heed_sequence_builder *b, heed_sequence_part part) {
+void heed_seq2seq_build(heed_sequence_builder *b, heed_model_part part) {
   const heed_sequence_config *config = &b->model->config;
-  if (part == HEED_SEQUENCE_STEP) {
+  if (part == HEED_PART_STEP) {
     build_step(b);
     return;
   }
@@ -148,10 +148,10 @@ void heed_seq2seq_build(heed_sequence_builder *b, heed_sequence_part part) {
     heed_graph_stage(b->graph, i + 1);
     start[i] = encode_layer(b, x, i);
     x = start[i].y;
-    if (part == HEED_SEQUENCE_ENCODER) give_states(b, &start[i], i, "");
+    if (part == HEED_PART_ENCODER) give_states(b, &start[i], i, "");
   }
   heed_sequence_name(b, x, "memory");
-  if (part == HEED_SEQUENCE_ENCODER)
+  if (part == HEED_PART_ENCODER)
     heed_graph_output(b->graph, x);
   else
     decode(

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/desc.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 #include "model/config.h"
@@ -37,11 +36,11 @@ static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void 
 static heed_value define(heed_sequence_builder *b, const char *name, heed_shape shape,
                          float factor) {
   if (heed_graph_status(b->graph, NULL) != HEED_OK) return (heed_value){0};
-  heed_checkpoint_tensor *tensor = heed_checkpoint_find(b->model->checkpoint, name);
+  heed_checkpoint_tensor *tensor = heed_checkpoint_find(b->model->base.checkpoint, name);
   heed_error error;
   /* Only opening, which belongs to one thread, finds a tensor that is not marked as used yet. */
   if ((!tensor || !tensor->used) &&
-      heed_checkpoint_need(b->model->checkpoint, name, &shape, &tensor, &error) != HEED_OK)
+      heed_checkpoint_need(b->model->base.checkpoint, name, &shape, &tensor, &error) != HEED_OK)
     return heed_graph_fail(b->graph, &error);
   const scaled_tensor scaled = {tensor, factor};
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);
@@ -69,7 +68,7 @@ heed_value heed_sequence_weight(heed_sequence_builder *b, heed_shape shape, cons
 bool heed_sequence_has(const heed_sequence *model, const char *format, ...) {
   char name[NAME_SIZE];
   FORMAT(name, format);
-  return heed_checkpoint_find(model->checkpoint, name) != NULL;
+  return heed_checkpoint_find(model->base.checkpoint, name) != NULL;
 }
 
 heed_affine heed_sequence_affine(heed_sequence_builder *b, heed_shape weight, const char *format,
@@ -80,7 +79,7 @@ heed_affine heed_sequence_affine(heed_sequence_builder *b, heed_shape weight, co
   snprintf(name, sizeof name, "%s.weight", stem);
   made.weight = define(b, name, weight, 1.0f);
   snprintf(name, sizeof name, "%s.bias", stem);
-  if (heed_checkpoint_find(b->model->checkpoint, name))
+  if (heed_checkpoint_find(b->model->base.checkpoint, name))
     made.bias = define(b, name, HEED_SHAPE(weight.dim[0]), 1.0f);
   return made;
 }
@@ -166,36 +165,38 @@ heed_value heed_sequence_source_padding(heed_sequence_builder *b, heed_value sou
 
 /* ------------------------------------------------------------------------------------- building */
 
-static heed_status check_build(const heed_sequence *model, const heed_sequence_build_desc *desc,
+static heed_status check_build(const heed_sequence *model, const heed_build_desc *desc,
                                heed_error *error) {
-  if ((unsigned)desc->part > HEED_SEQUENCE_STEP)
+  if ((unsigned)desc->part > HEED_PART_STEP)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: no such part (found %d, expected 0 to %d)", (int)desc->part,
-                     HEED_SEQUENCE_STEP);
-  const uint32_t most = model->config.max_length;
-  if (desc->source_length < 1 || desc->source_length > most || desc->target_length > most)
+                     HEED_PART_STEP);
+  if (desc->height || desc->width || desc->row_count || desc->intervene || desc->empty_row ||
+      desc->temperature != 0.0f || desc->classes_only)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: a length is off (found source %u and target %u, expected 1 to %u)",
+                     "build: an encoder-decoder takes a part and lengths alone (found a field of "
+                     "vision transformers, expected 0)");
+  const uint32_t most = model->config.max_length;
+  if (desc->source_length > most || desc->target_length > most)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: a length is off (found source %u and target %u, expected at most %u)",
                      desc->source_length, desc->target_length, most);
   return HEED_OK;
 }
 
-heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_build_desc *desc,
-                                heed_graph **graph, heed_error *error) {
-  if (!model || !desc || !graph)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
-  *graph = NULL;
-  heed_sequence_build_desc full;
-  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "build", error));
-  desc = &full;
+static heed_status build_sequence(const heed_model *base, const heed_build_desc *desc,
+                                  heed_graph **graph, heed_error *error) {
+  const heed_sequence *model = (const heed_sequence *)base;
+  const uint32_t most = model->config.max_length;
   HEED_TRY(check_build(model, desc, error));
   heed_graph *made;
-  HEED_TRY(heed_graph_create(model->context, &made, error));
-  heed_sequence_builder b = {model, made, desc->batch ? desc->batch : 1, desc->source_length,
-                             desc->target_length ? desc->target_length : model->config.max_length};
+  HEED_TRY(heed_graph_create(base->context, &made, error));
+  heed_sequence_builder b = {model, made, desc->batch,
+                             desc->source_length ? desc->source_length : most,
+                             desc->target_length ? desc->target_length : most};
   if (model->config.kind != HEED_SEQUENCE_TRANSFORMER)
     heed_seq2seq_build(&b, desc->part);
-  else if (desc->part == HEED_SEQUENCE_STEP)
+  else if (desc->part == HEED_PART_STEP)
     heed_transformer_build_step(&b);
   else
     heed_transformer_build(&b, desc->part);
@@ -209,34 +210,24 @@ heed_status heed_sequence_build(const heed_sequence *model, const heed_sequence_
 
 /* -------------------------------------------------------------------------------------- opening */
 
-static heed_status open_json(const heed_context *context, const heed_model_desc *desc,
-                             heed_json **json, heed_error *error) {
-  *json = NULL;
-  const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
-  return file ? heed_config_read_json(context, file, json, error) : HEED_OK;
-}
-
-heed_status heed_sequence_is(heed_context *context, const heed_model_desc *desc, bool *is,
+heed_status heed_sequence_is(const heed_context *context, const heed_model_desc *desc, bool *is,
                              heed_error *error) {
-  heed_json *json;
+  heed_json *json = NULL;
   heed_sequence_kind kind;
-  if (!context || !desc || !is)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
-  heed_model_desc full;
-  HEED_TRY(heed_model_desc_read(&full, desc, error));
-  const heed_status status = open_json(context, &full, &json, error);
-  *is = status == HEED_OK && json && heed_sequence_named(json, &kind);
+  *is = false;
+  const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
+  if (!file) return HEED_OK;
+  const heed_status status = heed_config_read_json(context, file, &json, error);
+  if (status == HEED_OK) *is = heed_sequence_named(json, &kind);
   heed_json_destroy(json);
   return status;
 }
 
 static heed_status read_config(heed_sequence *model, const heed_model_desc *desc,
                                heed_error *error) {
-  heed_json *json;
-  heed_status status = open_json(model->context, desc, &json, error);
-  if (status == HEED_OK && !json)
-    status = heed_fail(error, HEED_INVALID_FILE,
-                       "config.json: it is missing (expected it beside the weights)");
+  heed_json *json = NULL;
+  const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
+  heed_status status = heed_config_read_json(model->base.context, file, &json, error);
   if (status == HEED_OK)
     status = heed_sequence_read_config(json, "config.json", &model->config, error);
   heed_json_destroy(json);
@@ -247,72 +238,47 @@ static void fill_info(heed_sequence *model) {
   static const char *const families[] = {"transformer", "lstm", "gru"};
   const heed_sequence_config *config = &model->config;
   heed_checkpoint_totals totals;
-  heed_checkpoint_total(model->checkpoint, &totals);
-  model->info = (heed_sequence_info){.kind = config->kind,
-                                     .family = families[config->kind],
-                                     .width = config->width,
-                                     .heads = config->heads,
-                                     .encoder_layers = config->encoder_layers,
-                                     .decoder_layers = config->decoder_layers,
-                                     .source_vocabulary = config->source_vocabulary,
-                                     .features = config->features,
-                                     .target_vocabulary = config->target_vocabulary,
-                                     .max_length = config->max_length,
-                                     .begin = config->begin,
-                                     .end = config->end,
-                                     .padding = config->padding,
-                                     .parameters = totals.elements,
-                                     .weight_bytes = totals.bytes,
-                                     .tensors_used = totals.used,
-                                     .tensors_unused = totals.unused};
+  heed_checkpoint_total(model->base.checkpoint, &totals);
+  model->base.info = (heed_model_info){.kind = HEED_MODEL_ENCODER_DECODER,
+                                       .family = families[config->kind],
+                                       .width = config->width,
+                                       .layers = config->encoder_layers + config->decoder_layers,
+                                       .heads = config->heads,
+                                       .mlp_width = config->mlp_width,
+                                       .epsilon = config->epsilon,
+                                       .activation = config->activation,
+                                       .encoder_layers = config->encoder_layers,
+                                       .decoder_layers = config->decoder_layers,
+                                       .source_vocabulary = config->source_vocabulary,
+                                       .features = config->features,
+                                       .target_vocabulary = config->target_vocabulary,
+                                       .max_length = config->max_length,
+                                       .begin = config->begin,
+                                       .end = config->end,
+                                       .padding = config->padding,
+                                       .parameters = totals.elements,
+                                       .weight_bytes = totals.bytes,
+                                       .tensors_used = totals.used,
+                                       .tensors_unused = totals.unused};
 }
 
-static heed_status open_model(heed_sequence *model, const heed_model_desc *desc,
-                              heed_error *error) {
+/* Builds the whole once, which finds every tensor and checks its shape. */
+static heed_status open_sequence(heed_model *base, const heed_model_desc *desc, heed_error *error) {
+  heed_sequence *model = (heed_sequence *)base;
   HEED_TRY(read_config(model, desc, error));
-  HEED_TRY(heed_checkpoint_open(model->context, desc->files, desc->file_count, &model->checkpoint,
-                                error));
+  HEED_TRY(
+      heed_checkpoint_open(base->context, desc->files, desc->file_count, &base->checkpoint, error));
   model->prefix = "";
   if (heed_sequence_has(model, "transformer.encoder.layers.0.linear1.weight"))
     model->prefix = "transformer.";
-  const heed_sequence_build_desc whole = {sizeof whole, HEED_SEQUENCE_WHOLE, 1, 1, 1};
+  const heed_build_desc whole = {
+      .struct_size = sizeof whole, .batch = 1, .source_length = 1, .target_length = 1};
   heed_graph *graph;
-  HEED_TRY(heed_sequence_build(model, &whole, &graph, error));
+  HEED_TRY(build_sequence(base, &whole, &graph, error));
   heed_graph_destroy(graph);
   fill_info(model);
   return HEED_OK;
 }
 
-heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc,
-                               heed_sequence **model, heed_error *error) {
-  if (!context || !desc || !model)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
-  *model = NULL;
-  heed_model_desc full;
-  HEED_TRY(heed_model_desc_read(&full, desc, error));
-  heed_sequence *made = heed_alloc(context, 1, sizeof *made);
-  if (!made) return heed_fail_memory(error, "model", sizeof *made);
-  made->context = context;
-  const heed_status status = open_model(made, &full, error);
-  if (status == HEED_OK)
-    *model = made;
-  else
-    heed_sequence_destroy(made);
-  return status;
-}
-
-void heed_sequence_destroy(heed_sequence *model) {
-  if (!model) return;
-  heed_checkpoint_destroy(model->checkpoint);
-  heed_free(model->context, model);
-}
-
-void heed_sequence_get_info(const heed_sequence *model, heed_sequence_info *info) {
-  *info = model->info;
-}
-uint32_t heed_sequence_tensor_count(const heed_sequence *model) {
-  return heed_checkpoint_count(model->checkpoint);
-}
-void heed_sequence_tensor(const heed_sequence *model, uint32_t index, heed_tensor_info *info) {
-  heed_checkpoint_describe(model->checkpoint, index, info);
-}
+const heed_model_type heed_sequence_type = {sizeof(heed_sequence), open_sequence, NULL,
+                                            build_sequence};

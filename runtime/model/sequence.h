@@ -6,13 +6,19 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "model/checkpoint.h"
+#include "model/model.h"
 
 /* An id that no token has: nothing is padding. */
 #define HEED_NO_TOKEN (-1)
 /* Layers of a recurrent encoder or decoder: their states are held on the stack while a graph is
  * built. */
 #define HEED_SEQ2SEQ_LAYERS 64
+
+typedef enum heed_sequence_kind {
+  HEED_SEQUENCE_TRANSFORMER = 0,
+  HEED_SEQUENCE_LSTM = 1,
+  HEED_SEQUENCE_GRU = 2
+} heed_sequence_kind;
 
 typedef struct heed_sequence_config {
   heed_sequence_kind kind;
@@ -37,13 +43,19 @@ bool heed_sequence_named(const heed_json *json, heed_sequence_kind *kind);
 heed_status heed_sequence_read_config(const heed_json *json, const char *where,
                                       heed_sequence_config *config, heed_error *error);
 
-struct heed_sequence {
-  heed_context *context;
+/* An encoder-decoder that was opened. */
+typedef struct heed_sequence {
+  heed_model base;
   heed_sequence_config config;
-  heed_checkpoint *checkpoint;
   const char *prefix; /* "transformer." where the file's nn.Transformer is a member of that name */
-  heed_sequence_info info;
-};
+} heed_sequence;
+
+extern const heed_model_type heed_sequence_type;
+
+/* Whether config.json among the files names an encoder-decoder. Statuses: INVALID_FILE, IO,
+ * OUT_OF_MEMORY. */
+heed_status heed_sequence_is(const heed_context *context, const heed_model_desc *desc, bool *is,
+                             heed_error *error);
 
 typedef struct heed_sequence_builder {
   const heed_sequence *model;
@@ -84,8 +96,8 @@ void heed_sequence_output(heed_sequence_builder *b, heed_value value, const char
 
 /* The parts of a graph. Values that the encoder gives out and the step takes in have the same
  * name. */
-void heed_transformer_build(heed_sequence_builder *b, heed_sequence_part part);
+void heed_transformer_build(heed_sequence_builder *b, heed_model_part part);
 void heed_transformer_build_step(heed_sequence_builder *b);
-void heed_seq2seq_build(heed_sequence_builder *b, heed_sequence_part part);
+void heed_seq2seq_build(heed_sequence_builder *b, heed_model_part part);
 
 #endif

@@ -2,6 +2,7 @@
  * error, an unknown key is not. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/utf8.h"
 #include "model/config_fields.h"
 #include "model/sequence.h"
@@ -149,11 +150,8 @@ heed_status heed_sequence_read_config(const heed_json *json, const char *where,
                                       heed_sequence_config *config, heed_error *error) {
   const heed_fields fields = {json, heed_json_root(json), where, error};
   *config = (heed_sequence_config){0};
-  if (!heed_sequence_named(json, &config->kind))
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: architectures names no encoder-decoder (found \"%.*s\", expected "
-                     "HeedTransformer or HeedSeq2Seq)",
-                     where, HEED_CUT(architecture(json)));
+  const bool named = heed_sequence_named(json, &config->kind);
+  HEED_ASSERT(named);
   HEED_TRY(read_tokens(&fields, config));
   return config->kind == HEED_SEQUENCE_TRANSFORMER ? read_transformer(&fields, config)
                                                    : read_recurrent(&fields, config);

@@ -147,12 +147,12 @@ static void decode(heed_sequence_builder *b, heed_value memory, heed_value sourc
   heed_sequence_logits(b, heed_transformer_final_norm(b, x, "decoder"), config->width);
 }
 
-void heed_transformer_build(heed_sequence_builder *b, heed_sequence_part part) {
+void heed_transformer_build(heed_sequence_builder *b, heed_model_part part) {
   const heed_value source = heed_sequence_source(b);
   const heed_value padding = heed_sequence_source_padding(b, source);
   const heed_value memory = encode(b, source, padding);
   heed_sequence_name(b, memory, "memory");
-  if (part == HEED_SEQUENCE_WHOLE) {
+  if (part == HEED_PART_WHOLE) {
     decode(b, memory, padding);
     return;
   }

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/desc.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
-#include "model/model.h"
 #include "model/positions.h"
+#include "model/vit.h"
 
 /* A constant behind the graph: joined roles, times a factor, times a scale per row (layer scale
  * folded into the map before it). */
@@ -24,7 +23,7 @@ typedef struct scaled_weight {
 } scaled_weight;
 
 typedef struct builder {
-  const heed_model *model;
+  const heed_vit *model;
   heed_build_desc desc;
   heed_graph *graph;
   uint32_t rows, columns; /* grid of patches */
@@ -76,7 +75,7 @@ static heed_status keep_tensor(builder *b, const heed_role_ref *ref, float **dat
                                heed_error *error) {
   *data = NULL;
   if (!ref->tensor) return HEED_OK;
-  float *copy = heed_alloc_raw(b->model->context, (size_t)ref->count, sizeof *copy);
+  float *copy = heed_alloc_raw(b->model->base.context, (size_t)ref->count, sizeof *copy);
   if (!copy)
     return heed_fail_memory(error, ref->tensor->info->name, (size_t)ref->count * sizeof *copy);
   heed_status status = heed_checkpoint_read(ref->tensor, ref->first, ref->count, copy, error);
@@ -85,7 +84,7 @@ static heed_status keep_tensor(builder *b, const heed_role_ref *ref, float **dat
     if (!*data)
       status = heed_fail_memory(error, ref->tensor->info->name, (size_t)ref->count * sizeof *copy);
   }
-  heed_free(b->model->context, copy);
+  heed_free(b->model->base.context, copy);
   return status;
 }
 
@@ -100,7 +99,7 @@ static heed_status make_prefix(builder *b, const float *positions, float **prefi
   const heed_vit_dimensions *dims = &b->model->dims;
   const size_t width = dims->width, count = dims->prefix_tokens * width;
   const heed_role_ref *parts[] = {&b->model->cls, &b->model->distillation, &b->model->registers};
-  float *made = heed_alloc(b->model->context, count, sizeof *made);
+  float *made = heed_alloc(b->model->base.context, count, sizeof *made);
   if (!made) return heed_fail_memory(error, "model: prefix tokens", count * sizeof *made);
   size_t at = 0;
   heed_status status = HEED_OK;
@@ -112,7 +111,7 @@ static heed_status make_prefix(builder *b, const float *positions, float **prefi
   }
   for (size_t i = 0; i < dims->position_prefix * width; i++) made[i] += positions[i];
   *prefix = status == HEED_OK ? heed_graph_keep(b->graph, made, count * sizeof *made) : NULL;
-  heed_free(b->model->context, made);
+  heed_free(b->model->base.context, made);
   if (status == HEED_OK && !*prefix)
     return heed_fail_memory(error, "model: prefix tokens", count * sizeof *made);
   return status;
@@ -136,23 +135,23 @@ static heed_status make_positions(builder *b, const float *stored, const float *
         "model: positions of a grid that is not square cannot be resized (found %u patches)",
         patches);
   if (b->model->roles.assumed)
-    heed_log(b->model->context, HEED_LOG_WARNING,
+    heed_log(b->model->base.context, HEED_LOG_WARNING,
              "%s: positions for %u x %u patches are resized as timm does it, %s; original DINO and "
              "MAE do it otherwise, and no config.json "
              "says whose file it is",
-             heed_checkpoint_name(b->model->checkpoint), b->rows, b->columns,
+             heed_checkpoint_name(b->model->base.checkpoint), b->rows, b->columns,
              b->model->roles.rules->positions->text);
   const size_t count = (size_t)b->rows * b->columns * dims->width;
-  float *resized = heed_alloc_raw(b->model->context, count, sizeof *resized);
+  float *resized = heed_alloc_raw(b->model->base.context, count, sizeof *resized);
   if (!resized) return heed_fail_memory(error, "model: positions", count * sizeof *resized);
   heed_status status =
-      heed_positions_resize(b->model->context, grid, side, dims->width, b->rows, b->columns,
+      heed_positions_resize(b->model->base.context, grid, side, dims->width, b->rows, b->columns,
                             b->model->roles.rules->positions, resized, error);
   if (status == HEED_OK) {
     *positions = heed_graph_keep(b->graph, resized, count * sizeof *resized);
     if (!*positions) status = heed_fail_memory(error, "model: positions", count * sizeof *resized);
   }
-  heed_free(b->model->context, resized);
+  heed_free(b->model->base.context, resized);
   return status;
 }
 
@@ -337,7 +336,7 @@ static void give_out(builder *b, heed_value value, uint32_t width, const char *t
 }
 
 static void add_heads(builder *b, heed_value x) {
-  const heed_model *model = b->model;
+  const heed_vit *model = b->model;
   const heed_value states = norm(b, x, model->final_norm);
   heed_graph_name(b->graph, states, "last_hidden_state");
   heed_graph_output(b->graph, states);
@@ -359,7 +358,7 @@ static void add_heads(builder *b, heed_value x) {
 }
 
 static heed_status build(builder *b, heed_error *error) {
-  const heed_model *model = b->model;
+  const heed_vit *model = b->model;
   const bool read =
       model->dims.prefix_tokens > 0 && (model->dims.classes || model->pooler[0].tensor);
   if (b->desc.classes_only && !b->desc.intervene && read)
@@ -376,14 +375,15 @@ static heed_status build(builder *b, heed_error *error) {
   return heed_graph_status(b->graph, error);
 }
 
-heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc,
-                             heed_graph **graph, heed_error *error) {
-  if (!model || !graph)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
-  *graph = NULL;
-  builder b = {.model = model, .desc = {.struct_size = sizeof b.desc}};
-  if (desc) HEED_TRY(heed_desc_read(&b.desc, sizeof b.desc, desc, "build", error));
-  if (!b.desc.batch) b.desc.batch = 1;
+heed_status heed_vit_build(const heed_model *base, const heed_build_desc *desc, heed_graph **graph,
+                           heed_error *error) {
+  const heed_vit *model = (const heed_vit *)base;
+  builder b = {.model = model, .desc = *desc};
+  if (desc->part != HEED_PART_WHOLE || desc->source_length || desc->target_length)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: a vision transformer has no parts and no lengths (found part %d, "
+                     "source %u, target %u, expected 0)",
+                     (int)desc->part, desc->source_length, desc->target_length);
   if (!b.desc.height) b.desc.height = model->dims.image_size;
   if (!b.desc.width) b.desc.width = model->dims.image_size;
   b.rows = b.desc.height / model->dims.patch;
@@ -397,7 +397,7 @@ heed_status heed_model_build(const heed_model *model, const heed_build_desc *des
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: temperature is off (found %g, expected more than 0)",
                      (double)b.desc.temperature);
-  HEED_TRY(heed_graph_create(model->context, &b.graph, error));
+  HEED_TRY(heed_graph_create(base->context, &b.graph, error));
   const heed_status status = build(&b, error);
   if (status != HEED_OK) {
     heed_graph_destroy(b.graph);

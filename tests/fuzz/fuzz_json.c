@@ -1,11 +1,12 @@
-/* Any bytes as JSON, as config.json and as preprocessor_config.json; and every number through every
- * getter. */
+/* Any bytes as JSON, as config.json of every kind of model and as preprocessor_config.json; and
+ * every number through every getter. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "model/config.h"
+#include "model/sequence.h"
 #include "support/weights.h"
 
 /* Visits the whole tree with what a caller may ask; returns how many values it has. */
@@ -41,13 +42,23 @@ static void configure(const heed_context *context, const heed_model_file *file) 
   heed_config_destroy(config);
 }
 
+/* An encoder-decoder's config. */
+static void read_sequence(const heed_json *json) {
+  heed_sequence_config config;
+  heed_error error;
+  if (heed_sequence_named(json, &config.kind))
+    (void)heed_sequence_read_config(json, "f.json", &config, &error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   heed_context *context;
   heed_json *json;
   heed_error error;
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
-  if (heed_json_parse(context, data, size, "f.json", &json, &error) == HEED_OK)
+  if (heed_json_parse(context, data, size, "f.json", &json, &error) == HEED_OK) {
     walk(json, heed_json_root(json), 0);
+    read_sequence(json);
+  }
   heed_json_destroy(json);
   configure(context, &(heed_model_file){"config.json", test_source(data, size)});
   configure(context, &(heed_model_file){"preprocessor_config.json", test_source(data, size)});
@@ -81,6 +92,16 @@ int main(int argc, char **argv) {
            "\"rescale_factor\":0.00392156862745098,\"image_mean\":[0.5,0.5,0.5],\"image_std\":[0.5,"
            "0.5,0.5],\"image_processor_type\":"
            "\"ViTImageProcessor\"}"),
+      SEED("{\"architectures\":[\"HeedTransformer\"],\"d_model\":16,\"nhead\":2,\"num_encoder_"
+           "layers\":"
+           "1,\"num_decoder_layers\":1,\"dim_feedforward\":24,\"source_vocab_size\":11,\"target_"
+           "vocab_"
+           "size\":13,\"max_length\":12,\"bos_token_id\":1,\"eos_token_id\":2,\"padding_idx\":0}"),
+      SEED(
+          "{\"architectures\":[\"HeedSeq2Seq\"],\"cell\":\"gru\",\"attention\":\"concat\","
+          "\"embedding_"
+          "size\":8,\"hidden_size\":8,\"num_layers\":2,\"num_features\":8,\"target_vocab_size\":13,"
+          "\"max_length\":12,\"bos_token_id\":1,\"eos_token_id\":2,\"bidirectional\":true}"),
       SEED("[1.7976931348623157e308,4.9406564584124654e-324,2.2250738585072011e-308,"
            "9007199254740993.0000000001,"
            "123456789012345678901234567890e-20]")};

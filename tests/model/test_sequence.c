@@ -113,19 +113,21 @@ static void check_taps(const oracle *o, const char *model, const char *backend,
   }
 }
 
-static void check_whole(const heed_sequence *model, const char *name, const oracle *o,
+static void check_whole(const heed_model *model, const char *name, const oracle *o,
                         uint32_t index) {
   heed_backend *backend = test_backend_get(index);
-  heed_sequence_info info;
-  heed_sequence_get_info(model, &info);
-  const heed_sequence_build_desc build = {sizeof build, HEED_SEQUENCE_WHOLE, o->tokens_shape.dim[0],
-                                          o->source_shape.dim[1], o->tokens_shape.dim[1]};
+  heed_model_info info;
+  heed_model_get_info(model, &info);
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .batch = o->tokens_shape.dim[0],
+                                 .source_length = o->source_shape.dim[1],
+                                 .target_length = o->tokens_shape.dim[1]};
   heed_graph *graph;
   heed_value taps[16];
-  assert_ok(heed_sequence_build(model, &build, &graph, &error));
+  assert_ok(heed_model_build(model, &build, &graph, &error));
   const heed_plan_desc desc = {sizeof desc, taps, find_taps(graph, taps, 16),
                                HEED_ATTENTION_MODE_AUTO};
-  assert_int_equal(desc.tap_count, info.kind == HEED_SEQUENCE_TRANSFORMER
+  assert_int_equal(desc.tap_count, strcmp(info.family, "transformer") == 0
                                        ? info.encoder_layers + 2 * info.decoder_layers
                                        : 1);
   heed_plan *plan;
@@ -155,11 +157,11 @@ static void check_whole(const heed_sequence *model, const char *name, const orac
 
 /* ------------------------------------------------------------------------------------- decoding */
 
-static void check_maps(heed_decoder *decoder, const heed_sequence_info *info, const oracle *o,
+static void check_maps(heed_decoder *decoder, const heed_model_info *info, const oracle *o,
                        const char *name, const char *backend, double tolerance) {
   static const struct {
     const char *side, *end;
-    heed_sequence_attention which;
+    heed_decoder_attention which;
   } kinds[] = {{"encoder", "self", HEED_ATTENTION_ENCODER},
                {"decoder", "self", HEED_ATTENTION_DECODER},
                {"decoder", "cross", HEED_ATTENTION_CROSS}};
@@ -180,17 +182,17 @@ static void check_maps(heed_decoder *decoder, const heed_sequence_info *info, co
       free(found);
       seen++;
     }
-  assert_int_equal(seen, info->kind == HEED_SEQUENCE_TRANSFORMER
+  assert_int_equal(seen, strcmp(info->family, "transformer") == 0
                              ? info->encoder_layers + 2 * info->decoder_layers
                              : 1);
 }
 
-static void check_decoder(const heed_sequence *model, const char *name, const oracle *o,
+static void check_decoder(const heed_model *model, const char *name, const oracle *o,
                           uint32_t index) {
   heed_backend *backend = test_backend_get(index);
   const double tolerance = tolerance_of(backend);
-  heed_sequence_info info;
-  heed_sequence_get_info(model, &info);
+  heed_model_info info;
+  heed_model_get_info(model, &info);
   const heed_decoder_desc desc = {
       sizeof desc, o->tokens_shape.dim[0], o->source_shape.dim[1], 0, true, true};
   heed_decoder *decoder;
@@ -214,9 +216,9 @@ static void equals_the_oracle(void **state) {
   for (size_t m = 0; m < MODELS; m++) {
     sequence_test test;
     sequence_test_open(&test, models[m]);
-    heed_sequence_info info;
-    assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
-    heed_sequence_get_info(test.model, &info);
+    heed_model_info info;
+    assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+    heed_model_get_info(test.model, &info);
     assert_int_equal(info.tensors_unused, 0);
     oracle o = oracle_open(models[m], info.features > 0);
     for (uint32_t i = 0; i < test_backend_count(); i++) {
@@ -249,8 +251,6 @@ static void wrong_configs_get_their_sentence(void **state) {
     const char *model, *from, *to, *sentence;
     heed_status status;
   } cases[] = {
-      {"transformer", "HeedTransformer", "Mamba", "names no encoder-decoder (found \"Mamba\"",
-       HEED_UNSUPPORTED},
       {"transformer", "\"d_model\"", "\"dmodel\"", "the key d_model is missing", HEED_INVALID_FILE},
       {"transformer", "\"nhead\": 2", "\"nhead\": 3",
        "d_model is not a multiple of nhead (found 16 and 3)", HEED_INVALID_FILE},
@@ -296,25 +296,25 @@ static void wrong_configs_get_their_sentence(void **state) {
     char *config = edited(&test, cases[i].from, cases[i].to);
     test.file[0].source.bytes = config;
     test.file[0].source.size = strlen(config);
-    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error),
+    assert_fails(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
                  cases[i].status, cases[i].sentence);
     assert_null(test.model);
-    test.desc.file_count = 0;
-    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error),
-                 HEED_INVALID_FILE, "config.json: it is missing");
     free(config);
     sequence_test_close(&test);
   }
 }
 
 /* Operations of a part for targets of this length, and the bytes that they touch. */
-static heed_plan_step cost_of(const heed_sequence *model, heed_sequence_part part,
+static heed_plan_step cost_of(const heed_model *model, heed_model_part part,
                               uint32_t target_length) {
-  const heed_sequence_build_desc build = {sizeof build, part, 1, 5, target_length};
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .part = part,
+                                 .source_length = 5,
+                                 .target_length = target_length};
   heed_plan_step sum = {.flops = 0};
   heed_graph *graph;
   heed_plan *plan;
-  assert_ok(heed_sequence_build(model, &build, &graph, &error));
+  assert_ok(heed_model_build(model, &build, &graph, &error));
   assert_ok(heed_plan_create(graph, test_backend_get(0), NULL, &plan, &error));
   for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
     heed_plan_step step;
@@ -335,17 +335,17 @@ static void a_step_costs_a_line(void **state) {
     sequence_test test;
     heed_plan_step step[3], whole[3];
     sequence_test_open(&test, models[m]);
-    assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
+    assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
     for (uint32_t i = 0; i < 3; i++) {
-      step[i] = cost_of(test.model, HEED_SEQUENCE_STEP, 3u << i);
-      whole[i] = cost_of(test.model, HEED_SEQUENCE_WHOLE, 3u << i);
+      step[i] = cost_of(test.model, HEED_PART_STEP, 3u << i);
+      whole[i] = cost_of(test.model, HEED_PART_WHOLE, 3u << i);
     }
-    heed_sequence_info info;
-    heed_sequence_get_info(test.model, &info);
+    heed_model_info info;
+    heed_model_get_info(test.model, &info);
     assert_int_equal(step[2].flops - step[1].flops, 2 * (step[1].flops - step[0].flops));
     assert_int_equal(step[2].bytes - step[1].bytes, 2 * (step[1].bytes - step[0].bytes));
     assert_true(step[2].flops < whole[2].flops);
-    if (info.kind == HEED_SEQUENCE_TRANSFORMER)
+    if (strcmp(info.family, "transformer") == 0)
       assert_true(whole[2].flops - whole[1].flops > 2 * (whole[1].flops - whole[0].flops));
     else
       assert_int_equal(step[2].flops, step[0].flops);
@@ -353,26 +353,51 @@ static void a_step_costs_a_line(void **state) {
   }
 }
 
-static void names_its_files(void **state) {
+/* Which kind the files are of is the config's word alone. */
+static void the_config_names_the_kind(void **state) {
+  (void)state;
+  static const struct {
+    const char *config, *sentence;
+  } others[] = {{"{\"architectures\": [\"ViTForImageClassification\"]}", "config.json"},
+                {"{\"architectures\": [\"Mamba\"]}", "config.json"},
+                {"[]", "it is not an object"}};
+  sequence_test test;
+  heed_model_info info;
+  sequence_test_open(&test, "gru");
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  heed_model_get_info(test.model, &info);
+  assert_int_equal(info.kind, HEED_MODEL_ENCODER_DECODER);
+  assert_int_equal(info.layers, info.encoder_layers + info.decoder_layers);
+  heed_model_destroy(test.model);
+  const heed_model_file weights = test.file[1];
+  test.desc.files = &weights;
+  test.desc.file_count = 1;
+  assert_fails(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
+               HEED_UNSUPPORTED, "model.safetensors: no ViT is in it");
+  test.desc = (heed_model_desc){sizeof test.desc, test.file, 2};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    test.file[0].source.bytes = others[i].config;
+    test.file[0].source.size = strlen(others[i].config);
+    assert_int_not_equal(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
+                         HEED_OK);
+    assert_non_null(strstr(error.message, others[i].sentence));
+    assert_null(test.model);
+  }
+  sequence_test_close(&test);
+}
+
+/* What a vision transformer has and an encoder-decoder lacks. */
+static void has_nothing_of_the_other_kind(void **state) {
   (void)state;
   sequence_test test;
-  bool is = false;
+  heed_preprocess preprocess;
   sequence_test_open(&test, "gru");
-  assert_ok(heed_sequence_is(test_backend_context(), &test.desc, &is, &error));
-  assert_true(is);
-  test.desc.files = test.file + 1;
-  test.desc.file_count = 1;
-  assert_ok(heed_sequence_is(test_backend_context(), &test.desc, &is, &error));
-  assert_false(is);
-  static const char vit[] = "{\"architectures\": [\"ViTForImageClassification\"]}", list[] = "[]";
-  const heed_model_file others[] = {{"config.json", {sizeof vit - 1, vit, NULL, NULL}},
-                                    {"config.json", {sizeof list - 1, list, NULL, NULL}}};
-  test.desc.files = &others[0];
-  assert_ok(heed_sequence_is(test_backend_context(), &test.desc, &is, &error));
-  assert_false(is);
-  test.desc.files = &others[1];
-  assert_fails(heed_sequence_is(test_backend_context(), &test.desc, &is, &error), HEED_INVALID_FILE,
-               "it is not an object");
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  heed_model_preprocess(test.model, &preprocess);
+  assert_int_equal(preprocess.resize, HEED_RESIZE_NONE);
+  assert_int_equal(preprocess.width, 0);
+  assert_string_equal(heed_model_label(test.model, 0), "no such class");
+  assert_null(heed_model_absent(test.model, 0));
   sequence_test_close(&test);
 }
 
@@ -382,16 +407,24 @@ static void wrong_calls_get_their_sentence(void **state) {
   heed_graph *graph;
   heed_decoder *decoder = NULL;
   sequence_test_open(&test, "transformer");
-  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
-  heed_sequence_build_desc build = {sizeof build, HEED_SEQUENCE_WHOLE, 1, 13, 1};
-  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
-               "a length is off (found source 13 and target 1, expected 1 to 12)");
-  build.source_length = 0;
-  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
-               "a length is off");
-  build = (heed_sequence_build_desc){sizeof build, (heed_sequence_part)3, 1, 1, 1};
-  assert_fails(heed_sequence_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  heed_build_desc build = {.struct_size = sizeof build, .source_length = 13, .target_length = 1};
+  assert_fails(heed_model_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
+               "a length is off (found source 13 and target 1, expected at most 12)");
+  build = (heed_build_desc){.struct_size = sizeof build, .part = (heed_model_part)3};
+  assert_fails(heed_model_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
                "no such part");
+  const heed_build_desc of_pictures[] = {
+      {.struct_size = sizeof build, .height = 16},
+      {.struct_size = sizeof build, .width = 16},
+      {.struct_size = sizeof build, .row_count = 1},
+      {.struct_size = sizeof build, .intervene = true},
+      {.struct_size = sizeof build, .temperature = 2.0f},
+      {.struct_size = sizeof build, .classes_only = true},
+      {.struct_size = sizeof build, .empty_row = HEED_EMPTY_ROW_MEAN}};
+  for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
+    assert_fails(heed_model_build(test.model, &of_pictures[i], &graph, &error),
+                 HEED_INVALID_ARGUMENT, "takes a part and lengths alone");
   heed_decoder_desc desc = {sizeof desc, 1, 3, 13, false, false};
   assert_fails(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error),
                HEED_INVALID_ARGUMENT, "a length is off");
@@ -425,7 +458,7 @@ static void a_logit_that_is_no_number_is_told(void **state) {
   const size_t size = (size_t)test.file[1].source.size,
                header = 8 + test.weights[0] + 256u * test.weights[1];
   for (size_t i = header; i < size; i++) test.weights[i] = 0xff;
-  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
   assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error), HEED_INVALID_FILE,
@@ -445,7 +478,7 @@ static void can_be_cancelled(void **state) {
   heed_decoder *decoder;
   sequence_test_open(&test, "gru");
   const int32_t source[2] = {3, 4};
-  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
   const heed_hooks hooks = {sizeof hooks, NULL, stop_at_once, NULL};
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
@@ -464,12 +497,12 @@ static heed_status open_and_decode(heed_context *context, sequence_test *test) {
   const heed_cpu_desc cpu = {sizeof cpu, 1, "scalar"};
   const heed_decoder_desc desc = {sizeof desc, 1, 3, 3, true, true};
   heed_status status = heed_cpu_backend_create(context, &cpu, &backend, &error);
-  if (status == HEED_OK) status = heed_sequence_open(context, &test->desc, &test->model, &error);
+  if (status == HEED_OK) status = heed_model_open(context, &test->desc, &test->model, &error);
   if (status == HEED_OK)
     status = heed_decoder_create(test->model, backend, &desc, NULL, &decoder, &error);
   if (status == HEED_OK) status = heed_decoder_run(decoder, source, sizeof source, NULL, &error);
   heed_decoder_destroy(decoder);
-  heed_sequence_destroy(test->model);
+  heed_model_destroy(test->model);
   test->model = NULL;
   heed_backend_destroy(backend);
   return status;
@@ -503,7 +536,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equals_the_oracle),
       cmocka_unit_test(wrong_configs_get_their_sentence),
-      cmocka_unit_test(names_its_files),
+      cmocka_unit_test(the_config_names_the_kind),
+      cmocka_unit_test(has_nothing_of_the_other_kind),
       cmocka_unit_test(wrong_calls_get_their_sentence),
       cmocka_unit_test(can_be_cancelled),
       cmocka_unit_test(a_logit_that_is_no_number_is_told),

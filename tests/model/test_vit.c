@@ -440,6 +440,31 @@ static void test_a_temperature_that_is_none(void **state) {
   free_files(&files);
 }
 
+static void test_it_has_no_part_and_does_not_decode(void **state) {
+  (void)state;
+  vit_files files;
+  vit v;
+  heed_error error;
+  heed_decoder *decoder;
+  const heed_build_desc whole = {.struct_size = sizeof whole, .batch = 2},
+                        wrong[] = {{.struct_size = sizeof whole, .part = HEED_PART_STEP},
+                                   {.struct_size = sizeof whole, .source_length = 3},
+                                   {.struct_size = sizeof whole, .target_length = 3}};
+  const heed_decoder_desc desc = {.struct_size = sizeof desc, .source_length = 3};
+  load_files(&files, "micro_32");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_fails(open_vit(&v, &files, NULL, NULL, 1, &wrong[i], NULL, &error),
+                 HEED_INVALID_ARGUMENT, "a vision transformer has no parts and no lengths");
+    close_vit(&v);
+  }
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, &whole, NULL, &error));
+  assert_fails(heed_decoder_create(v.model, v.backend, &desc, NULL, &decoder, &error),
+               HEED_INVALID_ARGUMENT, "the model does not decode (found family vit");
+  assert_null(decoder);
+  close_vit(&v);
+  free_files(&files);
+}
+
 static void test_the_number_of_threads_changes_no_bit(void **state) {
   (void)state;
   vit_files files;
@@ -619,6 +644,7 @@ int main(void) {
       cmocka_unit_test(test_dropped_tokens_and_temperature),
       cmocka_unit_test(test_a_head_taken_out),
       cmocka_unit_test(test_a_temperature_that_is_none),
+      cmocka_unit_test(test_it_has_no_part_and_does_not_decode),
       cmocka_unit_test(test_classes_only_are_the_same_bits),
       cmocka_unit_test(test_no_allocation_in_run),
       cmocka_unit_test(test_every_allocation_failed_once),

@@ -11,7 +11,7 @@ typedef struct sequence_test {
   unsigned char *config, *weights;
   heed_model_file file[2];
   heed_model_desc desc;
-  heed_sequence *model; /* the test's; closed here */
+  heed_model *model; /* the test's; closed here */
 } sequence_test;
 
 /* desc points into *test. */
@@ -29,7 +29,7 @@ static inline void sequence_test_open(sequence_test *test, const char *name) {
 }
 
 static inline void sequence_test_close(sequence_test *test) {
-  heed_sequence_destroy(test->model);
+  heed_model_destroy(test->model);
   free(test->config);
   free(test->weights);
 }

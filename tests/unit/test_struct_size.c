@@ -355,24 +355,11 @@ static outcome call_build(const void *desc) {
   return out;
 }
 
-static outcome call_sequence_is(const void *desc) {
-  bool is = false;
-  const heed_status status = heed_sequence_is(context, desc, &is, &error);
-  return ended(status, is ? 2 : 1);
-}
-
-static outcome call_sequence(const void *desc) {
-  heed_sequence *made;
-  const heed_status status = heed_sequence_open(context, desc, &made, &error);
-  heed_sequence_destroy(made);
-  return ended(status, 1);
-}
-
-static const heed_sequence_build_desc sequence_build_desc = {
+static const heed_build_desc sequence_build_desc = {
     .struct_size = sizeof sequence_build_desc, .batch = 2, .source_length = 4, .target_length = 3};
 static outcome call_sequence_build(const void *desc) {
   heed_graph *graph;
-  const heed_status status = heed_sequence_build(sequence.model, desc, &graph, &error);
+  const heed_status status = heed_model_build(sequence.model, desc, &graph, &error);
   heed_value_info info = {0};
   if (graph)
     assert_int_equal(heed_graph_value_info(graph, heed_graph_find(graph, "logits"), &info),
@@ -409,14 +396,10 @@ static outcome call_decoder(const void *desc) { return decode(desc, NULL, NULL);
 static outcome call_decoder_hooks(const void *desc) { return decode(&decoder_desc, desc, NULL); }
 #define decode_hooks_desc session_hooks_desc
 static outcome call_decode_hooks(const void *desc) { return decode(&decoder_desc, NULL, desc); }
-#define sequence_is_desc sequence.desc
-#define sequence_desc sequence.desc
 
 static const entry files[] = {ENTRY(model, model_desc, file_count),
                               ENTRY(build, build_desc, classes_only),
-                              ENTRY(sequence_is, model_desc, file_count),
-                              ENTRY(sequence, model_desc, file_count),
-                              ENTRY(sequence_build, sequence_build_desc, target_length),
+                              ENTRY(sequence_build, build_desc, target_length),
                               ENTRY(decoder, decoder_desc, attention),
                               ENTRY(decoder_hooks, hooks, user),
                               ENTRY(decode_hooks, hooks, user)};
@@ -531,7 +514,7 @@ static int setup(void **state) {
   }
   assert_ok(heed_model_open(context, &model_desc, &vit, &error));
   sequence_test_open(&sequence, "gru");
-  assert_ok(heed_sequence_open(context, &sequence.desc, &sequence.model, &error));
+  assert_ok(heed_model_open(context, &sequence.desc, &sequence.model, &error));
   return 0;
 }
 

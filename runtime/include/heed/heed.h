@@ -872,30 +872,54 @@ typedef struct heed_model_desc {
 
 typedef struct heed_model heed_model;
 
-/* Reads headers and config, matches tensor names of the families ViT, DINO, DeiT (both Hugging Face
- * key styles, with or without prefix) and timm, and checks every shape; reads no weights yet.
- * Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+/* Opens a model of any kind: reads headers and config, finds the tensors by name and checks every
+ * shape. It reads no weights yet.
+ *
+ * A config.json whose "architectures" begin with HeedTransformer or HeedSeq2Seq names an
+ * encoder-decoder. All other files are vision transformers: ViT, DINO and DeiT with both Hugging
+ * Face key styles, with or without prefix, and timm. docs/models.md and docs/sequences.md list the
+ * keys and tensor names. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_model_open(heed_context *context,
                                                     const heed_model_desc *desc, heed_model **model,
                                                     heed_error *error);
 HEED_API void heed_model_destroy(heed_model *model);
 
+typedef enum heed_model_kind {
+  HEED_MODEL_VISION = 0,         /* a vision transformer: pixel_values in */
+  HEED_MODEL_ENCODER_DECODER = 1 /* a sequence in, a sequence out */
+} heed_model_kind;
+
+/* What a model is. Fields of the other kind are 0. Strings are literals. */
 typedef struct heed_model_info {
-  const char *family;    /* "vit", "deit", "dinov2", "dinov2_with_registers", "dinov2 (original)",
-                            "timm" ...; a literal */
-  const char *positions; /* how positions are resized for another grid: "bicubic", "bicubic,
-                            antialiased" ...; a literal */
-  /* taken for timm's by its names, which others' files have too, as no config.json says whose it
-   * is */
-  bool family_assumed;
-  uint32_t image_size, channels, patch, width, layers, heads, mlp_width;
-  uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
-  uint32_t classes;       /* 0: no classifier */
-  float epsilon;
+  heed_model_kind kind;
+  /* "vit", "deit", "dinov2", "dinov2_with_registers", "dinov2 (original)", "timm" ...;
+   * "transformer", "lstm", "gru" */
+  const char *family;
+  uint32_t width;  /* C; of an encoder-decoder: of decoder states */
+  uint32_t layers; /* of an encoder-decoder: both sides together */
+  uint32_t heads, mlp_width;
+  float epsilon; /* of the layer norms */
   heed_activation activation;
   uint64_t parameters;   /* elements of the tensors used */
-  uint64_t weight_bytes; /* as stored in the file */
+  uint64_t weight_bytes; /* the same as stored in the file */
   uint32_t tensors_used, tensors_unused;
+
+  /* vision transformers */
+  /* how positions are resized for another grid: "bicubic", "bicubic, antialiased" ... */
+  const char *positions;
+  /* The tensor names are timm's, which other files have too, and no config.json names the family.
+   */
+  bool family_assumed;
+  uint32_t image_size, channels, patch;
+  uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
+  uint32_t classes;       /* 0: no classifier */
+
+  /* encoder-decoders */
+  uint32_t encoder_layers, decoder_layers;
+  uint32_t source_vocabulary; /* 0: the source is feature vectors */
+  uint32_t features;          /* numbers per feature vector; 0: the source is tokens */
+  uint32_t target_vocabulary, max_length;
+  int32_t begin, end, padding; /* token ids; padding -1 where the file names none */
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
 /* The label of a class from the config, or "class N" when there is none. Valid as long as the
@@ -922,9 +946,19 @@ HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_te
  * last. (A part that is needed and missing is an error of heed_model_open, which names it.) */
 HEED_API const char *heed_model_absent(const heed_model *model, uint32_t index);
 
+/* What of an encoder-decoder a graph holds. */
+typedef enum heed_model_part {
+  HEED_PART_WHOLE = 0,   /* source and target tokens -> logits of every position */
+  HEED_PART_ENCODER = 1, /* source -> what a step needs of it */
+  HEED_PART_STEP = 2     /* one target token and what earlier steps left -> logits */
+} heed_model_part;
+
+/* Fields of the other kind of model must be 0. */
 typedef struct heed_build_desc {
   size_t struct_size;
   uint32_t batch; /* 0 = 1 */
+
+  /* vision transformers */
   /* of pixel_values; 0 = the model's image_size. Positions are interpolated by the family's
    * rule. */
   uint32_t height, width;
@@ -944,16 +978,34 @@ typedef struct heed_build_desc {
   /* for who wants logits or pooler_output alone: after the last layer's keys and values only the
    * tokens that these read */
   bool classes_only;
+
+  /* encoder-decoders */
+  heed_model_part part;
+  uint32_t source_length; /* S; 0 = max_length */
+  uint32_t target_length; /* T: of the whole; the longest target of a step; 0 = max_length */
 } heed_build_desc;
 
-/* The model as a graph (defaults with desc NULL). Borrows model. Input: pixel_values [B, C, height,
- * width]. Outputs: logits [B, classes] where there is a classifier, last_hidden_state [B, T, C],
- * pooler_output [B, C] where there is a pooler. Values that can be tapped, i = 0 .. L-1:
- * embeddings, layer.i.query, .key, .value [B, H, T, D], layer.i.attention.weights and .logits [B,
- * H, T, T], layer.i.attention.output [B, T, C] (of the heads, before their projection),
- * layer.i.output [B, T, C]. With classes_only (and not intervene) the last layer's attention and
- * output and last_hidden_state have R rows, CLS and where it is read the distillation token, in the
- * place of T; the numbers are the same bits. */
+/* The model as a graph; desc NULL = defaults. Borrows model.
+ *
+ * A vision transformer has the input pixel_values F32 [B, channels, height, width]. Its outputs are
+ * logits [B, classes] where there is a classifier, last_hidden_state [B, T, C], and pooler_output
+ * [B, C] where there is a pooler. These values can be tapped, i = 0 .. L-1: embeddings;
+ * layer.i.query, .key, .value [B, H, T, D]; layer.i.attention.weights and .logits [B, H, T, T];
+ * layer.i.attention.output [B, T, C], which is that of the heads before their projection;
+ * layer.i.output [B, T, C]. With classes_only and without intervene, the last layer's attention and
+ * output and last_hidden_state have R rows in place of T. The rows are CLS and, where it is read,
+ * the distillation token. The numbers are the same bits.
+ *
+ * An encoder-decoder has the input source_tokens I32 [B, S] or source_features F32 [B, S, F]. The
+ * whole also has target_tokens I32 [B, T]. A step has token and position I32 [B, 1], seen U8 [B,
+ * T + 1], and what heed_decoder writes. The output is logits [B, T or 1, target vocabulary]. The
+ * encoder's are memory [B, S, C] and the inputs of a step that have the same name. These values can
+ * be tapped: encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T],
+ * decoder.i.cross.weights [B, H, T, S], and the same with .logits; encoder.i.output,
+ * decoder.i.output. A recurrent model has decoder.0.cross.weights alone, with H = 1. In a step
+ * there is one row, and self.weights has T + 1 columns, the last one for the token itself.
+ *
+ * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
                                                      const heed_build_desc *desc,
                                                      heed_graph **graph, heed_error *error);
@@ -1149,87 +1201,7 @@ HEED_NODISCARD HEED_API heed_status heed_figure_draw(heed_context *context,
                                                      heed_figure *figure, heed_error *error);
 HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
 
-/* --------------------------------------------------------- models from a sequence to a sequence */
-
-/* An encoder-decoder from a config.json that names it and safetensors with PyTorch's parameter
- * names: HeedTransformer: torch.nn.Transformer (alone or as a member `transformer`), nn.Embedding
- * source_embedding and target_embedding, for features nn.Linear feature_projection, learned
- * positions source_positions and target_positions, nn.Linear output. Keys: d_model, nhead,
- * num_encoder_layers, num_decoder_layers, dim_feedforward, activation (relu), norm_first (false),
- * layer_norm_eps (1e-5), positions (sinusoidal | learned), scale_embedding (false: embeddings are
- * not multiplied by sqrt(d_model)). HeedSeq2Seq: nn.LSTM or nn.GRU encoder and decoder, the same
- * embeddings, Luong attention as nn.Linear attention.wa (general and concat, no bias), attention.va
- * (concat, no bias) and attention.wc, nn.Linear output. Keys: cell (lstm | gru), embedding_size,
- * hidden_size (of the encoder; the decoder's is that times its directions), num_layers (1; of
- * both), bidirectional (false; of the encoder), attention (dot | general | concat), attention_size
- * (rows of wc; the decoder's hidden size), score_size (rows of wa for concat; likewise). Layer i of
- * the decoder starts from the last states of layer i of the encoder, directions joined. Both:
- * source_vocab_size or, for feature vectors, num_features; target_vocab_size, max_length,
- * bos_token_id, eos_token_id, padding_idx (none), tie_word_embeddings (false). Tokens of
- * padding_idx are masked as keys of every attention; the states of a recurrent encoder run over
- * them, as nn.LSTM's do without packing. */
-typedef struct heed_sequence heed_sequence;
-
-typedef enum heed_sequence_kind {
-  HEED_SEQUENCE_TRANSFORMER = 0,
-  HEED_SEQUENCE_LSTM = 1,
-  HEED_SEQUENCE_GRU = 2
-} heed_sequence_kind;
-
-/* Whether config.json among the files names such a model (*is), so that heed_sequence_open takes it
- * and not heed_model_open. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_sequence_is(heed_context *context,
-                                                     const heed_model_desc *desc, bool *is,
-                                                     heed_error *error);
-/* Reads headers and config and checks the shape of every tensor; reads no weights yet. Borrows as
- * heed_model_open does. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_sequence_open(heed_context *context,
-                                                       const heed_model_desc *desc,
-                                                       heed_sequence **model, heed_error *error);
-HEED_API void heed_sequence_destroy(heed_sequence *model);
-
-typedef struct heed_sequence_info {
-  heed_sequence_kind kind;
-  const char *family; /* "transformer", "lstm", "gru" */
-  uint32_t width;     /* of decoder states */
-  uint32_t heads, encoder_layers, decoder_layers;
-  uint32_t source_vocabulary; /* 0: the source is feature vectors */
-  uint32_t features;          /* numbers a feature vector; 0: the source is tokens */
-  uint32_t target_vocabulary, max_length;
-  int32_t begin, end, padding;       /* token ids; padding -1 where the file names none */
-  uint64_t parameters, weight_bytes; /* of the tensors used */
-  uint32_t tensors_used, tensors_unused;
-} heed_sequence_info;
-HEED_API void heed_sequence_get_info(const heed_sequence *model, heed_sequence_info *info);
-HEED_API uint32_t heed_sequence_tensor_count(const heed_sequence *model);
-HEED_API void heed_sequence_tensor(const heed_sequence *model, uint32_t index,
-                                   heed_tensor_info *info);
-
-typedef enum heed_sequence_part {
-  HEED_SEQUENCE_WHOLE = 0,   /* source and target tokens -> logits of every position */
-  HEED_SEQUENCE_ENCODER = 1, /* source -> what a step needs of it */
-  HEED_SEQUENCE_STEP = 2     /* one target token and what earlier steps left -> logits */
-} heed_sequence_part;
-
-typedef struct heed_sequence_build_desc {
-  size_t struct_size;
-  heed_sequence_part part;
-  uint32_t batch;         /* 0 = 1 */
-  uint32_t source_length; /* S, at least 1 */
-  uint32_t target_length; /* T of the whole; the longest target of a step; 0 = max_length */
-} heed_sequence_build_desc;
-
-/* A part as a graph. Borrows model. Inputs: source_tokens I32 [B, S] or source_features F32 [B, S,
- * F]; of the whole target_tokens I32 [B, T]; of a step token, position I32 [B, 1], seen U8 [B, T +
- * 1] and what heed_decoder writes. Output: logits [B, T or 1, target vocabulary]; of the encoder
- * memory [B, S, C] and the inputs of a step that have the same name. Values that can be tapped:
- * encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T], decoder.i.cross.weights
- * [B, H, T, S] and the same with .logits (a recurrent model has decoder.0.cross.weights alone, H =
- * 1); encoder.i.output, decoder.i.output. In a step the rows are one and self.weights has T + 1
- * columns, the last one for the token itself. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_sequence_build(const heed_sequence *model,
-                                                        const heed_sequence_build_desc *desc,
-                                                        heed_graph **graph, heed_error *error);
+/* ------------------------------------------------------------------------------------- decoding */
 
 /* Greedy decoding: encoder once, then a step a token, each with the most probable token before it
  * (the first of equals). Keys and values of earlier tokens, or the states of a recurrent decoder,
@@ -1238,14 +1210,15 @@ typedef struct heed_decoder heed_decoder;
 
 typedef struct heed_decoder_desc {
   size_t struct_size;
-  uint32_t batch; /* 0 = 1 */
-  uint32_t source_length;
+  uint32_t batch;         /* 0 = 1 */
+  uint32_t source_length; /* S; 0 = the model's max_length */
   uint32_t max_length;    /* most tokens to decode; 0 = the model's max_length */
   bool logits, attention; /* what to keep of every step */
 } heed_decoder_desc;
 
-/* Borrows model and backend. Statuses: as heed_plan_create and heed_session_create. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_sequence *model,
+/* Borrows model, which must be an encoder-decoder, and backend. Statuses: as heed_model_build,
+ * heed_plan_create and heed_session_create. */
+HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_model *model,
                                                         heed_backend *backend,
                                                         const heed_decoder_desc *desc,
                                                         const heed_hooks *hooks,
@@ -1266,18 +1239,18 @@ HEED_API const int32_t *heed_decoder_tokens(const heed_decoder *decoder, uint32_
  * until the next run. */
 HEED_API const float *heed_decoder_logits(const heed_decoder *decoder);
 
-typedef enum heed_sequence_attention {
+typedef enum heed_decoder_attention {
   HEED_ATTENTION_ENCODER = 0,
   HEED_ATTENTION_DECODER = 1,
   HEED_ATTENTION_CROSS = 2
-} heed_sequence_attention;
+} heed_decoder_attention;
 /* The shape of one layer's weights in the last run: [B, H, S, S], [B, H, length, length] or [B, H,
  * length, S]; rank 0 when the model has no such attention or it was not kept. */
 HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder,
-                                                 heed_sequence_attention which, uint32_t layer);
+                                                 heed_decoder_attention which, uint32_t layer);
 /* Copies them, `count` floats. Statuses: INVALID_ARGUMENT. */
 HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder,
-                                                                heed_sequence_attention which,
+                                                                heed_decoder_attention which,
                                                                 uint32_t layer, float *to,
                                                                 uint64_t count, heed_error *error);
 

@@ -39,7 +39,6 @@ int main(void) {
   CHECK(heed_build_desc)
   CHECK(heed_rollout_desc)
   CHECK(heed_figure_desc)
-  CHECK(heed_sequence_build_desc)
   CHECK(heed_decoder_desc)
   CHECK(heed_auto_desc)
   CHECK(heed_multiply_desc) {
