@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/check.h"
+#include "check/layers/attention_as_convolution.h"
 #include "support/op_test.h"
 
 typedef struct mha {
@@ -157,7 +157,7 @@ static void run_convolution(uint32_t batch, uint32_t channels, uint32_t outputs,
       &test, HEED_F32, HEED_SHAPE(batch, channels, (uint32_t)rows, (uint32_t)columns), x);
   const heed_value weight = op_test_constant(
       &test, HEED_F32, HEED_SHAPE(outputs, channels, (uint32_t)side, (uint32_t)side), kernel);
-  op_test_expect(&test, heed_define_attention_as_convolution(test.graph, image, weight), y);
+  op_test_expect(&test, heed_attention_as_convolution(test.graph, image, weight), y);
   op_test_run(&test, what);
   op_test_end(&test);
   free(x);
@@ -197,7 +197,7 @@ static void test_wrong(void **state) {
   op_test_begin(&test);
   const heed_value image = op_test_input(&test, HEED_F32, HEED_SHAPE(1, 1, 3, 3), zeros),
                    even = op_test_constant(&test, HEED_F32, HEED_SHAPE(1, 1, 2, 2), zeros);
-  assert_int_equal(heed_define_attention_as_convolution(test.graph, image, even).id, 0);
+  assert_int_equal(heed_attention_as_convolution(test.graph, image, even).id, 0);
   assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT, "K odd");
   op_test_end(&test);
   op_test_begin(&test);

@@ -1,13 +1,14 @@
 /* attention_as_convolution: K K heads of which head (a, b) sees of every pixel only the one at
  * offset (a - K/2, b - K/2), and nothing outside the picture; what they bring, times the kernel's
  * columns, summed over heads, is the convolution (Cordonnier et al. 2020). */
+#include "check/layers/attention_as_convolution.h"
+
 #include <string.h>
 
 #include "base/status.h"
 #include "base/tensor.h"
 #include "check/case.h"
 #include "graph/graph.h"
-#include "heed/check.h"
 
 typedef struct grid {
   uint32_t rows, columns, side; /* of the picture; K */
@@ -78,8 +79,7 @@ static heed_status check(const heed_graph *graph, heed_value image, heed_value k
   return HEED_OK;
 }
 
-heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value image,
-                                                heed_value kernel) {
+heed_value heed_attention_as_convolution(heed_graph *graph, heed_value image, heed_value kernel) {
   heed_value_info x = {0}, k = {0};
   heed_error error;
   if (heed_graph_status(graph, NULL) != HEED_OK) return (heed_value){0};
@@ -120,8 +120,7 @@ static heed_status from_case(heed_case *test, heed_error *error) {
                      "attention_as_convolution: the image has another size (found %u x %u, "
                      "expected %lld x %lld)",
                      info.shape.dim[2], info.shape.dim[3], (long long)height, (long long)width);
-  heed_case_result(test, "y",
-                   heed_define_attention_as_convolution(heed_case_graph(test), image, kernel));
+  heed_case_result(test, "y", heed_attention_as_convolution(heed_case_graph(test), image, kernel));
   return HEED_OK;
 }
 

@@ -3,8 +3,7 @@
  *
  * A case file is a safetensors file. Its metadata: `op`, the name of the op or layer, and `attrs`,
  * its attributes as a JSON object. Its tensors: the inputs by name, and expect.<name> for each
- * result that must come out.
- * Also here: a layer that is of use to checks and examples alone. */
+ * result that must come out. */
 #ifndef HEED_CHECK_H
 #define HEED_CHECK_H
 
@@ -37,13 +36,6 @@ HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_
                                                     double tolerance, heed_check_take take,
                                                     void *take_user, heed_check_result *result,
                                                     heed_error *error);
-
-/* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd),
- * stride 1, zeros outside, done by K K attention heads that each see one neighbour (Cordonnier et
- * al. 2020) -> [B, O, height, width]. To show that it can be done: its mask has K K (height
- * width)^2 bytes. */
-HEED_API heed_value heed_define_attention_as_convolution(heed_graph *graph, heed_value image,
-                                                         heed_value kernel);
 
 #ifdef __cplusplus
 }
