@@ -2,16 +2,26 @@
  * call(method, args, options, transfer) and close(). */
 import { HeedError, asHeed, cancelled, closed } from './error.js'
 import { inNode, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+/** @import {CallOptions, Progress} from './index.js' */
+/**
+ * @import {
+ *   Answer, Channel, EngineInfo, EngineOptions, MethodName, WorkerHandle
+ * } from '../types/library.js'
+ */
 
 const nothing = () => {}
 const never = new AbortController().signal
 
-/* A window that works in a worker need not load the engine. */
+/**
+ * A window that works in a worker need not load the engine.
+ * @param {EngineOptions} options
+ * @returns {Promise<Channel>}
+ */
 export async function directChannel(options) {
   const { Engine } = await import('./engine.js')
   const engine = await Engine.create(options)
   return {
-    info: engine.info,
+    info: /** @type {EngineInfo} */ (engine.info),
     call(method, args, { onProgress = nothing, signal = never } = {}) {
       const context = {
         watched: onProgress !== nothing || signal !== never,
@@ -25,9 +35,14 @@ export async function directChannel(options) {
   }
 }
 
+/**
+ * @param {EngineOptions} options
+ * @returns {Promise<Channel>}
+ */
 export async function workerChannel(options) {
   const base = options.base
   const url = base ? new URL('worker.js', base) : undefined
+  /** @type {WorkerHandle<Answer>} */
   const worker = inNode
     ? await wrapNodeWorker(url ?? new URL('./worker.js', import.meta.url), 'heed')
     : wrapBrowserWorker(
@@ -35,9 +50,11 @@ export async function workerChannel(options) {
           ? new Worker(url, { type: 'module' })
           : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
       )
+  /** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void, onProgress: (progress: Progress) => void}>} */
   const calls = new Map()
-  let nextId = 1,
-    failure
+  let nextId = 1
+  /** @type {Error | undefined} */
+  let failure
 
   worker.listen(
     ({ id, progress, result, error }) => {
@@ -51,11 +68,13 @@ export async function workerChannel(options) {
     (error) => fail(asHeed('worker', error))
   )
 
+  /** @param {number} id */
   function settle(id) {
     calls.delete(id)
     if (calls.size === 0) worker.hold(false)
   }
 
+  /** @param {Error} error */
   function fail(error) {
     failure ??= error
     for (const [id, call] of calls) {
@@ -64,6 +83,13 @@ export async function workerChannel(options) {
     }
   }
 
+  /**
+   * @param {MethodName | 'create'} method
+   * @param {object} args
+   * @param {CallOptions} [options]
+   * @param {Transferable[]} [transfer]
+   * @returns {Promise<any>}
+   */
   function call(method, args, { onProgress, signal } = {}, transfer = []) {
     if (failure) return Promise.reject(failure)
     if (signal?.aborted) return Promise.reject(cancelled(method))

@@ -6,12 +6,28 @@ import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { startModule, startScenes } from './module.js'
 import { openSources, withSources } from './source.js'
+/**
+ * @import {
+ *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
+ *   ModuleExports, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
+ *   WorkerHandle
+ * } from '../types/library.js'
+ */
+/**
+ * @import {
+ *   CheckResult, HeadStatistics, ModelInfo, RunResult, SessionInfo, Status, Tensor
+ * } from './index.js'
+ */
 
 const tapKinds = { none: 0, rows: 1, all: 2 }
 const fusions = { mean: 0, min: 1, max: 2 }
 const emptyRows = { zero: 1, nan: 2, mean: 3 }
+/** @type {Record<number, typeof Float32Array | typeof Uint8Array | typeof Int32Array>} */
 const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
-/* Of a part's names the first. */
+/**
+ * Of a part's names the first.
+ * @param {string} pattern
+ */
 const partName = (pattern) => pattern.split('|')[0]
 const statisticNames = [
   'entropyCls',
@@ -23,34 +39,54 @@ const statisticNames = [
   'top5Mass'
 ]
 
+/** What is not set yet.
+ * @type {any} */
+const none = undefined
+
 export class Engine {
-  #exports
-  #memory
-  #web
+  /** @type {ModuleExports} undefined once closed */
+  #exports = none
+  /** @type {WebAssembly.Memory} */
+  #memory = none
+  /** @type {number} */
+  #web = 0
+  /** @type {WorkerHandle<string>[]} */
   #threads = []
+  /** @type {Promise<void> | undefined} */
   #joined
   #allJoined = false
+  /** @type {Table<number, number[]>} */
   #models = new Map()
+  /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
+  /** @type {Table<number, Source>} */
   #sources = new Map()
+  /** @type {CallContext | undefined} */
   #context
-  #taken
+  /** @type {[string, Tensor][]} */
+  #taken = []
+  /** @type {EngineOptions | undefined} */
   #options
+  /** @type {{check?: Engine, scene?: Engine}} */
   #parts = {}
+  /** @type {Promise<unknown>} */
   #tail = Promise.resolve()
   #nextSource = 1
 
+  /** @param {EngineOptions} options */
   static async create(options) {
     const engine = new Engine()
     await engine.#start(options)
     return engine
   }
 
+  /** @param {EngineOptions} options */
   async #start(options) {
     const { exports, memory, web, threads, joined, info } = await startModule(options, {
       read: (source, offset, to, count) => this.#read(source, offset, to, count),
-      progress: (done, total) => this.#context.progress({ phase: 'read', done, total }),
-      cancelled: () => this.#context.cancelled(),
+      progress: (done, total) =>
+        /** @type {CallContext} */ (this.#context).progress({ phase: 'read', done, total }),
+      cancelled: () => /** @type {CallContext} */ (this.#context).cancelled(),
       take: (name, dtype, rank, dim, data) =>
         this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
     })
@@ -73,6 +109,7 @@ export class Engine {
     }
   }
 
+  /** @param {Instance} options */
   #take({ exports, memory, web }) {
     this.#exports = exports
     this.#memory = memory
@@ -80,19 +117,31 @@ export class Engine {
     this.#check(exports.status(web))
   }
 
-  /** Runs one method after those called before it. */
+  /**
+   * Runs one method after those called before it.
+   * @param {MethodName} method
+   * @param {Methods[MethodName]['args']} args
+   * @param {CallContext} context
+   * @returns {Promise<any>}
+   */
   call(method, args, context) {
     const result = this.#tail.then(() => this.#run(method, args, context))
     this.#tail = result.catch(() => {})
     return result
   }
 
+  /**
+   * @param {MethodName} method
+   * @param {Methods[MethodName]['args']} args
+   * @param {CallContext} context
+   * @returns {Promise<any>}
+   */
   async #run(method, args, context) {
     if (!this.#exports) throw closed('runtime')
     if (context.cancelled()) throw cancelled(method)
     this.#context = context
     try {
-      return await this[method](args, context)
+      return await /** @type {AnyMethods} */ (/** @type {unknown} */ (this))[method](args, context)
     } catch (error) {
       if (!this.#exports) throw closed('runtime')
       throw asHeed(method, error)
@@ -102,42 +151,58 @@ export class Engine {
   /* ----------------------------------------------------------------------------------------------
    * memory of the module */
 
+  /**
+   * @param {number} at
+   * @param {number} count
+   */
   #bytes(at, count) {
     return new Uint8Array(this.#memory.buffer, at, count)
   }
+  /**
+   * @param {number} at
+   * @param {number} count
+   */
   #u32(at, count) {
     return [...new Uint32Array(this.#memory.buffer, at, count)]
   }
+  /** @param {number} count */
   #out(count) {
     return [...new Float64Array(this.#memory.buffer, this.#exports.out(this.#web), count)]
   }
 
+  /** @param {number} at */
   #string(at) {
     const all = new Uint8Array(this.#memory.buffer)
     return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
   }
 
+  /** @param {number} status */
   #check(status) {
     if (status !== 0)
       throw new HeedError(
-        this.#string(this.#exports.status_name(status)),
+        /** @type {Status} */ (this.#string(this.#exports.status_name(status))),
         this.#string(this.#exports.message(this.#web))
       )
   }
 
+  /** @param {number} bytes */
   #alloc(bytes) {
     const at = this.#exports.alloc(this.#web, bytes)
     if (!at) this.#check(this.#exports.status(this.#web))
     return at
   }
 
-  /** Calls use(addresses...) with copies of these byte arrays in the module, and frees them. */
+  /**
+   * Calls use(addresses...) with copies of these byte arrays in the module, and frees them.
+   * @param {(Uint8Array | Float64Array | Uint32Array | Float32Array | Uint8ClampedArray)[]} arrays
+   * @param {(...addresses: number[]) => unknown} use
+   */
   #lend(arrays, use) {
     const lent = []
     try {
       for (const bytes of arrays) {
         lent.push(this.#alloc(bytes.byteLength))
-        this.#bytes(lent.at(-1), bytes.byteLength).set(
+        this.#bytes(/** @type {number} */ (lent.at(-1)), bytes.byteLength).set(
           new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         )
       }
@@ -147,10 +212,17 @@ export class Engine {
     }
   }
 
+  /** @param {string[]} names */
   #names(names) {
     return new TextEncoder().encode(names.map((name) => `${name}\0`).join(''))
   }
 
+  /**
+   * @param {number} dtype
+   * @param {number[]} shape
+   * @param {number} at
+   * @returns {Tensor}
+   */
   #tensor(dtype, shape, at) {
     const count = shape.reduce((product, dim) => product * dim, 1)
     return { shape, data: new tensorArrays[dtype](this.#memory.buffer, at, count).slice() }
@@ -164,8 +236,15 @@ export class Engine {
     return floats
   }
 
+  /**
+   * @param {number} source
+   * @param {number} offset
+   * @param {number} to
+   * @param {number} count
+   */
   #read(source, offset, to, count) {
     try {
+      /** @type {Source} */
       this.#sources.get(source).read(offset, this.#bytes(to, count))
       return 0
     } catch {
@@ -175,6 +254,10 @@ export class Engine {
 
   /* ------------------------------------------------------------------------------------------------------------ models */
 
+  /**
+   * @param {Methods['loadModel']['args']} args
+   * @param {CallContext} context
+   */
   async loadModel({ files: wanted }, context) {
     const files = await openSources(wanted, context.progress, context.signal)
     const ids = files.map((file) => {
@@ -198,6 +281,10 @@ export class Engine {
     }
   }
 
+  /**
+   * @param {number} model
+   * @returns {ModelInfo}
+   */
   #modelInfo(model) {
     const family = this.#string(this.#exports.model_info(this.#web, model))
     const [
@@ -213,7 +300,7 @@ export class Engine {
       parameters,
       weightBytes
     ] = this.#out(11)
-    const labels = Array.from({ length: classes }, (_, i) =>
+    const labels = Array.from({ length: classes }, (/** @type {unknown} */ _, i) =>
       this.#string(this.#exports.model_label(model, i))
     )
     return {
@@ -233,6 +320,7 @@ export class Engine {
     }
   }
 
+  /** @param {{id: number}} args */
   tensors({ id }) {
     if (!this.#models.has(id)) throw closed('model')
     const { model_tensor: describe, model_absent: absentAt } = this.#exports,
@@ -247,20 +335,23 @@ export class Engine {
         shape,
         bytes,
         used: used === 1,
-        role: role ? partName(this.#string(role)).replace('#', layer) : null
+        role: role ? partName(this.#string(role)).replace('#', /** @type {any} */ (layer)) : null
       })
     }
     for (let at; (at = absentAt(id, absent.length)) !== 0; ) absent.push(partName(this.#string(at)))
     return { found, absent }
   }
 
+  /** @param {number[]} ids */
   #closeSources(ids) {
     for (const id of ids) {
+      /** @type {Source} */
       this.#sources.get(id).close()
       this.#sources.delete(id)
     }
   }
 
+  /** @param {{id: number}} args */
   closeModel({ id }) {
     if (!this.#models.has(id)) return
     for (const [session, { model }] of this.#sessions)
@@ -272,13 +363,17 @@ export class Engine {
 
   /* ---------------------------------------------------------------------------------------------------------- sessions */
 
+  /**
+   * @param {Methods['createSession']['args']} args
+   * @param {CallContext} context
+   */
   async createSession(
     { model, taps = 'none', batch = 0, height = 0, width = 0, intervene },
     context
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      kind = tapKinds[taps] ?? 3,
+      kind = tapKinds[/** @type {keyof typeof tapKinds} */ (taps)] ?? 3,
       change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
     this.#exports.model_info(this.#web, model)
     const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] =
@@ -304,7 +399,7 @@ export class Engine {
       )
     )
     const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
-    const info = {
+    const info = /** @type {SessionInfo} */ ({
       batch: b,
       height: h,
       width: w,
@@ -314,28 +409,40 @@ export class Engine {
       prefixTokens,
       rows: Math.floor(h / patch),
       columns: Math.floor(w / patch)
-    }
+    })
     info.memory = { weights, arena, taps: tapBytes, workspace }
     this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
   }
 
+  /** @param {{id: number}} args */
   closeSession({ id }) {
     if (this.#sessions.delete(id)) this.#exports.session_close(id)
   }
 
+  /** @param {number} id */
   #session(id) {
     const session = this.#sessions.get(id)
     if (!session) throw closed('session')
     return session
   }
 
+  /**
+   * @param {number} id
+   * @param {string} name
+   */
   #view(id, name) {
     this.#lend([this.#names([name])], (at) => this.#check(this.#exports.session_view(id, at)))
     const [at, dtype, rank] = this.#out(3)
     return this.#tensor(dtype, this.#out(3 + rank).slice(3), at)
   }
 
+  /**
+   * @param {number} id
+   * @param {OpenSession} session
+   * @param {RunInput} input
+   * @param {'model' | 'whole'} [fit]
+   */
   #input(id, { info, pixels }, { values, picture }, fit = 'model') {
     if (picture) {
       const { data, width, height } = picture
@@ -357,15 +464,16 @@ export class Engine {
       return { x, y, width: regionWidth, height: regionHeight }
     }
     const count = info.batch * 3 * info.height * info.width
-    if (values.length !== count)
+    if (/** @type {Float32Array} */ (values).length !== count)
       throw new HeedError(
         'INVALID_ARGUMENT',
-        `run: pixel_values is not valid (found ${values.length}, expected ${count} numbers)`
+        `run: pixel_values is not valid (found ${/** @type {Float32Array} */ (values).length}, expected ${count} numbers)`
       )
-    new Float32Array(this.#memory.buffer, pixels, count).set(values)
+    new Float32Array(this.#memory.buffer, pixels, count).set(/** @type {Float32Array} */ (values))
     return null
   }
 
+  /** @param {Methods['write']['args']} args */
   write({ id, name, data }) {
     this.#session(id)
     this.#lend([this.#names([name]), data], (nameAt, at) =>
@@ -373,6 +481,10 @@ export class Engine {
     )
   }
 
+  /**
+   * @param {Methods['run']['args']} args
+   * @param {CallContext} context
+   */
   async run({ id, input, fit }, context) {
     const session = this.#session(id)
     session.region = this.#input(id, session, input, fit)
@@ -380,8 +492,12 @@ export class Engine {
     return this.#runParts(id, session, 0, context)
   }
 
-  /* What a layer reads of those before it is the output of the last, which lies where it was: a
-   * tap's place is no other value's. */
+  /**
+   * What a layer reads of those before it is the output of the last, which lies where it was: a
+   * tap's place is no other value's.
+   * @param {Methods['runFrom']['args']} args
+   * @param {CallContext} context
+   */
   async runFrom({ id, layer }, context) {
     const session = this.#ran(id, 'run'),
       before = `layer.${layer - 1}.output`
@@ -393,7 +509,14 @@ export class Engine {
     return this.#runParts(id, session, layer + 1, context)
   }
 
-  /* Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers. */
+  /**
+   * Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers.
+   * @param {number} id
+   * @param {OpenSession} session
+   * @param {number} first
+   * @param {CallContext} context
+   * @returns {Promise<RunResult>}
+   */
   async #runParts(id, session, first, context) {
     session.ran = false
     const start = performance.now()
@@ -417,17 +540,24 @@ export class Engine {
       session.taps === 'all'
         ? Array.from(
             { length: session.info.layers },
-            (_, i) => this.#view(id, `layer.${i}.attention.weights`).data
+            (/** @type {unknown} */ _, i) => this.#view(id, `layer.${i}.attention.weights`).data
           )
         : null
     const values = Object.fromEntries(
-      session.taps.map?.((name) => [name, this.#view(id, name)]) ?? []
+      /** @type {string[]} */ (session.taps).map?.((name) => [name, this.#view(id, name)]) ?? []
     )
-    return { logits, attention, values, region: session.region, milliseconds }
+    return /** @type {RunResult} */ ({
+      logits,
+      attention,
+      values,
+      region: session.region,
+      milliseconds
+    })
   }
 
   /* -------------------------------------------------------------------------------------------------------------- maps */
 
+  /** @param {number} id */
   #ran(id, what = 'attention') {
     const session = this.#session(id)
     if (!session.ran)
@@ -438,6 +568,7 @@ export class Engine {
     return session
   }
 
+  /** @param {Methods['attention']['args']} args */
   attention({ id, layer, head, query = -1, batch = 0 }) {
     this.#ran(id)
     this.#check(
@@ -446,20 +577,31 @@ export class Engine {
     return this.#takeFloats()
   }
 
+  /**
+   * @param {Methods['statistics']['args']} args
+   * @returns {HeadStatistics[][]}
+   */
   statistics({ id, layer: only, batch = 0 }) {
     const { info } = this.#ran(id)
+    /**
+     * @param {number} layer
+     * @param {number} head
+     */
     const one = (layer, head) => {
       this.#check(this.#exports.session_statistics(id, batch, layer, head))
-      return Object.fromEntries(
+      return /** @type {any} */ (Object.fromEntries)(
         this.#out(statisticNames.length).map((value, i) => [statisticNames[i], value])
       )
     }
-    const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
+    /** @param {number} layer */
+    const heads = (layer) =>
+      Array.from({ length: info.heads }, (/** @type {unknown} */ _, head) => one(layer, head))
     return only === undefined
-      ? Array.from({ length: info.layers }, (_, layer) => heads(layer))
+      ? Array.from({ length: info.layers }, (/** @type {unknown} */ _, layer) => heads(layer))
       : [heads(only)]
   }
 
+  /** @param {Methods['rollout']['args']} args */
   rollout({
     id,
     query = -1,
@@ -490,8 +632,12 @@ export class Engine {
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
 
-  /** What few pages need lies in modules of their own, each loaded for its first call: engines that
-   * do nothing else. */
+  /**
+   * What few pages need lies in modules of their own, each loaded for its first call: engines that
+   * do nothing else.
+   * @param {'check' | 'scene'} name
+   * @param {(part: Engine) => Promise<void>} start
+   */
   async #part(name, start) {
     if (this.#parts[name]) return this.#parts[name]
     const part = new Engine()
@@ -501,13 +647,17 @@ export class Engine {
       if (error instanceof HeedError) throw error
       throw new HeedError(
         'IO',
-        `${name}: its module could not be loaded (found "${error.message}")`
+        `${name}: its module could not be loaded (found "${/** @type {Error} */ (error).message}")`
       )
     }
     if (!this.#exports) part.close()
     return (this.#parts[name] = part)
   }
 
+  /**
+   * @param {CheckCase} wanted
+   * @returns {Promise<CheckResult>}
+   */
   async check(wanted) {
     await this.#joined
     const part = await this.#part('check', (part) =>
@@ -516,6 +666,10 @@ export class Engine {
     return part.#runCase(wanted)
   }
 
+  /**
+   * @param {CheckCase} case
+   * @returns {Promise<CheckResult>}
+   */
   async #runCase({ bytes, tolerance = 0, results = false }) {
     await this.#joined
     this.#taken = []
@@ -537,13 +691,18 @@ export class Engine {
     }
   }
 
+  /** @param {WantedScene} wanted */
   async scene(wanted) {
     const part = await this.#part('scene', async (part) =>
-      part.#take(await startScenes(this.#options.base))
+      part.#take(await startScenes(/** @type {EngineOptions} */ (this.#options).base))
     )
     return part.#draw(wanted)
   }
 
+  /**
+   * @param {WantedScene} scene
+   * @returns {SceneDrawing}
+   */
   #draw({ seed, text }) {
     const at = this.#alloc(this.#exports.scene_size())
     try {
@@ -554,8 +713,8 @@ export class Engine {
             at,
             0,
             0,
-            Number(seed & 0xffffffffn),
-            Number(seed >> 32n)
+            Number(/** @type {bigint} */ (seed) & 0xffffffffn),
+            Number(/** @type {bigint} */ (seed) >> 32n)
           )
         )
       else {
@@ -580,6 +739,7 @@ export class Engine {
     }
   }
 
+  /** @param {{map: number}} args */
   colormap({ map }) {
     const at = this.#alloc(768)
     this.#exports.colormap(map, at)
@@ -598,6 +758,6 @@ export class Engine {
     this.#parts.check?.close()
     if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
-    this.#exports = undefined
+    this.#exports = none
   }
 }

@@ -1,5 +1,13 @@
+/* Failures and their sentences. */
+
+/** @import {Status} from './index.js' */
+
 /** What every failure is: a status by its name in heed.h and one sentence. */
 export class HeedError extends Error {
+  /**
+   * @param {Status} status
+   * @param {string} message
+   */
   constructor(status, message) {
     super(message)
     this.name = 'HeedError'
@@ -7,23 +15,37 @@ export class HeedError extends Error {
   }
 }
 
-/** A value in the words of a sentence. */
+/**
+ * A value in the words of a sentence.
+ * @param {unknown} value
+ */
 export function said(value) {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
-  return Object(value) === value ? value.constructor?.name : String(value)
+  return Object(value) === value ? /** @type {object} */ (value).constructor?.name : String(value)
 }
 
-/** The error itself, or where it was not foreseen one that says where it happened. */
+/**
+ * The error itself, or where it was not foreseen one that says where it happened.
+ * @param {string} where
+ * @param {unknown} error
+ */
 export const asHeed = (where, error) =>
   error instanceof HeedError
     ? error
-    : new HeedError('INTERNAL', `${where}: failed (found "${error.message}")`)
+    : new HeedError(
+        'INTERNAL',
+        `${where}: failed (found "${/** @type {Error} */ (error).message}")`
+      )
 
-/** What the sentence of a thing used after its close says. */
+/**
+ * What the sentence of a thing used after its close says.
+ * @param {string} what
+ */
 export const closed = (what) =>
   new HeedError(
     'INVALID_ARGUMENT',
     `${what}: used after close (found a closed ${what}, expected an open one)`
   )
 
+/** @param {string} where */
 export const cancelled = (where) => new HeedError('CANCELLED', `${where}: cancelled by the caller`)

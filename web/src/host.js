@@ -1,11 +1,18 @@
 /* What differs between browsers and Node: built-in modules, cores, reading files and starting
  * workers. */
 
+/** @import {Builtins, Reply, WorkerHandle} from '../types/library.js' */
+
 export const inNode =
   typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
 
-/** A built-in module of Node; the name is put together here so that bundlers for browsers leave it
- * alone. */
+/**
+ * A built-in module of Node; the name is put together here so that bundlers for browsers leave it
+ * alone.
+ * @template {keyof Builtins} Name
+ * @param {Name} name
+ * @returns {Promise<Builtins[Name]>}
+ */
 export const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
 
 /** Whether this thread may block in Atomics.wait: a browser's window may not. */
@@ -18,7 +25,10 @@ export async function countCores() {
   return os.availableParallelism?.() ?? os.cpus().length
 }
 
-/** The bytes of one of the package's own files, or a fetch of it. */
+/**
+ * The bytes of one of the package's own files, or a fetch of it.
+ * @param {URL} url
+ */
 export async function readOwn(url) {
   if (inNode && url.protocol === 'file:') return (await builtin('fs/promises')).readFile(url)
   const response = await fetch(url)
@@ -26,8 +36,12 @@ export async function readOwn(url) {
   return response
 }
 
-/** Compiles one of the package's modules: while it arrives where the server names its type,
- * otherwise once it is there. */
+/**
+ * Compiles one of the package's modules: while it arrives where the server names its type,
+ * otherwise once it is there.
+ * @param {URL} url
+ * @returns {Promise<WebAssembly.Module>}
+ */
 export async function compile(url) {
   const source = await readOwn(url)
   if (!(source instanceof Response)) return WebAssembly.compile(source)
@@ -36,7 +50,12 @@ export async function compile(url) {
   return WebAssembly.compile(await source.arrayBuffer())
 }
 
-/** Gives a Node worker the face of a browser's: a handler for messages, one for its end. */
+/**
+ * Gives a Node worker the face of a browser's: a handler for messages, one for its end.
+ * @param {URL} url
+ * @param {string} name
+ * @returns {Promise<WorkerHandle<any>>}
+ */
 export async function wrapNodeWorker(url, name) {
   const { Worker } = await builtin('worker_threads')
   const worker = new Worker(url, { name, execArgv: [] })
@@ -47,12 +66,20 @@ export async function wrapNodeWorker(url, name) {
       worker.on('error', onError)
       worker.on('exit', () => onError(new Error('the worker ended')))
     },
-    postMessage: (message, transfer) => worker.postMessage(message, transfer),
+    postMessage: (message, transfer) =>
+      worker.postMessage(
+        message,
+        /** @type {import('node:worker_threads').Transferable[]} */ (transfer)
+      ),
     terminate: () => worker.terminate(),
     hold: (held) => (held ? worker.ref() : worker.unref())
   }
 }
 
+/**
+ * @param {Worker} worker
+ * @returns {WorkerHandle<any>}
+ */
 export function wrapBrowserWorker(worker) {
   return {
     listen(onMessage, onError) {
@@ -60,23 +87,37 @@ export function wrapBrowserWorker(worker) {
       worker.onerror = (event) => onError(new Error(event.message || 'the worker could not start'))
       worker.onmessageerror = () => onError(new Error('a message could not be read'))
     },
-    postMessage: (message, transfer) => worker.postMessage(message, transfer),
+    postMessage: (message, transfer) =>
+      worker.postMessage(message, /** @type {Transferable[]} */ (transfer)),
     terminate: () => worker.terminate(),
     hold() {}
   }
 }
 
-/** The other end, inside a worker: hands messages on with a way to answer. A browser drops what
- * comes before the handler is set, so it is set at once. */
+/**
+ * The other end, inside a worker: hands messages on with a way to answer. A browser drops what
+ * comes before the handler is set, so it is set at once.
+ * @template Message
+ * @param {(message: Message, reply: Reply) => void} onMessage
+ */
 export async function serve(onMessage) {
   if (!inNode) {
     self.onmessage = (event) =>
-      onMessage(event.data, (message, transfer = []) => self.postMessage(message, transfer))
+      onMessage(event.data, (message, transfer = []) =>
+        /** @type {Worker} */ (/** @type {unknown} */ (self)).postMessage(message, transfer)
+      )
     return
   }
-  const { parentPort } = await builtin('worker_threads')
+  const { parentPort } = /** @type {{parentPort: import('node:worker_threads').MessagePort}} */ (
+    await builtin('worker_threads')
+  )
   parentPort.on('message', (message) =>
-    onMessage(message, (reply, transfer) => parentPort.postMessage(reply, transfer))
+    onMessage(message, (reply, transfer) =>
+      parentPort.postMessage(
+        reply,
+        /** @type {import('node:worker_threads').Transferable[]} */ (transfer)
+      )
+    )
   )
 }
 
@@ -84,7 +125,7 @@ export async function serve(onMessage) {
 export const pause = inNode
   ? () => new Promise((resolve) => setImmediate(resolve))
   : () =>
-      new Promise((resolve) => {
+      new Promise((/** @type {(value?: undefined) => void} */ resolve) => {
         const { port1, port2 } = new MessageChannel()
         port1.onmessage = () => {
           port1.close()

@@ -6,6 +6,13 @@ import { inNode } from './host.js'
 import { describeFiles } from './files.js'
 import { address, argument, checked, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
+/** @import {CallEngine, Channel, EngineCall, MethodName, Methods} from '../types/library.js' */
+/**
+ * @import {
+ *   CallOptions, ColormapName, ImageInput, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
+ *   Scene, SessionInfo, SessionOptions
+ * } from './index.js'
+ */
 
 export { HeedError }
 
@@ -19,6 +26,7 @@ export const sceneColours = Object.freeze(
 const colormaps = 'cividis|viridis|magma|inferno|grey' // as the module counts them
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
+/** @param {RuntimeOptions} [options] */
 export async function createRuntime(options) {
   const {
     threads = 'auto',
@@ -29,7 +37,9 @@ export async function createRuntime(options) {
   const channel = await (worker ? workerChannel : directChannel)({
     threads,
     simd,
-    base: base !== undefined && address('createRuntime', 'base', base)
+    base: /** @type {URL | undefined} */ (
+      base !== undefined && address('createRuntime', 'base', base)
+    )
   }).catch((error) => {
     throw asHeed('createRuntime', error)
   })
@@ -37,16 +47,30 @@ export async function createRuntime(options) {
 }
 
 class Runtime {
+  /** @type {Channel | undefined} */
   #channel
+  /**
+   * @param {Channel} channel
+   * @param {boolean} worker
+   */
   constructor(channel, worker) {
     this.#channel = channel
     this.info = Object.freeze({ ...channel.info, worker })
   }
 
+  /**
+   * @template {MethodName} M
+   * @param {EngineCall<M>} args
+   * @returns {Promise<Methods[M]['result']>}
+   */
   #call(...args) {
     return this.#channel ? this.#channel.call(...args) : Promise.reject(closed('runtime'))
   }
 
+  /**
+   * @param {ModelSource} source
+   * @param {CallOptions} [options]
+   */
   async loadModel(source, options) {
     const call = checked('loadModel', options),
       { files, transfer } = await describeFiles(source)
@@ -54,6 +78,10 @@ class Runtime {
     return new Model((...args) => this.#call(...args), id, info)
   }
 
+  /**
+   * @param {ArrayBuffer | Uint8Array} caseBytes
+   * @param {{tolerance?: number, results?: boolean}} [options]
+   */
   async check(caseBytes, options) {
     return this.#call('check', {
       ...checked('check', options),
@@ -61,16 +89,18 @@ class Runtime {
     })
   }
 
+  /** @param {number | bigint | Scene} scene */
   async scene(scene) {
     const { text, ...drawn } = await this.#call(
       'scene',
       typeof argument('scene', 'the scene', scene, 'Seed|Options') === 'object'
-        ? { text: sceneText(scene) }
-        : { seed: BigInt(scene) }
+        ? { text: sceneText(/** @type {Scene} */ (scene)) }
+        : { seed: BigInt(/** @type {number | bigint} */ (scene)) }
     )
     return { scene: parseScene(text), ...drawn }
   }
 
+  /** @param {ColormapName} name */
   async colormap(name) {
     return this.#call('colormap', {
       map: colormaps.split('|').indexOf(argument('colormap', 'the name', name, colormaps))
@@ -89,36 +119,56 @@ class Runtime {
   }
 }
 
-/* Seeds have 64 bits, more than a number holds exactly. */
+/**
+ * Seeds have 64 bits, more than a number holds exactly.
+ * @param {Scene} scene
+ */
 function sceneText(scene) {
   const { seed = 0, ...rest } = checked('scene', scene, 'objects'),
     objects = rest.objects.map((object) => checked('object', object))
   return `{"seed":${seed},${JSON.stringify({ ...rest, objects }).slice(1)}`
 }
 
+/**
+ * @param {string} text
+ * @returns {Scene}
+ */
 function parseScene(text) {
   const scene = JSON.parse(text),
-    seed = BigInt(/"seed":\s*(\d+)/.exec(text)[1])
+    seed = BigInt(/** @type {RegExpExecArray} */ (/"seed":\s*(\d+)/.exec(text))[1])
   return { ...scene, seed: seed < 2n ** 53n ? Number(seed) : seed }
 }
 
 class Model {
+  /** @type {CallEngine} */
   #call
+  /** @type {number | undefined} */
   #id
+  /**
+   * @param {CallEngine} call
+   * @param {number} id
+   * @param {ModelInfo} info
+   */
   constructor(call, id, info) {
     this.#call = call
     this.#id = id
     this.info = Object.freeze(info)
   }
 
+  /** @param {SessionOptions} [options] */
   createSession(options) {
     if (this.#id === undefined) throw closed('model')
     return new Session(this.#call, this.#make(options))
   }
 
+  /** @param {SessionOptions | undefined} options */
   async #make(options) {
     const { onProgress, signal, ...wanted } = checked('createSession', options)
-    return this.#call('createSession', { model: this.#id, ...wanted }, { onProgress, signal })
+    return this.#call(
+      'createSession',
+      { model: /** @type {number} */ (this.#id), ...wanted },
+      { onProgress, signal }
+    )
   }
 
   async tensors() {
@@ -136,9 +186,15 @@ class Model {
 }
 
 class Session {
+  /** @type {CallEngine} */
   #call
+  /** @type {Promise<{id: number, info: SessionInfo}>} */
   #made
   #closed = false
+  /**
+   * @param {CallEngine} call
+   * @param {Promise<{id: number, info: SessionInfo}>} made
+   */
   constructor(call, made) {
     this.#call = call
     this.#made = made
@@ -146,6 +202,14 @@ class Session {
     this.ready.catch(() => {}) // told again by whatever is called next
   }
 
+  /**
+   * `query` of args: as a user gives it; sent as a token's number.
+   * @template {MethodName} M
+   * @param {M} method
+   * @param {Omit<Methods[M]['args'], 'id'> & {query?: unknown}} args
+   * @param {CallOptions} [options]
+   * @param {Transferable[]} [transfer]
+   */
   async #send(method, args, options, transfer) {
     if (this.#closed) throw closed('session')
     const { id, info } = await this.#made
@@ -153,12 +217,20 @@ class Session {
     return this.#call(method, { id, ...args }, options, transfer)
   }
 
+  /**
+   * @param {ImageInput} input
+   * @param {RunOptions} [options]
+   */
   async run(input, options) {
     const { fit, ...call } = checked('run', options),
       described = await describeInput(input)
     return this.#send('run', { input: described.input, fit }, call, described.transfer)
   }
 
+  /**
+   * @param {number} layer
+   * @param {CallOptions} [options]
+   */
   async runFrom(layer, options) {
     return this.#send(
       'runFrom',
@@ -166,20 +238,32 @@ class Session {
       checked('runFrom', options)
     )
   }
+  /**
+   * @param {string} name
+   * @param {Uint8Array | Float32Array} data
+   */
   write(name, data) {
     return this.#ask('write', { name, data }, 'name', 'data')
   }
+  /** @param {object} at */
   attention(at) {
     return this.#ask('attention', at, 'layer', 'head')
   }
+  /** @param {object} [options] */
   statistics(options) {
     return this.#ask('statistics', options)
   }
+  /** @param {object} [options] */
   rollout(options) {
     return this.#ask('rollout', options)
   }
+  /**
+   * @param {MethodName} method
+   * @param {[options: object | undefined, ...needed: string[]]} given
+   * @returns {Promise<any>} the method's result
+   */
   async #ask(method, ...given) {
-    return this.#send(method, checked(method, ...given))
+    return this.#send(method, /** @type {any} */ (checked(method, ...given)))
   }
 
   close() {

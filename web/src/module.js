@@ -1,8 +1,18 @@
 /* Which WebAssembly module to take, and how to start it, alone or with threads. */
 import { HeedError } from './error.js'
 import { compile, countCores, inNode, mayWait, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+/**
+ * @import {
+ *   EngineOptions, Instance, Instantiate, ModuleExports, ModuleHost, StartedModule,
+ *   StartingThread
+ * } from '../types/library.js'
+ */
+/** @import {RuntimeInfo} from './index.js' */
 
-/* Whether this engine takes (module (func (result v128) body)). */
+/**
+ * Whether this engine takes (module (func (result v128) body)).
+ * @param {...number} body
+ */
 const takes = (...body) =>
   WebAssembly.validate(
     new Uint8Array([
@@ -41,7 +51,10 @@ const threadsMost = 16
 const pageBytes = 65536
 const stackBytes = 262144
 
-/* Literal addresses, each on its own, are what bundlers find. */
+/**
+ * Literal addresses, each on its own, are what bundlers find.
+ * @type {Record<string, () => URL>}
+ */
 const own = {
   'heed.wasm': () => new URL('./heed.wasm', import.meta.url),
   'heed-threads.wasm': () => new URL('./heed-threads.wasm', import.meta.url),
@@ -56,10 +69,19 @@ const own = {
   'heed-scalar-check.wasm': () => new URL('./heed-scalar-check.wasm', import.meta.url),
   'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
+/**
+ * @param {string} name
+ * @param {string | URL | undefined} base
+ */
 const address = (name, base) => (base ? new URL(name, base) : own[name]())
 
-/** How many threads, and the sentence that says why. */
+/**
+ * How many threads, and the sentence that says why.
+ * @param {'auto' | number} wanted
+ * @param {boolean} simd
+ */
 export async function chooseThreads(wanted, simd) {
+  /** @param {string} why */
   const one = (why) => ({ threads: 1, why: `one thread: ${why}` })
   if (!simd) return one('the scalar module has no threads')
   if (wanted === 1) return one('asked for')
@@ -77,8 +99,12 @@ export async function chooseThreads(wanted, simd) {
     : one('this machine has one core')
 }
 
-/** A thread that is starting; it joins once it gets its message. A browser tells at once when its
- * script does not load. */
+/**
+ * A thread that is starting; it joins once it gets its message. A browser tells at once when its
+ * script does not load.
+ * @param {string | URL | undefined} base
+ * @returns {Promise<StartingThread>}
+ */
 async function startThread(base) {
   const url = base ? new URL('thread.js', base) : undefined
   const worker = inNode
@@ -88,17 +114,24 @@ async function startThread(base) {
           ? new Worker(url, { type: 'module' })
           : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })
       )
-  const joined = new Promise((resolve, reject) =>
+  const joined = new Promise((/** @type {(value?: undefined) => void} */ resolve, reject) =>
     worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject)
   )
   joined.catch(() => {}) // told again by whoever waits for it
   return { worker, joined }
 }
 
-/** Which instructions: { simd, why }, the latter for what was not taken. */
+/**
+ * Which instructions: { simd, why }, the latter for what was not taken.
+ * @param {'auto' | 'simd' | 'none'} wanted
+ */
 function chooseSimd(wanted) {
   const none = 'this engine has none',
-    without = (simd, what, why) => ({ simd, why: `; no ${what}SIMD: ${why}` })
+    without = (
+      /** @type {RuntimeInfo['simd']} */ simd,
+      /** @type {string} */ what,
+      /** @type {string} */ why
+    ) => ({ simd, why: `; no ${what}SIMD: ${why}` })
   if (wanted === 'none' || !takesSimd())
     return without('none', '', wanted === 'none' ? 'asked for' : none)
   const why =
@@ -110,9 +143,17 @@ function chooseSimd(wanted) {
   return why ? without('simd', 'relaxed ', why) : { simd: 'relaxed', why: '' }
 }
 
-/** Instantiates the module, with the functions of `host` that it imports. */
+/**
+ * Instantiates the module, with the functions of `host` that it imports.
+ * @param {WebAssembly.Module} module
+ * @param {ModuleHost | {}} host
+ * @param {WebAssembly.Memory} [memory]
+ * @returns {Promise<ModuleExports>}
+ */
 async function instantiate(module, host, memory) {
-  const { exports } = await WebAssembly.instantiate(module, {
+  const { exports } = await /** @type {Instantiate} */ (
+    /** @type {unknown} */ (WebAssembly.instantiate)
+  )(module, {
     heed: host,
     Math,
     env: { memory, emscripten_notify_memory_growth() {} }
@@ -121,22 +162,35 @@ async function instantiate(module, host, memory) {
   return exports
 }
 
-/** A runtime of `exports`, which are those of a module that has just been instantiated. */
+/**
+ * A runtime of `exports`, which are those of a module that has just been instantiated.
+ * @param {ModuleExports} exports
+ * @param {number} threads
+ */
 function create(exports, threads) {
   const web = exports.create(threads)
   if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
   return web
 }
 
-/** The module that draws scenes: { exports, memory, web }. */
+/**
+ * The module that draws scenes: { exports, memory, web }.
+ * @param {string | URL} [base]
+ * @returns {Promise<Instance>}
+ */
 export async function startScenes(base) {
   const exports = await instantiate(await compile(address('heed-scene.wasm', base)), {})
   return { exports, memory: exports.memory, web: create(exports, 1) }
 }
 
-/** Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the
+/**
+ * Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the
  * functions that the module imports; `part` is '' for models, '-check' for checks. Work for threads
- * waits for `joined`, as does the module's own end. */
+ * waits for `joined`, as does the module's own end.
+ * @param {EngineOptions} options
+ * @param {ModuleHost} host
+ * @returns {Promise<StartedModule>}
+ */
 export async function startModule({ threads = 'auto', simd = 'auto', base, part = '' }, host) {
   const instructions = chooseSimd(simd),
     choice = await chooseThreads(threads, instructions.simd !== 'none')
@@ -148,12 +202,17 @@ export async function startModule({ threads = 'auto', simd = 'auto', base, part 
     } catch (error) {
       if (error instanceof HeedError) throw error
       choice.threads = 1
-      choice.why = `one thread: the others could not start (${error.message})`
+      choice.why = `one thread: the others could not start (${/** @type {Error} */ (error).message})`
     }
   }
   return start(`${name}.wasm`, choice)
 
-  /* Threads take longer to start than the module to compile, so they start meanwhile. */
+  /**
+   * Threads take longer to start than the module to compile, so they start meanwhile.
+   * @param {string} file
+   * @param {{threads: number, why: string}} choice
+   * @returns {Promise<StartedModule>}
+   */
   async function start(file, { threads, why }) {
     const starting = Array.from({ length: threads - 1 }, () => startThread(base))
     try {
@@ -177,7 +236,11 @@ export async function startModule({ threads = 'auto', simd = 'auto', base, part 
       )
       const joined = Promise.all(started.map(({ joined }) => joined))
       if (!inNode) await joined // a browser's policy may forbid them
-      const info = { simd: instructions.simd, threads, why: why + instructions.why }
+      const info = {
+        simd: /** @type {RuntimeInfo['simd']} */ (instructions.simd),
+        threads,
+        why: why + instructions.why
+      }
       return {
         exports,
         memory: memory ?? exports.memory,
@@ -187,7 +250,10 @@ export async function startModule({ threads = 'auto', simd = 'auto', base, part 
         info
       }
     } catch (error) {
-      for (const { value } of await Promise.allSettled(starting)) value?.worker.terminate()
+      for (const { value } of /** @type {{value?: StartingThread}[]} */ (
+        await Promise.allSettled(starting)
+      ))
+        value?.worker.terminate()
       throw error
     }
   }

@@ -2,17 +2,31 @@
  * it. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
  * tokens there are is for the module to say. */
 import { HeedError, said } from './error.js'
+/** @import {Rule} from '../types/library.js' */
+/** @import {SessionInfo} from './index.js' */
 
 const most = 2 ** 31 - 1,
-  isCount = (value) => Number.isInteger(value) && value >= 0 && value <= most
+  isCount = /** @type {(value: any) => value is number} */ (
+    (value) => Number.isInteger(value) && value >= 0 && value <= most
+  )
+/**
+ * @param {unknown} value
+ * @returns {value is string}
+ */
 const isName = (value) => typeof value === 'string' && value !== '' && !value.includes('\0')
 
-/* Kinds of values: what is expected, in words, and whether a value is one. */
+/**
+ * Kinds of values: what is expected, in words, and whether a value is one.
+ * @type {Record<string, Rule>}
+ */
 const kinds = {
   Count: [`a whole number from 0 to ${most}`, isCount],
   Size: [`a whole number from 1 to ${most}`, (value) => isCount(value) && value > 0],
   Number: ['a number', Number.isFinite],
-  Positive: ['a number above 0', (value) => Number.isFinite(value) && Math.fround(value) > 0], // 0 is the module's word for its own choice
+  Positive: [
+    'a number above 0',
+    (value) => Number.isFinite(value) && Math.fround(/** @type {number} */ (value)) > 0
+  ], // 0 is the module's word for its own choice
   Options: [
     'an object',
     (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -24,7 +38,7 @@ const kinds = {
     (value) =>
       typeof value === 'bigint'
         ? value >= 0n && value < 2n ** 64n
-        : Number.isSafeInteger(value) && value >= 0
+        : Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0
   ],
   Any: ['', () => true] // what a function below looks at
 }
@@ -32,6 +46,7 @@ const kinds = {
 /* Of each function: its options, and what each may be: one of these words, kinds and classes. */
 const call = ' onProgress:Function signal:AbortSignal',
   place = ' query:Any batch:Count'
+/** @type {Record<string, string>} */
 const tables = {
   createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
   loadModel: call,
@@ -49,18 +64,32 @@ const tables = {
     'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place
 }
 
+/**
+ * @param {string} name
+ * @returns {Rule}
+ */
 const ruleOf = (name) =>
   kinds[name] ?? [
     name,
     /^[A-Z]/.test(name)
-      ? (value) => Object(value) instanceof globalThis[name]
+      ? (value) =>
+          Object(value) instanceof
+          /** @type {Record<string, Function>} */ (/** @type {unknown} */ (globalThis))[name]
       : (value) => value === name
   ]
 
-/** The value, where it is one of the words, kinds and classes, or fits one of such rules; else
- * throws INVALID_ARGUMENT. */
+/**
+ * The value, where it is one of the words, kinds and classes, or fits one of such rules; else
+ * throws INVALID_ARGUMENT.
+ * @param {string} where
+ * @param {string} what
+ * @param {unknown} value
+ * @param {string | Rule[]} allowed
+ * @returns {any} of the kind that `allowed` names
+ */
 export function argument(where, what, value, allowed) {
-  const rules = allowed.split?.('|').map(ruleOf) ?? allowed
+  const rules =
+    /** @type {string} */ (allowed).split?.('|').map(ruleOf) ?? /** @type {Rule[]} */ (allowed)
   if (rules.some(([, fits]) => fits(value))) return value
   throw new HeedError(
     'INVALID_ARGUMENT',
@@ -68,40 +97,59 @@ export function argument(where, what, value, allowed) {
   )
 }
 
-/** A copy of the options that the function `where` was given, where each is in its line and fits,
- * and none of those needed is missing; else throws INVALID_ARGUMENT. */
-export function checked(where, given = {}, ...needed) {
+/**
+ * A copy of the options that the function `where` was given, where each is in its line and fits,
+ * and none of those needed is missing; else throws INVALID_ARGUMENT.
+ * @template {object} Options
+ * @param {string} where
+ * @param {Options} [given]
+ * @param {...string} needed
+ * @returns {Options}
+ */
+export function checked(where, given = /** @type {Options} */ ({}), ...needed) {
   const rules = new Map(
       tables[where]
         .trim()
         .split(' ')
-        .map((rule) => rule.split(':'))
+        .map((rule) => /** @type {[string, string]} */ (rule.split(':')))
     ),
-    options = {}
+    options = /** @type {any} */ ({}) // Options, once all of them are in it
   for (const [what, value] of Object.entries(argument(where, 'the argument', given, 'Options'))) {
     argument(where, 'the option', what, [...rules.keys()].join('|'))
     if (value !== undefined)
       options[what] = tables[what]
         ? checked(what, value)
-        : argument(where, what, value, rules.get(what))
+        : argument(where, what, value, /** @type {string} */ (rules.get(what)))
   }
-  for (const what of needed) argument(where, what, options[what], rules.get(what))
+  for (const what of needed)
+    argument(where, what, options[what], /** @type {string} */ (rules.get(what)))
   return options
 }
 
-/** An address, in a page also one from there. */
+/**
+ * An address, in a page also one from there.
+ * @param {string} where
+ * @param {string} what
+ * @param {unknown} value
+ * @returns {URL}
+ */
 export function address(where, what, value) {
   try {
-    return new URL(value, globalThis.location?.href)
+    return new URL(/** @type {string | URL} */ (value), globalThis.location?.href)
   } catch {
     return argument(where, what, value, 'an address')
   }
 }
 
-/** The token that a query of this session is; else throws INVALID_ARGUMENT. */
+/**
+ * The token that a query of this session is; else throws INVALID_ARGUMENT.
+ * @param {unknown} query
+ * @param {Pick<SessionInfo, 'tokens' | 'prefixTokens' | 'rows' | 'columns'>} session
+ */
 export function tokenOf(query, { tokens, prefixTokens, rows, columns }) {
   const [row, column, more] = Array.isArray(query) ? query : [],
-    below = (value, end) => isCount(value) && value < end
+    below = (/** @type {unknown} */ value, /** @type {number} */ end) =>
+      isCount(value) && value < end
   const token =
     query === 'cls' && prefixTokens
       ? 0

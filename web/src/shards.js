@@ -8,8 +8,13 @@ const bytesMost = 64 << 20,
   shardsMost = 512,
   plain = /^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u
 
-/** size: of the index in bytes; read() gives them. Returns the names, each once; throws
- * INVALID_FILE where one is not plain, or there are none or too many. */
+/**
+ * size: of the index in bytes; read() gives them. Returns the names, each once; throws
+ * INVALID_FILE where one is not plain, or there are none or too many.
+ * @param {number} size
+ * @param {() => Uint8Array} read
+ * @returns {string[]}
+ */
 export function shardsOf(size, read) {
   let map,
     found = `${size} bytes`

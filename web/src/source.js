@@ -7,6 +7,12 @@
 import { HeedError, cancelled } from './error.js'
 import { builtin, inNode } from './host.js'
 import { indexName, shardsOf } from './shards.js'
+/**
+ * @import {
+ *   DownloadProgress, NamedFile, NamedSource, OpenStream, SendableFile, SizedStream, Source
+ * } from '../types/library.js'
+ */
+/** @import {Progress} from './index.js' */
 
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
 const windowBytes = 1 << 22
@@ -14,16 +20,34 @@ const windowBytes = 1 << 22
 const small = ['config.json', 'preprocessor_config.json', indexName],
   single = 'model.safetensors'
 
+/**
+ * @param {Uint8Array} bytes
+ * @returns {Source}
+ */
 const fromBytes = (bytes) => ({
   size: bytes.byteLength,
+  /**
+   * @param {number} offset
+   * @param {Uint8Array} target
+   */
   read: (offset, target) => target.set(bytes.subarray(offset, offset + target.length)),
   close() {}
 })
 
-/** readAt(offset, length) gives a Uint8Array of that part. */
+/**
+ * readAt(offset, length) gives a Uint8Array of that part.
+ * @param {number} size
+ * @param {(offset: number, length: number) => Uint8Array} readAt
+ * @param {() => void} close
+ * @returns {Source}
+ */
 function fromWindow(size, readAt, close) {
   let start = 0,
-    held = new Uint8Array(0)
+    held = /** @type {Uint8Array} */ (new Uint8Array(0))
+  /**
+   * @param {number} offset
+   * @param {Uint8Array} target
+   */
   function read(offset, target) {
     for (let done = 0; done < target.length; ) {
       const at = offset + done
@@ -47,9 +71,15 @@ function fromWindow(size, readAt, close) {
   }
 }
 
-/** Adds [from, to) to a list of such parts that do not touch. */
+/**
+ * Adds [from, to) to a list of such parts that do not touch.
+ * @param {[number, number][]} parts
+ * @param {number} from
+ * @param {number} to
+ * @returns {[number, number][]}
+ */
 function join(parts, from, to) {
-  const apart = []
+  const apart = /** @type {[number, number][]} */ ([])
   for (const [start, end] of parts) {
     if (end < from || start > to) apart.push([start, end])
     else {
@@ -64,24 +94,35 @@ function join(parts, from, to) {
  * which packing does not cause. */
 const newBlock = () =>
   new Uint8Array(
-    ArrayBuffer.prototype.resize
-      ? new ArrayBuffer(windowBytes, { maxByteLength: windowBytes })
-      : windowBytes
+    /** @type {ArrayBuffer} */ (
+      /** @type {Partial<ArrayBuffer>} */ (ArrayBuffer.prototype).resize
+        ? new ArrayBuffer(windowBytes, { maxByteLength: windowBytes })
+        : windowBytes
+    )
   )
+/** @param {Uint8Array<ArrayBuffer> | undefined} block */
 const freeBlock = (block) => block?.buffer.resize?.(0)
 
 /** What came as a stream, in blocks. While a session is made, a block is let go once all of it was
  * read, so that weights are never held twice; the next session has the stream come again.
  * `open(signal)` gives { stream, size }. */
 class Streamed {
+  /** @type {OpenStream | undefined} */
   #open
+  /** @type {(Uint8Array<ArrayBuffer> | undefined)[]} */
   #blocks = []
+  /** @type {[number, number][][]} */
   #parts = [] // of each block, what was read of it
   #making = false
   #spent = false
   size = 0
 
-  /** undefined where open gives nothing. */
+  /**
+   * undefined where open gives nothing.
+   * @param {OpenStream} open
+   * @param {DownloadProgress} progress
+   * @param {AbortSignal} signal
+   */
   static async from(open, progress, signal) {
     const opened = await open(signal)
     if (!opened) return undefined
@@ -91,6 +132,11 @@ class Streamed {
     return file
   }
 
+  /**
+   * @param {SizedStream} options
+   * @param {DownloadProgress} progress
+   * @param {AbortSignal} signal
+   */
   async #collect({ stream, size }, progress, signal) {
     const report = progress.file(size),
       reader = stream.getReader(),
@@ -111,22 +157,27 @@ class Streamed {
     }
   }
 
+  /** @param {Uint8Array} bytes */
   #append(bytes) {
     for (let done = 0; done < bytes.length; ) {
       const at = this.size % windowBytes,
         part = bytes.subarray(done, done + windowBytes - at)
       if (at === 0) this.#blocks.push(newBlock())
-      this.#blocks.at(-1).set(part, at)
+      this.#blocks.at(-1)?.set(part, at)
       done += part.length
       this.size += part.length
     }
   }
 
+  /**
+   * @param {DownloadProgress} progress
+   * @param {AbortSignal} signal
+   */
   async begin(progress, signal) {
     this.#making = true
     if (!this.#spent) return
     const { size } = this,
-      opened = await this.#open(signal)
+      opened = await /** @type {OpenStream} */ (this.#open)(signal)
     if (opened) await this.#collect(opened, progress, signal)
     const found = opened ? this.size : 0
     this.size = size
@@ -143,18 +194,27 @@ class Streamed {
     if (this.#spent) this.close()
   }
 
+  /**
+   * @param {number} offset
+   * @param {Uint8Array} target
+   */
   read(offset, target) {
     for (let done = 0; done < target.length; ) {
       const at = offset + done,
         index = Math.floor(at / windowBytes),
         from = at % windowBytes,
         to = Math.min(from + target.length - done, windowBytes)
-      target.set(this.#blocks[index].subarray(from, to), done)
+      target.set(/** @type {Uint8Array} */ (this.#blocks[index]).subarray(from, to), done)
       done += to - from
       if (this.#making) this.#letGo(index, from, to)
     }
   }
 
+  /**
+   * @param {number} index
+   * @param {number} from
+   * @param {number} to
+   */
   #letGo(index, from, to) {
     const parts = join(this.#parts[index] ?? [], from, to),
       whole = Math.min(windowBytes, this.size - index * windowBytes)
@@ -172,6 +232,12 @@ class Streamed {
   }
 }
 
+/**
+ * @param {Blob} blob
+ * @param {DownloadProgress} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<Source | undefined>}
+ */
 async function fromBlob(blob, progress, signal) {
   if (typeof FileReaderSync === 'undefined')
     return Streamed.from(() => ({ stream: blob.stream(), size: blob.size }), progress, signal)
@@ -183,10 +249,16 @@ async function fromBlob(blob, progress, signal) {
   )
 }
 
-/* To open what is no file may wait for ever or move a device: it is looked at before, and, as it
- * may be another by then, after. */
+/**
+ * To open what is no file may wait for ever or move a device: it is looked at before, and, as it
+ * may be another by then, after.
+ * @param {string} name
+ * @param {string} path
+ * @returns {Promise<Source>}
+ */
 async function fromPath(name, path) {
   const { constants, openSync, fstatSync, statSync, readSync, closeSync } = await builtin('fs')
+  /** @param {import('node:fs').Stats} info */
   const sizeOf = (info) => {
     if (info.isFile()) return info.size
     throw new HeedError(
@@ -199,6 +271,10 @@ async function fromPath(name, path) {
     path,
     constants.O_NONBLOCK /* undefined, for reading, where there is none */
   )
+  /**
+   * @param {number} at
+   * @param {number} length
+   */
   const readAt = (at, length) => {
     const buffer = new Uint8Array(length)
     return buffer.subarray(0, readSync(file, buffer, 0, length, at))
@@ -211,7 +287,14 @@ async function fromPath(name, path) {
   }
 }
 
-/** Nothing where there is no such file. */
+/**
+ * Nothing where there is no such file.
+ * @param {string} name
+ * @param {string} url
+ * @param {DownloadProgress} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<Source | undefined>}
+ */
 async function fromAddress(name, url, progress, signal) {
   if (inNode && url.startsWith('file:')) {
     const { fileURLToPath } = await builtin('url')
@@ -223,6 +306,12 @@ async function fromAddress(name, url, progress, signal) {
   return Streamed.from((signal) => download(name, url, signal), progress, signal)
 }
 
+/**
+ * @param {string} name
+ * @param {string} url
+ * @param {AbortSignal} signal
+ * @returns {Promise<SizedStream | undefined>}
+ */
 async function download(name, url, signal) {
   const response = await fetch(url, { signal })
   if (response.status === 404) return undefined
@@ -231,12 +320,21 @@ async function download(name, url, signal) {
       'IO',
       `${name}: the server did not give it (found HTTP ${response.status}, expected 200) at ${url}`
     )
-  return { stream: response.body, size: Number(response.headers.get('content-length')) }
+  return {
+    stream: /** @type {SizedStream['stream']} */ (response.body),
+    size: Number(response.headers.get('content-length'))
+  }
 }
 
-/** What a Response holds comes once. */
+/**
+ * What a Response holds comes once.
+ * @param {SizedStream} response
+ * @param {DownloadProgress} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<Source | undefined>}
+ */
 function fromResponse(response, progress, signal) {
-  let left = response
+  let left = /** @type {SizedStream | undefined} */ (response)
   return Streamed.from(
     () => {
       if (!left)
@@ -253,7 +351,11 @@ function fromResponse(response, progress, signal) {
   )
 }
 
-/** Sums up what the files of one model report. */
+/**
+ * Sums up what the files of one model report.
+ * @param {(progress: Progress) => unknown} report
+ * @returns {DownloadProgress}
+ */
 function totals(report) {
   let done = 0,
     total = 0,
@@ -270,6 +372,13 @@ function totals(report) {
   }
 }
 
+/**
+ * @param {string} name
+ * @param {SendableFile} value
+ * @param {DownloadProgress} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<Source | undefined>}
+ */
 async function openOne(name, value, progress, signal) {
   if (value instanceof Uint8Array) return fromBytes(value)
   if (value instanceof Blob) return fromBlob(value, progress, signal)
@@ -277,19 +386,28 @@ async function openOne(name, value, progress, signal) {
   return fromResponse(value, progress, signal)
 }
 
+/** @param {string} url */
 async function isFolder(url) {
   if (url.endsWith('/')) return true
   if (!inNode || !url.startsWith('file:')) return false
   const { stat } = await builtin('fs/promises')
   return stat(new URL(url)).then(
-    (s) => s.isDirectory(),
+    (found) => found.isDirectory(),
     () => false
   )
 }
 
+/** @param {Source[]} files */
 const closeAll = (files) => files.forEach((file) => file.close())
 
+/**
+ * @param {NamedSource[]} wanted
+ * @param {DownloadProgress} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<NamedFile[]>}
+ */
 async function openAll(wanted, progress, signal) {
+  /** @type {{value?: Source, reason?: unknown}[]} */
   const opened = await Promise.allSettled(
     wanted.map(([name, value]) => openOne(name, value, progress, signal))
   )
@@ -302,10 +420,15 @@ async function openAll(wanted, progress, signal) {
   throw failed.reason
 }
 
-/* A folder says in its index which shards it has. */
+/**
+ * A folder says in its index which shards it has.
+ * @param {string} url
+ * @param {DownloadProgress} progress
+ * @param {AbortSignal} signal
+ */
 async function openFolder(url, progress, signal) {
   const folder = url.endsWith('/') ? url : `${url}/`,
-    open = (names) =>
+    open = (/** @type {string[]} */ names) =>
       openAll(
         names.map((name) => [name, folder + encodeURIComponent(name)]),
         progress,
@@ -314,8 +437,8 @@ async function openFolder(url, progress, signal) {
   const files = await open(small),
     index = files.find(({ name }) => name === indexName),
     read = () => {
-      const bytes = new Uint8Array(index.size)
-      index.read(0, bytes)
+      const bytes = new Uint8Array(/** @type {Source} */ (index).size)
+      index?.read(0, bytes)
       return bytes
     }
   try {
@@ -326,8 +449,13 @@ async function openFolder(url, progress, signal) {
   }
 }
 
-/** wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a
- * folder as [['', address]]. */
+/**
+ * wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a
+ * folder as [['', address]].
+ * @param {NamedSource[]} wanted
+ * @param {(progress: Progress) => unknown} report
+ * @param {AbortSignal} signal
+ */
 export async function openSources(wanted, report, signal) {
   const progress = totals(report)
   try {
@@ -343,14 +471,24 @@ export async function openSources(wanted, report, signal) {
   }
 }
 
+/**
+ * @param {unknown} error
+ * @param {AbortSignal} signal
+ */
 function explain(error, signal) {
   if (error instanceof HeedError) return error
   return signal.aborted
     ? cancelled('model')
-    : new HeedError('IO', `model: reading failed (found "${error.message}")`)
+    : new HeedError('IO', `model: reading failed (found "${/** @type {Error} */ (error).message}")`)
 }
 
-/** Calls make() while these files can be read. */
+/**
+ * Calls make() while these files can be read.
+ * @param {Source[]} files
+ * @param {(progress: Progress) => unknown} report
+ * @param {AbortSignal} signal
+ * @param {() => void} make
+ */
 export async function withSources(files, report, signal, make) {
   const progress = totals(report)
   try {

@@ -4,10 +4,17 @@
 import { asHeed } from './error.js'
 import { Engine } from './engine.js'
 import { serve } from './host.js'
+/** @import {CallContext, EngineOptions, Request} from '../types/library.js' */
 
+/** @type {Map<number, AbortController>} */
 const calls = new Map()
+/** @type {Engine} */
 let engine
 
+/**
+ * @param {unknown} value
+ * @param {Set<Transferable>} [found]
+ */
 function buffersOf(value, found = new Set()) {
   if (ArrayBuffer.isView(value)) found.add(value.buffer)
   else if (value && typeof value === 'object')
@@ -15,10 +22,11 @@ function buffersOf(value, found = new Set()) {
   return found
 }
 
-serve(async (message, reply) => {
+serve(async (/** @type {Request} */ message, reply) => {
   if (message.cancel) return calls.get(message.cancel)?.abort()
   const { id, method, args, watched, flag } = message
   const controller = new AbortController()
+  /** @type {CallContext} */
   const context = {
     watched,
     signal: controller.signal,
@@ -29,7 +37,7 @@ serve(async (message, reply) => {
   calls.set(id, controller)
   try {
     if (method === 'create') {
-      engine = await Engine.create(args)
+      engine = await Engine.create(/** @type {EngineOptions} */ (args))
       return reply({ id, result: engine.info })
     }
     const result = await engine.call(method, args, context)

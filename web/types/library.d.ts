@@ -1,0 +1,318 @@
+/* Types inside the library: what its files exchange. Users see src/index.d.ts alone. */
+import type {
+  CallOptions,
+  CheckResult,
+  HeadStatistics,
+  Memory,
+  ModelInfo,
+  Picture,
+  Progress,
+  Region,
+  RunResult,
+  RuntimeInfo,
+  RuntimeOptions,
+  SessionInfo,
+  SessionOptions,
+  Tensor,
+  TensorUse
+} from '../src/index.js'
+
+/* ------------------------------------------------------------------------------------------------
+ * client and engine */
+
+/** createRuntime's options as the engine receives them. `part` names the module's variant. */
+export interface EngineOptions extends Omit<RuntimeOptions, 'worker'> {
+  part?: '' | '-check'
+}
+export type EngineInfo = Omit<RuntimeInfo, 'worker'>
+
+/** How a running method reports progress and learns that it is cancelled. `watched`: somebody
+ * listens to either. */
+export interface CallContext {
+  watched: boolean
+  signal: AbortSignal
+  progress(progress: Progress): unknown
+  cancelled(): boolean
+}
+
+/** Of each of the engine's methods: its one argument and its result. Objects are numbers. */
+export interface Methods {
+  loadModel: { args: { files: NamedSource[] }; result: { id: number; info: ModelInfo } }
+  closeModel: { args: { id: number }; result: void }
+  tensors: { args: { id: number }; result: { found: TensorUse[]; absent: string[] } }
+  createSession: {
+    args: Omit<SessionOptions, keyof CallOptions> & { model: number }
+    result: { id: number; info: SessionInfo }
+  }
+  closeSession: { args: { id: number }; result: void }
+  write: { args: { id: number; name: string; data: Uint8Array | Float32Array }; result: void }
+  run: { args: { id: number; input: RunInput; fit?: 'model' | 'whole' }; result: RunResult }
+  runFrom: { args: { id: number; layer: number }; result: RunResult }
+  attention: { args: MapPlace & { layer: number; head: number | 'mean' }; result: Float32Array }
+  statistics: {
+    args: { id: number; layer?: number; batch?: number }
+    result: HeadStatistics[][]
+  }
+  rollout: {
+    args: MapPlace & {
+      fusion?: 'mean' | 'min' | 'max'
+      residual?: number
+      firstLayer?: number
+      layerCount?: number
+      discard?: number
+    }
+    result: Float32Array
+  }
+  check: { args: CheckCase; result: CheckResult }
+  scene: { args: WantedScene; result: SceneDrawing }
+  colormap: { args: { map: number }; result: Uint8Array }
+  memory: { args: {}; result: Memory }
+}
+export type MethodName = keyof Methods
+/** The engine's methods behind one signature, for a call by name. */
+export type AnyMethods = Record<
+  MethodName,
+  (args: Methods[MethodName]['args'], context: CallContext) => unknown
+>
+
+/** A session's number and which of its maps: a token's number, without one all of them. */
+export interface MapPlace {
+  id: number
+  query?: number
+  batch?: number
+}
+export interface CheckCase {
+  bytes: ArrayBuffer | Uint8Array
+  tolerance?: number
+  results?: boolean
+}
+/** A seed, or the JSON text of a scene. */
+export interface WantedScene {
+  seed?: bigint
+  text?: string
+}
+/** `text`: the drawn scene as JSON. */
+export interface SceneDrawing {
+  text: string
+  image: { data: Uint8ClampedArray<ArrayBuffer>; width: number; height: number }
+  owner: Uint8Array
+  twins: [number, number] | null
+}
+/** pixel_values, or a picture that gets the model's own preprocessing. */
+export interface RunInput {
+  values?: Float32Array
+  picture?: Picture
+}
+
+/** A method's name and argument, what the caller listens to, and what moves to the worker. */
+export type EngineCall<M extends MethodName> = [
+  method: M,
+  args: Methods[M]['args'],
+  options?: CallOptions,
+  transfer?: Transferable[]
+]
+export type CallEngine = <M extends MethodName>(
+  ...call: EngineCall<M>
+) => Promise<Methods[M]['result']>
+
+/** The way to an engine, in this thread or in a worker. */
+export interface Channel {
+  info: EngineInfo
+  call: CallEngine
+  close(): void
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * threads */
+
+/** A worker of Node or of a browser, with one face. hold(true) keeps the process alive. */
+export interface WorkerHandle<Message = unknown> {
+  listen(onMessage: (message: Message) => void, onError: (error: Error) => void): void
+  postMessage(message: unknown, transfer?: Transferable[]): void
+  terminate(): void
+  hold(held: boolean): void
+}
+export type Reply = (message: unknown, transfer?: Transferable[]) => void
+
+/** To the engine's worker. `cancel`: the id of a call to stop. */
+export interface Request {
+  cancel?: number
+  id: number
+  method: MethodName | 'create'
+  args: Methods[MethodName]['args']
+  watched: boolean
+  /** In shared memory: not 0 once the call is cancelled. */
+  flag?: Int32Array<SharedArrayBuffer>
+}
+/** From the engine's worker: one of the three after `id`. */
+export interface Answer {
+  id: number
+  progress?: Progress
+  result?: unknown
+  error?: { status: import('../src/index.js').Status; message: string }
+}
+
+/** What a thread of the module starts with. Addresses are those of the shared memory. */
+export interface ThreadStart {
+  module: WebAssembly.Module
+  memory: WebAssembly.Memory
+  pool: number
+  index: number
+  stack: number
+}
+/** joined: settles once the thread serves the pool. */
+export interface StartingThread {
+  worker: WorkerHandle<string>
+  joined: Promise<void>
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * module */
+
+/** What web/wasm exports. Arguments and results are numbers: addresses, counts, statuses. */
+export type ExportName =
+  | 'alloc'
+  | 'check'
+  | 'colormap'
+  | 'create'
+  | 'destroy'
+  | 'device'
+  | 'free'
+  | 'message'
+  | 'model_absent'
+  | 'model_close'
+  | 'model_info'
+  | 'model_label'
+  | 'model_open'
+  | 'model_tensor'
+  | 'out'
+  | 'pool'
+  | 'scene_draw'
+  | 'scene_size'
+  | 'session_attention'
+  | 'session_close'
+  | 'session_create'
+  | 'session_picture'
+  | 'session_rollout'
+  | 'session_run_part'
+  | 'session_set'
+  | 'session_statistics'
+  | 'session_view'
+  | 'session_write'
+  | 'status'
+  | 'status_name'
+  | 'thread'
+  | 'used'
+  | 'version'
+  | 'stackRestore'
+export type ModuleExports = { memory: WebAssembly.Memory; _initialize(): void } & Record<
+  ExportName,
+  (...numbers: (number | boolean)[]) => number
+>
+
+/** WebAssembly.instantiate, of a module of ours. */
+export type Instantiate = (
+  module: WebAssembly.Module,
+  imports: object
+) => Promise<{ exports: ModuleExports }>
+
+/** The functions that the module imports; shim.h declares them. */
+export interface ModuleHost {
+  read(source: number, offset: number, to: number, count: number): number
+  progress(done: number, total: number): void
+  cancelled(): boolean
+  take(name: number, dtype: number, rank: number, dim: number, data: number): void
+}
+
+/** An instance of a module with its runtime object at the address `web`. */
+export interface Instance {
+  exports: ModuleExports
+  memory: WebAssembly.Memory
+  web: number
+}
+export interface StartedModule extends Instance {
+  info: Pick<RuntimeInfo, 'simd' | 'threads' | 'why'>
+  threads: WorkerHandle<string>[]
+  /** Settles when all threads serve the pool. */
+  joined: Promise<unknown>
+}
+
+/** A session in the engine. `steps`: of its plan; `parts`: the first step of each part of a run, as
+ * far as they are known; `pixels`: the address of pixel_values. */
+export interface OpenSession {
+  model: number
+  info: SessionInfo
+  steps: number
+  pixels: number
+  classes: number
+  taps: 'none' | 'rows' | 'all' | string[]
+  parts: number[]
+  /** A run has ended, so that its values can be read. */
+  ran: boolean
+  region?: Region | null
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * files */
+
+/** The bytes of a response on their way; size 0 = unknown. */
+export interface SizedStream {
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>
+  size: number
+}
+/** A file that can be sent to a worker; a string is an address. */
+export type SendableFile = Uint8Array | Blob | string | SizedStream
+export type NamedSource = [name: string, file: SendableFile]
+
+/** Where the engine reads a model's bytes. read() fills `target` from `offset` at once. begin()
+ * is called before a session is made of the file, end() after it. */
+export interface Source {
+  size: number
+  read(offset: number, target: Uint8Array): void
+  close(): void
+  begin?(progress: DownloadProgress, signal: AbortSignal): Promise<void>
+  end?(): void
+}
+/** A source by its name in the model's folder. */
+export interface NamedFile extends Source {
+  name: string
+}
+/** Asks for a stream; undefined where there is no such file. */
+export type OpenStream = (
+  signal: AbortSignal
+) => SizedStream | undefined | Promise<SizedStream | undefined>
+/** Sums the downloads of one model: file() announces one and returns what reports its bytes. */
+export interface DownloadProgress {
+  file(size: number): (bytes: number) => void
+}
+
+/** A map that is asked only for what it holds. */
+export type Table<Key, Value> = { get(key: Key): Value } & Map<Key, Value>
+
+/** The built-in modules of Node that the library loads. */
+export interface Builtins {
+  fs: typeof import('node:fs')
+  'fs/promises': typeof import('node:fs/promises')
+  os: typeof import('node:os')
+  url: typeof import('node:url')
+  worker_threads: typeof import('node:worker_threads')
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * options */
+
+/** What a value may be, in words, and whether one is it. */
+export type Rule = [expected: string, fits: (value: unknown) => boolean]
+
+declare global {
+  /** Of browsers' workers. */
+  class FileReaderSync {
+    readAsArrayBuffer(blob: Blob): ArrayBuffer
+  }
+  namespace NodeJS {
+    interface Process {
+      /** Electron's: 'renderer' in a page. */
+      type?: string
+    }
+  }
+}
