@@ -1,7 +1,14 @@
+/** @import {CaptionOptions} from './index.js' */
+
 /* The sentence under a map: how much of the row a few tokens hold, and the largest weight. A column
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
 
+/**
+ * @param {number} token
+ * @param {number} prefix
+ * @param {number} columns
+ */
 export const tokenName = (token, prefix, columns) =>
   token >= prefix
     ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})`
@@ -9,25 +16,37 @@ export const tokenName = (token, prefix, columns) =>
       ? 'CLS'
       : `register ${token}`
 
+/** @param {number} share */
 export const percent = (share) =>
   share > 0 && share < 5e-6
     ? '< 0.001 %'
     : `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
 
+/**
+ * @param {number} weight
+ * @param {number} tokens
+ */
 export const times = (weight, tokens) => {
   const value = weight * tokens
   return `${value >= 10 ? value.toFixed(1) : value.toPrecision(2)} × uniform`
 }
 
-/** The `count` largest entries of a row, ties by index: [{ token, weight }]. */
+/**
+ * The `count` largest entries of a row, ties by index: [{ token, weight }].
+ * @param {ArrayLike<number>} row
+ * @param {number} count
+ */
 export function topOf(row, count) {
   return Array.from(row, (weight, token) => ({ token, weight }))
     .sort((a, b) => b.weight - a.weight || a.token - b.token)
     .slice(0, count)
 }
 
-/** row: all N weights of the query, with reverse what each token's row has for it, or with rollout
- * its row of the rollout. */
+/**
+ * row: all N weights of the query, with reverse what each token's row has for it, or with rollout
+ * its row of the rollout.
+ * @param {CaptionOptions} options
+ */
 export function caption({ row, where, token, prefix, columns, reverse = false, rollout = false }) {
   const name = tokenName(token, prefix, columns),
     top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
@@ -42,9 +61,12 @@ export function caption({ row, where, token, prefix, columns, reverse = false, r
   return `${where}: ${name} gives ${percent(held)} of its attention to ${of} to ${most}`
 }
 
-/** For the picture itself, where patches beside the query's own share less than a tenth of the row:
+/**
+ * For the picture itself, where patches beside the query's own share less than a tenth of the row:
  * "98.3 % on CLS"; '' otherwise. A column is no share of anything: it has words only where it is
- * empty. */
+ * empty.
+ * @param {Omit<CaptionOptions, 'where' | 'row'> & {row: Float32Array}} options
+ */
 export function elsewhere({ row, token, prefix, columns, reverse = false, rollout = false }) {
   const total = row.reduce((sum, weight) => sum + weight, 0),
     to = rollout || reverse ? 'from' : 'on'
@@ -64,12 +86,18 @@ export function elsewhere({ row, token, prefix, columns, reverse = false, rollou
   return most.join(', ') || `${percent(sum / total)} ${to} CLS and registers`
 }
 
-/** Of scores before the softmax: how far they reach, and where they are highest. */
+/**
+ * Of scores before the softmax: how far they reach, and where they are highest.
+ * @param {CaptionOptions & {stage: string}} options
+ */
 export function scoreCaption({ row, where, token, prefix, columns, reverse = false, stage }) {
   const name = tokenName(token, prefix, columns),
     [top] = topOf(row, 1),
     barred = row.filter((score) => score === -Infinity).length,
-    low = row.reduce((a, b) => (b === -Infinity ? a : Math.min(a, b)), Infinity)
+    low = /** @type {number[]} */ (row).reduce(
+      (a, b) => (b === -Infinity ? a : Math.min(a, b)),
+      Infinity
+    )
   if (barred === row.length)
     return `${where}, ${stage}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`
   return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${tokenName(top.token, prefix, columns)}${barred ? `; ${barred} barred` : ''}.`

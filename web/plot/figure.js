@@ -2,33 +2,65 @@
  * numbers, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
  * is this SVG, drawn larger. */
 import { ticksThatFit } from './scale.js'
+/** @import {FigureOptions, FigureView, Scale} from './index.js' */
 
+/** @param {string | number} text */
 const escape = (text) =>
   String(text).replace(
     /[&<>"]/g,
-    (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]
+    (sign) =>
+      /** @type {Record<string, string>} */ ({
+        '&': '&amp;',
+        '<': '&lt;',
+        '>': '&gt;',
+        '"': '&quot;'
+      })[sign]
   )
 
+/**
+ * @param {string} text
+ * @param {number} width
+ */
 function wrap(text, width) {
   const lines = ['']
   for (const word of text
     .split(' ')
     .flatMap((word) => word.match(new RegExp(`.{1,${Math.floor(width) - 1}}`, 'g')) ?? [''])) {
-    if (lines.at(-1).length + word.length >= width) lines.push('')
+    if (/** @type {string} */ (lines.at(-1)).length + word.length >= width) lines.push('')
     lines.push(`${lines.pop()} ${word}`.trim())
   }
   return lines
 }
 
+/**
+ * @param {string | undefined} href
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ * @param {string} [extra]
+ */
 const image = (href, x, y, width, height, extra = '') =>
-  `<image href="${escape(href)}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" ${extra}/>`
+  `<image href="${escape(/** @type {string} */ (href))}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" ${extra}/>`
 
 const character = 7.4 // pixels, of 13
 
-/* What stands on the picture, on a ground of its own. */
+/**
+ * What stands on the picture, on a ground of its own.
+ * @param {string} note
+ * @param {number} x
+ * @param {number} y
+ */
 const noted = (note, x, y) =>
   `<rect x="${x}" y="${y}" width="${note.length * character + 14}" height="24" rx="4" fill="#000" fill-opacity="0.78"/><text x="${x + 7}" y="${y + 17}" fill="#fff">${escape(note)}</text>`
 
+/**
+ * @param {Scale} scale
+ * @param {string | undefined} href
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
 function bar(scale, href, x, y, width) {
   const ticks = ticksThatFit(scale.ticks, width / character).map(
     ({ at, text }) =>
@@ -37,11 +69,19 @@ function bar(scale, href, x, y, width) {
   return `${image(href, x, y, width, 12)}${ticks.join('')}<text x="${x}" y="${y + 46}">${escape(scale.label)}</text>`
 }
 
-/* Pictures of the view in two columns, one alone as large as the map, each with its bar below.
- * Returns the drawing and its height. */
+/**
+ * Pictures of the view in two columns, one alone as large as the map, each with its bar below.
+ * Returns the drawing and its height.
+ * @param {FigureView[]} views
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ * @returns {[drawing: string, height: number]}
+ */
 function beside(views, x, y, width, height) {
   const side = views.length > 1 ? (width - 16) / 2 : width,
-    drawn = []
+    drawn = /** @type {string[]} */ ([])
   let top = 0,
     bottom = 0
   views.forEach(({ href, aspect, scale, bar: colours }, i) => {
@@ -58,8 +98,11 @@ function beside(views, x, y, width, height) {
   return [drawn.join('\n'), bottom]
 }
 
-/** pictures: { picture, map, bar } as data URLs; views: what stands beside them; cell: the query as
- * [row, column] or null; note: what stands on the picture. */
+/**
+ * pictures: { picture, map, bar } as data URLs; views: what stands beside them; cell: the query as
+ * [row, column] or null; note: what stands on the picture.
+ * @param {FigureOptions} options
+ */
 export function figure({
   pictures,
   views = [],

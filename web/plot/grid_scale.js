@@ -2,11 +2,16 @@
  * of runtime/explain/scale.c. */
 import { largestOf } from './raster.js'
 import { makeScale } from './scale.js'
+/** @import {BarLength, ScaleKind} from './index.js' */
 
-/** largests: the largest weight of each map; to: the largest where the scale ends, without it that
+/**
+ * largests: the largest weight of each map; to: the largest where the scale ends, without it that
  * of all; beyond, length and label: as for makeScale. What is asked for as 'uniform' is logarithmic
  * where the bar would be the work of few: where of the maps that reach uniform more than half stay
- * below a sixteenth of its end. */
+ * below a sixteenth of its end.
+ * @param {ScaleKind} kind
+ * @param {BarLength & {tokens: number, largests: number[], to?: number, beyond?: number}} options
+ */
 export function gridScale(kind, { tokens, largests, to, ...how }) {
   const beyond = largestOf(largests.filter(Number.isFinite)),
     largest = to ?? beyond,

@@ -1,8 +1,12 @@
 /* Layers x heads of maps for one query in one raster: layers down, heads across, one transparent
  * pixel after every map. */
 import { largestOf, newRaster, putColour } from './raster.js'
+/** @import {ColourTable, Numbers, Scale} from './index.js' */
 
-/** maps[layer][head]: weights of rows x columns patches, or null for a place that stays empty. */
+/**
+ * maps[layer][head]: weights of rows x columns patches, or null for a place that stays empty.
+ * @param {{maps: (Numbers | null)[][], rows: number, columns: number, scale: Scale, table: ColourTable}} options
+ */
 export function heads({ maps, rows, columns, scale, table }) {
   const across = maps[0].length,
     width = across * (columns + 1),

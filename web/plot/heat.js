@@ -1,7 +1,9 @@
 /* A matrix of weights as a raster, one pixel a weight: a map on its patch grid, or a head's N x N
  * matrix (row = query, column = key). */
 import { largestOf, newRaster, putColour } from './raster.js'
+/** @import {MapOptions} from './index.js' */
 
+/** @param {MapOptions} map */
 export function heat({ weights, rows, columns, scale, table }) {
   const raster = newRaster(columns, rows),
     own = largestOf(weights)

@@ -7,8 +7,11 @@ const bins = 32,
   top = 12,
   bottom = 66
 
-/** The counts of finite scores in `bins` equal steps from the least to the largest: { counts, low,
- * high }; null where there are none. */
+/**
+ * The counts of finite scores in `bins` equal steps from the least to the largest: { counts, low,
+ * high }; null where there are none.
+ * @param {ArrayLike<number>} scores
+ */
 export function countScores(scores) {
   const finite = Array.from(scores).filter(Number.isFinite)
   if (!finite.length) return null
@@ -20,9 +23,13 @@ export function countScores(scores) {
   return { counts, low, high }
 }
 
+/** @param {number} value */
 const number = (value) => value.toFixed(2).replace('-', '−')
 
-/** The inside of an SVG of 240 x 82. largest: the share that the largest score gets, in words. */
+/**
+ * The inside of an SVG of 240 x 82. largest: the share that the largest score gets, in words.
+ * @param {{scores: ArrayLike<number>, largest: string}} options
+ */
 export function histogram({ scores, largest }) {
   const found = countScores(scores)
   if (!found) return ''

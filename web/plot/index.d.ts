@@ -94,13 +94,14 @@ export type OverlayStyle = 'colour' | 'spotlight' | 'contour' | 'mass'
 export const overlayStyles: Readonly<Record<OverlayStyle, string>>
 /** A raster to lay over the picture, and outlines as an SVG path in units of one patch. strength
  * 0..1, default 0.8. */
-export function overlay(
-  options: MapOptions & {
-    weights: Float32Array | number[]
-    style?: OverlayStyle
-    strength?: number
-  }
-): { raster: Raster; path: string }
+export function overlay(options: OverlayOptions): { raster: Raster; path: string }
+export interface OverlayOptions extends MapOptions {
+  weights: Float32Array | number[]
+  /** Default 'colour'. */
+  style?: OverlayStyle
+  /** How much of the picture the map hides, 0 to 1; default 0.8. */
+  strength?: number
+}
 
 /** The fewest patches that hold `share` of the weight: 1 for each of them. */
 export function massMask(weights: Float32Array | number[], share: number): Uint8Array
@@ -119,7 +120,8 @@ export function putColour(
 export function largestOf(weights: Iterable<number>): number
 
 /** The inside of an SVG of 320 x 240. A chosen point has a ring. */
-export function scatter(options: {
+export function scatter(options: ScatterOptions): string
+export interface ScatterOptions {
   points: { x: number; y: number; name: string; layer: number; faint?: boolean }[]
   layers: number
   chosen?: number
@@ -127,7 +129,7 @@ export function scatter(options: {
   table: ColourTable
   /** Where uniform attention would be. */
   reference?: { x?: number; y?: number }
-}): string
+}
 
 /** Scores in steps from the least to the largest; null where none is finite. */
 export function countScores(
@@ -141,10 +143,17 @@ export function histogram(options: { scores: ArrayLike<number>; largest: string 
 /** An SVG of picture, map, colour bar, caption and provenance, with what stands beside them.
  * Pictures are data URLs; cell: the query's [row, column]; note: words on the picture, as
  * `elsewhere` has them. */
-export function figure(options: {
+export function figure(options: FigureOptions): string
+/** aspect: width / height; scale, with its bar, where the picture has one. */
+export interface FigureView {
+  href: string
+  aspect: number
+  scale?: Scale
+  bar?: string
+}
+export interface FigureOptions {
   pictures: { picture: string; map: string; bar: string }
-  /** aspect: width / height; scale, with its bar, where the picture has one. */
-  views?: { href: string; aspect: number; scale?: Scale; bar?: string }[]
+  views?: FigureView[]
   rows: number
   columns: number
   aspect?: number
@@ -155,7 +164,7 @@ export function figure(options: {
   caption: string
   provenance: string
   dark?: boolean
-}): string
+}
 
 /** The row of a query, all N weights of it; with `reverse`, what each token's row has for it; with
  * `rollout`, its row of a rollout. */

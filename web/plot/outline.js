@@ -1,7 +1,16 @@
 /* The outline of a set of patches as an SVG path in units of one patch: the edges between a patch
  * inside and one outside. */
 
+/**
+ * @param {ArrayLike<unknown>} inside
+ * @param {number} rows
+ * @param {number} columns
+ */
 export function outline(inside, rows, columns) {
+  /**
+   * @param {number} r
+   * @param {number} c
+   */
   const at = (r, c) =>
     r >= 0 && r < rows && c >= 0 && c < columns && inside[r * columns + c] ? 1 : 0
   let path = ''

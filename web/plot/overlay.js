@@ -6,6 +6,7 @@
 import { massMask } from './mass_mask.js'
 import { outline } from './outline.js'
 import { largestOf, newRaster, putColour } from './raster.js'
+/** @import {OverlayOptions, Raster} from './index.js' */
 
 export const overlayStyles = {
   colour: 'Colour',
@@ -15,18 +16,31 @@ export const overlayStyles = {
 }
 const massShare = 0.6
 
+/**
+ * @param {number} rows
+ * @param {number} columns
+ * @param {(raster: Raster, index: number) => void} put
+ */
 function fill(rows, columns, put) {
   const raster = newRaster(columns, rows)
   for (let i = 0; i < rows * columns; i++) put(raster, i)
   return raster
 }
 
+/**
+ * @param {Raster} raster
+ * @param {number} index
+ * @param {number} alpha
+ */
 const darken = (raster, index, alpha) => {
   raster.data[index * 4 + 3] = alpha * 255
 }
 
-/** strength 0..1: how much of the picture the map hides. A signed scale is drawn in colour, equally
- * dense everywhere, or as contours. */
+/**
+ * strength 0..1: how much of the picture the map hides. A signed scale is drawn in colour, equally
+ * dense everywhere, or as contours.
+ * @param {OverlayOptions} options
+ */
 export function overlay({
   weights,
   rows,
@@ -37,7 +51,8 @@ export function overlay({
   strength = 0.8
 }) {
   const own = largestOf(weights),
-    t = (index) => Math.min(1, scale.position(weights[index], own))
+    t = (/** @type {number} */ index) => Math.min(1, scale.position(weights[index], own))
+  /** @param {number} level */
   const above = (level) =>
     outline(
       Array.from({ length: rows * columns }, (_, i) => t(i) >= level),

@@ -1,13 +1,26 @@
+/** @import {ColourTable, Raster} from './index.js' */
+
 /* Rasters: { data: RGBA bytes, width, height }, one pixel a patch, made to be enlarged without
  * smoothing. Colour tables are 256 RGB. */
 
+/**
+ * @param {number} width
+ * @param {number} height
+ * @returns {Raster}
+ */
 export const newRaster = (width, height) => ({
   data: new Uint8ClampedArray(width * height * 4),
   width,
   height
 })
 
-/** Writes pixel `index` with the table's colour at t (0..1, clamped; not a number is grey). */
+/**
+ * Writes pixel `index` with the table's colour at t (0..1, clamped; not a number is grey).
+ * @param {Raster} raster
+ * @param {number} index
+ * @param {ColourTable} table
+ * @param {number} t
+ */
 export function putColour(raster, index, table, t, alpha = 255) {
   const { data } = raster,
     at = index * 4,
@@ -19,6 +32,7 @@ export function putColour(raster, index, table, t, alpha = 255) {
   data[at + 3] = alpha
 }
 
+/** @param {Iterable<number>} weights */
 export function largestOf(weights) {
   let largest = 0
   for (const weight of weights) if (weight > largest) largest = weight

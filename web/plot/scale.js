@@ -1,3 +1,5 @@
+/** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
+
 /* How weights become colours. One scale serves a whole figure, and its ends are written beside it:
  * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform: what
  * has next to nothing has the colour of nothing.
@@ -5,6 +7,7 @@
  * which only the kind 'own' looks at. runtime/explain/scale.c has the same in C;
  * tests/vectors/scale/cases.json holds both to one table. */
 
+/** @type {Record<string, string>} */
 export const scaleKinds = {
   uniform: '× uniform',
   share: '% of the row',
@@ -16,28 +19,45 @@ export const scaleKinds = {
 /* Where a logarithmic scale begins, as a power of ten of times uniform. */
 const low = -2
 
+/**
+ * How the bar of a scale is written: `beyond` puts "≥" before its end.
+ * @typedef {BarLength & {unit?: string, beyond?: number | boolean}} ScaleBar
+ */
+
 /* Characters that a bar has room for where nobody says how long it is: the explorer's on a
  * phone. */
 const usual = 40
 
-/** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` of them reach `top`. */
+/**
+ * 1, 2, 2.5 or 5 times a power of ten, so that about `steps` of them reach `top`.
+ * @param {number} top
+ */
 export function stepTo(top, steps = 4) {
   const raw = top / steps,
     power = 10 ** Math.floor(Math.log10(raw))
-  return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999)
+  return (
+    power *
+    /** @type {number} */ ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999))
+  )
 }
 
+/** @param {number} value */
 const text = (value) =>
   Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 
-/** Those of `ticks`, whose last is at 1, whose labels do not meet on a bar of `length` characters;
+/**
+ * Those of `ticks`, whose last is at 1, whose labels do not meet on a bar of `length` characters;
  * the last always stands. A label takes its characters and a gap, or `label` where that is given:
- * at the middle of its tick, but within the bar at both ends. */
+ * at the middle of its tick, but within the bar at both ends.
+ * @param {Tick[]} ticks
+ * @param {number} length
+ * @param {number} [label]
+ */
 export function ticksThatFit(ticks, length, label) {
-  const size = ({ text }) => label ?? text.length + 1,
-    start = (tick) =>
+  const size = (/** @type {{text: string}} */ { text }) => label ?? text.length + 1,
+    start = (/** @type {Tick} */ tick) =>
       tick.at === 0 ? 0 : tick.at === 1 ? length - size(tick) : tick.at * length - size(tick) / 2
-  const end = ticks.at(-1),
+  const end = /** @type {Tick} */ (ticks.at(-1)),
     kept = []
   let taken = 0
   for (const tick of ticks.slice(0, -1))
@@ -48,8 +68,17 @@ export function ticksThatFit(ticks, length, label) {
   return [...kept, end]
 }
 
-/* at: the place of a value of the bar's own unit, which is a weight times `factor`; values: where
- * ticks stand before the end. */
+/**
+ * at: the place of a value of the bar's own unit, which is a weight times `factor`; values: where
+ * ticks stand before the end.
+ * @param {Scale['kind']} kind
+ * @param {number} top
+ * @param {number} factor
+ * @param {(value: number) => number} at
+ * @param {number[]} values
+ * @param {ScaleBar} [how]
+ * @returns {Scale}
+ */
 const build = (
   kind,
   top,
@@ -72,6 +101,12 @@ const build = (
   position: (weight) => at(weight * factor)
 })
 
+/**
+ * @param {Scale['kind']} kind
+ * @param {number} top
+ * @param {number} factor
+ * @param {ScaleBar} [how]
+ */
 function linear(kind, top, factor, how) {
   const step = stepTo(top),
     values = []
@@ -79,6 +114,11 @@ function linear(kind, top, factor, how) {
   return build(kind, top, factor, (value) => value / top, values, how)
 }
 
+/**
+ * @param {number} top
+ * @param {number} factor
+ * @param {ScaleBar} how
+ */
 function logarithmic(top, factor, how) {
   const reach = Math.log10(top) - low,
     powers = Array.from({ length: 12 }, (_, i) => 10 ** (i + low))
@@ -92,9 +132,14 @@ function logarithmic(top, factor, how) {
   )
 }
 
-/** tokens: N of the row; largest: the largest weight of all maps in the figure, for the kind 'all'
+/**
+ * tokens: N of the row; largest: the largest weight of all maps in the figure, for the kind 'all'
  * that of every head and layer; beyond: the largest that is drawn with it although the scale ends
- * before, which its last tick says. length and label: as for ticksThatFit. */
+ * before, which its last tick says. length and label: as for ticksThatFit.
+ * @param {ScaleKind} kind
+ * @param {BarLength & {tokens: number, largest: number, beyond?: number}} options
+ * @returns {Scale}
+ */
 export function makeScale(kind, { tokens, largest, beyond = 0, ...how }) {
   const least = Math.min(4, tokens) / tokens // no weight is above 1
   const end = largest < Infinity ? Math.max(largest, least) : least,
@@ -111,15 +156,25 @@ export function makeScale(kind, { tokens, largest, beyond = 0, ...how }) {
     : linear(kind, end * factor, factor, how)
 }
 
-/** Numbers from 0 up that are no shares. */
+/**
+ * Numbers from 0 up that are no shares.
+ * @param {string} label
+ * @param {number} largest
+ * @returns {Scale}
+ */
 export const plainScale = (label, largest) => ({
   ...linear('plain', largest > 0 ? largest : 1, 1),
   numbers: true,
   label
 })
 
-/** Scores of both signs: zero in the middle, both ends as far from it as the largest; for a
- * diverging table. -Infinity has no place. */
+/**
+ * Scores of both signs: zero in the middle, both ends as far from it as the largest; for a
+ * diverging table. -Infinity has no place.
+ * @param {string} label
+ * @param {number} largest
+ * @returns {Scale}
+ */
 export function signedScale(label, largest) {
   const end = largest > 0 ? largest : 1,
     ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))

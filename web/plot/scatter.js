@@ -1,25 +1,34 @@
 /* One dot a head in two of its numbers, as the inside of an SVG of 320 x 240: axes with numbers,
  * colour by layer. */
 import { stepTo } from './scale.js'
+/** @import {ScatterOptions} from './index.js' */
 
 const frame = { left: 44, right: 312, top: 10, bottom: 200 }
 
-/** points: [{ x, y, name, layer, faint }]; layers: how many; table: 256 RGB. A chosen point has a
+/**
+ * points: [{ x, y, name, layer, faint }]; layers: how many; table: 256 RGB. A chosen point has a
  * ring; reference:
- * { x, y } where uniform attention would be, a broken line each. */
+ * { x, y } where uniform attention would be, a broken line each.
+ * @param {ScatterOptions} options
+ */
 export function scatter({ points, layers, chosen, labels, table, reference = {} }) {
+  /** @param {'x' | 'y'} key */
   const end = (key) =>
     Math.max(1e-9, reference[key] ?? 0, ...points.map((point) => point[key])) * 1.05
   const ends = { x: end('x'), y: end('y') }
+  /** @param {number} x */
   const px = (x) => (frame.left + (x / ends.x) * (frame.right - frame.left)).toFixed(1)
+  /** @param {number} y */
   const py = (y) => (frame.bottom - (y / ends.y) * (frame.bottom - frame.top)).toFixed(1)
+  /** @param {number} top */
   const steps = (top) => {
     const step = stepTo(top, 5),
       digits = step >= 1 ? 0 : step >= 0.1 ? 1 : 2
-    return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, i) => [
-      i * step,
-      (i * step).toFixed(step === 2.5 || step === 0.25 ? digits + 1 : digits)
-    ])
+    return Array.from(
+      { length: Math.floor(top / step + 1e-9) + 1 },
+      /** @returns {[value: number, text: string]} */
+      (_, i) => [i * step, (i * step).toFixed(step === 2.5 || step === 0.25 ? digits + 1 : digits)]
+    )
   }
   const ticks = [
     ...steps(ends.x).map(

@@ -2,7 +2,11 @@
  * weights than `width` pixels, the weight of each pixel that is farthest from 0, so that none that
  * stands out is lost. */
 import { largestOf, newRaster, putColour } from './raster.js'
+/** @import {ColourTable, Scale} from './index.js' */
 
+/**
+ * @param {{weights: Float32Array | number[], width?: number, scale: Scale, table: ColourTable}} options
+ */
 export function strip({ weights, width = weights.length, scale, table }) {
   const pixels = Math.max(1, Math.min(width, weights.length)),
     raster = newRaster(pixels, 1),
