@@ -8,10 +8,16 @@ import { heads } from './plot/heads.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
+/** @import {Table} from './types/library.js' */
+/** @import {Picture} from './src/index.js' */
+/** @import {Raster} from './plot/index.js' */
 
 const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/explorer/state/address.js
 
-/* PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered rows of indices. */
+/**
+ * PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered rows of indices.
+ * @param {Uint8Array} bytes
+ */
 function crc32(bytes) {
   if (zlibCrc32) return zlibCrc32(bytes)
   let crc = ~0
@@ -22,6 +28,10 @@ function crc32(bytes) {
   return ~crc >>> 0
 }
 
+/**
+ * @param {string} type
+ * @param {Uint8Array} data
+ */
 function chunk(type, data) {
   const body = Buffer.concat([Buffer.from(type), data]),
     sized = Buffer.alloc(body.length + 8)
@@ -31,16 +41,21 @@ function chunk(type, data) {
   return sized
 }
 
-/* Median cut (Heckbert 1982): the box with the longest side is halved until there are `count`; each
- * becomes its mean. */
+/**
+ * Median cut (Heckbert 1982): the box with the longest side is halved until there are `count`; each
+ * becomes its mean.
+ * @param {number[][]} pixels
+ * @param {number} count
+ */
 function palette(pixels, count) {
   const boxes = [pixels],
-    side = (box, c) =>
+    side = (/** @type {number[][]} */ box, /** @type {number} */ c) =>
       Math.max(...box.map((pixel) => pixel[c])) - Math.min(...box.map((pixel) => pixel[c]))
+  /** @param {number[][]} box */
   const longest = (box) => [0, 1, 2].map((c) => [side(box, c), c]).sort(([a], [b]) => b - a)[0]
-  const sides = new Map([[pixels, longest(pixels)]])
+  const sides = /** @type {Table<number[][], number[]>} */ (new Map([[pixels, longest(pixels)]]))
   while (boxes.length < count) {
-    const box = boxes.sort((a, b) => sides.get(b)[0] - sides.get(a)[0]).shift(),
+    const [box] = boxes.sort((a, b) => sides.get(b)[0] - sides.get(a)[0]).splice(0, 1),
       [, c] = sides.get(box)
     box.sort((a, b) => a[c] - b[c])
     for (const half of [box.slice(0, box.length >> 1), box.slice(box.length >> 1)]) {
@@ -57,7 +72,10 @@ function palette(pixels, count) {
  * costs most of the bytes. */
 const colours = 48
 
-/* Indexed PNG; one more colour stands for pixels without any. */
+/**
+ * Indexed PNG; one more colour stands for pixels without any.
+ * @param {Picture} picture
+ */
 function png({ data, width, height }) {
   const pixels = Array.from({ length: width * height }, (_, i) => [
       ...data.subarray(i * 4, i * 4 + 4)
@@ -66,6 +84,7 @@ function png({ data, width, height }) {
       pixels.filter(([, , , alpha]) => alpha),
       colours
     )
+  /** @param {number[]} pixel */
   const nearest = (pixel) =>
     table.reduce(
       ([best, least], colour, i) => {
@@ -97,6 +116,10 @@ function png({ data, width, height }) {
   ])
 }
 
+/**
+ * @param {Raster} raster
+ * @param {number[]} cell
+ */
 function svg({ data, width, height }, [row, column]) {
   const cells = Array.from(
     { length: width * height },
@@ -107,10 +130,16 @@ function svg({ data, width, height }, [row, column]) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" shape-rendering="crispEdges">${cells.join('')}${mark}</svg>\n`
 }
 
-/** Draws them with the package of one folder into another. */
+/**
+ * Draws them with the package of one folder into another.
+ * @param {string} packageFolder
+ * @param {string} folder
+ */
 export async function drawFirst(packageFolder, folder) {
-  const load = (name) => import(pathToFileURL(join(packageFolder, name)).href),
-    save = (name, content) => writeFile(join(folder, name), content)
+  const load = (/** @type {string} */ name) =>
+      import(pathToFileURL(join(packageFolder, name)).href),
+    save = (/** @type {string} */ name, /** @type {string | Uint8Array} */ content) =>
+      writeFile(join(folder, name), content)
   const { createRuntime } = await load('index.js'),
     { demoModel } = await load('demo.js')
   const runtime = await createRuntime({ threads: 1 }),
@@ -119,6 +148,7 @@ export async function drawFirst(packageFolder, folder) {
     { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
   const { image } = await runtime.scene(shown.scene)
   await session.run(image)
+  /** @param {{layer: number, head: number}} at */
   const row = async ({ layer, head }) =>
     (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens)
   const weights = await row(shown),

@@ -10,6 +10,7 @@ import { extname, join, normalize, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createGzip } from 'node:zlib'
 
+/** @type {Record<string, string>} */
 const types = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -34,7 +35,11 @@ const isolation = {
   'Cross-Origin-Embedder-Policy': 'require-corp'
 }
 
-/** The file that a request asks for; undefined for what lies outside the folder or is not there. */
+/**
+ * The file that a request asks for; undefined for what lies outside the folder or is not there.
+ * @param {string} folder
+ * @param {string} address
+ */
 async function find(folder, address) {
   const path = decodeURIComponent(new URL(address, 'http://localhost').pathname)
   const name = path.endsWith('/')
@@ -48,15 +53,20 @@ async function find(folder, address) {
   return found?.isFile() ? { file, size: found.size } : undefined
 }
 
-/** Resolves to { address, asked, close() }; asked: the files that were asked for, as they came.
- * connect: origins beside its own that pages may ask, in one text. */
+/**
+ * Resolves to { address, asked, close() }; asked: the files that were asked for, as they came.
+ * connect: origins beside its own that pages may ask, in one text.
+ * @param {string} folder
+ * @param {{port?: number, isolated?: boolean, connect?: string}} [options]
+ * @returns {Promise<{address: string, asked: string[], close(): void}>}
+ */
 export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) {
-  const asked = [],
+  const asked = /** @type {string[]} */ ([]),
     root = resolve(folder),
-    widened = (text) =>
+    widened = (/** @type {string} */ text) =>
       connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text
   const server = createServer(async (request, response) => {
-    const found = await find(root, request.url).catch(() => undefined)
+    const found = await find(root, request.url ?? '/').catch(() => undefined)
     const headers = {
       'Content-Security-Policy': widened(policy),
       'Cross-Origin-Resource-Policy': 'same-origin',
@@ -73,7 +83,7 @@ export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) 
       !page &&
       request.method === 'GET' &&
       worthZipping.test(found.file) &&
-      /\bgzip\b/.test(request.headers['accept-encoding'])
+      /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
     response.writeHead(200, {
       ...headers,
       'Content-Type': types[extname(found.file)] ?? 'application/octet-stream',
@@ -89,7 +99,7 @@ export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) 
     server.once('error', failed)
     server.listen(port, 'localhost', () =>
       done({
-        address: `http://localhost:${server.address().port}/`,
+        address: `http://localhost:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/`,
         asked,
         close: () => {
           server.closeAllConnections?.()

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
+/** @type {[file: string, what: string][]} */
 const modules = [
   ['heed/heed-relaxed.wasm', 'relaxed SIMD, one thread'],
   ['heed/heed-relaxed-threads.wasm', 'relaxed SIMD, threads'],
@@ -18,17 +19,25 @@ const modules = [
   ]
 ]
 
-/** explorer: the name of its script in the site. */
+/**
+ * explorer: the name of its script in the site.
+ * @param {string} site
+ * @param {string} explorer
+ */
 export function weigh(site, explorer) {
-  const read = (file) => readFileSync(join(site, file)),
-    isThere = ([file]) => {
+  const read = (/** @type {string} */ file) => readFileSync(join(site, file)),
+    isThere = (/** @type {[file: string, what: string]} */ [file]) => {
       try {
         return read(file)
       } catch {
         return false
       }
     }
-  /* A script and what it imports from the start. */
+  /**
+   * A script and what it imports from the start.
+   * @param {string} file
+   * @param {Set<string>} [found]
+   */
   const withImports = (file, found = new Set()) => {
     if (found.has(file)) return found
     found.add(file)
@@ -40,8 +49,14 @@ export function weigh(site, explorer) {
   }
   const worker = withImports('heed/worker.js'),
     scripts = new Set([...withImports('heed/index.js'), ...worker])
+  /** @type {[name: string, what: string, files: string[]][]} */
   const parts = [
-    ...modules.filter(isThere).map(([file, what]) => [file, `module: ${what}`, [file]]),
+    ...modules
+      .filter(isThere)
+      .map(
+        ([file, what]) =>
+          /** @type {[string, string, string[]]} */ ([file, `module: ${what}`, [file]])
+      ),
     ['heed/*.js', 'the library and its worker', [...scripts]],
     [
       'attention-map.js',
@@ -55,6 +70,10 @@ export function weigh(site, explorer) {
       [...new Set(['index.html', 'shared/style.css', ...withImports(explorer), ...worker])]
     ]
   ]
+  /**
+   * @param {string[]} files
+   * @param {(bytes: Buffer) => Uint8Array} measure
+   */
   const sum = (files, measure) =>
     files.reduce((total, file) => total + measure(read(file)).length, 0)
   const table = parts.map(([name, what, files]) => ({

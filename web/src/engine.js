@@ -300,7 +300,7 @@ export class Engine {
       parameters,
       weightBytes
     ] = this.#out(11)
-    const labels = Array.from({ length: classes }, (/** @type {unknown} */ _, i) =>
+    const labels = Array.from({ length: classes }, (_, i) =>
       this.#string(this.#exports.model_label(model, i))
     )
     return {
@@ -540,7 +540,7 @@ export class Engine {
       session.taps === 'all'
         ? Array.from(
             { length: session.info.layers },
-            (/** @type {unknown} */ _, i) => this.#view(id, `layer.${i}.attention.weights`).data
+            (_, i) => this.#view(id, `layer.${i}.attention.weights`).data
           )
         : null
     const values = Object.fromEntries(
@@ -595,9 +595,9 @@ export class Engine {
     }
     /** @param {number} layer */
     const heads = (layer) =>
-      Array.from({ length: info.heads }, (/** @type {unknown} */ _, head) => one(layer, head))
+      Array.from({ length: info.heads }, (_, head) => one(layer, head))
     return only === undefined
-      ? Array.from({ length: info.layers }, (/** @type {unknown} */ _, layer) => heads(layer))
+      ? Array.from({ length: info.layers }, (_, layer) => heads(layer))
       : [heads(only)]
   }
 

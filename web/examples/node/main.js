@@ -10,6 +10,7 @@ const session = model.createSession({ taps: 'rows' })
 const { image, scene, twins } = await runtime.scene(159)
 
 const { logits } = await session.run(image)
+if (!logits || !twins) throw new Error('no classifier, or no twins in this scene')
 console.log('the model says:', model.info.labels[logits.indexOf(Math.max(...logits))])
 
 // Where the middle of one twin looks: the strongest patches.

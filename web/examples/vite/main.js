@@ -7,9 +7,10 @@ const model = await runtime.loadModel(demoModel)
 const session = model.createSession()
 const { image } = await runtime.scene(159)
 
-const canvas = document.querySelector('#picture')
-canvas.getContext('2d').putImageData(new ImageData(image.data, image.width), 0, 0)
+const canvas = document.getElementById('picture')
+canvas.getContext('2d')?.putImageData(new ImageData(image.data, image.width), 0, 0)
 const { logits } = await session.run(canvas)
-document.querySelector('#runtime').textContent = `${runtime.info.device} - ${runtime.info.why}`
-document.querySelector('#answer').textContent =
+if (!logits) throw new Error('the model has no classifier')
+document.getElementById('runtime').textContent = `${runtime.info.device} - ${runtime.info.why}`
+document.getElementById('answer').textContent =
   model.info.labels[logits.indexOf(Math.max(...logits))]

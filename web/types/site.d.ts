@@ -1,0 +1,7 @@
+/* What a page finds beside itself once the site is put together: the package as "heed". */
+declare module '*/heed/index.js' {
+  export * from 'heed'
+}
+declare module '*/heed/demo.js' {
+  export * from 'heed/demo'
+}
