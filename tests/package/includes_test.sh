@@ -8,7 +8,7 @@ mkdir -p "$tree/runtime/graph/ops" "$tree/runtime/attic" "$tree/native/files" "$
 printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/role.h"\n' >"$tree/runtime/graph/ops/add.c"
 echo '#include "base/status.h"' >"$tree/runtime/attic/old.c"
 echo '#include "../cli/cli.h"' >"$tree/native/files/output.c"
-printf '#include "vulkan/plan/hazard.h"\n#include "vulkan/host/device.h"\n#include "vulkan/run/backend.h"\n' >"$tree/native/vulkan/plan/commands.c"
+printf '#include "vulkan/plan/commands.h"\n#include "vulkan/host/device.h"\n#include "vulkan/run/backend.h"\n' >"$tree/native/vulkan/plan/commands.c"
 
 status=0
 said=$(sh "$script" "$tree" 2>&1) || status=$?

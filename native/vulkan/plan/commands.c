@@ -6,8 +6,8 @@
 #include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "vulkan/plan/hazard.h"
-#include "vulkan/plan/submit_split.h"
+#include "gpu/hazard.h"
+#include "gpu/submit_split.h"
 
 typedef struct recorder {
   heed_vk_commands *commands;

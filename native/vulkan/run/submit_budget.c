@@ -2,7 +2,7 @@
 #include "vulkan/run/submit_budget.h"
 
 #include "vulkan/measure/measured_peak.h"
-#include "vulkan/plan/submit_split.h"
+#include "gpu/submit_split.h"
 
 #define SUBMIT_SECONDS 0.1
 #define LEAST_SHARE 0.1 /* of the measured peak that a kernel reaches at worst */

@@ -1,5 +1,5 @@
 /* Ranges of arena and scratch since the last barrier; weights are only read. */
-#include "vulkan/plan/hazard.h"
+#include "gpu/hazard.h"
 
 static bool conflict(const heed_vk_range *a, const heed_vk_range *b) {
   return a->place == b->place && (a->written || b->written) && a->offset < b->offset + b->bytes &&

@@ -2,8 +2,8 @@
  * neighbours, or other places. */
 #include <string.h>
 
+#include "gpu/hazard.h"
 #include "support/test.h"
-#include "vulkan/plan/hazard.h"
 
 static heed_vk_dispatch touches(heed_vk_place place, uint64_t offset, uint64_t bytes,
                                 bool written) {

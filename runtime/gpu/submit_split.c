@@ -1,5 +1,5 @@
 /* Splits the grid of workgroups, the outermost axis first, until a part is within the budget. */
-#include "vulkan/plan/submit_split.h"
+#include "gpu/submit_split.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Which dispatches must wait for those before them. */
-#ifndef HEED_VULKAN_PLAN_HAZARD_H
-#define HEED_VULKAN_PLAN_HAZARD_H
+#ifndef HEED_GPU_HAZARD_H
+#define HEED_GPU_HAZARD_H
 
 #include "gpu/builder.h"
 

@@ -2,8 +2,8 @@
  * stages and submissions end where they should. */
 #include <string.h>
 
+#include "gpu/submit_split.h"
 #include "support/test.h"
-#include "vulkan/plan/submit_split.h"
 
 enum { MOST_GROUPS = 8 * 8 * 8 };
 

@@ -1,0 +1,277 @@
+/* What a plan dispatches on a GPU that is not there: ranges, splits, fp16 values, shapes to tune.
+ * The plan is one of the CPU backend; the device is a struct. */
+#include <math.h>
+#include <string.h>
+
+#include "gpu/dispatch_list.h"
+#include "gpu/fp16_values.h"
+#include "gpu/kernel_names.h"
+#include "gpu/pack.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/tune.h"
+#include "support/test.h"
+
+/* The least that a device may have (docs/vulkan.md). */
+static const heed_vk_limits floor_limits = {.tier = HEED_VK_TIER_FLOOR,
+                                            .lanes = 1,
+                                            .invocations = 128,
+                                            .shared = 16384,
+                                            .groups = 65535,
+                                            .bindings = 8,
+                                            .range = (uint64_t)128 << 20,
+                                            .alignment = 256};
+
+static heed_error error;
+
+typedef struct fixture {
+  heed_context *context;
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_vk_limits limits;
+  heed_vk_builder builder;
+} fixture;
+
+static int setup(void **state) {
+  static fixture f;
+  memset(&f, 0, sizeof f);
+  f.limits = floor_limits;
+  assert_ok(heed_context_create(NULL, &f.context, &error));
+  assert_ok(heed_cpu_backend_create(f.context, NULL, &f.backend, &error));
+  assert_ok(heed_graph_create(f.context, &f.graph, &error));
+  *state = &f;
+  return 0;
+}
+
+static int teardown(void **state) {
+  fixture *f = *state;
+  if (f->builder.plan) heed_vk_builder_end(&f->builder);
+  heed_plan_destroy(f->plan);
+  heed_graph_destroy(f->graph);
+  heed_backend_destroy(f->backend);
+  heed_context_destroy(f->context);
+  return 0;
+}
+
+/* The dispatches of the graph, whose last value is an output. */
+static void build(fixture *f) {
+  heed_graph_output(f->graph, (heed_value){heed_graph_value_count(f->graph)});
+  assert_ok(heed_graph_status(f->graph, &error));
+  assert_ok(heed_plan_create(f->graph, f->backend, NULL, &f->plan, &error));
+  heed_vk_builder_start(&f->builder, f->plan, &f->limits);
+  assert_ok(heed_vk_builder_plan(&f->builder, &error));
+}
+
+static const float zeros[65536];
+
+static heed_value input(fixture *f, const char *name, heed_shape shape) {
+  return heed_define_input(f->graph, name, HEED_F32, &shape);
+}
+
+static heed_value constant(fixture *f, heed_shape shape) {
+  const heed_constant_desc desc = {
+      .struct_size = sizeof desc, .dtype = HEED_F32, .shape = shape, .data = zeros};
+  assert_true(heed_shape_count(&shape) <= sizeof zeros / sizeof *zeros);
+  return heed_define_constant(f->graph, &desc);
+}
+
+static heed_value linear(fixture *f, heed_value x, uint32_t depth, uint32_t columns,
+                         heed_value residual) {
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = x,
+                                 .weight = constant(f, HEED_SHAPE(columns, depth)),
+                                 .residual = residual};
+  return heed_define_linear(f->graph, &desc);
+}
+
+/* Bytes of the place that a range lies in. */
+static uint64_t place_bytes(const fixture *f, const heed_vk_range *range) {
+  switch (range->place) {
+    case HEED_VK_ARENA: return f->plan->memory.arena;
+    case HEED_VK_WEIGHTS: return f->builder.blocks[range->block];
+    case HEED_VK_SCRATCH: return f->builder.scratch_bytes;
+    case HEED_VK_NOWHERE: break;
+  }
+  return 0;
+}
+
+/* Every op of the list, on the least device: each step dispatches something, nothing reaches past
+ * its memory or asks for more than there is, and something is written. */
+static void test_every_op(void **state) {
+  fixture *f = *state;
+  heed_vk_check_graph check;
+  bool seen[HEED_OP_KIND_COUNT] = {false};
+  assert_ok(heed_vk_check_graph_create(f->context, &check, &error));
+  assert_ok(heed_plan_create(check.graph, f->backend, NULL, &f->plan, &error));
+  heed_vk_builder_start(&f->builder, f->plan, &f->limits);
+  assert_ok(heed_vk_builder_plan(&f->builder, &error));
+  uint32_t step = 0;
+  for (size_t i = 0; i < f->builder.dispatch_count; i++) {
+    const heed_vk_dispatch *dispatch = &f->builder.dispatches[i];
+    bool writes = false;
+    assert_true(dispatch->step == step || dispatch->step == step + 1);
+    step = dispatch->step;
+    seen[heed_plan_node(f->plan, step)->op] = true;
+    assert_int_equal(dispatch->tier, HEED_VK_TIER_FLOOR);
+    for (uint32_t k = 0; k < dispatch->binding_count; k++) {
+      const heed_vk_range *range = &dispatch->binding[k];
+      writes = writes || range->written;
+      assert_true(range->offset + range->bytes <= place_bytes(f, range));
+      assert_true(range->offset % f->limits.alignment == 0 || range->place == HEED_VK_SCRATCH);
+    }
+    assert_true(writes);
+  }
+  assert_int_equal(step + 1, f->plan->step_count);
+  for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
+    if (!seen[op]) fail_msg("%s: no dispatch", heed_ops[op]->name);
+  heed_vk_builder_end(&f->builder);
+  heed_plan_destroy(f->plan);
+  heed_vk_check_graph_free(&check);
+  f->builder.plan = NULL;
+  f->plan = NULL;
+}
+
+/* Rows larger than a binding become pieces. The weight is the same for all of them, a residual is
+ * split with the rows although it is a constant. */
+static void test_split(void **state) {
+  fixture *f = *state;
+  const uint32_t rows = 4096, depth = 16, columns = 4, once = rows / 4;
+  f->limits.range = once * depth * sizeof(float) + f->limits.alignment;
+  const heed_value x = input(f, "x", HEED_SHAPE(rows, depth));
+  linear(f, x, depth, columns, constant(f, HEED_SHAPE(rows, columns)));
+  build(f);
+  assert_int_equal(f->builder.dispatch_count, 4);
+  for (uint32_t i = 0; i < 4; i++) {
+    const heed_vk_range *at = f->builder.dispatches[i].binding,
+                        *first = f->builder.dispatches[0].binding;
+    assert_int_equal(at[0].offset - first[0].offset, i * once * depth * sizeof(float));
+    assert_int_equal(at[1].offset, first[1].offset);
+    assert_int_equal(at[3].place, HEED_VK_WEIGHTS);
+    assert_int_equal(at[3].offset - first[3].offset, i * once * columns * sizeof(float));
+    assert_int_equal(at[4].offset - first[4].offset, i * once * columns * sizeof(float));
+  }
+}
+
+static bool is_half(const fixture *f, heed_value value) {
+  return heed_vk_is_fp16(f->plan, &f->limits, value.id);
+}
+
+/* Between products a value is fp16; the residual stream, a row that is no multiple of 4 and what
+ * can be read are not. */
+static void test_fp16_values(void **state) {
+  fixture *f = *state;
+  f->limits.half = f->limits.half_values = true;
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(1, 8, 32)),
+                   a = linear(f, x, 32, 16, none), b = linear(f, a, 16, 18, none),
+                   c = linear(f, b, 18, 32, none), d = linear(f, c, 32, 32, c),
+                   e = linear(f, d, 32, 8, none);
+  build(f);
+  assert_false(is_half(f, x));
+  assert_true(is_half(f, a));
+  assert_false(is_half(f, b)); /* 18 */
+  assert_false(is_half(f, c)); /* also a residual */
+  assert_false(is_half(f, d)); /* has a residual */
+  assert_false(is_half(f, e)); /* an output */
+  for (size_t i = 0; i < f->builder.dispatch_count; i++)
+    assert_int_equal(f->builder.dispatches[i].binding[0].half, f->builder.dispatches[i].step == 1);
+  f->limits.half_values = false;
+  assert_false(is_half(f, a));
+}
+
+/* Attention reads query, key and value as fp16, and writes such a result for the product after
+ * it; a bias stays F32. */
+static void test_fp16_attention(void **state) {
+  fixture *f = *state;
+  f->limits.half = f->limits.half_values = true;
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(1, 8, 32)),
+                   q = linear(f, x, 32, 32, none), k = linear(f, x, 32, 32, none),
+                   m = linear(f, x, 32, 8, none);
+  const heed_shape heads = HEED_SHAPE(1, 1, 8, 32), map = HEED_SHAPE(1, 1, 8, 8);
+  const heed_attention_desc desc = {.struct_size = sizeof desc,
+                                    .query = heed_define_view(f->graph, q, 0, &heads),
+                                    .key = heed_define_view(f->graph, k, 0, &heads),
+                                    .value = heed_define_view(f->graph, k, 0, &heads),
+                                    .bias = heed_define_view(f->graph, m, 0, &map),
+                                    .merge_heads = true};
+  const heed_value y = heed_define_attention(f->graph, &desc).output;
+  linear(f, y, 32, 8, none);
+  build(f);
+  assert_true(is_half(f, q));
+  assert_true(is_half(f, desc.query));
+  assert_true(is_half(f, k));
+  assert_false(is_half(f, m));
+  assert_true(is_half(f, y));
+}
+
+/* Each different shape once; sparse norms are not measured. */
+static void test_shapes(void **state) {
+  fixture *f = *state;
+  heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(2, 8, 32));
+  linear(f, linear(f, x, 32, 32, none), 32, 32, none);
+  linear(f, x, 32, 12, none);
+  const heed_value q = input(f, "q", HEED_SHAPE(2, 4, 5, 6)),
+                   k = input(f, "k", HEED_SHAPE(2, 2, 7, 6)),
+                   v = input(f, "v", HEED_SHAPE(2, 2, 7, 3));
+  heed_attention_desc desc = {.struct_size = sizeof desc, .query = q, .key = k, .value = v};
+  heed_define_attention(f->graph, &desc);
+  desc.norm = HEED_NORM_SPARSEMAX;
+  heed_define_attention(f->graph, &desc);
+  assert_int_equal(heed_vk_list_shapes(f->graph, &f->limits, shapes), 3);
+  const heed_vk_shape_key expected[] = {{.rows = 16, .columns = 32, .depth = 32},
+                                        {.rows = 16, .columns = 12, .depth = 32},
+                                        {.rows = 5,
+                                         .columns = 7,
+                                         .depth = 6,
+                                         .slices = 8,
+                                         .heads = 4,
+                                         .key_heads = 2,
+                                         .value_depth = 3}};
+  for (uint32_t i = 0; i < 3; i++) {
+    assert_memory_equal(&shapes[i].key, &expected[i], sizeof expected[i]);
+    assert_true(heed_vk_count_candidates(&f->limits, &shapes[i].key) > 1);
+  }
+}
+
+static void test_names(void **state) {
+  fixture *f = *state;
+  heed_plan_kernel kernels[4];
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(1, 8, 32));
+  linear(f, linear(f, x, 32, 32, none), 32, 32, none);
+  build(f);
+  assert_int_equal(heed_vk_list_kernels(&f->builder, kernels, 4), 1);
+  assert_string_equal(kernels[0].name, "linear");
+  assert_string_equal(kernels[0].tier, "floor");
+  assert_int_equal(kernels[0].dispatches, 2);
+}
+
+/* A finite weight that fp16 cannot hold is an error that names the backend. */
+static void test_pack(void **state) {
+  fixture *f = *state;
+  float from[8] = {1, 2, 3, 4, 5, 6, 7, 8}, to[16];
+  linear(f, input(f, "x", HEED_SHAPE(1, 4)), 4, 2, (heed_value){0});
+  build(f);
+  heed_vk_weight weight = {.value = 2, .panel = 4, .rows = 2, .depth = 4};
+  assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));
+  const float expected[16] = {1, 5, 0, 0, 2, 6, 0, 0, 3, 7, 0, 0, 4, 8, 0, 0};
+  assert_memory_equal(to, expected, sizeof expected);
+  weight.half = true;
+  from[7] = INFINITY;
+  assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));
+  from[7] = 65536.0f;
+  assert_int_equal(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error), HEED_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "cpu: a weight of a product does not fit fp16"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_every_op, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
