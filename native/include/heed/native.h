@@ -22,8 +22,9 @@ typedef struct heed_model_files heed_model_files;
  * sentence about anything else (a name on the hub, PyTorch's or another maker's file, a git-lfs
  * pointer) says how to go on. Borrows context, copies path. Statuses: IO, INVALID_FILE,
  * UNSUPPORTED, OUT_OF_MEMORY. */
-HEED_API heed_status heed_model_files_open(heed_context *context, const char *path,
-                                           heed_model_files **files, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_model_files_open(heed_context *context, const char *path,
+                                                          heed_model_files **files,
+                                                          heed_error *error);
 /* What heed_model_open takes. It is valid, and the files must stay, as long as a model that was
  * made of it. */
 HEED_API const heed_model_desc *heed_model_files_desc(const heed_model_files *files);
@@ -33,8 +34,9 @@ HEED_API void heed_model_files_destroy(heed_model_files *files);
  * Stops at the first failure of `visit`, whose status it returns. Statuses: also IO,
  * OUT_OF_MEMORY. */
 typedef heed_status (*heed_model_file_visit)(void *user, const char *path, heed_error *error);
-HEED_API heed_status heed_model_files_each(const char *path, heed_model_file_visit visit,
-                                           void *user, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_model_files_each(const char *path,
+                                                          heed_model_file_visit visit, void *user,
+                                                          heed_error *error);
 
 /* Whether a path is meant as a model and not as a picture: by what is there, else by the name.
  * Opens nothing. */
@@ -42,8 +44,9 @@ HEED_API bool heed_is_model_path(const char *path);
 
 /* A whole regular file of at most `limit` bytes; free *bytes with free(). Statuses: IO,
  * INVALID_FILE (longer), OUT_OF_MEMORY. */
-HEED_API heed_status heed_file_read(const char *path, uint64_t limit, unsigned char **bytes,
-                                    size_t *size, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_file_read(const char *path, uint64_t limit,
+                                                   unsigned char **bytes, size_t *size,
+                                                   heed_error *error);
 
 /* ------------------------------------------------------------------------------------- pictures */
 
@@ -67,26 +70,30 @@ typedef struct heed_picture {
  * is corrupt is an error.
  * Statuses: IO (cannot be read), INVALID_FILE (not a whole PNG or JPEG, too large), UNSUPPORTED
  * (kind of colour), OUT_OF_MEMORY. */
-HEED_API heed_status heed_image_load(heed_context *context, const char *path, heed_picture *picture,
-                                     heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_image_load(heed_context *context, const char *path,
+                                                    heed_picture *picture, heed_error *error);
 /* The same of `size` bytes in memory, which it borrows for the call; `name` begins the sentence of
  * an error. */
-HEED_API heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes,
-                                       size_t size, heed_picture *picture, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_image_decode(heed_context *context, const char *name,
+                                                      const void *bytes, size_t size,
+                                                      heed_picture *picture, heed_error *error);
 /* A black picture to draw on; `name` begins the sentence of an error. Statuses: OUT_OF_MEMORY. */
-HEED_API heed_status heed_picture_create(heed_context *context, const char *name, uint32_t width,
-                                         uint32_t height, heed_picture *picture, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_picture_create(heed_context *context, const char *name,
+                                                        uint32_t width, uint32_t height,
+                                                        heed_picture *picture, heed_error *error);
 HEED_API void heed_picture_free(heed_context *context, heed_picture *picture);
 /* As heed_preprocess_image and heed_figure_draw take it; valid as long as the picture. */
 HEED_API heed_image heed_picture_view(const heed_picture *picture);
 
 /* Writes RGB, 8 bit, dense, as PNG under a temporary name in the same folder, then renames it:
  * `path` is whole or as it was before. Statuses: IO, INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_API heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t width,
-                                    uint32_t height, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_png_write(const char *path, const uint8_t *pixels,
+                                                   uint32_t width, uint32_t height,
+                                                   heed_error *error);
 /* heed_figure_draw, then heed_png_write. Statuses: those of both. */
-HEED_API heed_status heed_figure_write(heed_context *context, const heed_figure_desc *desc,
-                                       const char *path, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_figure_write(heed_context *context,
+                                                      const heed_figure_desc *desc,
+                                                      const char *path, heed_error *error);
 
 /* -------------------------------------------------------------------------------------- backend */
 
@@ -114,9 +121,11 @@ typedef struct heed_auto_choice {
  * software device is taken only when desc names it. Also for a build without Vulkan. desc NULL:
  * defaults; nothing of it is kept. Borrows context. Statuses: NO_DEVICE (desc names a device that
  * is not there), and those of heed_cpu_backend_create. */
-HEED_API heed_status heed_auto_backend_create(heed_context *context, const heed_auto_desc *desc,
-                                              heed_backend **backend, heed_auto_choice *choice,
-                                              heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_auto_backend_create(heed_context *context,
+                                                             const heed_auto_desc *desc,
+                                                             heed_backend **backend,
+                                                             heed_auto_choice *choice,
+                                                             heed_error *error);
 
 #ifdef __cplusplus
 }

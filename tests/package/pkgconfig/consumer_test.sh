@@ -1,5 +1,6 @@
 #!/bin/sh
-# consumer_test.sh CC PREFIX FOLDER: builds ../consumer.c against the heed installed in PREFIX with what pkg-config says, and runs it.
+# consumer_test.sh CC PREFIX FOLDER [PROGRAM]: builds ../consumer.c against the heed installed in PREFIX with what pkg-config says, and runs it.
+# PROGRAM is the heed that examples/vit.c is held against, if not the one in PREFIX.
 set -eu
 compiler=$1 prefix=$2 folder=$3
 source=$(dirname "$0")/../consumer.c
@@ -20,8 +21,8 @@ if pkg-config --exists heed-vulkan; then build heed-vulkan -DCONSUMER_VULKAN; fi
 if pkg-config --exists heed-native; then
   source=$(dirname "$0")/../../../native/examples/vit.c
   # shellcheck disable=SC2046
-  "$compiler" -std=c11 $(pkg-config --cflags heed-native) "$source" -o "$folder/vit" $(pkg-config --libs heed-native)
-  program=$(find "$prefix" -path '*/bin/heed')
+  "$compiler" -std=c11 $(pkg-config --cflags heed-native) "$source" -o "$folder/vit" $(pkg-config --libs heed-native) -lm
+  program=${4:-$(find "$prefix" -path '*/bin/heed')}
   [ -z "$program" ] || sh "$(dirname "$source")/vit_test.sh" "$folder/vit" "$program" "$(dirname "$0")/../../vectors" "$folder/run"
 fi
 version=$(pkg-config --modversion heed)

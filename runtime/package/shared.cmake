@@ -1,0 +1,46 @@
+# With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The program and the tests
+# keep the static ones, whose internals they use. The checks and the Vulkan backend also use the core's internals, so libheed.so holds them, and
+# heed::check and heed::vulkan are other names of heed::heed. What is exported is marked with HEED_API and listed in exports.txt.
+if(WIN32 OR APPLE)
+  message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms (found ${CMAKE_SYSTEM_NAME})")
+endif()
+
+# CMake wants a source of each library, but the archives hold all the code.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/shared.c CONTENT "typedef int heed_shared_library;\n")
+
+# heed_shared_library(NAME FILE STATIC...): a shared library of all that these static ones hold.
+function(heed_shared_library name file)
+  add_library(${name} SHARED ${PROJECT_BINARY_DIR}/package/shared.c)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
+  target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${archives} -Wl,--no-whole-archive $<BUILD_INTERFACE:heed_flags> m)
+  target_link_options(${name} PRIVATE $<$<NOT:$<BOOL:${HEED_SANITIZE}>>:-Wl,--no-undefined>)
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${file} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                                           LINK_DEPENDS "${archives}")
+  add_dependencies(${name} ${ARGN})
+endfunction()
+
+find_package(Threads REQUIRED)
+set(inside heed heed_check)
+if(TARGET heed_vulkan)
+  list(APPEND inside heed_gpu heed_vulkan)
+endif()
+heed_shared_library(heed_shared heed ${inside})
+target_link_libraries(heed_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+target_include_directories(heed_shared INTERFACE $<INSTALL_INTERFACE:include>)
+set_target_properties(heed_shared PROPERTIES EXPORT_NAME heed)
+add_library(heed_shared_check INTERFACE)
+set_target_properties(heed_shared_check PROPERTIES EXPORT_NAME check)
+target_link_libraries(heed_shared_check INTERFACE heed_shared)
+if(TARGET heed_vulkan)
+  add_library(heed_shared_vulkan INTERFACE)
+  set_target_properties(heed_shared_vulkan PROPERTIES EXPORT_NAME vulkan)
+  target_link_libraries(heed_shared_vulkan INTERFACE heed_shared)
+endif()
+
+# Allocation and errors are internals of the core without a state: libheed_native.so has a copy that it does not export.
+if(TARGET heed_native)
+  heed_shared_library(heed_shared_native heed_native heed_native)
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG)
+  target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a)
+  set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
+endif()
