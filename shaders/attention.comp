@@ -146,7 +146,7 @@ float take_statistics(float s[KEYS]) {
 // Pass 5: o += sum of p v. Where `guard`, a logit of -Inf says that its key is hidden; without
 // masks only one past the last key is.
 void take_values(uint j, bool guard, float s[KEYS], float p[KEYS]) {
-  const bool mean = EMPTY_ROW == 2 && total == 0.0; // of hidden values
+  const bool mean = GUARD && EMPTY_ROW == 2 && total == 0.0; // of hidden values
   bool skips[KEYS];
   for (int i = 0; i < KEYS; i++)
     skips[i] = guard && !mean && (GUARD ? heed_is_minus_infinity(s[i]) : j + i >= params.keys);
@@ -286,13 +286,10 @@ void write_part(uint part) {
   result[at + VALUE_DEPTH + 2] = broken ? 1.0 : 0.0;
 }
 
-// Normalises what one pass gathered.
+// Normalises what one pass gathered: of a row of -Inf, 0 times what is not hidden.
 void finish_one_pass() {
-  const float empty = EMPTY_ROW == 1 ? not_a_number() : 0.0;
-  for (int d = 0; d < VALUE4; d++) {
-    vec4 v = total == 0.0 ? vec4(empty) : o[d] / total;
-    o[d] = broken ? vec4(not_a_number()) : v;
-  }
+  const bool empty = total == 0.0, nan = broken || (empty && EMPTY_ROW == 1);
+  for (int d = 0; d < VALUE4; d++) o[d] = nan ? vec4(not_a_number()) : empty ? o[d] : o[d] / total;
 }
 
 void main() {

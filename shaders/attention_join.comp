@@ -33,8 +33,8 @@ void main() {
     total += factor * x[at + params.depth + 1];
     for (uint c = 0; c < 4; c++) o[c] += factor * x[at + min(first + c, last)];
   }
-  const float none = broken > 0.0 || EMPTY_ROW == 1 ? uintBitsToFloat(0x7FC00000u) : 0.0;
-  o = broken > 0.0 || total == 0.0 ? vec4(none) : o / total;
+  const bool empty = total == 0.0, nan = broken > 0.0 || (empty && EMPTY_ROW == 1);
+  o = nan ? vec4(uintBitsToFloat(0x7FC00000u)) : empty ? o : o / total;
   const uint query = row % params.queries, slice = row / params.queries,
              head = slice % params.heads, batch = slice / params.heads;
   const uint to =

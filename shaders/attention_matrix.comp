@@ -256,15 +256,15 @@ void prepare_repair(uint column) {
   HEED_SUBGROUP_MEETS();
 }
 
-// The part of one output element that the product left out; empty: of a row that sees nothing, so
-// of what is finite.
-float repair(uint r, uint d, uint j, bool empty) {
+// The part of one output element that the product left out; hidden: of a row all of whose keys are,
+// so of what is finite.
+float repair(uint r, uint d, uint j, bool hidden) {
   float sum = 0.0;
   for (uint c = 0; c < BLOCK; c++) {
     const float p = float(staged_p[p_at(r) + c]);
     const float v = load_value(j + c, d & ~3u)[d & 3u];
     const uint bits = floatBitsToUint(v) & 0x7FFFFFFFu;
-    if (bits >= 0x477FF000u && p != HEED_ATTENTION_HIDDEN && !(empty && bits >= 0x7F800000u))
+    if (bits >= 0x477FF000u && p != HEED_ATTENTION_HIDDEN && !(hidden && bits >= 0x7F800000u))
       sum += p * v;
   }
   return sum;
@@ -334,7 +334,7 @@ void main() {
         HEED_SUM(M, N) more;
         for (uint e = gl_SubgroupInvocationID; e < M * N; e += LANES)
           strips[strip_at(e / N) + column + e % N] =
-              repair(e / N, n * N + e % N, j, factors[gl_SubgroupID * M + e / N] == 0.0);
+              repair(e / N, n * N + e % N, j, GUARD && factors[gl_SubgroupID * M + e / N] == 0.0);
         HEED_SUBGROUP_MEETS();
         coopMatLoad(more, strips, strip_at(0) + column, STRIP_STRIDE,
                     gl_CooperativeMatrixLayoutRowMajor);

@@ -129,12 +129,16 @@ void main() {
     weight = empty || broken ? vec4(fill) : weight;
     // past the last key nothing stands, whatever fills the row
     weight = mix(vec4(0.0), weight, lessThan(uvec4(j * 4) + uvec4(0, 1, 2, 3), uvec4(params.keys)));
-    // For the values' sake hidden keys are marked, and the mean of an empty row, which takes them
+    // For the values' sake hidden keys are marked, and the mean of a row of them, which takes them
     // all the same, by its sign.
-    vec4 marked = EMPTY_ROW == 2 && empty && !broken ? -weight : weight;
-    if ((FLAGS & HEED_ATTENTION_GUARD) != 0 && !broken && !(empty && EMPTY_ROW != 0))
-      marked =
-          mix(weight, vec4(HEED_ATTENTION_HIDDEN), equal(floatBitsToUint(s), uvec4(0xFF800000u)));
+    vec4 marked = weight;
+    if ((FLAGS & HEED_ATTENTION_GUARD) != 0 && !broken) {
+      if (!empty || EMPTY_ROW == 0)
+        marked =
+            mix(weight, vec4(HEED_ATTENTION_HIDDEN), equal(floatBitsToUint(s), uvec4(0xFF800000u)));
+      else if (EMPTY_ROW == 2)
+        marked = -weight;
+    }
     if ((FLAGS & HEED_ATTENTION_NO_OUTPUT) == 0) normalised[from + j] = marked;
     if ((FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0) store(item, j, s, weight);
   }

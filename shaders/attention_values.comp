@@ -50,10 +50,10 @@ vec4 load_value(uint key, uint base, uint at_column) {
 #endif
 }
 
-// A weight from -1 to 0 says that its row has nothing allowed and takes the mean: of what is
-// finite, since all of it is hidden.
+// A weight under 0 says that all keys of its row are hidden and that it takes their mean: of what
+// is finite.
 vec4 weighted(float p, vec4 v) {
-  if (has(HEED_ATTENTION_FILLS) && p < 0.0 && p >= -1.0) return -p * heed_finite(v);
+  if (has(HEED_ATTENTION_FILLS) && p < 0.0) return -p * heed_finite(v);
   return GUARD ? (p == HEED_ATTENTION_HIDDEN ? vec4(0.0) : p * v) : p * v;
 }
 

@@ -55,8 +55,7 @@ static void run(const heed_cpu_step *step) {
   j.query_padding = heed_cpu_input(step, HEED_ATTENTION_INPUT_QUERY_PADDING);
   j.bias = heed_cpu_input(step, HEED_ATTENTION_INPUT_BIAS);
   j.va = heed_cpu_input(step, HEED_ATTENTION_INPUT_VA);
-  j.masked = j.mask || j.key_padding || j.query_padding || j.bias ||
-             desc->causal != HEED_CAUSAL_NONE || desc->window;
+  j.hides = heed_attention_hides(desc);
   heed_attention_get_sizes(step->plan->graph, desc, &j.s);
   plan_layout(&j.s, streamed, &j.lay);
   j.task_rows = streamed ? streamed_rows(j.s.queries) : HEED_ATTENTION_ROWS;

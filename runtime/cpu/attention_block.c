@@ -36,8 +36,8 @@ void heed_cpu_attention_lay_out(uint64_t task, uint32_t worker, void *user) {
   }
   float *flag = last + j->lay.value_panel;
   for (size_t k = 0; k < keys; k += HEED_ATTENTION_TILE)
-    *flag++ = j->masked && has_not_finite(value + k * value_depth,
-                                          MIN(keys - k, HEED_ATTENTION_TILE) * value_depth)
+    *flag++ = j->hides && has_not_finite(value + k * value_depth,
+                                         MIN(keys - k, HEED_ATTENTION_TILE) * value_depth)
                   ? 1.0f
                   : 0.0f;
 }
@@ -174,17 +174,18 @@ void heed_cpu_attention_put(const heed_cpu_attention_job *j, const heed_cpu_atte
   }
 }
 
-/* The mean of all values; what is not finite counts as 0, since every key of an empty row is
- * hidden. */
-static void average(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at, float *y) {
-  const size_t depth = j->s.value_depth, keys = j->s.keys;
-  memset(y, 0, depth * sizeof *y);
-  for (size_t k = 0; k < keys; k++)
+/* The mean of all values, or 0 times each: 0 NaN = 0 Inf = NaN. Where keys can be hidden all of
+ * them are: what is not finite counts as 0 then. */
+static void weigh_alike(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at,
+                        bool mean, float *y) {
+  const size_t depth = j->s.value_depth;
+  const float weight = mean ? 1.0f : 0.0f;
+  for (size_t k = 0; k < j->s.keys; k++)
     for (size_t d = 0; d < depth; d++) {
       const float v = at->value[k * depth + d];
-      y[d] += isfinite(v) ? v : 0.0f;
+      y[d] += j->hides && !isfinite(v) ? 0.0f : weight * v;
     }
-  heed_cpu_scale_row(y, depth, 1.0f / (float)keys, y);
+  if (mean) heed_cpu_scale_row(y, depth, 1.0f / (float)j->s.keys, y);
 }
 
 void heed_cpu_attention_fill(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at,
@@ -196,6 +197,6 @@ void heed_cpu_attention_fill(const heed_cpu_attention_job *j, const heed_cpu_att
                          nan    ? NAN
                          : mean ? 1.0f / (float)j->s.keys
                                 : 0.0f);
-  if (mean) average(j, at, y);
-  for (size_t d = 0; !mean && d < j->s.value_depth; d++) y[d] = nan ? NAN : 0.0f;
+  for (size_t d = 0; d < j->s.value_depth; d++) y[d] = nan ? NAN : 0.0f;
+  if (mean || (!nan && !j->hides)) weigh_alike(j, at, mean, y);
 }

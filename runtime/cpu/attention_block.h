@@ -35,7 +35,7 @@ typedef struct heed_cpu_attention_job {
   const float *query, *key, *value, *bias, *va; /* va: of the additive score, else NULL */
   const uint8_t *mask, *key_padding, *query_padding;
   float *output, *weights, *logits;
-  bool masked;       /* a key may be hidden from a query */
+  bool hides;        /* heed_attention_hides */
   size_t first_head; /* of the key heads laid out now, counted through the batch */
   size_t task_rows;  /* query rows of a task */
   size_t tasks;      /* of a head */
@@ -101,7 +101,7 @@ float *heed_cpu_attention_logits(const heed_cpu_attention_job *j, const heed_cpu
 void heed_cpu_attention_put(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at,
                             float *to, size_t query, size_t low, size_t high, const float *x,
                             size_t first, size_t end, float outside);
-/* Output and weights of a row that has none: nothing was allowed, or a logit was NaN or +Inf. */
+/* Output and weights of a row whose logits give none: all are -Inf, or one is NaN or +Inf. */
 void heed_cpu_attention_fill(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at,
                              size_t query, heed_cpu_row found);
 

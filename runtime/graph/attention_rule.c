@@ -51,6 +51,12 @@ void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries,
   *end = (uint32_t)high;
 }
 
+bool heed_attention_hides(const heed_attention_desc *desc) {
+  return desc->mask.id || desc->key_padding.id || desc->query_padding.id || desc->bias.id ||
+         desc->causal != HEED_CAUSAL_NONE ||
+         (desc->window && (desc->window_left >= 0 || desc->window_right >= 0));
+}
+
 static int descending(const void *a, const void *b) {
   const float x = *(const float *)a, y = *(const float *)b;
   return (x < y) - (x > y);

@@ -22,8 +22,12 @@ void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc
 void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
                               uint32_t i, uint32_t *first, uint32_t *end);
 
+/* Whether a key can be hidden from a query, by a mask, the bias or position. Only then does a logit
+ * of -Inf hide its key; else the key takes part with weight 0. */
+bool heed_attention_hides(const heed_attention_desc *desc);
+
 /* The norm of one row: logits[n] (masked ones -Inf) -> weights[n]. sorted: n floats of scratch,
- * used by sparsemax. A row with nothing allowed follows desc->empty_row. Plain and in double: the
+ * used by sparsemax. A row of -Inf throughout follows desc->empty_row. Plain and in double: the
  * reference for rows on demand. */
 void heed_attention_norm_row(const heed_attention_desc *desc, const float *logits, uint32_t n,
                              float *sorted, float *weights);

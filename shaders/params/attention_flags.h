@@ -21,15 +21,15 @@
   32768u /* running maximum; for softmax without weights and without the mean for empty rows */
 #define HEED_ATTENTION_VECTOR_OUT 65536u /* output can be written as vec4 */
 #define HEED_ATTENTION_FILLS \
-  131072u /* a row with nothing allowed has weights all the same: NaN or the mean */
+  131072u /* a row of hidden keys has weights all the same: NaN or the mean */
 #define HEED_ATTENTION_QUERY_HALF 262144u /* query is fp16, its depth in fours */
 #define HEED_ATTENTION_KEY_HALF 524288u
 #define HEED_ATTENTION_VALUE_HALF 1048576u
 #define HEED_ATTENTION_OUTPUT_HALF 2097152u
 #define HEED_ATTENTION_RESIDENT 16777216u /* logits of all keys stay in shared memory */
 
-/* In the place of a weight, which is never under -1: the key is hidden, so that its value must not
+/* In the place of a weight, which is hardly over 1: the key is hidden, so that its value must not
  * be multiplied, by 0 either. */
-#define HEED_ATTENTION_HIDDEN -2.0f
+#define HEED_ATTENTION_HIDDEN 2.0f
 
 #endif

@@ -60,8 +60,6 @@ static void test_lowest_hides_nothing(void **state) {
        .threshold = 0.03f},
       {SIZES(8), .keys = 45, .with = BIAS | LOWEST, .score = HEED_SCORE_ADDITIVE, .width = 5,
        .spread = 0.5f},
-      /* some sums overflow to -Inf */
-      {SIZES(1), .keys = 20, .with = BIAS | LOWEST, .spread = 1e18f},
   };
   (void)state;
   RUN_ALL(cases, 500);
@@ -171,35 +169,102 @@ static void test_by_hand_no_weight(void **state) {
   run_logits(700, many, values, &nan, "NaN in a tile of -FLT_MAX");
 }
 
-/* Logits past F32: q k of a key is -4e38, so -Inf. It has weight 0; where keys can be hidden it is
- * hidden. */
-static void test_overflow(void **state) {
+/* What the tests of overflow put into query, key and bias is Inf in fp16. */
+static void need_f32(void) {
+  if (!test_backend_is_half()) return;
+  print_message("skipped: logits past F32 need factors past fp16\n");
+  skip();
+}
+
+static void test_overflow_random(void **state) {
+  static const attention_case cases[] = {
+      {SIZES(1), .keys = 20, .with = BIAS | LOWEST, .spread = 1e18f},
+      {SIZES(8), .keys = 37, .with = OVERFLOWS | SPIKE},
+      {SIZES(8), .keys = 600, .with = OVERFLOWS | SPIKE, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 600, .with = OVERFLOWS | SPIKE | MASK, .empty_row = HEED_EMPTY_ROW_MEAN},
+      {SIZES(8), .keys = 300, .with = OVERFLOWS | SPIKE | BIAS, .rows = true},
+      {SIZES(8), .keys = 45, .with = OVERFLOWS | SPIKE, .norm = HEED_NORM_SPARSEMAX},
+      {SIZES(8), .keys = 45, .with = OVERFLOWS, .window = true, .left = -1, .right = -1,
+       .empty_row = HEED_EMPTY_ROW_NAN},
+  };
   (void)state;
-  for (int masked = 0; masked < 2; masked++) {
-    const attention_case c = {.batch = 1,
-                              .heads = 1,
-                              .key_heads = 1,
-                              .queries = 2,
-                              .keys = 9,
-                              .depth = 4,
-                              .value_depth = 1,
-                              .with = masked ? KEY_PADDING : 0};
-    attention_tensors t;
-    attention_case_make(&c, 3, &t);
-    memset(t.query, 0, 2 * 4 * sizeof *t.query);
-    memset(t.key_padding, 1, 9);
-    for (int i = 0; i < 2; i++) t.query[i * 4] = 4e19f;
-    for (int j = 0; j < 9; j++) {
-      t.key[j * 4] = j == 6 ? -4e19f : 0.0f;
-      t.value[j] = j == 6 ? NAN : 5.0f;
-    }
-    t.output[0] = t.output[1] = masked ? 5.0 : (double)NAN;
-    op_test test;
-    attention_case_define(&test, &c, &t, false);
-    run_modes(&test, masked ? "an overflow to -Inf, with padding" : "an overflow to -Inf");
-    op_test_end(&test);
-    attention_case_release(&t);
+  need_f32();
+  for (uint64_t seed = 560; seed < 600; seed += 10) RUN_ALL(cases, seed);
+}
+
+/* Logits past F32, so -Inf, of key 6 or of all keys; all values are 5, but of key 6. Where a mask
+ * or a bias can hide keys it hides; else the value takes part with weight 0. */
+typedef struct overflow {
+  const char *what;
+  float key;  /* times a query of 1e19 and a scale of 1/2 */
+  float bias; /* of all keys; 0: no bias */
+  bool padding, all;
+  heed_empty_row empty_row;
+  float value;
+  double expected; /* -1: the mean of the finite values */
+} overflow;
+
+static void run_overflow(const overflow *o, uint32_t keys, bool maps) {
+  const attention_case c = {.batch = 1,
+                            .heads = 1,
+                            .key_heads = 1,
+                            .queries = 2,
+                            .keys = keys,
+                            .depth = 4,
+                            .value_depth = 1,
+                            .with = (o->padding ? KEY_PADDING : 0u) | (o->bias < 0.0f ? BIAS : 0u),
+                            .empty_row = o->empty_row};
+  attention_tensors t;
+  attention_case_make(&c, 3, &t);
+  memset(t.query, 0, 2 * 4 * sizeof *t.query);
+  memset(t.key, 0, keys * 4 * sizeof *t.key);
+  memset(t.key_padding, 1, keys);
+  *t.bias = o->bias;
+  memcpy(t.bias_dim, (uint32_t[]){1, 1, 1, 1}, sizeof t.bias_dim);
+  t.query[0] = t.query[4] = 1e19f;
+  for (uint32_t j = 0; j < keys; j++) {
+    if (o->all || j == 6) t.key[j * 4] = o->key;
+    t.value[j] = j == 6 ? o->value : 5.0f;
   }
+  t.output[0] = t.output[1] = o->expected < 0.0 ? 5.0 * (keys - 1) / keys : o->expected;
+  free(t.weights);
+  free(t.logits);
+  t.weights = t.logits = NULL; /* not looked at: they choose the kernel */
+  op_test test;
+  attention_case_define(&test, &c, &t, maps);
+  run_modes(&test, o->what);
+  op_test_end(&test);
+  attention_case_release(&t);
+}
+
+static void test_overflow(void **state) {
+  static const double nan = (double)NAN;
+  const heed_empty_row zero = HEED_EMPTY_ROW_ZERO, fill = HEED_EMPTY_ROW_NAN,
+                       mean = HEED_EMPTY_ROW_MEAN;
+  const overflow cases[] = {
+      {"one key, no mask", -4e20f, 0, false, false, zero, NAN, nan},
+      {"one key, no mask, a number", -4e20f, 0, false, false, zero, 9, 5},
+      {"one key, padding", -4e20f, 0, true, false, zero, NAN, 5},
+      {"one key, the bias overflows", -3e19f, -3e38f, false, false, zero, INFINITY, 5},
+      {"all, no mask, a number", -4e20f, 0, false, true, zero, 9, 0},
+      {"all, no mask, NaN", -4e20f, 0, false, true, zero, NAN, nan},
+      {"all, no mask, Inf", -4e20f, 0, false, true, zero, INFINITY, nan},
+      {"all, no mask, filled with NaN", -4e20f, 0, false, true, fill, 9, nan},
+      {"all, no mask, the mean", -4e20f, 0, false, true, mean, 5, 5},
+      {"all, no mask, the mean with NaN", -4e20f, 0, false, true, mean, NAN, nan},
+      {"all, padding", -4e20f, 0, true, true, zero, NAN, 0},
+      {"all, padding, filled with NaN", -4e20f, 0, true, true, fill, 9, nan},
+      {"all, padding, the mean", -4e20f, 0, true, true, mean, NAN, -1},
+      {"all, the bias overflows", -3e19f, -3e38f, false, true, zero, NAN, 0},
+      {"all, the bias overflows, the mean", -3e19f, -3e38f, false, true, mean, INFINITY, -1},
+  };
+  (void)state;
+  need_f32();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int maps = 0; maps < 2; maps++) {
+      run_overflow(&cases[i], 9, maps != 0);
+      run_overflow(&cases[i], 600, maps != 0);
+    }
 }
 
 int main(void) {
@@ -207,6 +272,7 @@ int main(void) {
       cmocka_unit_test(test_by_hand_lowest),       cmocka_unit_test(test_lowest_hides_nothing),
       cmocka_unit_test(test_minus_infinity_hides), cmocka_unit_test(test_by_hand_no_weight),
       cmocka_unit_test(test_no_weight_takes_part), cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_overflow_random),
   };
   return cmocka_run_group_tests_name("attention, hidden", tests, NULL, test_backend_close_all);
 }

@@ -32,7 +32,7 @@ static bool allowed(const attention_case *c, const attention_tensors *t, size_t 
 /* Whether any key can be hidden in an attention of this kind. */
 static bool can_hide(const attention_case *c) {
   return (c->with & (MASK | KEY_PADDING | QUERY_PADDING | BIAS)) || c->causal != HEED_CAUSAL_NONE ||
-         c->window;
+         (c->window && (c->left >= 0 || c->right >= 0));
 }
 
 static int descending(const void *a, const void *b) {
@@ -141,7 +141,7 @@ static void oracle_row(const attention_case *c, const attention_tensors *t, size
     y[d] = nan ? (double)NAN : 0.0;
     for (size_t j = 0; j < c->keys; j++) {
       const bool hidden = can_hide(c) && logits[j] == -HUGE_VAL;
-      if (mean ? (bool)isfinite(values[j * c->value_depth + d]) : !hidden)
+      if (mean && hidden ? (bool)isfinite(values[j * c->value_depth + d]) : !hidden)
         y[d] += weights[j] * (double)values[j * c->value_depth + d];
     }
   }
@@ -232,6 +232,22 @@ static void put_extremes(const attention_case *c, attention_tensors *t, size_t c
   }
 }
 
+/* Products that are -Inf in F32 in any order of summation, and 0 for what else their queries see.
+ */
+static void put_overflows(const attention_case *c, attention_tensors *t, test_random *random) {
+  const size_t queries = (size_t)c->batch * c->heads * c->queries,
+               keys = (size_t)c->batch * c->key_heads * c->keys;
+  const bool all = test_random_below(random, 2) != 0;
+  for (size_t i = 0; i < queries; i++) {
+    float *q = t->query + i * c->depth;
+    const bool large = test_random_below(random, 3) == 0;
+    if (large) memset(q, 0, c->depth * sizeof *q);
+    *q = large ? 1e20f : 0.0f;
+  }
+  for (size_t j = 0; j < keys; j++)
+    t->key[j * c->depth] = all || test_random_below(random, 3) == 0 ? -1e20f : 0.0f;
+}
+
 /* NaN in the middle key of each head. */
 static void put_spikes(const attention_case *c, attention_tensors *t) {
   for (size_t i = 0; i < (size_t)c->batch * c->key_heads; i++) {
@@ -268,6 +284,7 @@ void attention_case_make(const attention_case *c, uint64_t seed, attention_tenso
   t->key_padding = random_bytes(&random, (size_t)c->batch * c->keys, 6);
   t->query_padding = random_bytes(&random, (size_t)c->batch * c->queries, 6);
   put_extremes(c, t, biases, &random);
+  if (c->with & OVERFLOWS) put_overflows(c, t, &random);
   if (c->with & POISON) poison(c, t);
   put_spikes(c, t);
   if (c->rows) t->row_count = 5;
@@ -396,5 +413,11 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   if ((c.with & BIAS) && test_random_below(&r, 3) == 0) c.with |= LOWEST;
   if (test_random_below(&r, 6) == 0) c.with |= SPIKE;
   if (can_hide(&c) && test_random_below(&r, 6) == 0) c.with |= KEY_SPIKE;
+  if (c.score > HEED_SCORE_DOT || test_random_below(&r, 6)) return c;
+  c.with |= OVERFLOWS;
+  if (test_random_below(&r, 3)) return c;
+  c.with &= OVERFLOWS | SPIKE; /* nothing that can hide a key */
+  c.causal = HEED_CAUSAL_NONE;
+  c.window = false;
   return c;
 }

@@ -2,7 +2,7 @@
  * row by row, and the graph. The definition: a logit is an F32 number. A key is hidden from a query
  * by position, by a mask or by a bias of -Inf, and its logit is -Inf then, whatever key and query
  * hold. In an attention that can hide keys, a finite sum that overflows to -Inf hides too. A row
- * all of whose keys are hidden follows empty_row; a NaN or +Inf among the other logits makes the
+ * of -Inf throughout follows empty_row; a NaN or +Inf among the other logits makes the
  * row NaN. Weights are F32, 0 under its least normal number. Every key that is not hidden takes
  * part with its value, also with weight 0: 0 NaN = 0 Inf = NaN. */
 #ifndef HEED_TESTS_SUPPORT_ATTENTION_CASE_H
@@ -22,7 +22,10 @@ enum {
   KEY_SPIKE =
       64,     /* NaN in the middle key itself: rows that see it are NaN throughout, and no others */
   HIDE = 128, /* with BIAS: some entries of it, some rows and some keys throughout are -Inf */
-  LOWEST = 256 /* with BIAS: likewise -FLT_MAX, some -3.2e38: these hide nothing */
+  LOWEST = 256, /* with BIAS: likewise -FLT_MAX, some -3.2e38: these hide nothing */
+  /* with a dot score: some queries times some keys, or times all, overflow to -Inf; what else these
+   * queries see is 0 */
+  OVERFLOWS = 512
 };
 
 typedef struct attention_case {

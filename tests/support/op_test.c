@@ -49,6 +49,7 @@ __attribute__((weak)) bool test_backend_is_clean(const heed_backend *backend) {
   return backend != NULL;
 }
 __attribute__((weak)) uint32_t test_backend_slowness(void) { return 1; }
+__attribute__((weak)) bool test_backend_is_half(void) { return false; }
 
 uint32_t op_test_share(uint32_t cases) {
   const uint32_t share = cases / test_backend_slowness();

@@ -20,6 +20,8 @@ void test_backend_add_more(void);
  * how many times fewer random cases it takes than the CPU. */
 bool test_backend_is_clean(const heed_backend *backend);
 uint32_t test_backend_slowness(void);
+/* Whether factors of products are fp16 on the backends here. */
+bool test_backend_is_half(void);
 /* How many of so many random cases to run on the backends of this program. */
 uint32_t op_test_share(uint32_t cases);
 

@@ -22,7 +22,7 @@ static heed_vulkan_validation validation(void) {
   if (!wanted) return HEED_VULKAN_VALIDATE_OFF;
   return strcmp(wanted, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
 }
-static bool is_half(void) { return getenv("HEED_VULKAN_HALF") != NULL; }
+bool test_backend_is_half(void) { return getenv("HEED_VULKAN_HALF") != NULL; }
 static bool plays_gpu(void) { return getenv("HEED_VULKAN_GPU_KERNELS") != NULL; }
 
 static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend,
@@ -31,7 +31,7 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   (void)index;
   desc.validate = validation();
   desc.gpu_kernels = plays_gpu();
-  desc.precision = is_half() ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+  desc.precision = test_backend_is_half() ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0)
@@ -57,7 +57,7 @@ void test_backend_add_more(void) {
     printf("skipped: %s\n", error.message);
     exit(77); /* ctest's SKIP_RETURN_CODE */
   }
-  test_backend_add("vulkan", open_vulkan, 0, is_half() ? TOLERANCE_HALF : TOLERANCE);
+  test_backend_add("vulkan", open_vulkan, 0, test_backend_is_half() ? TOLERANCE_HALF : TOLERANCE);
 }
 
 bool test_backend_is_clean(const heed_backend *backend) {

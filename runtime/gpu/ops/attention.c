@@ -27,10 +27,11 @@ static uint32_t find_flags(const heed_attention_desc *desc) {
   if (desc->causal != HEED_CAUSAL_NONE) flags |= HEED_ATTENTION_CAUSAL;
   if (desc->window && desc->window_left >= 0) flags |= HEED_ATTENTION_LEFT;
   if (desc->window && desc->window_right >= 0) flags |= HEED_ATTENTION_RIGHT;
-  if (flags) flags |= HEED_ATTENTION_GUARD;
+  if (heed_attention_hides(desc)) flags |= HEED_ATTENTION_GUARD;
   if (desc->softcap > 0.0f) flags |= HEED_ATTENTION_SOFTCAP;
   if (desc->merge_heads) flags |= HEED_ATTENTION_MERGE;
-  if (desc->empty_row != HEED_EMPTY_ROW_ZERO) flags |= HEED_ATTENTION_FILLS;
+  if ((flags & HEED_ATTENTION_GUARD) && desc->empty_row != HEED_EMPTY_ROW_ZERO)
+    flags |= HEED_ATTENTION_FILLS;
   return flags;
 }
 

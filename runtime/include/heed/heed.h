@@ -470,7 +470,7 @@ typedef enum heed_causal {
   HEED_CAUSAL_TOP_LEFT = 1,
   HEED_CAUSAL_BOTTOM_RIGHT = 2
 } heed_causal;
-/* mean: of all the row's values; one that is not finite counts as 0 */
+/* mean: of all the row's values; one that is hidden and not finite counts as 0 */
 typedef enum heed_empty_row {
   HEED_EMPTY_ROW_ZERO = 0,
   HEED_EMPTY_ROW_NAN = 1,
@@ -482,7 +482,7 @@ typedef enum heed_empty_row {
  * uses key head h / (H / Hk). Order: score, softcap, bias, masks, norm. All masks are ANDed, and a
  * bias of -Inf hides as they do. A NaN or Inf in a hidden key or value never reaches the output. A
  * value that is not hidden takes part also with weight 0: 0 NaN = NaN. Logits are accumulated and
- * kept in F32. */
+ * kept in F32; one that overflows to -Inf hides its key where keys can be hidden. */
 typedef struct heed_attention_desc {
   size_t struct_size;
   heed_value query, key, value;
