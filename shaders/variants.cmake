@@ -35,6 +35,6 @@ foreach(name layer_norm softmax attention_norm attention)
   heed_shader(${name}_subgroup SOURCE ${name}.comp DEFINES HEED_SUBGROUP)
 endforeach()
 heed_shader(attention_weights_subgroup SOURCE attention.comp DEFINES HEED_WEIGHTS HEED_SUBGROUP)
-# What joins the parts of work that was cut for want of workgroups.
+# What joins the parts of work that was split for want of workgroups.
 heed_shader(linear_sum)
 heed_shader(attention_join)

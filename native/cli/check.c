@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
-#include "cli/choice.h"
+#include "cli/backend_selection.h"
 #include "cli/paths.h"
 #include "cli/tensors.h"
 #include "heed/check.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "cli/choice.h"
+#include "cli/backend_selection.h"
 
 static void print_cpu_levels(void) {
   printf("cpu levels:");

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "cli/run.h"
+#include "cli/run_parts.h"
 
 /* Maps and prefix masses of the selection, copied from the rows that ran. */
 typedef struct drawing {

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/paths.h"
-#include "cli/run.h"
+#include "cli/run_parts.h"
 #include "cli/tensor_file.h"
 #include "model/safetensors.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
-#include "cli/choice.h"
+#include "cli/backend_selection.h"
 
 double cli_milliseconds(void) {
   struct timespec t;

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
-#include "cli/run.h"
+#include "cli/run_parts.h"
 #include "cli/tensors.h"
 #include "files/output.h"
 

@@ -1,5 +1,5 @@
 /* heed run: pictures through a model; class scores, maps and numbers out. */
-#include "cli/run.h"
+#include "cli/run_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "cli/paths.h"
-#include "cli/run.h"
+#include "cli/run_parts.h"
 
 /* The name of a picture's file without folder and end. */
 static int own_stem(const char *picture, const char **stem) {

@@ -3,7 +3,7 @@
 #define HEED_BACKEND_BACKEND_H
 
 #include "base/hooks.h"
-#include "plan/plan.h"
+#include "graph/op.h"
 
 typedef struct heed_program heed_program; /* a backend's own: a plan made ready to run */
 

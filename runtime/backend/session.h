@@ -3,6 +3,7 @@
 #define HEED_BACKEND_SESSION_H
 
 #include "backend/backend.h"
+#include "plan/plan.h"
 
 struct heed_session {
   const heed_plan *plan;

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "gpu/dispatch_list.h"
+#include "gpu/dispatch_summary.h"
 #include "gpu/fp16_values.h"
-#include "gpu/kernel_names.h"
-#include "gpu/pack.h"
 #include "gpu/self_check_graph.h"
 #include "gpu/tune.h"
+#include "gpu/weight_packing.h"
 #include "support/test.h"
 
 /* The least that a device may have (docs/vulkan.md). */

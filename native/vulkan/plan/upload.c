@@ -1,11 +1,11 @@
-/* Constants are read in runs of rows and packed (gpu/pack.h) in a bounded piece of host memory, so
- * that a model never lies twice in memory. */
+/* Constants are read in runs of rows and packed (gpu/weight_packing.h) in a bounded piece of host
+ * memory, so that a model never lies twice in memory. */
 #include "vulkan/plan/upload.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "gpu/pack.h"
+#include "gpu/weight_packing.h"
 
 typedef struct upload_job {
   heed_vk_transfer *transfer;

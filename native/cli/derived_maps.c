@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "cli/run.h"
+#include "cli/run_parts.h"
 
 /* One layer: first and second [H, T, D] are query and key, or value and nothing; logits and weights
  * [H, T, T]. */

@@ -1,6 +1,6 @@
 /* Weights of products in the panels that the kernels read. */
-#ifndef HEED_GPU_PACK_H
-#define HEED_GPU_PACK_H
+#ifndef HEED_GPU_WEIGHT_PACKING_H
+#define HEED_GPU_WEIGHT_PACKING_H
 
 #include "gpu/builder.h"
 

@@ -1,5 +1,5 @@
 /* Kernels in words: name, tier and tile, for inspect --plan and bench --profile. */
-#include "gpu/kernel_names.h"
+#include "gpu/dispatch_summary.h"
 
 #include <string.h>
 

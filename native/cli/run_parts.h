@@ -1,7 +1,7 @@
-/* heed run, in parts: run.c options and flow, shown.c columns, scores and rollout, report.c text
- * and JSON, draw.c pictures, run_outputs.c names of files. */
-#ifndef HEED_CLI_RUN_H
-#define HEED_CLI_RUN_H
+/* heed run, in parts: run.c options and flow, derived_maps.c columns, scores and rollout, report.c
+ * text and JSON, draw.c pictures, run_outputs.c names of files. */
+#ifndef HEED_CLI_RUN_PARTS_H
+#define HEED_CLI_RUN_PARTS_H
 
 #include "cli/changes.h"
 #include "cli/scene_input.h"

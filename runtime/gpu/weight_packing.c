@@ -1,5 +1,5 @@
 /* Packs weights as the kernels read them. */
-#include "gpu/pack.h"
+#include "gpu/weight_packing.h"
 
 #include <math.h>
 #include <string.h>

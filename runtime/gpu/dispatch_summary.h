@@ -1,7 +1,7 @@
-/* What is told of a kernel: its name, the tier that it needs, the part of the result that a
+/* What is reported of a kernel: its name, the tier that it needs, the part of the result that a
  * workgroup makes. */
-#ifndef HEED_GPU_KERNEL_NAMES_H
-#define HEED_GPU_KERNEL_NAMES_H
+#ifndef HEED_GPU_DISPATCH_SUMMARY_H
+#define HEED_GPU_DISPATCH_SUMMARY_H
 
 #include "gpu/builder.h"
 
