@@ -15,7 +15,7 @@ heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_s
                                 heed_error *error) {
   if (!plan || !session)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "session: plan or place for the result missing (found NULL)");
+                     "session: NULL argument (expected plan and session)");
   *session = NULL;
   heed_hooks full = HEED_HOOKS_INIT;
   if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "session: hooks", error));
@@ -43,8 +43,7 @@ const heed_graph *heed_session_graph(const heed_session *session) { return sessi
 static heed_status want_idle(const heed_session *session, heed_error *error) {
   if (!session->in_flight) return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
-                   "session: a stream has runs in flight (found %u, expected them collected)",
-                   session->in_flight);
+                   "session: stream has runs in flight (found %u, expected 0)", session->in_flight);
 }
 
 static const char *name_of(const heed_value_record *record) {
@@ -63,7 +62,7 @@ heed_status heed_session_write(heed_session *session, heed_value input, const vo
   const uint64_t expected = heed_plan_bytes(plan, input.id);
   if (bytes != expected)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "write: %s has another size (found %zu bytes, expected %llu)", name_of(record),
+                     "write: %s: wrong size (found %zu bytes, expected %llu)", name_of(record),
                      bytes, (unsigned long long)expected);
   if (!plan->placement[input.id].live) return HEED_OK; /* nothing that runs reads it */
   HEED_TRY(want_idle(session, error));
@@ -81,7 +80,7 @@ heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, hee
 heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {
   if (!step || *step >= session->plan->step_count)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "run: no such step (found %u, expected less than %u)", step ? *step : 0,
+                     "run: step out of range (found %u, expected less than %u)", step ? *step : 0,
                      session->plan->step_count);
   HEED_TRY(want_idle(session, error));
   if (!backend_of(session)->run_part)
@@ -94,7 +93,7 @@ heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
                                  heed_step_time *times, heed_error *error) {
   if (!clock || !clock->microseconds || !times)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "profile: clock or place for the times missing (found NULL)");
+                     "profile: NULL argument (expected clock and times)");
   HEED_TRY(want_idle(session, error));
   return backend_of(session)->profile(session->program, clock, times, error);
 }
@@ -107,8 +106,7 @@ heed_status heed_session_want_kept(const heed_session *session, heed_value value
   const heed_placement *root = &plan->placement[heed_graph_root(plan->graph, value.id)];
   if (record->kind != HEED_VALUE_CONSTANT && root->live && root->kept) return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
-                   "read: %s is not kept by this plan (expected an output or a tap)",
-                   name_of(record));
+                   "read: %s not retained (expected an output or a tap)", name_of(record));
 }
 
 heed_status heed_session_read(heed_session *session, heed_value value, uint64_t first,
@@ -119,7 +117,7 @@ heed_status heed_session_read(heed_session *session, heed_value value, uint64_t 
   const uint64_t size = heed_dtype_size(record->dtype), elements = heed_shape_count(&record->shape);
   if (count > elements || first > elements - count)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "read: %s has fewer elements (found %llu from %llu, expected within %llu)",
+                     "read: range exceeds %s (found %llu from %llu, expected within %llu)",
                      name_of(record), (unsigned long long)count, (unsigned long long)first,
                      (unsigned long long)elements);
   if (count == 0) return HEED_OK;
@@ -133,10 +131,9 @@ heed_status heed_session_view(heed_session *session, heed_value value, const voi
   *data = NULL;
   HEED_TRY(heed_session_want_kept(session, value, error));
   if (!backend_of(session)->view)
-    return heed_fail(
-        error, HEED_UNSUPPORTED,
-        "view: results of the %s backend lie in the device's memory (expected heed_session_read)",
-        backend_of(session)->name);
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "view: %s results are in device memory (expected heed_session_read)",
+                     backend_of(session)->name);
   *data = backend_of(session)->view(session->program, heed_plan_offset(session->plan, value.id));
   return HEED_OK;
 }

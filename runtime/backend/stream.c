@@ -82,7 +82,7 @@ heed_status heed_stream_create(heed_session *session, const heed_stream_desc *de
                                heed_stream **stream, heed_error *error) {
   if (!session || !desc || !stream)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "stream: session, desc or place for the result missing (found NULL)");
+                     "stream: NULL argument (expected session, desc and stream)");
   *stream = NULL;
   heed_stream_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "stream", error));
@@ -94,7 +94,7 @@ heed_status heed_stream_create(heed_session *session, const heed_stream_desc *de
                      MOST_IN_FLIGHT);
   if ((desc->input_count && !desc->inputs) || (desc->output_count && !desc->outputs))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "stream: inputs or outputs missing (found NULL)");
+                     "stream: NULL argument (expected inputs and outputs)");
   heed_stream *made = heed_alloc(session->plan->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "stream", sizeof *made);
   made->session = session;
@@ -139,16 +139,14 @@ heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, h
   const uint32_t index = stream->submitted % stream->size,
                  waiting = stream->submitted - stream->collected;
   if (waiting == stream->size)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "stream: collect before the next is submitted (found %u runs in flight, expected less)",
-        waiting);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "stream: full; collect a run first (found %u runs in flight)", waiting);
   if (stream->session->in_flight != waiting)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "stream: another stream of this session has runs in flight");
   for (uint32_t i = 0; i < stream->input_count; i++)
     if (!inputs || !inputs[i])
-      return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: input %u missing (found NULL)", i);
+      return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: input %u is NULL", i);
   stream_slot *slot = &stream->slots[index];
   slot->status = stream->ring
                      ? backend_of(stream)->ring_submit(stream->ring, index, inputs, &slot->error)
@@ -166,10 +164,9 @@ static void copy_out(const heed_stream *stream, const stream_slot *slot, void *c
 
 heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_error *error) {
   if (stream->submitted == stream->collected)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "stream: nothing was submitted that is not collected yet");
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: no run to collect");
   if (stream->output_count && !outputs)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: outputs missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: NULL argument (expected outputs)");
   const uint32_t index = stream->collected % stream->size;
   stream_slot *slot = &stream->slots[index];
   heed_status status = slot->status;

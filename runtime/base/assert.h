@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 _Noreturn static inline void heed_assert_failed(const char *condition, const char *file, int line) {
-  fprintf(stderr, "%s:%d: an assertion does not hold (expected %s)\n", file, line, condition);
+  fprintf(stderr, "%s:%d: assertion failed (expected %s)\n", file, line, condition);
   abort();
 }
 #define HEED_ASSERT(condition) \

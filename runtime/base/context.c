@@ -36,15 +36,14 @@ static void default_free(void *pointer, void *user) {
 heed_status heed_context_create(const heed_context_desc *desc, heed_context **context,
                                 heed_error *error) {
   if (!context)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "context: no place for the result (found NULL, expected a pointer)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "context: NULL argument (expected context)");
   *context = NULL;
   heed_context made = {{default_alloc, default_free, NULL}, NULL, NULL};
   heed_context_desc full = HEED_CONTEXT_DESC_INIT;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "context", error));
   if (!full.allocator.alloc != !full.allocator.free)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "context: an allocator needs both alloc and free (found one of them)");
+                     "context: incomplete allocator (expected alloc and free)");
   if (full.allocator.alloc) made.allocator = full.allocator;
   made.log = full.log;
   made.log_user = full.log_user;

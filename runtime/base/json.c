@@ -203,8 +203,8 @@ static bool key_less(const void *user, uint32_t a, uint32_t b) {
 static heed_status fail_duplicate(parser *p, uint32_t key) {
   const json_node *node = &p->json->nodes[key];
   return heed_fail(p->error, HEED_INVALID_FILE,
-                   "%s: the key \"%.*s\" occurs twice in one object (found again at byte %u)",
-                   p->where, HEED_CUT(p->text + node->start), node->start);
+                   "%s: duplicate key \"%.*s\" (found again at byte %u)", p->where,
+                   HEED_CUT(p->text + node->start), node->start);
 }
 
 /* The second occurrence, earliest in the text, of any key; 0 when all differ. keys: the nodes of
@@ -301,8 +301,8 @@ static heed_status after_element(parser *p, bool *complete) {
 
 static heed_status parse_text(parser *p) {
   if (p->size >= UINT32_MAX)
-    return heed_fail(p->error, HEED_UNSUPPORTED, "%s: the text is too long (found %zu bytes)",
-                     p->where, p->size);
+    return heed_fail(p->error, HEED_UNSUPPORTED, "%s: text too long (found %zu bytes)", p->where,
+                     p->size);
   HEED_TRY(add_node(p, HEED_JSON_NONE, 0, 0));
   for (;;) {
     bool complete;

@@ -24,7 +24,7 @@ const char *heed_status_sentence(heed_status status) {
     HEED_STATUS_LIST(HEED_STATUS_SENTENCE)
 #undef HEED_STATUS_SENTENCE
   }
-  return "an unknown status";
+  return "unknown status";
 }
 
 const char *heed_version(void) { return HEED_VERSION; }
@@ -56,5 +56,6 @@ heed_status heed_fail(heed_error *error, heed_status status, const char *format,
 }
 
 heed_status heed_fail_memory(heed_error *error, const char *where, size_t bytes) {
-  return heed_fail(error, HEED_OUT_OF_MEMORY, "%s: out of memory (wanted %zu bytes)", where, bytes);
+  return heed_fail(error, HEED_OUT_OF_MEMORY, "%s: out of memory (requested %zu bytes)", where,
+                   bytes);
 }

@@ -66,7 +66,7 @@ static heed_json_value find_attribute(heed_case *test, const char *name) {
 static void wrong_attribute(heed_case *test, const char *name, heed_json_value value,
                             const char *expected) {
   heed_error error;
-  heed_fail(&error, HEED_INVALID_FILE, "%s: attribute %s is off (found %s, expected %s)", test->op,
+  heed_fail(&error, HEED_INVALID_FILE, "%s: invalid attribute %s (found %s, expected %s)", test->op,
             name, heed_json_kind_name(heed_json_kind_of(test->attributes, value)), expected);
   keep_failure(test, &error);
 }
@@ -107,8 +107,8 @@ uint32_t heed_case_choice(heed_case *test, const char *name, const char *const *
   for (uint32_t i = 0; choices[i]; i++)
     if (strcmp(choices[i], text) == 0) return i;
   heed_error error;
-  heed_fail(&error, HEED_UNSUPPORTED, "%s: attribute %s has a value not known here (found \"%s\")",
-            test->op, name, text);
+  heed_fail(&error, HEED_UNSUPPORTED, "%s: unknown value of attribute %s (found \"%s\")", test->op,
+            name, text);
   keep_failure(test, &error);
   return fallback;
 }
@@ -243,8 +243,8 @@ static heed_status want_all_tensors_asked(const heed_case *test, heed_error *err
     for (uint32_t r = 0; r < test->result_count && !known; r++)
       known = is_expected(name) && strcmp(name + 7, test->results[r].name) == 0;
     if (!known)
-      return heed_fail(error, HEED_INVALID_FILE,
-                       "%s: a tensor that the op does not know (found \"%s\")", test->op, name);
+      return heed_fail(error, HEED_INVALID_FILE, "%s: unknown tensor (found \"%s\")", test->op,
+                       name);
   }
   return HEED_OK;
 }
@@ -253,9 +253,9 @@ static heed_status want_all_tensors_asked(const heed_case *test, heed_error *err
 
 static heed_status read_metadata(heed_case *test, heed_error *error) {
   const char *op = heed_safetensors_metadata(test->file, "op");
-  if (!op) return heed_fail(error, HEED_INVALID_FILE, "case: its metadata does not name an op");
+  if (!op) return heed_fail(error, HEED_INVALID_FILE, "case: metadata names no op");
   if (strlen(op) >= sizeof test->op)
-    return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%.60s\")", op);
+    return heed_fail(error, HEED_UNSUPPORTED, "case: unknown op (found \"%.60s\")", op);
   memcpy(test->op, op, strlen(op) + 1);
   const char *attributes = heed_safetensors_metadata(test->file, "attrs");
   HEED_TRY(heed_json_parse(test->context, attributes ? attributes : "{}",
@@ -264,10 +264,10 @@ static heed_status read_metadata(heed_case *test, heed_error *error) {
   const heed_json_value root = heed_json_root(test->attributes);
   if (heed_json_kind_of(test->attributes, root) != HEED_JSON_OBJECT ||
       heed_json_count(test->attributes, root) > MAX_ATTRIBUTES)
-    return heed_fail(
-        error, HEED_INVALID_FILE,
-        "case: attrs is not usable (found %s, expected an object of at most %d attributes)",
-        heed_json_kind_name(heed_json_kind_of(test->attributes, root)), MAX_ATTRIBUTES);
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "case: invalid attrs (found %s, expected an object of at most %d attributes)",
+                     heed_json_kind_name(heed_json_kind_of(test->attributes, root)),
+                     MAX_ATTRIBUTES);
   return HEED_OK;
 }
 
@@ -299,7 +299,7 @@ static heed_status build(heed_case *test, heed_error *error) {
   HEED_TRY(read_metadata(test, error));
   const case_builder from_case = find_builder(test->op);
   if (!from_case)
-    return heed_fail(error, HEED_UNSUPPORTED, "case: no such op (found \"%s\")", test->op);
+    return heed_fail(error, HEED_UNSUPPORTED, "case: unknown op (found \"%s\")", test->op);
   const uint32_t count = heed_safetensors_count(test->file);
   test->tensors = heed_alloc(test->context, (size_t)count + 1, sizeof *test->tensors);
   if (!test->tensors) return heed_fail_memory(error, "case", count * sizeof *test->tensors);
@@ -440,7 +440,8 @@ heed_status heed_check_case(heed_context *context, heed_backend *backend, const 
                             size_t size, double tolerance, heed_check_take take_result,
                             void *take_user, heed_check_result *result, heed_error *error) {
   if (!context || !backend || !bytes || !result)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "check: an argument is missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "check: NULL argument (expected context, backend, bytes and result)");
   if (tolerance == 0.0) tolerance = strcmp(heed_backend_name(backend), "cpu") == 0 ? 2e-5 : 1e-4;
   *result = (heed_check_result){.passed = true};
   heed_case test = {.context = context};

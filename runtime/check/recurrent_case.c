@@ -76,8 +76,8 @@ static heed_status check_attributes(const stack *s, heed_error *error) {
   const bool both = heed_case_flag(s->test, "bidirectional", s->directions == 2);
   if (layers != s->layers || both != (s->directions == 2))
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: num_layers or bidirectional is off (found %lld and %s, expected the "
-                     "weights' %u and %s)",
+                     "%s: num_layers or bidirectional contradicts the weights (found %lld and %s, "
+                     "expected %u and %s)",
                      heed_case_op(s->test), (long long)layers, both ? "true" : "false", s->layers,
                      s->directions == 2 ? "true" : "false");
   return HEED_OK;
@@ -93,8 +93,9 @@ static heed_status check_states(const stack *s, heed_value states, const char *n
   char text[HEED_SHAPE_TEXT_SIZE];
   if ((info.shape.rank == 2 && count == 1) || (info.shape.rank == 3 && info.shape.dim[0] == count))
     return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE, "%s: %s is off (found %s, expected [%u, B, H])",
-                   heed_case_op(s->test), name, heed_shape_text(&info.shape, text), count);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: wrong shape of %s (found %s, expected [%u, B, H])", heed_case_op(s->test),
+                   name, heed_shape_text(&info.shape, text), count);
 }
 
 heed_status heed_recurrent_from_case(heed_case *test, bool lstm, heed_error *error) {

@@ -89,8 +89,8 @@ static heed_status find_level(const char *name, const heed_cpu_level_table **fou
     snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", (*found)->name);
   }
   return heed_fail(error, HEED_UNSUPPORTED,
-                   "cpu backend: no such level on this machine (found \"%s\", expected one of %s)",
-                   name, all);
+                   "cpu backend: level not available (found \"%s\", expected one of %s)", name,
+                   all);
 }
 
 static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
@@ -144,7 +144,7 @@ heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *
   heed_cpu_desc full = HEED_CPU_DESC_INIT;
   if (!context || !backend)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "cpu backend: context or place for the result missing (found NULL)");
+                     "cpu backend: NULL argument (expected context and backend)");
   *backend = NULL;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "cpu backend", error));
   desc = &full;

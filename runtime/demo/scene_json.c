@@ -25,7 +25,7 @@ static heed_status member(const reader *r, heed_json_value object, const char *k
 static heed_status fail(const reader *r, heed_json_value value, const char *key,
                         const char *expected) {
   return heed_fail(r->error, HEED_INVALID_FILE,
-                   "%s: %s at byte %zu is not valid (found %s, expected %s)", r->where, key,
+                   "%s: invalid %s at byte %zu (found %s, expected %s)", r->where, key,
                    heed_json_offset(r->json, value),
                    heed_json_kind_name(heed_json_kind_of(r->json, value)), expected);
 }
@@ -54,7 +54,7 @@ static heed_status name(const reader *r, heed_json_value object, const char *key
   for (*to = 0; *to < count; ++*to)
     if (strcmp(names[*to], text) == 0) return HEED_OK;
   return heed_fail(r->error, HEED_INVALID_FILE,
-                   "%s: no such %s (found \"%.32s\", expected one of %s to %s)", r->where, key,
+                   "%s: unknown %s (found \"%.32s\", expected one of %s to %s)", r->where, key,
                    text, names[0], names[count - 1]);
 }
 

@@ -101,20 +101,20 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
                      desc->layers, desc->heads, desc->tokens);
   if (desc->first_layer >= desc->layers || desc->layer_count > desc->layers - desc->first_layer)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rollout: layers are off (found %u from %u, expected within %u)",
+                     "rollout: layers out of range (found %u from %u, expected within %u)",
                      desc->layer_count, desc->first_layer, desc->layers);
   if (!(desc->residual >= 0.0f && desc->residual <= 1.0f))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rollout: the share of the identity is off (found %g, expected 0 to 1)",
+                     "rollout: invalid residual (found %g, expected 0 to 1)",
                      (double)desc->residual);
   if (!(desc->discard >= 0.0f && desc->discard < 1.0f))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rollout: the share to discard is off (found %g, expected 0 to less than 1)",
+                     "rollout: invalid discard (found %g, expected 0 to less than 1)",
                      (double)desc->discard);
   if (desc->fusion != HEED_FUSION_MEAN && desc->fusion != HEED_FUSION_MIN &&
       desc->fusion != HEED_FUSION_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rollout: fusion is not known (found %d, expected 0 to 2)", (int)desc->fusion);
+                     "rollout: unknown fusion (found %d, expected 0 to 2)", (int)desc->fusion);
   return HEED_OK;
 }
 

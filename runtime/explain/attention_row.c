@@ -108,7 +108,7 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
   if (!node || node->op != HEED_OP_KIND_attention ||
       node->output[HEED_ATTENTION_RESULT_WEIGHTS] != weights.id)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention row: the value is not the weights of an attention (found \"%s\")",
+                     "attention row: not attention weights (found \"%s\")",
                      record->name ? record->name : "");
   job->desc = node->desc;
   heed_attention_get_sizes(job->graph, job->desc, &job->sizes);
@@ -116,7 +116,7 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
   if (job->batch >= s->batch || job->head >= s->heads || job->query >= s->queries)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "attention row: out of range (found batch %u, head %u, query %u, expected "
-                     "under %u, %u, %u)",
+                     "less than %u, %u, %u)",
                      job->batch, job->head, job->query, s->batch, s->heads, s->queries);
   return HEED_OK;
 }
@@ -174,7 +174,7 @@ heed_status heed_session_attention_map(heed_session *session, heed_value weights
                                        heed_error *error) {
   if (!session || !desc || !to)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention map: session, desc or place for the result missing (found NULL)");
+                     "attention map: NULL argument (expected session, desc and map)");
   heed_attention_map_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "attention map", error));
   desc = &full;

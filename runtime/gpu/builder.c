@@ -80,8 +80,8 @@ static void bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t 
                  const heed_vk_range *range) {
   if (range->bytes > builder->limits->range && builder->status == HEED_OK)
     builder->status = heed_fail(&builder->error, HEED_UNSUPPORTED,
-                                "%s: a tensor is larger than a buffer of this device may be (found "
-                                "%llu bytes, expected at most %llu)",
+                                "%s: tensor exceeds the largest buffer of this device (found %llu "
+                                "bytes, expected at most %llu)",
                                 builder->op, (unsigned long long)range->bytes,
                                 (unsigned long long)builder->limits->range);
   dispatch->binding[slot] = *range;
@@ -221,7 +221,7 @@ void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispat
   heed_vk_range *range = &dispatch->binding[slot];
   range->texels = range->single = true;
   if (range->bytes > HEED_VK_SINGLE_TEXELS * sizeof(float))
-    heed_vk_fail(builder, HEED_UNSUPPORTED, "a row of weights is longer than 65536");
+    heed_vk_fail(builder, HEED_UNSUPPORTED, "a row of weights exceeds 65536 elements");
 }
 
 static uint32_t count_storage_buffers(const heed_vk_dispatch *dispatch) {
@@ -235,11 +235,11 @@ static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dis
   const heed_vk_limits *limits = builder->limits;
   for (uint32_t i = 0; i < 3; i++)
     if (dispatch->groups[i] == 0 || dispatch->groups[i] > limits->groups)
-      return "the grid of workgroups is larger than this device takes";
+      return "the grid of workgroups exceeds this device's limit";
   if (count_storage_buffers(dispatch) > limits->bindings)
-    return "the kernel has more storage buffers than this device takes";
+    return "the kernel has more storage buffers than this device allows";
   if (dispatch->constants[0] > limits->invocations)
-    return "the workgroup is larger than this device takes";
+    return "the workgroup exceeds this device's limit";
   if (dispatch->push_bytes > HEED_VK_PUSH_BYTES) return "too many push constants";
   return NULL;
 }

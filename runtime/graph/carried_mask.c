@@ -21,8 +21,8 @@ void heed_graph_carry_mask(heed_graph *graph, heed_value value, heed_value mask)
                   record->shape.dim[0] != d[0] || record->shape.dim[1] != d[1]))) {
     char text[2][HEED_SHAPE_TEXT_SIZE];
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "carry_mask: the mask does not fit the value (found %s %s for %s, expected U8 [B, T] "
-              "for [B, T, C])",
+              "carry_mask: mask does not fit the value (found %s %s for %s, expected U8 [B, T] for "
+              "[B, T, C])",
               record ? heed_dtype_name(record->dtype) : "none",
               record ? heed_shape_text(&record->shape, text[0]) : "",
               heed_shape_text(&of->shape, text[1]));
@@ -50,7 +50,7 @@ heed_status heed_graph_inherit_mask(const heed_graph *graph, const heed_node *no
     if (*mask && *mask != input->mask)
       return heed_fail(
           error, HEED_INVALID_ARGUMENT,
-          "%s: its inputs carry different masks of tokens (found values %u and %u, expected one)",
+          "%s: inputs carry different padding masks (found values %u and %u, expected one)",
           heed_ops[node->op]->name, *mask, input->mask);
     *mask = input->mask;
   }

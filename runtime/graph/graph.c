@@ -12,9 +12,8 @@
 
 heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error) {
   if (!context || !graph)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "graph: no context or no place for the result (found NULL, expected pointers)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "graph: NULL argument (expected context and graph)");
   *graph = heed_alloc(context, 1, sizeof **graph);
   if (!*graph) return heed_fail_memory(error, "graph", sizeof **graph);
   (*graph)->context = context;
@@ -77,9 +76,8 @@ const heed_value_record *heed_graph_record(const heed_graph *graph, uint32_t id)
 const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value value,
                                          const char *what, heed_error *error) {
   if (value.id == 0 || value.id > graph->value_count) {
-    heed_fail(error, HEED_INVALID_ARGUMENT,
-              "%s: no such value in this graph (found id %u, expected 1 to %zu)", what, value.id,
-              graph->value_count);
+    heed_fail(error, HEED_INVALID_ARGUMENT, "%s: unknown value (found id %u, expected 1 to %zu)",
+              what, value.id, graph->value_count);
     return NULL;
   }
   return heed_graph_record(graph, value.id);
@@ -107,10 +105,10 @@ static uint32_t append_value(heed_graph *graph, const heed_value_record *record,
   if (record->shape.rank > HEED_MAX_RANK ||
       !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 ||
       heed_dtype_size(record->dtype) == 0) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "%s: a tensor of this shape cannot be (found %s, expected at least one element and "
-              "less than 2^63 bytes)",
-              what, heed_shape_text(&record->shape, text));
+    heed_fail(
+        &error, HEED_INVALID_ARGUMENT,
+        "%s: invalid shape (found %s, expected at least one element and less than 2^63 bytes)",
+        what, heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error).id;
   }
   if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1,
@@ -129,7 +127,7 @@ void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
   if (same.id == value.id) return;
   if (same.id) {
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "graph: the name is taken (found \"%s\" twice, expected unique names)", name);
+              "graph: duplicate name (found \"%s\" twice, expected unique names)", name);
     heed_graph_fail(graph, &error);
     return;
   }
@@ -192,10 +190,9 @@ heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *des
   const char *what = desc->name ? desc->name : "constant";
   heed_error error;
   if ((!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
-    heed_fail(
-        &error, HEED_INVALID_ARGUMENT,
-        "%s: not a usable constant (found dtype %s, expected F32, U8 or I32, and data or read)",
-        what, heed_dtype_name(desc->dtype));
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "%s: invalid constant (found dtype %s, expected F32, U8 or I32, and data or read)",
+              what, heed_dtype_name(desc->dtype));
     return heed_graph_fail(graph, &error);
   }
   const heed_value value = {append_value(graph,
@@ -258,8 +255,8 @@ heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
   if (!heed_shape_count_checked(shape, &count) || count > size || offset > size - count ||
       of->kind == HEED_VALUE_CONSTANT) {
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "view: it does not lie in its base (found elements %llu to %llu, expected within "
-              "%llu of a computed value)",
+              "view: outside its base (found elements %llu to %llu, expected within %llu of a "
+              "computed value)",
               (unsigned long long)offset, (unsigned long long)(offset + count),
               (unsigned long long)size);
     return heed_graph_fail(graph, &error);

@@ -48,8 +48,7 @@ const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_nod
   char what[HEED_OP_INPUT_TEXT_SIZE];
   const heed_value_record *record = heed_op_take(graph, node, slot, dtype, error);
   if (record && record->kind != HEED_VALUE_CONSTANT) {
-    heed_fail(error, HEED_INVALID_ARGUMENT,
-              "%s: it must be a constant (found a value computed at run time)",
+    heed_fail(error, HEED_INVALID_ARGUMENT, "%s: not a constant (found a computed value)",
               heed_op_input_text(node, slot, what));
     return NULL;
   }

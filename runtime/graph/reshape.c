@@ -17,7 +17,7 @@ heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape
       count != heed_shape_count(&record->shape)) {
     char found[HEED_SHAPE_TEXT_SIZE], expected[HEED_SHAPE_TEXT_SIZE];
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "reshape: another number of elements (found %s, expected as many as %s)",
+              "reshape: wrong number of elements (found %s, expected as many as %s)",
               heed_shape_text(shape, found), heed_shape_text(&record->shape, expected));
     return heed_graph_fail(graph, &error);
   }
@@ -82,7 +82,7 @@ heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint6
       !lies_inside(&s, heed_shape_count(&record->shape))) {
     char text[HEED_SHAPE_TEXT_SIZE];
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "constant: a part does not lie in it (found %s, expected a part of a constant)",
+              "constant: part out of range (found %s, expected a part of a constant)",
               heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error);
   }

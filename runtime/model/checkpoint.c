@@ -65,8 +65,8 @@ static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file
                      HEED_CUT(name), heed_json_kind_name(heed_json_kind_of(json, entry)));
   if (strlen(shard) != length || strpbrk(shard, "/\\") || !is_weight_name(shard))
     return heed_fail(error, HEED_INVALID_FILE,
-                     INDEX_FILE
-                     ": tensor %.*s is not in a plain file (found %.*s, expected NAME" SUFFIX ")",
+                     INDEX_FILE ": invalid file of tensor %.*s (found %.*s, expected NAME" SUFFIX
+                                ")",
                      HEED_CUT(name), HEED_CUT(shard));
   const heed_safetensors *file = opened(checkpoint, shard);
   if (!file) {
@@ -88,10 +88,10 @@ static heed_status open_map(heed_checkpoint *checkpoint, const heed_model_file *
                             uint32_t file_count, const heed_json *json, heed_error *error) {
   const heed_json_value map = heed_json_get(json, heed_json_root(json), "weight_map");
   if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT || heed_json_count(json, map) == 0)
-    return heed_fail(
-        error, HEED_INVALID_FILE,
-        INDEX_FILE ": it has no weight_map (found %s, expected an object with the tensors' files)",
-        heed_json_kind_name(heed_json_kind_of(json, map)));
+    return heed_fail(error, HEED_INVALID_FILE,
+                     INDEX_FILE
+                     ": no weight_map (found %s, expected an object with the tensors' files)",
+                     heed_json_kind_name(heed_json_kind_of(json, map)));
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v))
     HEED_TRY(map_tensor(checkpoint, files, file_count, json, v, error));
   return HEED_OK;
@@ -125,12 +125,11 @@ static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file
     }
   if (found == 1) return add_file(checkpoint, single, error);
   if (found)
-    return heed_fail(
-        error, HEED_INVALID_FILE,
-        INDEX_FILE ": it is missing (found %u files of weights, expected one or an index)", found);
+    return heed_fail(error, HEED_INVALID_FILE,
+                     INDEX_FILE ": missing (found %u weight files, expected one or an index)",
+                     found);
   return heed_fail(error, HEED_INVALID_FILE,
-                   SINGLE_FILE
-                   ": it is missing (found %u other files, expected weights as safetensors)",
+                   SINGLE_FILE ": missing (found %u other files, expected safetensors)",
                    file_count);
 }
 
@@ -147,9 +146,9 @@ static heed_status check_unique(const heed_checkpoint *checkpoint, heed_error *e
     const heed_checkpoint_tensor *a = &checkpoint->tensors[checkpoint->by_name[i - 1]],
                                  *b = &checkpoint->tensors[checkpoint->by_name[i]];
     if (strcmp(a->info->name, b->info->name) == 0)
-      return heed_fail(
-          error, HEED_INVALID_FILE, "%s: tensor %.*s is in another file too (found it in %s)",
-          heed_safetensors_name(b->file), HEED_CUT(b->info->name), heed_safetensors_name(a->file));
+      return heed_fail(error, HEED_INVALID_FILE, "%s: duplicate tensor %.*s (found also in %s)",
+                       heed_safetensors_name(b->file), HEED_CUT(b->info->name),
+                       heed_safetensors_name(a->file));
   }
   return HEED_OK;
 }

@@ -154,8 +154,8 @@ static heed_status check_needed(const heed_config *config, const heed_fields *fi
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
     if (!needed[i].said.key)
       return heed_fail(fields->error, HEED_INVALID_FILE,
-                       "%s: the key %s is missing (found none, expected a whole number)",
-                       fields->where, needed[i].key);
+                       "%s: missing key %s (expected a whole number)", fields->where,
+                       needed[i].key);
   if (config->width.value % config->heads.value)
     return heed_fail(fields->error, HEED_INVALID_FILE,
                      "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",

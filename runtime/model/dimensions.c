@@ -99,8 +99,8 @@ static heed_status head_count(const heed_roles *roles, const heed_said *said,
         said->value, d->width);
   if (said->key || d->width % 64 == 0) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: the number of heads is not known (found width %u, expected a multiple of "
-                   "64 or a config.json that says it)",
+                   "%s: cannot infer the number of heads (found width %u, expected a multiple of "
+                   "64, or config.json)",
                    heed_checkpoint_name(roles->checkpoint), d->width);
 }
 
@@ -214,8 +214,8 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   }
   if (!image->key)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: the position embeddings are not those of a square image (found %u rows, "
-                     "expected %u and a square)",
+                     "%s: position embeddings are not for a square image (found %u rows, expected "
+                     "%u and a square)",
                      heed_safetensors_name(positions->file), d->position_rows, prefixes[0]);
   return heed_fail(error, HEED_INVALID_FILE,
                    "config.json: %s does not fit the weights (found %u, which makes %u rows of "

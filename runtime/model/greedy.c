@@ -212,7 +212,8 @@ heed_status heed_decoder_create(const heed_model *model, heed_backend *backend,
                                 const heed_decoder_desc *desc, const heed_hooks *hooks,
                                 heed_decoder **decoder, heed_error *error) {
   if (!model || !backend || !desc || !decoder)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "decoder: an argument is missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "decoder: NULL argument (expected model, backend, desc and decoder)");
   *decoder = NULL;
   if (model->type != &heed_sequence_type)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -272,15 +273,14 @@ static heed_status check_source(const heed_decoder *d, const void *source, size_
                expected = tokens * (config->features ? config->features : 1) * 4;
   if (!source || bytes != expected)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "decode: the source has another size (found %zu bytes, expected %zu)",
+                     "decode: wrong source size (found %zu bytes, expected %zu)",
                      source ? bytes : 0, expected);
   const int32_t *ids = source;
   for (size_t i = 0; !config->features && i < tokens; i++)
     if (ids[i] < 0 || (uint32_t)ids[i] >= config->source_vocabulary)
-      return heed_fail(
-          error, HEED_INVALID_ARGUMENT,
-          "decode: token %zu lies outside the source vocabulary (found %d, expected 0 to %u)", i,
-          ids[i], config->source_vocabulary - 1);
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "decode: source token %zu out of range (found %d, expected 0 to %u)", i,
+                       ids[i], config->source_vocabulary - 1);
   return HEED_OK;
 }
 
@@ -416,8 +416,7 @@ static heed_status decode(heed_decoder *d, const heed_hooks *hooks, heed_error *
 
 heed_status heed_decoder_run(heed_decoder *decoder, const void *source, size_t bytes,
                              const heed_hooks *hooks, heed_error *error) {
-  if (!decoder)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "decode: the decoder is missing (found NULL)");
+  if (!decoder) return heed_fail(error, HEED_INVALID_ARGUMENT, "decode: decoder is NULL");
   heed_hooks full = HEED_HOOKS_INIT;
   if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "decode: hooks", error));
   HEED_TRY(check_source(decoder, source, bytes, error));
@@ -477,7 +476,7 @@ heed_status heed_decoder_read_attention(heed_decoder *decoder, heed_decoder_atte
   const heed_shape shape = heed_decoder_attention_shape(decoder, which, layer);
   if (!shape.rank || count != heed_shape_count(&shape))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: there is none or of another size (found layer %u of kind %d, %llu "
+                     "attention: not retained or wrong size (found layer %u of kind %d, %llu "
                      "floats, expected %llu)",
                      layer, (int)which, (unsigned long long)count,
                      (unsigned long long)(shape.rank ? heed_shape_count(&shape) : 0));

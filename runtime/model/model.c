@@ -25,7 +25,8 @@ static heed_status find_type(const heed_context *context, const heed_model_desc 
 heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model,
                             heed_error *error) {
   if (!context || !desc || !model)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: an argument is missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "model: NULL argument (expected context, desc and model)");
   *model = NULL;
   heed_model_desc full;
   const heed_model_type *type;
@@ -53,7 +54,8 @@ void heed_model_destroy(heed_model *model) {
 heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc,
                              heed_graph **graph, heed_error *error) {
   if (!model || !graph)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "build: an argument is missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: NULL argument (expected model and graph)");
   *graph = NULL;
   heed_build_desc full = {.struct_size = sizeof full};
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "build", error));

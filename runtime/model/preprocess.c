@@ -256,14 +256,13 @@ heed_status heed_resize_rgb(heed_context *context, const heed_image *image, uint
                             const heed_resize_window *window, uint8_t *rgb, heed_error *error) {
   if (resample >= RESAMPLE_COUNT)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: resample is not known (found %u, expected 0 to 5)", resample);
+                     "preprocess: unknown resample (found %u, expected 0 to 5)", resample);
   if (image->width / MAX_SHRINK >= window->full_width ||
       image->height / MAX_SHRINK >= window->full_height)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: the picture is shrunk too much (found %u x %u to %u x %u, "
-                     "expected less than %u to 1)",
-                     image->width, image->height, window->full_width, window->full_height,
-                     MAX_SHRINK);
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "preprocess: image shrunk too much (found %u x %u to %u x %u, expected less than %u to 1)",
+        image->width, image->height, window->full_width, window->full_height, MAX_SHRINK);
   if (resample != RESAMPLE_NEAREST)
     return resize_filtered(context, image, &filters[resample], window, rgb, error);
   return resize_nearest(context, image, window, rgb, error);
@@ -278,7 +277,7 @@ static heed_status check_side(const char *what, uint64_t width, uint64_t height,
                               heed_error *error) {
   if (width >= 1 && height >= 1 && width <= MAX_SIDE && height <= MAX_SIDE) return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
-                   "preprocess: %s is off (found %llu x %llu, expected sides of 1 to %u)", what,
+                   "preprocess: invalid %s (found %llu x %llu, expected sides of 1 to %u)", what,
                    (unsigned long long)width, (unsigned long long)height, MAX_SIDE);
 }
 
@@ -295,7 +294,7 @@ static uint64_t fitted_side(uint64_t side, uint64_t other, uint64_t most, uint64
 static heed_status resized_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height,
                                 uint32_t *out_width, uint32_t *out_height, heed_error *error) {
   uint64_t w = width, h = height;
-  HEED_TRY(check_side("the picture", w, h, error));
+  HEED_TRY(check_side("image", w, h, error));
   if (preprocess->resize == HEED_RESIZE_SQUASH) {
     w = preprocess->width;
     h = preprocess->height;
@@ -308,10 +307,10 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     h = fitted_side(height, width, preprocess->height, preprocess->width);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: resize is not known (found %d, expected 0 to 3)",
+                     "preprocess: unknown resize (found %d, expected 0 to 3)",
                      (int)preprocess->resize);
   }
-  HEED_TRY(check_side("the resized picture", w, h, error));
+  HEED_TRY(check_side("resized image", w, h, error));
   *out_width = (uint32_t)w;
   *out_height = (uint32_t)h;
   return HEED_OK;
@@ -334,8 +333,8 @@ heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t wid
   if ((uint64_t)w * h > MAX_OUT_PIXELS)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
-        "preprocess: pixel_values would be too large (found %u x %u, expected at most %u pixels)",
-        w, h, MAX_OUT_PIXELS);
+        "preprocess: pixel_values too large (found %u x %u, expected at most %u pixels)", w, h,
+        MAX_OUT_PIXELS);
   *out_width = w;
   *out_height = h;
   return HEED_OK;
@@ -347,15 +346,15 @@ static heed_status check_image(const heed_preprocess *preprocess, const heed_ima
   if (!image->pixels || (channels != 1 && channels != 3 && channels != 4) ||
       image->stride / channels < image->width)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: the picture is off (found %u channels, %zu bytes a row, expected "
-                     "1, 3 or 4 channels and full rows)",
+                     "preprocess: invalid image (found %u channels, %zu bytes per row, expected 1, "
+                     "3 or 4 channels and full rows)",
                      channels, image->stride);
   for (int c = 0; c < 3; c++)
     if (!(fabsf(preprocess->std[c]) > 0.0f) || !isfinite(preprocess->std[c]) ||
         !isfinite(preprocess->mean[c]) || !isfinite(preprocess->rescale))
       return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "preprocess: rescale, mean or std is off (found %g, %g, %g, expected finite "
-                       "and std not 0)",
+                       "preprocess: invalid rescale, mean or std (found %g, %g, %g, expected "
+                       "finite and std not 0)",
                        (double)preprocess->rescale, (double)preprocess->mean[c],
                        (double)preprocess->std[c]);
   return HEED_OK;

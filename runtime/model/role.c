@@ -299,10 +299,10 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
       if (!match_anchor(name, anchors[style], &prefix)) continue;
       if (found)
         return heed_fail(error, HEED_UNSUPPORTED,
-                         "%s: more than one ViT is in it (found %.*s and %.*s, expected one)", file,
+                         "%s: more than one ViT (found %.*s and %.*s, expected one)", file,
                          HEED_CUT(found), HEED_CUT(name));
       if (prefix >= HEED_PREFIX_SIZE)
-        return heed_fail(error, HEED_UNSUPPORTED, "%s: the names are too long (found %.*s)", file,
+        return heed_fail(error, HEED_UNSUPPORTED, "%s: names too long (found %.*s)", file,
                          HEED_CUT(name));
       found = name;
       roles->style = (heed_style)style;
@@ -311,8 +311,8 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   if (!found)
     return heed_fail(
         error, HEED_UNSUPPORTED,
-        "%s: no ViT is in it (found none of %s, %s, %s and %s under any prefix among %u tensors)",
-        file, anchors[0], anchors[1], anchors[2], anchors[3], heed_checkpoint_count(checkpoint));
+        "%s: no ViT (found none of %s, %s, %s and %s under any prefix among %u tensors)", file,
+        anchors[0], anchors[1], anchors[2], anchors[3], heed_checkpoint_count(checkpoint));
   roles->family = find_family(roles, config);
   roles->rules = heed_family_rules(roles->family);
   roles->assumed = roles->family == HEED_FAMILY_TIMM && !config->timm;
@@ -390,11 +390,10 @@ heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error) 
   for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
     const heed_checkpoint_tensor *tensor = heed_checkpoint_get(roles->checkpoint, i);
     if (!tensor->used && matters(roles, tensor->info->name))
-      return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: tensor %.*s is not part of a model of the family %s as heed knows it; "
-                       "without it the results could be wrong",
-                       heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name),
-                       roles->rules->name);
+      return heed_fail(
+          error, HEED_UNSUPPORTED,
+          "%s: tensor %.*s does not fit family %s; without it the results could be wrong",
+          heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), roles->rules->name);
   }
   return HEED_OK;
 }
@@ -418,7 +417,6 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
     count -= here;
     first = 0;
   }
-  if (count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "reading a weight: the range goes past its end");
+  if (count) return heed_fail(error, HEED_INVALID_ARGUMENT, "weight: range exceeds its end");
   return HEED_OK;
 }

@@ -93,11 +93,11 @@ static heed_status header_size(const heed_safetensors *file, uint64_t *size, hee
   for (size_t i = sizeof bytes; i-- > 0;) *size = *size << 8 | bytes[i];
   if (*size > HEED_SAFETENSORS_MAX_HEADER)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: the header is too large (found %" PRIu64 " bytes, expected at most %u)",
+                     "%s: header too large (found %" PRIu64 " bytes, expected at most %u)",
                      file->name, *size, HEED_SAFETENSORS_MAX_HEADER);
   if (*size > file->source.size - sizeof bytes)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: the header does not fit the file (found a header of %" PRIu64
+                     "%s: header does not fit the file (found a header of %" PRIu64
                      " bytes, expected at most %" PRIu64 ")",
                      file->name, *size, file->source.size - sizeof bytes);
   return HEED_OK;
@@ -118,8 +118,8 @@ static heed_status read_header(heed_safetensors *file, heed_error *error) {
   HEED_TRY(heed_json_take(file->context, text, (size_t)size, file->name, &file->json, error));
   const heed_json_kind kind = heed_json_kind_of(file->json, heed_json_root(file->json));
   if (kind == HEED_JSON_OBJECT) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE, "%s: the header is not an object (found %s)",
-                   file->name, heed_json_kind_name(kind));
+  return heed_fail(error, HEED_INVALID_FILE, "%s: header is not an object (found %s)", file->name,
+                   heed_json_kind_name(kind));
 }
 
 /* -------------------------------------------------------------------------------------- entries */
@@ -159,7 +159,7 @@ static heed_status read_dtype(const reader *r, heed_json_value value, entry *e) 
     if (strlen(dtypes[e->dtype].name) == length && strcmp(dtypes[e->dtype].name, text) == 0)
       return HEED_OK;
   return fail_entry(r, e->name, "unknown dtype", length < 40 ? text : "a long text",
-                    "F32, F16, BF16, U8, I32 or another that the format knows");
+                    "a dtype of the format");
 }
 
 static heed_status check_dimensions(const reader *r, heed_json_value shape, const entry *e) {
@@ -169,7 +169,7 @@ static heed_status check_dimensions(const reader *r, heed_json_value shape, cons
     return fail_entry(r, e->name, "shape has the wrong type", kind_of(r, shape), "an array");
   for (heed_json_value v = heed_json_first(json, shape); v; v = heed_json_next(json, shape, v))
     if (!heed_json_u64(json, v, &ignored))
-      return fail_entry(r, e->name, "a dimension is not valid", kind_of(r, v),
+      return fail_entry(r, e->name, "invalid dimension", kind_of(r, v),
                         "a whole number of 64 bits, not negative");
   return HEED_OK;
 }
@@ -183,7 +183,7 @@ static heed_status read_offsets(const reader *r, heed_json_value offsets, entry 
                         end = heed_json_next(json, offsets, begin);
   if (heed_json_count(json, offsets) != 2 || !heed_json_u64(json, begin, &e->begin) ||
       !heed_json_u64(json, end, &e->end))
-    return fail_entry(r, e->name, "data_offsets is not valid", "something else",
+    return fail_entry(r, e->name, "invalid data_offsets", "something else",
                       "two whole numbers of 64 bits, not negative");
   return HEED_OK;
 }
@@ -193,7 +193,7 @@ static heed_status read_entry(const reader *r, heed_json_value value, entry *e) 
   size_t length;
   e->name = heed_json_key(json, value, &length);
   if (strlen(e->name) != length)
-    return fail_entry(r, e->name, "the name is not usable", "a zero byte in it", "none");
+    return fail_entry(r, e->name, "invalid name", "a zero byte in it", "none");
   if (heed_json_kind_of(json, value) != HEED_JSON_OBJECT)
     return fail_entry(r, e->name, "its entry has the wrong type", kind_of(r, value), "an object");
   e->shape = heed_json_get(json, value, "shape");
@@ -277,8 +277,8 @@ static heed_status place(const reader *r, const entry *e, uint64_t begin,
     return heed_fail(
         r->error, HEED_INVALID_FILE,
         "%s: tensor %.*s: its data %s (found its start at %" PRIu64 ", expected %" PRIu64 ")", file,
-        HEED_CUT(e->name), e->begin < begin ? "overlaps another's" : "leaves a hole before it",
-        e->begin, begin);
+        HEED_CUT(e->name),
+        e->begin < begin ? "overlaps another tensor's" : "leaves a gap before it", e->begin, begin);
   if (e->end < e->begin)
     return heed_fail(r->error, HEED_INVALID_FILE,
                      "%s: tensor %.*s: its data ends before it starts (found [%" PRIu64 ", %" PRIu64
@@ -313,7 +313,7 @@ static heed_status map_data(reader *r) {
   if (end != available)
     return heed_fail(r->error, HEED_INVALID_FILE,
                      "%s: the data %s (found %" PRIu64 " bytes, expected %" PRIu64 ")", file->name,
-                     end > available ? "is cut off" : "goes on after the last tensor", available,
+                     end > available ? "is cut off" : "continues after the last tensor", available,
                      end);
   file->count = r->count;
   heed_sort(file->by_name, file->count, name_less, file->tensors);
@@ -409,12 +409,11 @@ heed_status heed_safetensors_read(const heed_safetensors *file,
                                   const heed_safetensors_tensor *tensor, uint64_t first,
                                   uint64_t count, void *to, heed_error *error) {
   if (tensor->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s cannot be read (found %s, which heed does not support: %s)",
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s not supported (found %s: %s)",
                      file->name, HEED_CUT(tensor->name), tensor->dtype_name, tensor->unsupported);
   if (first > tensor->count || count > tensor->count - first || count > SIZE_MAX / sizeof(float))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "%s: tensor %.*s: the range is not in it (found %" PRIu64
+                     "%s: tensor %.*s: range out of bounds (found %" PRIu64
                      " elements from %" PRIu64 ", expected at most %" PRIu64 ")",
                      file->name, HEED_CUT(tensor->name), count, first, tensor->count);
   const size_t size = heed_dtype_size(tensor->dtype);

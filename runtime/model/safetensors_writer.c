@@ -118,8 +118,8 @@ static heed_status check_items(const writer *w) {
   for (uint32_t i = 0; i < w->count; i++) {
     const heed_safetensors_item *item = &w->items[i];
     if (!item->name || strcmp(item->name, "__metadata__") == 0)
-      return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: not a name for a tensor (found %s)",
-                       where, item->name ? item->name : "none");
+      return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: invalid tensor name (found %s)", where,
+                       item->name ? item->name : "none");
     if (heed_dtype_size(item->dtype) == 0 || item->shape.rank > HEED_MAX_RANK)
       return heed_fail(w->error, HEED_INVALID_ARGUMENT,
                        "%s: tensor %.*s has no valid dtype and shape", where, HEED_CUT(item->name));
@@ -128,7 +128,7 @@ static heed_status check_items(const writer *w) {
   heed_sort(w->order, w->count, name_less, w->items);
   for (uint32_t i = 1; i < w->count; i++)
     if (strcmp(w->items[w->order[i - 1]].name, w->items[w->order[i]].name) == 0)
-      return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s is there twice", where,
+      return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: duplicate tensor %.*s", where,
                        HEED_CUT(w->items[w->order[i]].name));
   heed_sort(w->order, w->count, item_less, w->items);
   return HEED_OK;
@@ -147,8 +147,8 @@ static heed_status compose_header(writer *w) {
   while (w->length % 8) HEED_TRY(append_text(w, " "));
   if (w->length <= HEED_SAFETENSORS_MAX_HEADER) return HEED_OK;
   return heed_fail(w->error, HEED_INVALID_ARGUMENT,
-                   "%s: the header is too large (found %zu bytes, expected at most %u)", where,
-                   w->length, HEED_SAFETENSORS_MAX_HEADER);
+                   "%s: header too large (found %zu bytes, expected at most %u)", where, w->length,
+                   HEED_SAFETENSORS_MAX_HEADER);
 }
 
 static heed_status emit(const writer *w, heed_safetensors_sink sink, void *user) {

@@ -169,7 +169,7 @@ static heed_status check_build(const heed_sequence *model, const heed_build_desc
                                heed_error *error) {
   if ((unsigned)desc->part > HEED_PART_STEP)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: no such part (found %d, expected 0 to %d)", (int)desc->part,
+                     "build: unknown part (found %d, expected 0 to %d)", (int)desc->part,
                      HEED_PART_STEP);
   if (desc->height || desc->width || desc->row_count || desc->intervene || desc->empty_row ||
       desc->temperature != 0.0f || desc->classes_only)
@@ -179,7 +179,7 @@ static heed_status check_build(const heed_sequence *model, const heed_build_desc
   const uint32_t most = model->config.max_length;
   if (desc->source_length > most || desc->target_length > most)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: a length is off (found source %u and target %u, expected at most %u)",
+                     "build: invalid length (found source %u and target %u, expected at most %u)",
                      desc->source_length, desc->target_length, most);
   return HEED_OK;
 }

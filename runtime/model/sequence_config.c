@@ -47,8 +47,7 @@ static heed_status need_size(const heed_fields *fields, const char *key, uint32_
                              uint32_t *to) {
   if (!heed_field(fields, key))
     return heed_fail(fields->error, HEED_INVALID_FILE,
-                     "%s: the key %s is missing (found none, expected a whole number)",
-                     fields->where, key);
+                     "%s: missing key %s (expected a whole number)", fields->where, key);
   return heed_field_size(fields, key, least, to);
 }
 
@@ -59,8 +58,8 @@ static heed_status read_id(const heed_fields *fields, const char *key, uint32_t 
   HEED_TRY(need_size(fields, key, 0, &id));
   if (id >= vocabulary)
     return heed_fail(fields->error, HEED_INVALID_FILE,
-                     "%s: %s lies outside the vocabulary (found %u, expected less than %u)",
-                     fields->where, key, id, vocabulary);
+                     "%s: %s out of range (found %u, expected less than %u)", fields->where, key,
+                     id, vocabulary);
   *to = (int32_t)id;
   return HEED_OK;
 }
@@ -70,8 +69,8 @@ static heed_status read_tokens(const heed_fields *fields, heed_sequence_config *
   HEED_TRY(heed_field_size(fields, "num_features", 1, &config->features));
   if (!config->source_vocabulary == !config->features)
     return heed_fail(fields->error, HEED_INVALID_FILE,
-                     "%s: the source is not clear (found source_vocab_size %u and num_features %u, "
-                     "expected one of them)",
+                     "%s: ambiguous source (found source_vocab_size %u and num_features %u, "
+                     "expected exactly one)",
                      fields->where, config->source_vocabulary, config->features);
   HEED_TRY(need_size(fields, "target_vocab_size", 1, &config->target_vocabulary));
   HEED_TRY(need_size(fields, "max_length", 1, &config->max_length));
@@ -82,7 +81,7 @@ static heed_status read_tokens(const heed_fields *fields, heed_sequence_config *
     HEED_TRY(read_id(fields, "padding_idx", config->target_vocabulary, &config->padding));
   if (config->padding == config->begin)
     return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: the begin token is padding, so that nothing could attend to it (found "
+                     "%s: the begin token is padding: nothing could attend to it (found "
                      "bos_token_id and padding_idx %d)",
                      fields->where, config->padding);
   return heed_field_bool(fields, "tie_word_embeddings", &config->tied);

@@ -13,8 +13,8 @@ heed_status heed_source_read(const heed_source *source, const char *where, uint6
   if (count == 0) return HEED_OK;
   if (offset > source->size || count > source->size - offset)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: it ends too early (found %" PRIu64
-                     " bytes, expected %zu more at byte %" PRIu64 ")",
+                     "%s: truncated (found %" PRIu64 " bytes, expected %zu more at byte %" PRIu64
+                     ")",
                      where, source->size, count, offset);
   if (source->bytes) {
     memcpy(to, (const unsigned char *)source->bytes + offset, count);
@@ -31,7 +31,7 @@ heed_status heed_source_text(const heed_context *context, const heed_source *sou
   *text = NULL;
   if (source->size > limit)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: it is too large (found %" PRIu64 " bytes, expected at most %zu)", where,
+                     "%s: too large (found %" PRIu64 " bytes, expected at most %zu)", where,
                      source->size, limit);
   const size_t size = (size_t)source->size;
   char *bytes = heed_alloc_raw(context, size ? size : 1, 1);
@@ -48,8 +48,8 @@ heed_status heed_model_desc_read(heed_model_desc *full, const heed_model_desc *d
                                  heed_error *error) {
   HEED_TRY(heed_desc_read(full, sizeof *full, desc, "model", error));
   if (!full->files && full->file_count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "model: the files are missing (found NULL, expected %u)", full->file_count);
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "model: files is NULL (expected %u)",
+                     full->file_count);
   return HEED_OK;
 }
 

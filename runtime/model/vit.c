@@ -136,9 +136,8 @@ static heed_status make_positions(builder *b, const float *stored, const float *
         patches);
   if (b->model->roles.assumed)
     heed_log(b->model->base.context, HEED_LOG_WARNING,
-             "%s: positions for %u x %u patches are resized as timm does it, %s; original DINO and "
-             "MAE do it otherwise, and no config.json "
-             "says whose file it is",
+             "%s: positions resized to %u x %u patches as in timm, %s; DINO and MAE differ, and no "
+             "config.json names the model",
              heed_checkpoint_name(b->model->base.checkpoint), b->rows, b->columns,
              b->model->roles.rules->positions->text);
   const size_t count = (size_t)b->rows * b->columns * dims->width;
@@ -391,11 +390,11 @@ heed_status heed_vit_build(const heed_model *base, const heed_build_desc *desc, 
   if (b.rows == 0 || b.columns == 0 || (uint64_t)b.rows * b.columns > (1u << 24))
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
-        "build: the picture does not fit the patches (found %ux%u pixels, expected at least %ux%u)",
+        "build: image smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
         b.desc.width, b.desc.height, model->dims.patch, model->dims.patch);
   if (!(b.desc.temperature >= 0.0f) || isinf(b.desc.temperature))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: temperature is off (found %g, expected more than 0)",
+                     "build: invalid temperature (found %g, expected more than 0)",
                      (double)b.desc.temperature);
   HEED_TRY(heed_graph_create(base->context, &b.graph, error));
   const heed_status status = build(&b, error);

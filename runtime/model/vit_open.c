@@ -134,7 +134,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
   if (!model->config->heads.key)
     heed_log(model->base.context, HEED_LOG_WARNING,
-             "%s: the number of heads is a guess, width %u / 64 = %u, as no config.json says it",
+             "%s: number of heads inferred as width %u / 64 = %u: no config.json",
              heed_checkpoint_name(model->base.checkpoint), model->dims.width, model->dims.heads);
   model->layers = heed_alloc(model->base.context, model->dims.layers, sizeof *model->layers);
   if (!model->layers)
@@ -171,7 +171,7 @@ const char *heed_model_label(const heed_model *model, uint32_t index) {
   const heed_vit *vit = as_vit(model);
   const char *label = vit ? heed_config_label(vit->config, index) : NULL;
   if (label) return label;
-  return vit && index < vit->dims.classes ? vit->class_names[index] : "no such class";
+  return vit && index < vit->dims.classes ? vit->class_names[index] : "unknown class";
 }
 
 const char *heed_model_absent(const heed_model *model, uint32_t index) {

@@ -61,8 +61,7 @@ heed_status heed_plan_place(heed_plan *plan, heed_error *error) {
                         &total) ||
           total > UINT64_MAX / 2)
         status = heed_fail(error, HEED_OUT_OF_MEMORY,
-                           "plan: the values together are larger than 2^63 bytes (found %u values)",
-                           count);
+                           "plan: values exceed 2^63 bytes in total (found %u values)", count);
     }
   if (status == HEED_OK) {
     sort_by_size(plan, ids, count);

@@ -144,14 +144,14 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
                              heed_plan **plan, heed_error *error) {
   if (!graph || !backend || !plan)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "plan: graph, backend or place for the result missing (found NULL)");
+                     "plan: NULL argument (expected graph, backend and plan)");
   *plan = NULL;
   heed_plan_desc full = HEED_PLAN_DESC_INIT;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "plan", error));
   desc = &full;
   if ((unsigned)desc->attention > HEED_ATTENTION_MODE_STREAMED)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "plan: no such attention mode (found %d, expected 0 to %d)",
+                     "plan: unknown attention mode (found %d, expected 0 to %d)",
                      (int)desc->attention, HEED_ATTENTION_MODE_STREAMED);
   HEED_TRY(heed_graph_status(graph, error));
   heed_plan *made = heed_alloc(graph->context, 1, sizeof *made);

@@ -84,7 +84,7 @@ test_end
 
 bad_input scene_file_missing "No such file" demo --scene "$bad/none.json" --backend cpu --quiet
 printf '{"objects": [{"shape": "blob"}]}' >"$bad/blob.json"
-bad_input scene_file_bad_shape "no such shape" demo --scene "$bad/blob.json" --backend cpu --quiet
+bad_input scene_file_bad_shape "unknown shape" demo --scene "$bad/blob.json" --backend cpu --quiet
 printf '{"objects": [' >"$bad/cut.json"
 bad_input scene_file_cut "byte" run --scene "$bad/cut.json" --backend cpu --quiet
 

@@ -79,7 +79,7 @@ expect_stderr_empty
 cp "$vectors/vit/small_224/model.safetensors" "$here/alone.safetensors"
 heed run alone.safetensors "$picture" --backend cpu --quiet
 expect_exit 0
-expect_stderr_contains "alone.safetensors: the number of heads is a guess, width 64 / 64 = 1, as no config.json says it"
+expect_stderr_contains "alone.safetensors: number of heads inferred as width 64 / 64 = 1: no config.json"
 test_end
 
 test_begin run_fits_the_whole_picture

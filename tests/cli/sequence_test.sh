@@ -92,8 +92,8 @@ usage_error neither "one of the two" "$models/transformer" --length 3
 usage_error no_model "one of the two" --tokens 5
 usage_error maps_of_pictures "for pictures" "$models/transformer" --tokens 5 --head mean
 usage_error tokens_to_captioner "another kind" "$models/captioner" --tokens 5,3
-usage_error unknown_token "outside the source vocabulary (found 11, expected 0 to 10)" "$models/transformer" --tokens 5,11
-usage_error too_long_source "a length is off (found source 13" "$models/transformer" --tokens 1,1,1,1,1,1,1,1,1,1,1,1,1
+usage_error unknown_token "token 1 out of range (found 11, expected 0 to 10)" "$models/transformer" --tokens 5,11
+usage_error too_long_source "invalid length (found source 13" "$models/transformer" --tokens 1,1,1,1,1,1,1,1,1,1,1,1,1
 usage_error too_long_target "target 13" "$models/transformer" --tokens 1 --length 13
 
 bad_run() { # name, a part of the sentence, words
@@ -124,6 +124,6 @@ bad_run cut_weights "model.safetensors" "$bad/cut_weights" --tokens 5
 edit "$bad/other_width/config.json" 's/"d_model": 16/"d_model": 18/'
 bad_run other_width "expected" "$bad/other_width" --tokens 5
 edit "$bad/no_architecture/config.json" 's/HeedTransformer/OtherTransformer/'
-bad_run no_architecture "the key hidden_size is missing" "$bad/no_architecture" --tokens 5
+bad_run no_architecture "missing key hidden_size" "$bad/no_architecture" --tokens 5
 
 tests_end

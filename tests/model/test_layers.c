@@ -207,7 +207,7 @@ static void test_wrong(void **state) {
       .encoder = op_test_input(&test, HEED_F32, HEED_SHAPE(1, 3, 4), zeros)};
   assert_int_equal(heed_define_luong_attention(test.graph, &luong).output.id, 0);
   assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT,
-               "luong_attention: no such score");
+               "luong_attention: unknown score");
   op_test_end(&test);
 }
 

@@ -310,23 +310,23 @@ static void test_refused(void **state) {
   heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 4, 6);
   preprocess.width = 3;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
-               HEED_INVALID_ARGUMENT, "resample is not known (found 6");
+               HEED_INVALID_ARGUMENT, "unknown resample (found 6");
   preprocess = plain((heed_resize_mode)4, 4, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "resize is not known (found 4");
+               HEED_INVALID_ARGUMENT, "unknown resize (found 4");
   preprocess = plain(HEED_RESIZE_WHOLE, 0, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
+               HEED_INVALID_ARGUMENT, "invalid resized image (found 0 x 0");
   preprocess = plain(HEED_RESIZE_SQUASH, 0, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "the resized picture is off (found 0 x 0");
+               HEED_INVALID_ARGUMENT, "invalid resized image (found 0 x 0");
   preprocess = plain(HEED_RESIZE_SHORT_SIDE, 224, 2);
   assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 27, &width, &height, &error),
                HEED_INVALID_ARGUMENT, "found 224 x 30064771072");
   assert_fails(heed_preprocess_size(&preprocess, 1, 1u << 20, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "pixel_values would be too large");
+               HEED_INVALID_ARGUMENT, "pixel_values too large");
   assert_fails(heed_preprocess_size(&preprocess, 0, 5, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "the picture is off (found 0 x 5");
+               HEED_INVALID_ARGUMENT, "invalid image (found 0 x 5");
   preprocess = plain(HEED_RESIZE_SQUASH, 4, 2);
   preprocess.std[1] = 0.0f;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
@@ -337,7 +337,7 @@ static void test_refused(void **state) {
                HEED_INVALID_ARGUMENT, "2 channels");
   image.channels = 4;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
-               HEED_INVALID_ARGUMENT, "12 bytes a row");
+               HEED_INVALID_ARGUMENT, "12 bytes per row");
 }
 
 static void test_shrunk_too_much(void **state) {

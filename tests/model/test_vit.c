@@ -245,7 +245,7 @@ static void test_rows_on_demand_equal_the_map(void **state) {
   assert_fails(
       heed_session_attention_row(v.session, heed_graph_find(v.graph, "layer.1.attention.weights"),
                                  0, 0, 0, row, NULL, &error),
-      HEED_INVALID_ARGUMENT, "layer.1.key is not kept");
+      HEED_INVALID_ARGUMENT, "layer.1.key not retained");
   free(map);
   close_vit(&v);
   free_files(&files);
@@ -435,7 +435,7 @@ static void test_a_temperature_that_is_none(void **state) {
   const heed_build_desc build = {.struct_size = sizeof build, .temperature = -1.0f};
   load_files(&files, "micro_32");
   assert_fails(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error), HEED_INVALID_ARGUMENT,
-               "temperature is off (found -1");
+               "invalid temperature (found -1");
   close_vit(&v);
   free_files(&files);
 }

@@ -95,7 +95,7 @@ static void refuse(const demand *d) {
   assert_fails(heed_session_attention_map(d->session, d->weights, &desc, &nothing, &error),
                HEED_INVALID_ARGUMENT, "struct_size");
   assert_fails(heed_session_attention_map(d->session, d->weights, NULL, &nothing, &error),
-               HEED_INVALID_ARGUMENT, "missing");
+               HEED_INVALID_ARGUMENT, "NULL argument");
 }
 
 static void run_seed(uint64_t seed) {

@@ -39,7 +39,7 @@ static void test_wrong(void **state) {
                                     .weight_hh = weight,
                                     .c = op_test_input(&test, HEED_F32, HEED_SHAPE(1, 1), zeros)};
   heed_define_gru(test.graph, &desc);
-  assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT, "gru: it has no cell");
+  assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT, "gru: no cell state");
   op_test_end(&test);
 }
 

@@ -118,9 +118,9 @@ static void wrong_order(heed_shape shape, heed_dtype dtype, const uint32_t order
 static void test_wrong(void **state) {
   (void)state;
   wrong_order(HEED_SHAPE(2, 3), HEED_F32, (const uint32_t[HEED_MAX_RANK]){0, 0},
-              "found 0 at place 1");
+              "found axis 0 at index 1");
   wrong_order(HEED_SHAPE(2, 3), HEED_F32, (const uint32_t[HEED_MAX_RANK]){0, 2},
-              "found 2 at place 1");
+              "found axis 2 at index 1");
   wrong_order(HEED_SHAPE(2, 3), HEED_U8, (const uint32_t[HEED_MAX_RANK]){1, 0}, "wrong dtype");
   heed_error error = {HEED_OK, ""};
   op_test test;
@@ -131,7 +131,7 @@ static void test_wrong(void **state) {
           .id,
       0);
   assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT,
-               "reshape: another number of elements (found [7]");
+               "reshape: wrong number of elements (found [7]");
   op_test_end(&test);
 }
 

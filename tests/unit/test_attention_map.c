@@ -198,31 +198,31 @@ static void test_rollout_refused(void **state) {
   heed_rollout_desc desc = good;
   desc.struct_size = 3;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "rollout: struct_size is not the size of a desc (found 3");
+               "rollout: struct_size is invalid (found 3");
   desc = good, desc.heads = 0;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
                "found 1 layers, 0 heads");
   desc = good, desc.first_layer = 1;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "layers are off (found 0 from 1");
+               "layers out of range (found 0 from 1");
   desc = good, desc.discard = 1.0f;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "share to discard is off (found 1,");
+               "invalid discard (found 1,");
   desc = good, desc.layer_count = 2;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "layers are off");
+               "layers out of range");
   desc = good, desc.layers = 3, desc.first_layer = 2, desc.layer_count = 2;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "layers are off (found 2 from 2");
+               "layers out of range (found 2 from 2");
   desc = good, desc.residual = NAN;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "share of the identity");
+               "invalid residual");
   desc = good, desc.residual = 1.5f;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
                "found 1.5");
   desc = good, desc.fusion = (heed_fusion)7;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_INVALID_ARGUMENT,
-               "fusion is not known (found 7");
+               "unknown fusion (found 7");
   /* no allocation of this size can be had: refused before attention is read */
   desc = good, desc.tokens = UINT32_MAX;
   assert_fails(heed_map_rollout(context, &desc, attention, rollout, &error), HEED_OUT_OF_MEMORY,

@@ -22,7 +22,7 @@ static void wrong_tensors(void **state) {
   assert_fails(take(&l, HEED_ROLE_CLS_TOKEN, 0, HEED_SHAPE(WIDTH), &ref), HEED_INVALID_FILE,
                "has the wrong shape (found [1, 1, 64], expected [64])");
   assert_fails(heed_roles_check_unused(&l.roles, &error), HEED_UNSUPPORTED,
-               "is not part of a model of the family vit");
+               "does not fit family vit");
   unload(&l);
   free_model(&m);
   make_model(&m, &timm_names, "");
@@ -102,14 +102,13 @@ static void no_model(void **state) {
   loaded l;
   add(&m, "encoder.weight", 0.0f, HEED_SHAPE(1));
   assert_fails(load(&l, &m, NULL), HEED_UNSUPPORTED,
-               "model.safetensors: no ViT is in it (found none of "
+               "model.safetensors: no ViT (found none of "
                "encoder.layer.0.layernorm_before.weight, layers.0.layernorm_before.weight");
   unload(&l);
   add(&m, "a.blocks.0.norm1.weight", 0.0f, HEED_SHAPE(1));
   add(&m, "b.blocks.0.norm1.weight", 0.0f, HEED_SHAPE(1));
-  assert_fails(
-      load(&l, &m, NULL), HEED_UNSUPPORTED,
-      "more than one ViT is in it (found a.blocks.0.norm1.weight and b.blocks.0.norm1.weight");
+  assert_fails(load(&l, &m, NULL), HEED_UNSUPPORTED,
+               "more than one ViT (found a.blocks.0.norm1.weight and b.blocks.0.norm1.weight");
   unload(&l);
   free_model(&m);
 }
@@ -139,10 +138,10 @@ static void sizes_that_do_not_fit(void **state) {
                "of 1 to 1048576)");
   make_model(&m, &timm_names, "");
   replace(&m, "patch_embed.proj.weight", HEED_SHAPE(48, 3, PATCH, PATCH));
-  refuse_sizes(&m, NULL, HEED_INVALID_FILE, "the number of heads is not known (found width 48");
+  refuse_sizes(&m, NULL, HEED_INVALID_FILE, "cannot infer the number of heads (found width 48");
   make_model(&m, &timm_names, "");
   replace(&m, "pos_embed", HEED_SHAPE(1, 8, WIDTH));
-  refuse_sizes(&m, NULL, HEED_INVALID_FILE, "not those of a square image (found 8 rows");
+  refuse_sizes(&m, NULL, HEED_INVALID_FILE, "not for a square image (found 8 rows");
   make_model(&m, &timm_names, "");
   replace(&m, "pos_embed", HEED_SHAPE(8, WIDTH));
   refuse_sizes(&m, NULL, HEED_INVALID_FILE,
@@ -226,20 +225,20 @@ static void shards(void **state) {
     char index[256];
     snprintf(index, sizeof index, INDEX("{\"in.a\":\"%s\"}"), bad[i]);
     assert_fails(open_shards(index, &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
-                 "tensor in.a is not in a plain file");
+                 "invalid file of tensor in.a");
   }
   assert_fails(open_shards(INDEX("[]"), &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
-               "it has no weight_map (found an array");
+               "no weight_map (found an array");
   assert_fails(open_shards(INDEX("{}"), &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
-               "it has no weight_map");
+               "no weight_map");
   assert_fails(open_shards("{}", &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
-               "it has no weight_map (found nothing");
+               "no weight_map (found nothing");
   assert_fails(open_shards("[", &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
                "model.safetensors.index.json: expected a value");
   add(&a, "in.b", 4.0f, HEED_SHAPE(1));
   assert_fails(
       open_shards(INDEX("{\"in.a\":\"" ONE "\",\"in.b\":\"" TWO "\"}"), &a, &b, TWO, &checkpoint),
-      HEED_INVALID_FILE, TWO ": tensor in.b is in another file too (found it in " ONE ")");
+      HEED_INVALID_FILE, TWO ": duplicate tensor in.b (found also in " ONE ")");
   free_model(&a);
   free_model(&b);
 }
@@ -256,9 +255,9 @@ static void which_file(void **state) {
                                    {"model.safetensors", source},
                                    {"b.safetensors", source}};
   assert_fails(heed_checkpoint_open(context, files, 0, &checkpoint, &error), HEED_INVALID_FILE,
-               "model.safetensors: it is missing (found 0 other files");
+               "model.safetensors: missing (found 0 other files");
   assert_fails(heed_checkpoint_open(context, files, 1, &checkpoint, &error), HEED_INVALID_FILE,
-               "model.safetensors: it is missing (found 1 other files");
+               "model.safetensors: missing (found 1 other files");
   assert_ok(heed_checkpoint_open(context, files, 2, &checkpoint, &error));
   assert_string_equal(heed_checkpoint_name(checkpoint), "vit_tiny.safetensors");
   heed_checkpoint_destroy(checkpoint);
@@ -267,7 +266,7 @@ static void which_file(void **state) {
   heed_checkpoint_destroy(checkpoint);
   const heed_model_file two[] = {files[1], files[3]};
   assert_fails(heed_checkpoint_open(context, two, 2, &checkpoint, &error), HEED_INVALID_FILE,
-               "model.safetensors.index.json: it is missing (found 2 files");
+               "model.safetensors.index.json: missing (found 2 weight files");
   assert_null(checkpoint);
   free(bytes.data);
   free_model(&m);

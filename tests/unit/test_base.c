@@ -132,7 +132,7 @@ static void test_an_allocator_needs_both_functions(void **state) {
   heed_context_desc desc = test_context_desc(&counter);
   desc.allocator.free = NULL;
   assert_fails(heed_context_create(&desc, &context, &error), HEED_INVALID_ARGUMENT,
-               "both alloc and free");
+               "expected alloc and free");
   assert_null(context);
 }
 

@@ -219,7 +219,7 @@ static void stacked_projection(void **state) {
         assert_memory_equal(part, all + first, (size_t)count * sizeof *part);
       }
     assert_fails(heed_weight_read(&weight, 1, WHOLE, part, &error), HEED_INVALID_ARGUMENT,
-                 "past its end");
+                 "exceeds its end");
     unload(&l);
     free_model(&m);
   }

@@ -223,11 +223,9 @@ static void duplicate_keys(void **state) {
   (void)state;
   heed_json *json;
   assert_fails(parse("{\"a\":1,\"b\":2,\"a\":3}", &json), HEED_INVALID_FILE,
-               "the key \"a\" occurs twice in one object (found again at byte 14)");
-  assert_fails(parse("{\"a\":1,\"\\u0061\":3}", &json), HEED_INVALID_FILE,
-               "the key \"a\" occurs twice");
-  assert_fails(parse("[{\"x\":{\"\":1,\"\":1}}]", &json), HEED_INVALID_FILE,
-               "the key \"\" occurs twice");
+               "duplicate key \"a\" (found again at byte 14)");
+  assert_fails(parse("{\"a\":1,\"\\u0061\":3}", &json), HEED_INVALID_FILE, "duplicate key \"a\"");
+  assert_fails(parse("[{\"x\":{\"\":1,\"\":1}}]", &json), HEED_INVALID_FILE, "duplicate key \"\"");
   assert_ok(parse("{\"a\":{\"a\":{\"a\":1}}}", &json));
   heed_json_destroy(json);
 }
@@ -252,7 +250,7 @@ static void many_keys_fast(void **state) {
   heed_json_destroy(json);
   free(text);
   text = many_keys(500000, "k7");
-  assert_fails(parse(text, &json), HEED_INVALID_FILE, "the key \"k7\" occurs twice");
+  assert_fails(parse(text, &json), HEED_INVALID_FILE, "duplicate key \"k7\"");
   free(text);
   assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20.0); /* quadratic would take hours */
 }

@@ -132,7 +132,7 @@ static void test_a_plan_says_how_attention_runs(void **state) {
   assert_mode(f, &how, "resident");
   how.attention = (heed_attention_mode)7;
   assert_fails(heed_plan_create(f->graph, &f->backend, &how, &plan, &error), HEED_INVALID_ARGUMENT,
-               "no such attention mode (found 7");
+               "unknown attention mode (found 7");
 }
 
 static void test_a_chain_needs_its_input_and_two_places(void **state) {

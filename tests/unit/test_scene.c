@@ -156,7 +156,7 @@ static void test_bad_text_says_what(void **state) {
       {"{}", "has no objects"},
       {"{\"objects\": 3}", "an array"},
       {"{\"objects\": [3]}", "expected objects"},
-      {"{\"objects\": [{\"shape\": \"blob\"}]}", "no such shape"},
+      {"{\"objects\": [{\"shape\": \"blob\"}]}", "unknown shape"},
       {"{\"objects\": [{\"shape\": \"star\", \"colour\": 1}]}", "a string"},
       {"{\"objects\": [{\"shape\": \"star\", \"colour\": \"red\", \"x\": 1e9}]}", "from 0 to 224"},
       {"{\"objects\": [{\"shape\": \"star\", \"colour\": \"red\", \"x\": 1, \"y\": 1}]}",

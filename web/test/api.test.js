@@ -270,11 +270,11 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
   await maps.run(picture)
   await assert.rejects(
     maps.attention({ layer: 5, head: 0 }),
-    fails('INVALID_ARGUMENT', /no such layer \(found 5, expected less than 5\)/)
+    fails('INVALID_ARGUMENT', /layer out of range \(found 5, expected less than 5\)/)
   )
   await assert.rejects(
     maps.attention({ layer: 0, head: 4 }),
-    fails('INVALID_ARGUMENT', /no such head/)
+    fails('INVALID_ARGUMENT', /head out of range/)
   )
   await assert.rejects(
     maps.attention({ layer: 0, head: 0, query: 197 }),
@@ -651,7 +651,7 @@ inBoth(
     )
     await assert.rejects(
       session.write('nothing.like.it', mask),
-      fails('INVALID_ARGUMENT', /no such value \(found "nothing\.like\.it"/)
+      fails('INVALID_ARGUMENT', /unknown value \(found "nothing\.like\.it"/)
     )
     await assert.rejects(
       session.write('token_mask', mask.subarray(1)),

@@ -373,26 +373,26 @@ inBoth(
       assert.rejects(promise, (error) => error instanceof HeedError && sentence.test(error.message))
     await said(
       session.attention({ layer: 5, head: 0 }),
-      /no such layer \(found 5, expected less than 5\)/
+      /layer out of range \(found 5, expected less than 5\)/
     )
     await said(
       session.attention({ layer: 0, head: 4 }),
-      /no such head \(found 4, expected less than 4\)/
+      /head out of range \(found 4, expected less than 4\)/
     )
     await said(
       session.attention({ layer: 0, head: 0, batch: 1 }),
-      /no such picture of the batch \(found 1, expected less than 1\)/
+      /image out of range \(found 1, expected less than 1\)/
     )
-    await said(session.statistics({ layer: 2 ** 31 - 1 }), /no such layer \(found 2147483647/)
-    await said(session.rollout({ firstLayer: 5 }), /layers are off/)
-    await said(session.rollout({ layerCount: 2 ** 31 - 1 }), /layers are off/)
+    await said(session.statistics({ layer: 2 ** 31 - 1 }), /layer out of range \(found 2147483647/)
+    await said(session.rollout({ firstLayer: 5 }), /layers out of range/)
+    await said(session.rollout({ layerCount: 2 ** 31 - 1 }), /layers out of range/)
     for (const residual of [2, 1e300])
-      await said(session.rollout({ residual }), /share of the identity is off/)
+      await said(session.rollout({ residual }), /invalid residual/)
     for (const discard of [1, -0.5])
-      await said(session.rollout({ discard }), /share to discard is off/)
+      await said(session.rollout({ discard }), /invalid discard/)
     await said(
       model.createSession({ intervene: { temperature: 1e300 } }).ready,
-      /temperature is off/
+      /invalid temperature/
     )
     for (const size of [
       { height: 2 ** 31 - 1, width: 2 ** 31 - 1 },

@@ -16,15 +16,15 @@ static heed_status check_place(heed_web_session *s, uint32_t batch, uint32_t lay
                                const heed_model_info *info) {
   if (batch >= s->batch)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: no such picture of the batch (found %u, expected less than %u)",
-                     batch, s->batch);
+                     "attention: image out of range (found %u, expected less than %u)", batch,
+                     s->batch);
   if (layer >= info->layers)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: no such layer (found %u, expected less than %u)", layer,
+                     "attention: layer out of range (found %u, expected less than %u)", layer,
                      info->layers);
   if (head >= info->heads)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: no such head (found %u, expected less than %u)", head,
+                     "attention: head out of range (found %u, expected less than %u)", head,
                      info->heads);
   return HEED_OK;
 }
@@ -75,7 +75,7 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
   HEED_TRY(check_place(s, batch, layer, head < 0 ? 0 : (uint32_t)head, &info));
   if (query >= (int)s->tokens)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: no such query (found %d, expected less than %u)", query,
+                     "attention: query out of range (found %d, expected less than %u)", query,
                      s->tokens);
   const uint32_t first = query < 0 ? 0 : (uint32_t)query, count = query < 0 ? s->tokens : 1;
   float *rows;

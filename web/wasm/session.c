@@ -35,8 +35,8 @@ void heed_web_session_close(heed_web_session *session) {
 static heed_status find(heed_web_session *s, const char *name, heed_value *value) {
   *value = heed_graph_find(s->graph, name);
   if (value->id) return HEED_OK;
-  return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                   "taps: this model has no such value (found \"%s\")", name);
+  return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "taps: unknown value (found \"%s\")",
+                   name);
 }
 
 static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *what,
@@ -168,8 +168,7 @@ heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels,
       heed_preprocess_size(&preprocess, width, height, &out_width, &out_height, &s->web->error));
   if (s->batch != 1 || out_width != s->width || out_height != s->height)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "run: this picture gives other pixel_values than the session's (found 1 of %u "
-                     "x %u, expected %u of %u x %u)",
+                     "run: wrong pixel_values size (found 1 of %u x %u, expected %u of %u x %u)",
                      out_width, out_height, s->batch, s->width, s->height);
   HEED_TRY(heed_preprocess_image(s->web->context, &preprocess, &image, s->pixels, &region,
                                  &s->web->error));

@@ -69,13 +69,13 @@ static heed_status check(const heed_graph *graph, heed_value image, heed_value k
       k->shape.rank != 4 || k->shape.dim[1] != x->shape.dim[1] ||
       k->shape.dim[2] != k->shape.dim[3] || k->shape.dim[2] % 2 == 0 || k->shape.dim[2] > 31)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention_as_convolution: image or kernel is off (expected [B, C, height, "
+                     "attention_as_convolution: invalid image or kernel (expected [B, C, height, "
                      "width] and [O, C, K, K], K odd, at most 31)");
   if ((uint64_t)x->shape.dim[2] * x->shape.dim[3] > 65536)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention_as_convolution: the picture is too large (found %llu pixels, "
-                     "expected at most 65536)",
-                     (unsigned long long)x->shape.dim[2] * x->shape.dim[3]);
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "attention_as_convolution: image too large (found %llu pixels, expected at most 65536)",
+        (unsigned long long)x->shape.dim[2] * x->shape.dim[3]);
   return HEED_OK;
 }
 
@@ -116,10 +116,10 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   if (heed_graph_value_info(heed_case_graph(test), image, &info) == HEED_OK &&
       info.shape.rank == 4 &&
       ((height && height != info.shape.dim[2]) || (width && width != info.shape.dim[3])))
-    return heed_fail(error, HEED_INVALID_FILE,
-                     "attention_as_convolution: the image has another size (found %u x %u, "
-                     "expected %lld x %lld)",
-                     info.shape.dim[2], info.shape.dim[3], (long long)height, (long long)width);
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "attention_as_convolution: wrong image size (found %u x %u, expected %lld x %lld)",
+        info.shape.dim[2], info.shape.dim[3], (long long)height, (long long)width);
   heed_case_result(test, "y", heed_attention_as_convolution(heed_case_graph(test), image, kernel));
   return HEED_OK;
 }

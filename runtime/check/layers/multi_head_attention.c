@@ -33,7 +33,7 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   const int64_t heads = heed_case_integer(test, "heads", 0);
   if (heads < 1 || heads > UINT32_MAX)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "multi_head_attention: heads is off (found %lld, expected 1 or more)",
+                     "multi_head_attention: invalid heads (found %lld, expected 1 or more)",
                      (long long)heads);
   heed_multi_head_attention_desc desc = {
       .struct_size = sizeof desc,

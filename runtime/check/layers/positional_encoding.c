@@ -8,7 +8,7 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   if (length < 1 || width < 1 || length > UINT32_MAX || width > UINT32_MAX)
     return heed_fail(
         error, HEED_INVALID_FILE,
-        "positional_encoding: no such size (found length %lld, width %lld, expected 1 or more)",
+        "positional_encoding: invalid size (found length %lld, width %lld, expected 1 or more)",
         (long long)length, (long long)width);
   heed_graph *graph = heed_case_graph(test);
   /* Only a computed value can be read after a run: the axes in their own order are a copy. */

@@ -24,7 +24,7 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   const int64_t heads = heed_case_integer(test, "heads", 0);
   if (heads < 1 || heads > UINT32_MAX)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "transformer_block: heads is off (found %lld, expected 1 or more)",
+                     "transformer_block: invalid heads (found %lld, expected 1 or more)",
                      (long long)heads);
   const bool decoder = heed_case_op(test)[0] == 'd';
   heed_transformer_block_desc desc = {

@@ -6,7 +6,7 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   const int64_t padding = heed_case_integer(test, "padding_id", 0);
   if (padding < INT32_MIN || padding > INT32_MAX)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "attention_mask: padding_id is off (found %lld, expected 32 bits)",
+                     "attention_mask: invalid padding_id (found %lld, expected 32 bits)",
                      (long long)padding);
   const heed_attention_mask_desc desc = {sizeof desc, heed_case_optional_input(test, "query_ids"),
                                          heed_case_input(test, "key_ids"),

@@ -7,7 +7,7 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   const int64_t padding = heed_case_integer(test, "padding_id", 0);
   if (padding < INT32_MIN || padding > INT32_MAX)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "embedding: padding_id is off (found %lld, expected 32 bits)",
+                     "embedding: invalid padding_id (found %lld, expected 32 bits)",
                      (long long)padding);
   const heed_embedding_desc desc = {sizeof desc, heed_case_input(test, "ids"),
                                     heed_case_constant(test, "table"), masks, (int32_t)padding};

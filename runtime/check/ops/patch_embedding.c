@@ -12,10 +12,9 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   if (y.id && heed_case_has(test, "patch") &&
       heed_graph_value_info(heed_case_graph(test), desc.weight, &weight) == HEED_OK) {
     if (patch != weight.shape.dim[2])
-      return heed_fail(
-          error, HEED_INVALID_FILE,
-          "patch_embedding: attribute patch is not the weight's (found %lld, expected %u)",
-          (long long)patch, weight.shape.dim[2]);
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "patch_embedding: patch differs from the weight's (found %lld, expected %u)",
+                       (long long)patch, weight.shape.dim[2]);
   }
   heed_case_result(test, "y", y);
   return HEED_OK;

@@ -24,7 +24,7 @@ static void add(const linear_attention_job *job, uint32_t pass, uint64_t items) 
   heed_linear_attention_params params = job->params;
   if (items > UINT32_MAX / 2 || job->scratch > UINT32_MAX / 2) {
     heed_vk_fail(builder, HEED_UNSUPPORTED,
-                 "one head's states and scores are too many for this backend");
+                 "one head's states and scores exceed this backend's limits");
     return;
   }
   params.count = (uint32_t)items;

@@ -21,12 +21,12 @@ static heed_status check(const heed_graph *graph, const heed_luong_attention_des
       heed_graph_value_info(graph, desc->encoder, encoder) != HEED_OK || decoder->shape.rank != 3 ||
       encoder->shape.rank != 3)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "luong_attention: decoder or encoder is off (found %u and %u axes, expected "
-                     "[B, T, C] both)",
+                     "luong_attention: wrong shape of decoder or encoder (found %u and %u axes, "
+                     "expected [B, T, C] both)",
                      decoder->shape.rank, encoder->shape.rank);
   if (desc->score == HEED_SCORE_SCALED_DOT || (unsigned)desc->score > HEED_SCORE_ADDITIVE)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "luong_attention: no such score (found %d, expected dot, general or additive)",
+                     "luong_attention: unknown score (found %d, expected dot, general or additive)",
                      (int)desc->score);
   return HEED_OK;
 }

@@ -15,10 +15,10 @@ heed_value heed_multi_head_part(heed_graph *graph, heed_value stacked, uint32_t 
   if (!record) return heed_graph_fail(graph, &error);
   if (record->shape.rank < 1 || record->shape.rank > 2 || record->shape.dim[0] % 3 != 0) {
     char text[HEED_SHAPE_TEXT_SIZE];
-    heed_fail(
-        &error, HEED_INVALID_ARGUMENT,
-        "multi_head_attention: in_weight or in_bias is off (found %s, expected [3C, C] and [3C])",
-        heed_shape_text(&record->shape, text));
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "multi_head_attention: wrong shape of in_weight or in_bias (found %s, expected [3C, "
+              "C] and [3C])",
+              heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error);
   }
   heed_shape shape = record->shape;

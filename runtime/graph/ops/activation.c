@@ -15,7 +15,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   if (!x) return HEED_INVALID_ARGUMENT;
   if ((unsigned)desc->kind > HEED_ACTIVATION_ELU_PLUS_ONE)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "activation: no such kind (found %d, expected 0 to %d)", (int)desc->kind,
+                     "activation: unknown kind (found %d, expected 0 to %d)", (int)desc->kind,
                      HEED_ACTIVATION_ELU_PLUS_ONE);
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;

@@ -131,33 +131,32 @@ static heed_status check_attributes(const heed_attention_desc *desc, uint32_t qu
       (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
       (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: no such choice (found score %d, norm %d, causal %d, empty_row %d)",
+                     "attention: unknown score, norm, causal or empty_row (found %d, %d, %d, %d)",
                      (int)desc->score, (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
   if (!isfinite(desc->scale))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: scale is off (found %g, expected a finite number)",
+                     "attention: invalid scale (found %g, expected a finite number)",
                      (double)desc->scale);
   if (!(desc->softcap >= 0.0f) || isinf(desc->softcap))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: softcap is off (found %g, expected 0 for none or more)",
+                     "attention: invalid softcap (found %g, expected 0 or more)",
                      (double)desc->softcap);
   if (!(desc->threshold >= 0.0f && desc->threshold <= 1.0f))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: threshold is off (found %g, expected 0 to 1)",
+                     "attention: invalid threshold (found %g, expected 0 to 1)",
                      (double)desc->threshold);
   if (desc->window && (desc->window_left < -1 || desc->window_right < -1))
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "attention: window is off (found %d left, %d right, expected -1 for open, 0 or more)",
-        desc->window_left, desc->window_right);
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "attention: invalid window (found %d left, %d right, expected -1 or more)",
+                     desc->window_left, desc->window_right);
   if (!desc->rows != !desc->row_count)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "attention: rows and row_count go together (found %u rows)", desc->row_count);
   for (uint32_t i = 0; i < desc->row_count; i++)
     if (desc->rows[i] >= queries)
       return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "attention: no such row (found %u, expected less than %u)", desc->rows[i],
-                       queries);
+                       "attention: row out of range (found %u, expected less than %u)",
+                       desc->rows[i], queries);
   return HEED_OK;
 }
 
@@ -193,8 +192,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_shape heads = HEED_SHAPE(q[0], q[1], q[2], v[3]);
   const uint64_t width = (uint64_t)q[1] * v[3];
   if (width > UINT32_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: the merged heads are too wide (found %llu)",
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: merged heads too wide (found %llu)",
                      (unsigned long long)width);
   const heed_shape merged = HEED_SHAPE(q[0], q[2], (uint32_t)width);
   const heed_shape map = HEED_SHAPE(q[0], q[1], desc->row_count ? desc->row_count : q[2], v[2]);

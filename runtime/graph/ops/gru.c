@@ -12,7 +12,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_recurrent_desc *desc = copy;
   if (desc->c.id)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "gru: it has no cell (found c, expected h alone)");
+                     "gru: no cell state (found c, expected h alone)");
   *count = 2;
   return heed_recurrent_infer(graph, node, desc, 3, results, error);
 }

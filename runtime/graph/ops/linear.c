@@ -67,7 +67,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   }
   if ((unsigned)desc->activation > HEED_ACTIVATION_ELU_PLUS_ONE)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "linear: no such activation (found %d, expected 0 to %d)",
+                     "linear: unknown activation (found %d, expected 0 to %d)",
                      (int)desc->activation, HEED_ACTIVATION_ELU_PLUS_ONE);
   if (desc->heads && !desc->parts) desc->parts = 1;
   return HEED_OK;

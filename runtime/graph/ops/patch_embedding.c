@@ -34,8 +34,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   if (in[2] < patch || in[3] < patch)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
-        "patch_embedding: the image is smaller than a patch (found %ux%u, expected at least %ux%u)",
-        in[3], in[2], patch, patch);
+        "patch_embedding: image smaller than a patch (found %ux%u, expected at least %ux%u)", in[3],
+        in[2], patch, patch);
   const uint64_t patches = (uint64_t)(in[2] / patch) * (in[3] / patch);
   if (patches > UINT32_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "patch_embedding: too many patches (found %llu)",

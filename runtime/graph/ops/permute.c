@@ -21,10 +21,10 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   uint32_t seen = 0;
   for (uint32_t i = 0; i < shape.rank; i++) {
     if (desc->order[i] >= shape.rank || seen >> desc->order[i] & 1u)
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "permute: order names no axis or one twice (found %u at place %u, expected "
-                       "each of 0 to %u once)",
-                       desc->order[i], i, shape.rank - 1);
+      return heed_fail(
+          error, HEED_INVALID_ARGUMENT,
+          "permute: invalid order (found axis %u at index %u, expected each of 0 to %u once)",
+          desc->order[i], i, shape.rank - 1);
     seen |= 1u << desc->order[i];
     shape.dim[i] = x->shape.dim[desc->order[i]];
   }
