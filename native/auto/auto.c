@@ -26,14 +26,14 @@ static bool device_passes(heed_context *context, const heed_vulkan_desc *desc,
   heed_error error;
   choice->software = false;
   if (info->unusable[0])
-    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u cannot be used: %s", index, info->unusable);
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u not usable: %s", index, info->unusable);
   else if ((choice->software = info->type == HEED_VULKAN_CPU && !named))
     snprintf(why, HEED_AUTO_WHY_SIZE,
-             "device %u (%s) is a software one, slower than the CPU itself", index, info->name);
+             "device %u (%s) is a software renderer and slower than the CPU", index, info->name);
   else if (heed_vulkan_self_check(context, desc, &check, &error) != HEED_OK)
     snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s", index, error.message);
   else if (!check.passed)
-    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s is off by %.3g", index,
+    snprintf(why, HEED_AUTO_WHY_SIZE, "device %u failed its self-check: %s has error %.3g", index,
              check.worst, check.max_error);
   else {
     snprintf(why, HEED_AUTO_WHY_SIZE, "device %u passed its self-check of %u kernels", index,
@@ -63,14 +63,13 @@ static heed_status find_device(heed_context *context, const heed_auto_desc *desc
   }
   if (named && first >= count)
     return heed_fail(error, HEED_NO_DEVICE,
-                     "device: no such device (found %u, expected less than %u)", first, count);
+                     "device: out of range (found %u, expected less than %u)", first, count);
   for (uint32_t i = first; i < count && i < MOST_DEVICES && !(named && i > first); i++) {
     vulkan.device = (int32_t)i;
     if (!device_passes(context, &vulkan, &infos[i], named, choice)) continue;
     choice->device = (int32_t)i;
     if (heed_vulkan_backend_create(context, &vulkan, backend, &reason) == HEED_OK) return HEED_OK;
-    snprintf(choice->why, sizeof choice->why, "device %u could not be opened: %s", i,
-             reason.message);
+    snprintf(choice->why, sizeof choice->why, "cannot open device %u: %s", i, reason.message);
   }
   return HEED_OK;
 }
@@ -82,7 +81,7 @@ static heed_status find_device(heed_context *context, const heed_auto_desc *desc
   (void)desc;
   (void)backend;
   (void)error;
-  snprintf(choice->why, sizeof choice->why, "this build has no Vulkan");
+  snprintf(choice->why, sizeof choice->why, "built without Vulkan");
   return HEED_OK;
 }
 #endif

@@ -14,7 +14,7 @@ static void say(const cli_choice *choice, const char *why) {
   if (!choice->quiet)
     fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened),
             CLI_SHOWN(heed_backend_device(choice->opened)), CLI_SHOWN(why),
-            falls ? "; in f32, since the CPU has no f16" : "");
+            falls ? "; in f32: the CPU has no f16" : "");
 }
 
 static heed_cpu_desc cpu_desc(const cli_choice *choice) {
@@ -92,15 +92,15 @@ static heed_status check_device(cli_state *cli, const cli_choice *choice) {
       choice->device < count)
     return HEED_OK;
   return heed_fail(&cli->error, HEED_NO_DEVICE,
-                   "--device: no such device (found %u, expected less than %u)", choice->device,
-                   count);
+                   "--device: device out of range (found %u, expected less than %u)",
+                   choice->device, count);
 }
 #else
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
   (void)choice;
   (void)why;
   return heed_fail(&cli->error, HEED_NO_DEVICE,
-                   "--backend vulkan: this build has no Vulkan (configure with -DHEED_VULKAN=ON)");
+                   "--backend vulkan: built without Vulkan; rebuild with -DHEED_VULKAN=ON");
 }
 
 static heed_status check_device(cli_state *cli, const cli_choice *choice) {
@@ -125,7 +125,7 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   choice->may_fall_back = made.device >= 0;
   if (choice->may_fall_back) choice->device = (uint32_t)made.device;
   char why[HEED_AUTO_WHY_SIZE + 32];
-  snprintf(why, sizeof why, "%s%s", made.why, made.software ? "; --backend vulkan takes it" : "");
+  snprintf(why, sizeof why, "%s%s", made.why, made.software ? "; --backend vulkan selects it" : "");
   say(choice, why);
   return HEED_OK;
 }
@@ -136,13 +136,14 @@ heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
   if (!wants_half(choice) && strcmp(choice->precision, "f32") != 0 &&
       strcmp(choice->precision, "auto") != 0)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--precision: no such precision (found \"%s\", expected f32, f16 or auto)",
+                     "--precision: unknown precision (found \"%s\", expected f32, f16 or auto)",
                      choice->precision);
-  if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "as asked");
-  if (strcmp(choice->backend, "vulkan") == 0) return open_vulkan(cli, choice, "as asked");
+  if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "selected by --backend");
+  if (strcmp(choice->backend, "vulkan") == 0)
+    return open_vulkan(cli, choice, "selected by --backend");
   if (strcmp(choice->backend, "auto") == 0) return open_auto(cli, choice);
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "--backend: no such backend (found \"%s\", expected auto, vulkan or cpu)",
+                   "--backend: unknown backend (found \"%s\", expected auto, vulkan or cpu)",
                    choice->backend);
 }
 

@@ -21,18 +21,17 @@ typedef struct cli_choice {
   { .backend = "auto", .device = CLI_NO_DEVICE, .precision = "f32" }
 
 /* The options of this choice, to be put into a verb's table. */
-#define CLI_CHOICE_OPTIONS(choice)                                                            \
-  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu",                               \
-   "where to run (auto: the first GPU that passes its self-check)"},                          \
-      {"--device", CLI_NUMBER, &(choice).device, "N",                                         \
-       "Vulkan device, as heed devices numbers them"},                                        \
-      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                          \
-       "how Vulkan keeps weights (f32; auto: f16 on a GPU)"},                                 \
-      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one a core)"}, \
-      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                           \
-       "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},                  \
-  {                                                                                           \
-    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "say nothing on stderr but errors"            \
+#define CLI_CHOICE_OPTIONS(choice)                                                                \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu",                                   \
+   "backend (default: auto, the first GPU that passes its self-check, else CPU)"},                \
+      {"--device", CLI_NUMBER, &(choice).device, "N", "Vulkan device index from 'heed devices'"}, \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                              \
+       "precision of Vulkan weights (default: f32; auto: f16 on GPUs that support it)"},          \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},   \
+      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                               \
+       "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},                      \
+  {                                                                                               \
+    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                     \
   }
 
 #if HEED_HAS_VULKAN

@@ -126,7 +126,7 @@ static heed_status tune(cli_state *cli, const bench *b) {
   return HEED_OK;
 #else
   (void)b;
-  return heed_fail(&cli->error, HEED_UNSUPPORTED, "--tune: this build has no Vulkan");
+  return heed_fail(&cli->error, HEED_UNSUPPORTED, "--tune: built without Vulkan");
 #endif
 }
 
@@ -239,37 +239,38 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option options[] = {
       {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
-       "a ViT of this shape with made-up weights instead of MODEL"},
-      {"--batch", CLI_NUMBER, &b.batch, "N", "pictures a run (1)"},
+       "use a ViT of this size with synthetic weights instead of MODEL"},
+      {"--batch", CLI_NUMBER, &b.batch, "N", "images per run (default: 1)"},
       {"--op", CLI_TEXT, &b.op.name, "NAME",
-       "one op instead of a model: attention, linear_attention, linear or layer_norm"},
+       "time one op instead of a model: attention, linear_attention, linear or layer_norm"},
       {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D",
-       "the attention's shape (1,1,1024,1024,64); linear: M,K,N; layer_norm: ROWS,WIDTH"},
+       "shape of attention (default: 1,1,1024,1024,64); linear: M,K,N; layer_norm: ROWS,WIDTH"},
       {"--tokens", CLI_TEXT, &b.op.tokens, "T,T,...",
-       "attentions of so many queries and keys, one after another"},
+       "time attention for each of these token counts"},
       {"--causal", CLI_TEXT, &b.op.causal, "top_left|bottom_right",
-       "attention with this causal rule"},
-      {"--window", CLI_NUMBER, &b.op.window, "W", "attention with a window of W keys each side"},
+       "apply this causal rule to attention"},
+      {"--window", CLI_NUMBER, &b.op.window, "W", "restrict attention to W keys on each side"},
       {"--mode", CLI_TEXT, &b.op.mode, "auto|resident|streamed",
-       "how attention holds its scores (auto)"},
-      {"--maps", CLI_FLAG, &b.op.maps, NULL, "with all attention weights kept"},
+       "how attention stores its scores (default: auto)"},
+      {"--maps", CLI_FLAG, &b.op.maps, NULL, "retain all attention weights"},
       {"--all-tokens", CLI_FLAG, &b.all_tokens, NULL,
-       "a model's last layer for all tokens, as with --maps, not for the classifier's alone"},
-      {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (10)"},
-      {"--warmup", CLI_NUMBER, &b.warmup, "N", "runs before them (2)"},
+       "compute the last layer for all tokens even without --maps"},
+      {"--runs", CLI_NUMBER, &b.runs, "N", "timed runs (default: 10)"},
+      {"--warmup", CLI_NUMBER, &b.warmup, "N", "untimed runs first (default: 2)"},
       {"--in-flight", CLI_NUMBER, &b.in_flight, "N",
-       "also as a stream with so many runs in flight, 1 to 8"},
-      {"--profile", CLI_FLAG, &b.profile, NULL, "also what each op takes, steps one after another"},
+       "also time a stream with N runs in flight, 1 to 8"},
+      {"--profile", CLI_FLAG, &b.profile, NULL,
+       "also time each op, with steps run one after another"},
       {"--tune", CLI_FLAG, &b.tune, NULL,
-       "then measure tiles for its products and attentions and keep the fastest (Vulkan)"},
-      {"--json", CLI_FLAG, &b.json, NULL, "one JSON object instead of a line"},
+       "measure the kernel tiles and cache the fastest (Vulkan)"},
+      {"--json", CLI_FLAG, &b.json, NULL, "print one JSON object instead of a line"},
       CLI_CHOICE_OPTIONS(b.choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "bench [MODEL] [options]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1 || b.runs == 0 || b.runs > 1000000 || b.batch == 0) {
     fprintf(stderr,
-            "heed bench: wrong words (found %u models, %u runs, batch %u; expected at most one "
+            "heed bench: wrong arguments (found %u models, %u runs, batch %u; expected at most one "
             "model, 1 to 1000000 runs)\n",
             words.count, b.runs, b.batch);
     return CLI_USAGE;

@@ -34,7 +34,7 @@ heed_status cli_bench_read_tokens(cli_state *cli, const cli_bench_op *op,
   if (*count && strstr(op->name, "attention")) return HEED_OK;
   return heed_fail(
       &cli->error, HEED_INVALID_ARGUMENT,
-      "--tokens: not usable (found \"%s\", expected up to %d numbers of tokens of an attention)",
+      "--tokens: invalid list (found \"%s\", expected up to %d numbers of tokens of an attention)",
       op->tokens, CLI_BENCH_MOST_TOKENS);
 }
 
@@ -46,7 +46,7 @@ heed_status cli_bench_read_mode(cli_state *cli, const cli_bench_op *op, heed_att
       return HEED_OK;
     }
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "--mode: not known (found \"%s\", expected auto, resident or streamed)",
+                   "--mode: unknown mode (found \"%s\", expected auto, resident or streamed)",
                    op->mode);
 }
 
@@ -56,7 +56,8 @@ static heed_status read_attention_shape(cli_state *cli, const cli_bench_op *op, 
   const char *shape = op->shape ? op->shape : "1,1,1024,1024,64";
   if (read_list(shape, n, 5) != 5)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--shape: not an attention shape (found \"%s\", expected B,H,Tq,Tk,D)", shape);
+                     "--shape: invalid attention shape (found \"%s\", expected B,H,Tq,Tk,D)",
+                     shape);
   if (tokens) n[2] = n[3] = tokens;
   return HEED_OK;
 }
@@ -67,7 +68,7 @@ static heed_status read_causal(cli_state *cli, const cli_bench_op *op, heed_caus
   *causal = strcmp(op->causal, "top_left") == 0 ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_BOTTOM_RIGHT;
   if (*causal == HEED_CAUSAL_TOP_LEFT || strcmp(op->causal, "bottom_right") == 0) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "--causal: not known (found \"%s\", expected top_left or bottom_right)",
+                   "--causal: unknown rule (found \"%s\", expected top_left or bottom_right)",
                    op->causal);
 }
 
@@ -133,7 +134,7 @@ static heed_status define_linear(cli_state *cli, const cli_bench_op *op, heed_gr
   uint32_t n[3];
   if (!op->shape || read_list(op->shape, n, 3) != 3)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--shape: not a linear shape (found \"%s\", expected M,K,N)",
+                     "--shape: invalid linear shape (found \"%s\", expected M,K,N)",
                      op->shape ? op->shape : "");
   const heed_shape x = HEED_SHAPE(n[0], n[1]);
   const heed_constant_desc weight = {sizeof weight, "weight",  HEED_F32, HEED_SHAPE(n[2], n[1]),
@@ -152,7 +153,7 @@ static heed_status define_layer_norm(cli_state *cli, const cli_bench_op *op, hee
   uint32_t n[2];
   if (!op->shape || read_list(op->shape, n, 2) != 2)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--shape: not a layer_norm shape (found \"%s\", expected ROWS,WIDTH)",
+                     "--shape: invalid layer_norm shape (found \"%s\", expected ROWS,WIDTH)",
                      op->shape ? op->shape : "");
   const heed_shape x = HEED_SHAPE(n[0], n[1]);
   const heed_constant_desc ramp = {sizeof ramp, NULL,      HEED_F32, HEED_SHAPE(n[1]),
@@ -177,6 +178,6 @@ heed_status cli_bench_define(cli_state *cli, const cli_bench_op *op, uint32_t to
   if (strcmp(op->name, "layer_norm") == 0) return define_layer_norm(cli, op, graph, what, size);
   return heed_fail(
       &cli->error, HEED_INVALID_ARGUMENT,
-      "--op: not known (found \"%s\", expected attention, linear_attention, linear or layer_norm)",
+      "--op: unknown op (found \"%s\", expected attention, linear_attention, linear or layer_norm)",
       op->name);
 }

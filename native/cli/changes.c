@@ -111,7 +111,7 @@ static heed_status read_lists(cli_state *cli, const cli_changes *changes,
         ',',
         false,
         {layers, heads},
-        "--ablate: no such head",
+        "--ablate: unknown head",
         "LAYER.HEAD[,LAYER.HEAD...]"},
        take_head},
       {{changes->gain,
@@ -119,7 +119,7 @@ static heed_status read_lists(cli_state *cli, const cli_changes *changes,
         ',',
         true,
         {layers, heads},
-        "--gain: no such head or share",
+        "--gain: unknown head or invalid factor",
         "LAYER.HEAD=SHARE[,...]"},
        take_gain},
       {{changes->drop,
@@ -127,7 +127,7 @@ static heed_status read_lists(cli_state *cli, const cli_changes *changes,
         ';',
         false,
         {rows, columns},
-        "--drop: no such patch",
+        "--drop: unknown patch",
         "ROW,COL[;ROW,COL...]"},
        take_patch},
       {{changes->cut,
@@ -135,7 +135,7 @@ static heed_status read_lists(cli_state *cli, const cli_changes *changes,
         ',',
         false,
         {tokens, tokens},
-        "--cut: no such pair of tokens",
+        "--cut: unknown pair of tokens",
         "QUERY.KEY[,QUERY.KEY...]"},
        take_pair},
   };
@@ -150,7 +150,7 @@ static heed_status read_replacement(cli_state *cli, const char *text, cli_change
   if (inputs->mean || inputs->empty_row == HEED_EMPTY_ROW_MEAN || strcmp(text, "zero") == 0)
     return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "--replace: no such replacement (found \"%s\", expected zero, mean or uniform)",
+                   "--replace: unknown replacement (found \"%s\", expected zero, mean or uniform)",
                    text);
 }
 
@@ -163,7 +163,8 @@ static heed_status read_temperature(cli_state *cli, const char *text, cli_change
     return HEED_OK;
   }
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "--temperature: no temperature (found \"%s\", expected a number above 0)", text);
+                   "--temperature: invalid temperature (found \"%s\", expected a number above 0)",
+                   text);
 }
 
 static heed_status make_room(cli_state *cli, cli_change_inputs *inputs) {

@@ -12,19 +12,19 @@ typedef struct cli_changes {
   const char *ablate, *replace, *gain, *drop, *cut, *temperature;
 } cli_changes;
 
-#define CLI_CHANGES_OPTIONS(changes)                                                            \
-  {"--ablate", CLI_TEXT, &(changes).ablate, "L.H[,L.H...]", "take these heads out"},            \
-      {"--replace", CLI_TEXT, &(changes).replace, "zero|mean|uniform",                          \
-       "what stands in for them: zeros, their mean over the tokens, equal attention to all "    \
-       "(zero)"},                                                                               \
-      {"--gain", CLI_TEXT, &(changes).gain, "L.H=SHARE[,...]",                                  \
-       "multiply what a head gives, before the projection"},                                    \
-      {"--drop", CLI_TEXT, &(changes).drop, "ROW,COL[;...]", "patches that no token looks at"}, \
-      {"--cut", CLI_TEXT, &(changes).cut, "Q.K[,Q.K...]",                                       \
-       "token Q does not look at token K (0 = CLS, then registers, then patches row by row)"},  \
-  {                                                                                             \
-    "--temperature", CLI_TEXT, &(changes).temperature, "T",                                     \
-        "divide the scores of every attention by T (1)"                                         \
+#define CLI_CHANGES_OPTIONS(changes)                                                             \
+  {"--ablate", CLI_TEXT, &(changes).ablate, "L.H[,L.H...]", "ablate these heads"},               \
+      {"--replace", CLI_TEXT, &(changes).replace, "zero|mean|uniform",                           \
+       "output of ablated heads: zero, mean over tokens, or uniform attention (default: zero)"}, \
+      {"--gain", CLI_TEXT, &(changes).gain, "L.H=FACTOR[,...]",                                  \
+       "scale these heads' outputs by FACTOR before the projection"},                            \
+      {"--drop", CLI_TEXT, &(changes).drop, "ROW,COL[;...]", "mask these patches as keys"},      \
+      {"--cut", CLI_TEXT, &(changes).cut, "Q.K[,Q.K...]",                                        \
+       "block query Q from attending to key K (0 = CLS, then registers, then patches in raster " \
+       "order)"},                                                                                \
+  {                                                                                              \
+    "--temperature", CLI_TEXT, &(changes).temperature, "T",                                      \
+        "divide attention scores by T (default: 1)"                                              \
   }
 
 /* Whether an option is given. */

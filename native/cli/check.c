@@ -51,7 +51,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   choice.backend = "cpu";
   const cli_option options[] = {
-      {"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results of the (single) case"},
+      {"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results; needs a single CASE"},
       CLI_CHOICE_OPTIONS(choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   int code = cli_parse(cli, "check CASE.safetensors... [options]", options, argc, argv, &words);
@@ -80,4 +80,4 @@ static int run(cli_state *cli, int argc, char **argv) {
 }
 
 const cli_verb cli_verb_check = {"check",
-                                 "run an op's case files and compare with what they expect", run};
+                                 "run op test cases and compare with their expected results", run};

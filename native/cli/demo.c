@@ -35,7 +35,7 @@ static heed_status prepare(cli_state *cli, demo_job *job, const char *model) {
   if (info->patch != HEED_SCENE_PATCH || info->image_size != HEED_SCENE_SIDE ||
       info->channels != 3 || info->classes < HEED_SCENE_SHAPES)
     return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                     "model: not one for scenes (found %u px, patches of %u, %u classes, expected "
+                     "model: not a scene model (found %u px, patches of %u, %u classes, expected "
                      "224 px, patches of 16, 10 classes)",
                      info->image_size, info->patch, info->classes);
   HEED_TRY(score_begin(cli, info, &job->score));
@@ -116,21 +116,21 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   scene_twins twins;
   HEED_TRY(scene_input_read(cli, options->scene, &scene));
   HEED_TRY(run_scene(cli, job, &options->choice, &scene));
-  printf("the model says: %s\n", CLI_SHOWN(heed_model_label(job->pipeline.model, job->answer)));
+  printf("prediction: %s\n", CLI_SHOWN(heed_model_label(job->pipeline.model, job->answer)));
   scene_input_twins(&scene, job->owner, &twins);
   if (!twins.present)
-    printf("the scene has no twins: there is no right answer\n");
+    printf("twins: none, so there is no right answer\n");
   else {
-    printf("the twins are: %s\n", twins.text);
+    printf("twins: %s\n", twins.text);
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
     const uint32_t head = score_best_twin_head(&job->score);
-    printf("layer %u head %u looks from one to the other: %.1f x uniform\n",
+    printf("attention from twin to twin: layer %u head %u, %.1f x uniform\n",
            head / job->score.heads, head % job->score.heads, job->score.head[head].times);
   }
   if (options->picture) {
     HEED_TRY(
         heed_png_write(options->picture, job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, &cli->error));
-    printf("picture: %s\n", CLI_SHOWN(options->picture));
+    printf("image: %s\n", CLI_SHOWN(options->picture));
   }
   if (!options->save) return HEED_OK;
   char text[HEED_SCENE_TEXT_SIZE];
@@ -143,23 +143,24 @@ static int run(cli_state *cli, int argc, char **argv) {
   demo_options options = {.choice = CLI_CHOICE_INIT, .scene = "159", .seed = 1};
   cli_words words;
   const cli_option table[] = {
-      {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "the scene to show (159)"},
-      {"--picture", CLI_TEXT, &options.picture, "OUT.png", "write the scene as a picture"},
+      {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "scene to show (default: 159)"},
+      {"--picture", CLI_TEXT, &options.picture, "OUT.png", "write the scene as an image"},
       {"--save", CLI_TEXT, &options.save, "OUT.json",
-       "write the scene as text, to be changed and read again"},
+       "write the scene as JSON, to be edited and read again"},
       {"--score", CLI_NUMBER, &options.score, "N",
-       "run N scenes and print accuracy and attention figures"},
+       "run N scenes and print accuracy and attention statistics"},
       {"--seed", CLI_NUMBER, &options.seed, "S",
-       "seed of the first of them; the others follow (1)"},
-      {"--heads", CLI_FLAG, &options.heads, NULL, "with --score: figures of every head"},
+       "seed of the first scene; the others follow (default: 1)"},
+      {"--heads", CLI_FLAG, &options.heads, NULL,
+       "with --score: print the statistics of every head"},
       CLI_CHOICE_OPTIONS(options.choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code =
-      cli_parse(cli, "demo [MODEL] [options]   (MODEL: a folder; without one, the embedded demo)",
-                table, argc, argv, &words);
+  const int code = cli_parse(
+      cli, "demo [MODEL] [options]\n\nMODEL is a folder. Without MODEL: the built-in demo model.",
+      table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1) {
-    fprintf(stderr, "heed demo: too many words (found %u, expected at most one MODEL)\n",
+    fprintf(stderr, "heed demo: too many arguments (found %u, expected at most one MODEL)\n",
             words.count);
     return CLI_USAGE;
   }
@@ -180,5 +181,4 @@ static int run(cli_state *cli, int argc, char **argv) {
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_demo = {
-    "demo", "the demo model on drawn scenes: what it says, accuracy, attention figures", run};
+const cli_verb cli_verb_demo = {"demo", "run the demo model on generated scenes", run};

@@ -67,12 +67,11 @@ heed_status run_check_shown(cli_state *cli, const run_options *options) {
   if (stage_of(options) == STAGES)
     return heed_fail(
         &cli->error, HEED_INVALID_ARGUMENT,
-        "--score: no such score (found \"%s\", expected raw, scaled, masked, softmax or value)",
+        "--score: unknown score (found \"%s\", expected raw, scaled, masked, softmax or value)",
         options->score);
   if (stage_of(options) && !options->json)
-    return heed_fail(
-        &cli->error, HEED_INVALID_ARGUMENT,
-        "--score: its numbers are for a file (found no --json, expected --json OUT.json)");
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--score: missing file (found no --json, expected --json OUT.json)");
   return HEED_OK;
 }
 
@@ -156,8 +155,9 @@ static heed_status read_share(cli_state *cli, const char *name, const char *text
     *share = (float)number;
     return HEED_OK;
   }
-  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "%s: no share (found \"%s\", expected %s)",
-                   name, text, may_be_all ? "more than 0, at most 1" : "0 or more, less than 1");
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "%s: invalid fraction (found \"%s\", expected %s)", name, text,
+                   may_be_all ? "more than 0, at most 1" : "0 or more, less than 1");
 }
 
 /* --layers FIRST-LAST */
@@ -168,9 +168,10 @@ static heed_status read_layers(cli_state *cli, const char *text, heed_rollout_de
   if (dash && (size_t)(dash - text) < sizeof first) memcpy(first, text, (size_t)(dash - text));
   if (!dash || !cli_read_number(first, desc->layers - 1, &desc->first_layer) ||
       !cli_read_number(dash + 1, desc->layers - 1, &last) || last < desc->first_layer)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--layers: no such layers (found \"%s\", expected FIRST-LAST from 0 to %u)",
-                     text, desc->layers - 1);
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--layers: layers out of range (found \"%s\", expected FIRST-LAST from 0 to %u)", text,
+        desc->layers - 1);
   desc->layer_count = last - desc->first_layer + 1;
   return HEED_OK;
 }
@@ -183,7 +184,7 @@ static heed_status read_fusion(cli_state *cli, const char *text, heed_fusion *fu
       return HEED_OK;
     }
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                   "--fusion: no such fusion (found \"%s\", expected mean, min or max)", text);
+                   "--fusion: unknown fusion (found \"%s\", expected mean, min or max)", text);
 }
 
 heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
@@ -204,11 +205,12 @@ heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
   const size_t square = (size_t)result->tokens * result->tokens;
   heed_rollout_desc desc;
   HEED_TRY(run_rollout_desc(cli, options, info, result->tokens, &desc));
-  static const char *const fusions[] = {"heads averaged", "the least head", "the largest head"};
+  static const char *const fusions[] = {"mean of the heads", "minimum of the heads",
+                                        "maximum of the heads"};
   const uint32_t last =
       desc.layer_count ? desc.first_layer + desc.layer_count - 1 : info->layers - 1;
   snprintf(result->rollout_words, sizeof result->rollout_words,
-           "over layers %u to %u, %s, residual share %g%s%.8s", desc.first_layer, last,
+           "over layers %u to %u, %s, residual %g%s%.8s", desc.first_layer, last,
            fusions[desc.fusion], desc.residual > 0.0f ? (double)desc.residual : 0.5,
            desc.discard > 0.0f ? ", without the smallest " : "",
            desc.discard > 0.0f ? options->discard : "");

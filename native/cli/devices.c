@@ -22,11 +22,11 @@ static bool print_self_check(cli_state *cli, uint32_t index) {
   const heed_vulkan_desc desc = cli_vulkan_desc(index, "f32", cache);
   heed_vulkan_check check;
   if (heed_vulkan_self_check(cli->context, &desc, &check, &cli->error) != HEED_OK) {
-    printf("   self-check: could not be run: %s\n", cli->error.message);
+    printf("   self-check: cannot run: %s\n", cli->error.message);
     return false;
   }
   printf("   self-check: %s, %u kernels%s, largest error %.3g in %s\n",
-         check.passed ? "passed" : "FAILED", check.kernels, check.remembered ? " (remembered)" : "",
+         check.passed ? "passed" : "FAILED", check.kernels, check.remembered ? " (cached)" : "",
          check.max_error, check.worst);
   return check.passed;
 }
@@ -66,7 +66,7 @@ static int print_devices(cli_state *cli, bool self_check) {
 static int print_devices(cli_state *cli, bool self_check) {
   (void)cli;
   (void)self_check;
-  printf("vulkan: none (this build has no Vulkan)\n");
+  printf("vulkan: none (built without Vulkan)\n");
   return CLI_OK;
 }
 #endif
@@ -74,13 +74,13 @@ static int print_devices(cli_state *cli, bool self_check) {
 static int run(cli_state *cli, int argc, char **argv) {
   bool self_check = false;
   cli_words words;
-  const cli_option options[] = {
-      {"--self-check", CLI_FLAG, &self_check, NULL, "run every op and compare with the CPU"},
-      {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "devices [--self-check]", options, argc, argv, &words);
+  const cli_option options[] = {{"--self-check", CLI_FLAG, &self_check, NULL,
+                                 "run every op on every device and compare with the CPU"},
+                                {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli, "devices [options]", options, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count) {
-    fprintf(stderr, "heed devices: it takes no words (found \"%s\")\n", CLI_SHOWN(words.word[0]));
+    fprintf(stderr, "heed devices: unexpected argument (found \"%s\")\n", CLI_SHOWN(words.word[0]));
     return CLI_USAGE;
   }
   print_cpu_levels();
@@ -88,4 +88,4 @@ static int run(cli_state *cli, int argc, char **argv) {
 }
 
 const cli_verb cli_verb_devices = {
-    "devices", "what this machine can run on, and whether it computes right", run};
+    "devices", "list Vulkan devices and their tiers; verify them with --self-check", run};

@@ -30,12 +30,12 @@ static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) 
   const heed_safetensors_tensor *tensor = heed_safetensors_find(file.tensors, "pixel_values");
   heed_status status = HEED_OK;
   if (!tensor)
-    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor pixel_values is missing", path);
+    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: missing tensor pixel_values", path);
   else if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 ||
            tensor->shape.rank != 4 || tensor->count == 0)
     status = heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "%s: pixel_values is not usable (found %s %s, expected floats [B, C, H, W])",
-                       path, tensor->dtype_name, heed_shape_text(&tensor->shape, text));
+                       "%s: invalid pixel_values (found %s %s, expected floats [B, C, H, W])", path,
+                       tensor->dtype_name, heed_shape_text(&tensor->shape, text));
   else {
     job->shape = tensor->shape;
     job->pixels = malloc((size_t)tensor->count * sizeof *job->pixels);
@@ -191,20 +191,20 @@ static int run(cli_state *cli, int argc, char **argv) {
   const char *out = NULL, *taps = "all";
   cli_words words;
   const cli_option options[] = {
-      {"-o", CLI_TEXT, &out, "OUT.safetensors", "where the results go (required)"},
+      {"-o", CLI_TEXT, &out, "OUT.safetensors", "file for the results (required)"},
       {"--taps", CLI_TEXT, &taps, "all|none|NAME,...",
-       "what to keep besides the outputs (all: attention.N and rollout); NAME: one of these, or a "
-       "value of the graph"},
+       "values to save besides the outputs: attention.N, rollout or any value of the graph "
+       "(default: all = attention.N and rollout)"},
       CLI_CHOICE_OPTIONS(choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,
                              argc, argv, &words);
   if (code >= 0) return code;
   if (words.count != 2 || !out) {
-    fprintf(
-        stderr,
-        "heed eval: wrong words (found %u%s, expected MODEL IN.safetensors -o OUT.safetensors)\n",
-        words.count, out ? "" : " and no -o");
+    fprintf(stderr,
+            "heed eval: wrong arguments (found %u%s, expected MODEL IN.safetensors -o "
+            "OUT.safetensors)\n",
+            words.count, out ? "" : " and no -o");
     return CLI_USAGE;
   }
   eval_job job = {0};
@@ -227,4 +227,5 @@ static int run(cli_state *cli, int argc, char **argv) {
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_eval = {"eval", "raw tensors in (pixel_values), raw tensors out", run};
+const cli_verb cli_verb_eval = {"eval",
+                                "run a model on tensors (pixel_values) and save its outputs", run};

@@ -15,9 +15,9 @@ static void print_summary(const cli_pipeline *pipeline) {
          "classes\n",
          info->family, info->image_size, info->patch, info->layers, info->heads, info->width,
          info->mlp_width, info->prefix_tokens, info->classes);
-  printf("positions for another grid: %s%s\n", info->positions,
-         info->family_assumed ? " (as timm does it: no config.json says whose file it is)" : "");
-  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n",
+  printf("positions resized: %s%s\n", info->positions,
+         info->family_assumed ? " (as in timm: no config.json names the model)" : "");
+  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",
          (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
          info->tensors_used, info->tensors_unused);
 }
@@ -33,7 +33,7 @@ static void print_sequence_summary(const cli_pipeline *pipeline) {
          "begin %d, end %d, padding %d\n",
          info->family, source, info->target_vocabulary, info->encoder_layers, info->decoder_layers,
          info->heads, info->width, info->max_length, info->begin, info->end, info->padding);
-  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u not\n",
+  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",
          (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
          info->tensors_used, info->tensors_unused);
 }
@@ -65,7 +65,7 @@ static void print_tensors(const cli_pipeline *pipeline) {
     printf("\n");
   }
   for (uint32_t i = 0; heed_model_absent(model, i); i++) {
-    printf("%s", i ? ", " : "optional parts that the file does not have: ");
+    printf("%s", i ? ", " : "optional tensors not in the file: ");
     print_part(heed_model_absent(model, i), NULL);
   }
   if (heed_model_absent(model, 0)) printf("\n");
@@ -93,11 +93,11 @@ static void print_plan(const cli_pipeline *pipeline) {
   }
   heed_plan_memory(pipeline->plan, &memory);
   printf("%u steps, %.4f GFLOP\n", heed_plan_step_count(pipeline->plan), (double)flops * 1e-9);
-  printf("predicted bytes: weights %llu, arena %llu, workspace %llu, together %llu\n",
+  printf("predicted bytes: weights %llu, arena %llu, workspace %llu, total %llu\n",
          (unsigned long long)memory.weights, (unsigned long long)memory.arena,
          (unsigned long long)memory.workspace,
          (unsigned long long)(memory.weights + memory.arena + memory.workspace));
-  printf("attention maps would cost: one layer %llu bytes, all layers %llu bytes\n",
+  printf("attention maps: %llu bytes for one layer, %llu bytes for all layers\n",
          (unsigned long long)(pipeline->info.layers ? maps / pipeline->info.layers : maps),
          (unsigned long long)maps);
 }
@@ -240,12 +240,12 @@ static int run(cli_state *cli, int argc, char **argv) {
   choice.backend = "cpu";
   choice.quiet = true;
   const cli_option options[] = {
-      {"--graph", CLI_TEXT, &graph, "dot|json", "the graph instead of the tensors"},
+      {"--graph", CLI_TEXT, &graph, "dot|json", "print the graph instead of the tensors"},
       {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
-       "a ViT of this shape with made-up weights instead of MODEL"},
+       "use a ViT of this size with synthetic weights instead of MODEL"},
       {"--plan", CLI_FLAG, &plan, NULL,
-       "steps, FLOPs, bytes moved, predicted memory, what maps would cost"},
-      {"--json", CLI_FLAG, &json, NULL, "the plan as one JSON object"},
+       "print steps, FLOPs, bytes moved, predicted memory and the cost of maps"},
+      {"--json", CLI_FLAG, &json, NULL, "print the plan as one JSON object"},
       CLI_CHOICE_OPTIONS(choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
@@ -253,8 +253,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   if (words.count > (vit ? 0u : 1u) || (json && !plan) || (json && graph) ||
       (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {
     fprintf(stderr,
-            "heed inspect: wrong words (found %u models, graph \"%s\"%s; expected at most one, dot "
-            "or json, --json with --plan alone)\n",
+            "heed inspect: wrong arguments (found %u models, graph \"%s\"%s; expected at most one, "
+            "dot or json, --json with --plan alone)\n",
             words.count, graph ? CLI_SHOWN(graph) : "", json ? ", --json" : "");
     return CLI_USAGE;
   }
@@ -264,5 +264,5 @@ static int run(cli_state *cli, int argc, char **argv) {
              : cli_fail(cli);
 }
 
-const cli_verb cli_verb_inspect = {
-    "inspect", "tensors, graph, plan, cost and predicted memory of a model", run};
+const cli_verb cli_verb_inspect = {"inspect",
+                                   "print a model's tensors, graph, plan, cost and memory", run};

@@ -10,12 +10,13 @@ static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval, &cli_
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
 static void print_help(FILE *to) {
-  fprintf(to, "heed " HEED_VERSION ": runs transformers and shows where they look\n\nusage: heed "
-              "VERB [options]   (heed VERB --help tells more)\n\n");
+  fprintf(to,
+          "heed " HEED_VERSION
+          ": vision transformer inference with attention maps\n\nusage: heed VERB [options]\n\n");
   for (size_t i = 0; i < VERB_COUNT; i++)
     fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
-  fprintf(to, "\nexit codes: 0 ok, 1 mismatch or failed check, 2 bad usage, 3 bad input file, 4 "
-              "device or memory\n");
+  fprintf(to, "\nRun 'heed VERB --help' for the options of a verb.\nExit codes: 0 success, 1 "
+              "mismatch or failed check, 2 usage, 3 bad input, 4 device or memory.\n");
 }
 
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]) {
@@ -57,14 +58,14 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
   heed_context_destroy(state.context);
   /* Results that did not reach a full disk or a closed pipe are not results. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    fprintf(stderr, "heed %s: stdout: the results could not be written\n", verb->name);
+    fprintf(stderr, "heed %s: stdout: cannot write the results\n", verb->name);
     if (code == CLI_OK) code = CLI_BAD_FILE;
   }
   return code;
 }
 
 static int no_such_verb(const char *found) {
-  fprintf(stderr, "heed: no such verb (found \"%s\", expected ", CLI_SHOWN(found));
+  fprintf(stderr, "heed: unknown verb (found \"%s\", expected ", CLI_SHOWN(found));
   for (size_t i = 0; i < VERB_COUNT; i++)
     fprintf(stderr, "%s%s", !i ? "" : i + 1 < VERB_COUNT ? ", " : " or ", verbs[i]->name);
   fprintf(stderr, ")\n");

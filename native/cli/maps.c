@@ -37,8 +37,8 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
   heed_model_info *info = &job->pipeline.info;
   if (!first)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "%s: tensor attention.0 is missing (expected maps as heed run --save or the "
-                     "page writes them)",
+                     "%s: missing tensor attention.0 (expected a file written by heed run --save "
+                     "or the explorer page)",
                      path);
   for (uint32_t layer = 0; layer < MOST_LAYERS; layer++) {
     const heed_safetensors_tensor *tensor = layer_tensor(job, layer);
@@ -51,8 +51,8 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
         dim[1] > MOST_TOKENS ||
         (layer && (tensor->count != first->count || dim[1] != job->result.tokens)))
       return heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "%s: tensor attention.%u is not usable (found %s %s, expected floats [1, H, "
-                       "T, T], alike in every layer)",
+                       "%s: invalid tensor attention.%u (found %s %s, expected floats [1, H, T, "
+                       "T], the same in every layer)",
                        path, layer, tensor->dtype_name,
                        tensor->unsupported ? "" : heed_shape_text(shape, text));
     info->layers = layer + 1;
@@ -62,8 +62,8 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
   const size_t count = (size_t)first->count;
   if (count > SIZE_MAX / sizeof(float) / info->layers)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "%s: the maps are too large (found %u layers of %zu weights)", path,
-                     info->layers, count);
+                     "%s: maps too large (found %u layers of %zu weights)", path, info->layers,
+                     count);
   job->result.attention = malloc(info->layers * count * sizeof(float));
   if (!job->result.attention)
     return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
@@ -86,10 +86,10 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
         (uint64_t)result->rows * result->columns + job->pipeline.info.prefix_tokens ==
             result->tokens)
       return HEED_OK;
-    return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "%s: its grid does not fit (found \"%.40s\", expected rows, columns and "
-                     "prefix tokens of %u tokens)",
-                     path, grid, result->tokens);
+    return heed_fail(
+        &cli->error, HEED_INVALID_FILE,
+        "%s: invalid grid (found \"%.40s\", expected rows, columns and prefix tokens of %u tokens)",
+        path, grid, result->tokens);
   }
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
     if (result->tokens < prefixes[i] + 4) continue;
@@ -100,8 +100,8 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
     return HEED_OK;
   }
   return heed_fail(&cli->error, HEED_INVALID_FILE,
-                   "%s: no square of patches in its %u tokens after up to 5 of another kind "
-                   "(expected metadata grid = \"rows columns prefix\")",
+                   "%s: cannot infer the patch grid from %u tokens (expected metadata grid = "
+                   "\"rows columns prefix\")",
                    path, result->tokens);
 }
 
@@ -155,8 +155,7 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
                             : (const uint32_t[]){16 * job->result.rows, 16 * job->result.columns};
   if (dim[0] == 0 || dim[1] == 0 || (uint64_t)dim[0] * dim[1] > HEED_IMAGE_MAX_PIXELS)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "%s: its picture is too small or too large (found %u x %u)", path, dim[1],
-                     dim[0]);
+                     "%s: image too small or too large (found %u x %u)", path, dim[1], dim[0]);
   const size_t size = (size_t)3 * dim[0] * dim[1];
   HEED_TRY(heed_picture_create(cli->context, path, dim[1], dim[0], image, &cli->error));
   job->result.region = (heed_region){0, 0, image->width, image->height};
@@ -195,7 +194,7 @@ static heed_status write_outputs(cli_state *cli, maps_job *job, const run_option
   }
   if (!options->json) return HEED_OK;
   HEED_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection, 1));
-  printf("numbers: %s\n", CLI_SHOWN(options->json));
+  printf("JSON: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }
 
@@ -207,7 +206,7 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   HEED_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
   HEED_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
   run_query_text(&selection, query);
-  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u before them\n",
+  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u prefix tokens\n",
          CLI_SHOWN(path), job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
   const char *changes = heed_safetensors_metadata(job->file.tensors, "changes");
@@ -222,27 +221,28 @@ static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT};
   cli_words words;
   const cli_option table[] = {
-      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
-      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
+      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer to show, or all (default: last)"},
+      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head to show, mean or all (default: all)"},
       {"--query", CLI_TEXT, &options.query, "cls|ROW,COL",
        "the token whose attention is shown (cls)"},
-      {"--maps", CLI_TEXT, &options.maps, "OUT.png",
-       "draw the maps over the picture and as a grid"},
+      {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the image and as a grid"},
       {"--rollout", CLI_TEXT, &options.rollout, "OUT.png",
        "draw the attention rollout of the query"},
       RUN_SCALE_OPTION(options.scale),
       {"--json", CLI_TEXT, &options.json, "OUT.json",
        "write maps and statistics of every head, as heed run does"},
       {"--reverse", CLI_FLAG, &options.reverse, NULL,
-       "who looks at the query, in the place of where it looks"},
+       "show attention received by the query instead"},
       RUN_ROLLOUT_OPTIONS(options.rollout_how),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(
-      cli, "maps SAVED.safetensors [options]   (as heed run --save or the page writes it)", table,
-      argc, argv, &words);
+  const int code = cli_parse(cli,
+                             "maps SAVED.safetensors [options]\n\nSAVED.safetensors is a file "
+                             "written by heed run --save or by the explorer page.",
+                             table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count != 1) {
-    fprintf(stderr, "heed maps: wrong words (found %u, expected one file)\n", words.count);
+    fprintf(stderr, "heed maps: wrong arguments (found %u files, expected one file)\n",
+            words.count);
     return CLI_USAGE;
   }
   maps_job job = {0};
@@ -260,5 +260,4 @@ static int run(cli_state *cli, int argc, char **argv) {
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_maps = {
-    "maps", "saved attention maps, from heed run --save or the page, in numbers and drawn", run};
+const cli_verb cli_verb_maps = {"maps", "draw or summarise saved attention maps", run};

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HELP_COLUMN 31
+#define HELP_WIDTH 100
+
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
   uint64_t value = 0;
   if (!*text) return false;
@@ -36,15 +39,37 @@ bool cli_take_decimal(const char **at, double *number) {
   return isfinite(*number);
 }
 
+/* The words of a text from HELP_COLUMN on, in lines of at most HELP_WIDTH columns. */
+static void print_wrapped(const char *text) {
+  size_t column = HELP_COLUMN;
+  while (*text) {
+    const size_t length = strcspn(text, " ");
+    if (column > HELP_COLUMN && column + length > HELP_WIDTH) {
+      printf("\n%*s", HELP_COLUMN, "");
+      column = HELP_COLUMN;
+    }
+    printf("%s%.*s", column > HELP_COLUMN ? " " : "", (int)length, text);
+    column += length + 1;
+    text += length;
+    text += strspn(text, " ");
+  }
+  printf("\n");
+}
+
+static void print_option(const char *name, const char *value, const char *help) {
+  const int length = printf("  %s%s%s", name, value ? " " : "", value ? value : "");
+  if (length + 1 < HELP_COLUMN)
+    printf("%*s", HELP_COLUMN - length, "");
+  else
+    printf("\n%*s", HELP_COLUMN, "");
+  print_wrapped(help);
+}
+
 static void print_usage(const char *usage, const cli_option *options) {
   printf("usage: heed %s\n\n", usage);
-  for (const cli_option *option = options; option->name; option++) {
-    char left[64];
-    snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "",
-             option->value ? option->value : "");
-    printf("  %-28s %s\n", left, option->help);
-  }
-  printf("  %-28s %s\n", "--help", "this text");
+  for (const cli_option *option = options; option->name; option++)
+    print_option(option->name, option->value, option->help);
+  print_option("--help", NULL, "print this text");
 }
 
 static int usage_error(const cli_state *cli, const char *what, const char *found) {
@@ -54,9 +79,7 @@ static int usage_error(const cli_state *cli, const char *what, const char *found
 }
 
 static int too_many_words(const cli_state *cli) {
-  fprintf(stderr,
-          "heed %s: too many words (found more than %d, expected at most that many in one call)\n",
-          cli->verb, CLI_MAX_WORDS);
+  fprintf(stderr, "heed %s: too many arguments (found more than %d)\n", cli->verb, CLI_MAX_WORDS);
   return CLI_USAGE;
 }
 
@@ -79,7 +102,7 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
   }
   uint32_t number;
   if (!cli_read_number(value, UINT32_MAX - 1, &number)) {
-    fprintf(stderr, "heed %s: %s wants a whole number (found \"%s\"); see heed %s --help\n",
+    fprintf(stderr, "heed %s: %s: invalid whole number (found \"%s\"); see heed %s --help\n",
             cli->verb, option->name, CLI_SHOWN(value), cli->verb);
     return CLI_USAGE;
   }
@@ -109,11 +132,11 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
     const cli_option *option = find_option(options, argv[i], &value);
     if (!option) return usage_error(cli, "unknown option", argv[i]);
     if (option->kind == CLI_FLAG) {
-      if (value) return usage_error(cli, "the option takes no value", argv[i]);
+      if (value) return usage_error(cli, "this option takes no value", argv[i]);
       *(bool *)option->target = true;
       continue;
     }
-    if (!value && i + 1 == argc) return usage_error(cli, "the option wants a value", argv[i]);
+    if (!value && i + 1 == argc) return usage_error(cli, "missing value", argv[i]);
     const int code = set_option(cli, option, value ? value : argv[++i]);
     if (code >= 0) return code;
   }

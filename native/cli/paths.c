@@ -110,7 +110,7 @@ static heed_status refuse(cli_state *cli, const cli_place *output, const cli_pla
                      output->option, other->option, output->path, other->path);
   return heed_fail(
       &cli->error, HEED_INVALID_ARGUMENT,
-      "%s: it would replace what is read (found %s, which is %s: %s, expected another name)",
+      "%s: it would overwrite an input (found %s, which is %s: %s, expected another name)",
       output->option, output->path, other->option, other->path);
 }
 

@@ -53,8 +53,8 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
   HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
   if (pipeline->info.kind == HEED_MODEL_VISION) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                   "%s: an encoder-decoder takes no pictures (expected heed run MODEL --tokens "
-                   "5,3,9 or --features FILE.safetensors)",
+                   "%s: an encoder-decoder takes no images (expected heed run MODEL --tokens 5,3,9 "
+                   "or --features FILE.safetensors)",
                    path);
 }
 
@@ -62,8 +62,8 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
   HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
   if (pipeline->info.kind == HEED_MODEL_ENCODER_DECODER) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                   "%s: the model is no encoder-decoder, which --tokens and --features are for",
-                   path ? path : "the embedded model");
+                   "%s: not an encoder-decoder, which --tokens and --features need",
+                   path ? path : "the built-in model");
 }
 
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
@@ -75,10 +75,9 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
   for (uint32_t i = 0; i < pipeline->tap_count; i++) {
     pipeline->taps[i] = heed_graph_find(pipeline->graph, pipeline->tap_names[i]);
     if (!pipeline->taps[i].id)
-      return heed_fail(
-          &cli->error, HEED_INVALID_ARGUMENT,
-          "taps: this model has no such value (found \"%s\"; heed inspect --graph json lists them)",
-          pipeline->tap_names[i]);
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                       "taps: unknown value (found \"%s\"; heed inspect --graph json lists them)",
+                       pipeline->tap_names[i]);
   }
   const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count,
                                HEED_ATTENTION_MODE_AUTO};
@@ -138,8 +137,8 @@ heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, cons
   heed_value_info info;
   *data = NULL;
   if (!cli_pipeline_find(pipeline, name, &value, &info))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "read: this model has no such value (found \"%s\")", name);
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "read: unknown value (found \"%s\")",
+                     name);
   const uint64_t count = heed_shape_count(&info.shape);
   *data = count <= SIZE_MAX / sizeof **data ? malloc((size_t)count * sizeof **data) : NULL;
   if (!*data) return heed_fail_memory(&cli->error, name, (size_t)count * sizeof **data);

@@ -160,7 +160,7 @@ void cli_profile_print(const cli_profile *profile) {
   }
   printf("%-18s %-22s %6s %10s %12s %6s %9s %8s%s  kernels (tier, tile); mode\n", "op", "shape",
          "steps", "dispatches", "us", "%", "GFLOP/s", "GB/s",
-         profile->gflops > 0.0 ? " % of ceiling" : "");
+         profile->gflops > 0.0 ? "    % of peak" : "");
   for (uint32_t r = 0; r < profile->count; r++) {
     const cli_profile_row *row = &profile->rows[r];
     char text[HEED_SHAPE_TEXT_SIZE];
@@ -178,7 +178,7 @@ void cli_profile_print(const cli_profile *profile) {
   }
   printf("%-18s %-22s %6s %10u %12.1f\n", "together", "", "", dispatches, sum);
   if (profile->gflops <= 0.0) return;
-  printf("ceiling, measured: %.1f GFLOP/s in fp32, ", profile->gflops);
+  printf("measured peak: %.1f GFLOP/s in fp32, ", profile->gflops);
   if (profile->half_gflops > 0.0) printf("%.1f GFLOP/s in fp16, ", profile->half_gflops);
   if (profile->matrix_gflops > 0.0) printf("%.1f GFLOP/s by matrices, ", profile->matrix_gflops);
   printf("%.2f GB/s copied\n", profile->gbs);

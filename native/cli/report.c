@@ -59,10 +59,10 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
   const uint32_t patch = best - info->prefix_tokens;
   fprintf(to,
           "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, "
-          "most %s patch (%u, %u): %.2f %% = %.1f x uniform\n",
+          "peak patch (%u, %u) %.2f %% (%.1f x uniform)\n",
           layer, head, entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix,
-          result->columns_of_query ? "from" : "on", patch / result->columns,
-          patch % result->columns, 100.0 * (double)row[best], (double)row[best] * result->tokens);
+          patch / result->columns, patch % result->columns, 100.0 * (double)row[best],
+          (double)row[best] * result->tokens);
 }
 
 void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result,
@@ -79,14 +79,14 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   char query[48];
   run_query_text(selection, query);
   fprintf(to, "%s%s: %u x %u pixels; %s%s: %s, %u layers x %u heads, %u tokens, on %s, %.1f ms\n",
-          result->built_in ? "the built-in picture " : "", CLI_SHOWN(result->picture),
+          result->built_in ? "the built-in image " : "", CLI_SHOWN(result->picture),
           result->image.width, result->image.height, options->model ? "model " : "the demo model",
           options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers, info->heads,
           result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
   if (result->note) fprintf(to, "%s\n", result->note);
   cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
-  if (result->twins.present) fprintf(to, "the twins are: %s\n", result->twins.text);
+  if (result->twins.present) fprintf(to, "twins: %s\n", result->twins.text);
   fprintf(to, "attention %s %s:\n", options->reverse ? "to" : "of", query);
   run_print_heads(to, info, result, selection);
 }

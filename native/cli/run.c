@@ -40,7 +40,7 @@ static heed_status choose_layers(cli_state *cli, const run_options *options,
   } else if (options->layer &&
              !cli_read_number(options->layer, info->layers - 1, &selection->first_layer))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--layer: no such layer (found \"%s\", expected 0 to %u or all)",
+                     "--layer: layer out of range (found \"%s\", expected 0 to %u or all)",
                      options->layer, info->layers - 1);
   if (!options->head || strcmp(options->head, "all") == 0) return HEED_OK;
   if (strcmp(options->head, "mean") == 0) {
@@ -50,7 +50,7 @@ static heed_status choose_layers(cli_state *cli, const run_options *options,
   selection->head_count = 1;
   if (!cli_read_number(options->head, info->heads - 1, &selection->first_head))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--head: no such head (found \"%s\", expected 0 to %u, mean or all)",
+                     "--head: head out of range (found \"%s\", expected 0 to %u, mean or all)",
                      options->head, info->heads - 1);
   return HEED_OK;
 }
@@ -73,13 +73,13 @@ static heed_status choose_query(cli_state *cli, const run_options *options,
     if (!result->twins.present || result->rows != HEED_SCENE_GRID ||
         result->columns != HEED_SCENE_GRID)
       return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                       "--query: no twins here (found \"twin\", expected it with a --scene that "
-                       "has them and a model of 14 x 14 patches)");
+                       "--query: no twins (found \"twin\", expected it with a --scene that has "
+                       "them and a model of 14 x 14 patches)");
   } else if (!comma || !cli_read_number(row, result->rows - 1, &r) ||
              !cli_read_number(comma + 1, result->columns - 1, &c))
     return heed_fail(
         &cli->error, HEED_INVALID_ARGUMENT,
-        "--query: no such patch (found \"%s\", expected cls, twin or ROW,COL up to %u,%u)",
+        "--query: unknown patch (found \"%s\", expected cls, twin or ROW,COL up to %u,%u)",
         options->query, result->rows - 1, result->columns - 1);
   selection->query_row = (int32_t)r;
   selection->query_column = (int32_t)c;
@@ -96,7 +96,7 @@ static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kin
       return HEED_OK;
     }
   return text ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                          "--scale: no such scale (found \"%s\", expected auto, uniform, share, "
+                          "--scale: unknown scale (found \"%s\", expected auto, uniform, share, "
                           "log or own)",
                           text)
               : HEED_OK;
@@ -133,7 +133,7 @@ static heed_status choose_fit(cli_state *cli, const char *fit, heed_preprocess *
   if (!fit || strcmp(fit, "model") == 0) return HEED_OK;
   if (strcmp(fit, "whole") != 0)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--fit: no such choice (found \"%s\", expected model or whole)", fit);
+                     "--fit: unknown area (found \"%s\", expected model or whole)", fit);
   heed_preprocess_fit_whole(preprocess);
   return HEED_OK;
 }
@@ -287,15 +287,15 @@ static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *
                            run_selection *selections) {
   HEED_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
   if (!options->model && !options->scene)
-    results[0].note = "the demo model knows drawn scenes of ten shapes only (heed demo shows one): "
-                      "what it says of any other picture means nothing";
+    results[0].note = "the demo model knows generated scenes of ten shapes only (heed demo shows "
+                      "one): its predictions for other images are meaningless";
   for (uint32_t i = 0; i < count; i++) {
     run_print(stdout, pipeline, options, &results[i], &selections[i]);
     HEED_TRY(run_write_outputs(cli, pipeline, options, &results[i], &selections[i]));
   }
   if (!options->json) return HEED_OK;
   HEED_TRY(run_write_json(cli, pipeline, options, results, selections, count));
-  printf("numbers: %s\n", CLI_SHOWN(options->json));
+  printf("JSON: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }
 
@@ -368,8 +368,8 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
                         const cli_words *words) {
   if (words->count != 1 || !sequence->tokens == !sequence->features) {
     fprintf(stderr,
-            "heed run: --tokens and --features: wrong words (found %u beside the options, expected "
-            "MODEL and one of the two)\n",
+            "heed run: --tokens and --features: wrong arguments (found %u besides the options, "
+            "expected MODEL and one of the two)\n",
             words->count);
     return CLI_USAGE;
   }
@@ -377,8 +377,8 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
       options->rollout || options->scale || options->reverse || options->score ||
       cli_changes_any(&options->changes)) {
     fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, "
-                    "--reverse, --score and changes of the attention are for pictures (found one "
-                    "beside --tokens or --features)\n");
+                    "--reverse, --score and changes of the attention are for images (found one "
+                    "with --tokens or --features)\n");
     return CLI_USAGE;
   }
   sequence->json = options->json;
@@ -392,17 +392,16 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option table[] = {
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json",
-       "draw this scene instead of reading a picture"},
+       "use this generated scene instead of an image"},
       {"--fit", CLI_TEXT, &options.fit, "model|whole",
-       "what of a picture is seen: as the model's preprocessing has it (model); whole: all of it, "
-       "padded with the mean colour"},
-      {"--top", CLI_NUMBER, &options.top, "K", "how many classes to print (5)"},
-      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer of the maps (the last)"},
-      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head of the maps (all)"},
+       "image area to use: the model's crop, or the whole image padded with the mean colour "
+       "(default: model)"},
+      {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
+      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer to show, or all (default: last)"},
+      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head to show, mean or all (default: all)"},
       {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL",
        "the token whose attention is shown (cls)"},
-      {"--maps", CLI_TEXT, &options.maps, "OUT.png",
-       "draw the maps over the picture and as a grid"},
+      {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the image and as a grid"},
       {"--rollout", CLI_TEXT, &options.rollout, "OUT.png",
        "draw the attention rollout of the query"},
       RUN_SCALE_OPTION(options.scale),
@@ -411,25 +410,25 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--save", CLI_TEXT, &options.save, "OUT.safetensors",
        "save pixel_values, logits, attention.N and rollout"},
       {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
-       "decode these source tokens with an encoder-decoder MODEL"},
+       "decode these source token ids (encoder-decoder MODEL)"},
       {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors",
-       "the same from its tensor source [S, F]"},
+       "decode the feature vectors in tensor 'source' [S, F]"},
       {"--length", CLI_NUMBER, &sequence.length, "N",
-       "decode at most N tokens (the model's max_length)"},
+       "decode at most N tokens (default: the model's max_length)"},
       {"--reverse", CLI_FLAG, &options.reverse, NULL,
-       "who looks at the query, in the place of where it looks"},
+       "show attention received by the query instead"},
       {"--score", CLI_TEXT, &options.score, "raw|scaled|masked|value",
-       "write these scores of the query into --json too"},
+       "also write these attention scores of the query to --json"},
       RUN_ROLLOUT_OPTIONS(options.rollout_how),
       CLI_CHANGES_OPTIONS(options.changes),
       CLI_CHOICE_OPTIONS(options.choice),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli,
-                             "run [MODEL] [IMAGE...] [options]   (MODEL: a folder or a "
-                             ".safetensors file; without one, the demo model, which knows "
-                             "drawn shapes only;\nwithout pictures, the built-in picture "
-                             "exact_224.png, or, without both, one of the demo's scenes)",
-                             table, argc, argv, &words);
+  const int code =
+      cli_parse(cli,
+                "run [MODEL] [IMAGE...] [options]\n\nMODEL is a folder or a .safetensors file. "
+                "Without MODEL: the built-in demo model, which knows drawn\nshapes only. Without "
+                "IMAGE: the built-in exact_224.png. Without both: one of the demo's scenes.",
+                table, argc, argv, &words);
   if (code >= 0) return code;
   if (sequence.tokens || sequence.features || sequence.length)
     return run_sequence(cli, &options, &sequence, &words);
@@ -440,9 +439,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   uint32_t count = words.count - has_model;
   if (words.count == 0 && !options.scene) choose_demo(&options);
   if (options.scene && count > 0) {
-    fprintf(stderr,
-            "heed run: --scene takes the place of pictures (found %u beside it, expected none)\n",
-            count);
+    fprintf(stderr, "heed run: --scene replaces images (found %u images, expected none)\n", count);
     return CLI_USAGE;
   }
   if (count == 0) {
@@ -452,5 +449,4 @@ static int run(cli_state *cli, int argc, char **argv) {
   return run_job(cli, &options, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_run = {"run", "pictures through a model: class scores and attention maps",
-                               run};
+const cli_verb cli_verb_run = {"run", "classify images and export attention maps", run};

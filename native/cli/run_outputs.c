@@ -122,7 +122,7 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
                                    : run_save_tensors(cli, pipeline, options, result, name);
     if (status == HEED_OK)
       printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name),
-             is_numbered(result) ? " (numbered: another picture has this name)" : "");
+             is_numbered(result) ? " (numbered: another image has this name)" : "");
     free(name);
     HEED_TRY(status);
   }

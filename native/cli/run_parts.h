@@ -7,11 +7,11 @@
 #include "cli/scene_input.h"
 #include "heed/native.h"
 
-#define RUN_SCALE_OPTION(scale)                                                                  \
-  {                                                                                              \
-    "--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own",                                 \
-        "colours of --maps and --rollout: times uniform, % of the row, logarithmic, each map's " \
-        "own (auto: uniform, log for a grid with an outlier)"                                    \
+#define RUN_SCALE_OPTION(scale)                                                                 \
+  {                                                                                             \
+    "--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own",                                \
+        "colours of --maps and --rollout: x uniform, % of the row, logarithmic, or each map's " \
+        "own (default: auto, uniform, or log for a grid with an outlier)"                       \
   }
 
 /* How the rollout is made, as option values; NULL = as heed_rollout_desc has it. */
@@ -19,14 +19,16 @@ typedef struct run_rollout_options {
   const char *fusion, *residual, *discard, *layers;
 } run_rollout_options;
 
-#define RUN_ROLLOUT_OPTIONS(how)                                                               \
-  {"--fusion", CLI_TEXT, &(how).fusion, "mean|min|max", "how the rollout joins heads (mean)"}, \
-      {"--residual", CLI_TEXT, &(how).residual, "R",                                           \
-       "share of the identity in the rollout (0.5)"},                                          \
-      {"--discard", CLI_TEXT, &(how).discard, "SHARE",                                         \
-       "share of a row's smallest weights that the rollout leaves out (0)"},                   \
-  {                                                                                            \
-    "--layers", CLI_TEXT, &(how).layers, "FIRST-LAST", "layers of the rollout (all)"           \
+#define RUN_ROLLOUT_OPTIONS(how)                                                     \
+  {"--fusion", CLI_TEXT, &(how).fusion, "mean|min|max",                              \
+   "how to fuse heads for rollout (default: mean)"},                                 \
+      {"--residual", CLI_TEXT, &(how).residual, "R",                                 \
+       "weight of the identity in rollout, 0 to 1 (default: 0.5)"},                  \
+      {"--discard", CLI_TEXT, &(how).discard, "SHARE",                               \
+       "zero this fraction of each row's smallest weights in rollout (default: 0)"}, \
+  {                                                                                  \
+    "--layers", CLI_TEXT, &(how).layers, "FIRST-LAST",                               \
+        "layers to multiply in rollout (default: all)"                               \
   }
 
 typedef struct run_options {

@@ -126,7 +126,7 @@ void score_print(FILE *to, const score *of, bool every_head) {
             100.0 * of->head[i].legible / scenes, of->head[i].cls_times / scenes,
             i == twin ? "  <- the twin head" : "", i == cls ? "  <- the head that CLS reads" : "");
   }
-  fprintf(to, "legible: both ways at least %g x uniform and %g x any other object\n",
+  fprintf(to, "legible: in both directions at least %g x uniform and %g x any other object\n",
           LEGIBLE_UNIFORM, LEGIBLE_OTHERS);
   fprintf(to, "answers: digest %016llx\n", (unsigned long long)of->digest);
   /* Wilson's interval: right also near 0 and 1. */

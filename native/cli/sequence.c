@@ -41,7 +41,7 @@ static heed_status parse_tokens(cli_state *cli, sequence_job *job, const char *t
     if (length < sizeof number) memcpy(number, at, length);
     if (!cli_read_number(number, INT32_MAX, &id))
       return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                       "--tokens: not a list of token ids (found \"%.60s\", expected numbers and "
+                       "--tokens: invalid list of token ids (found \"%.60s\", expected numbers and "
                        "commas as 5,3,9)",
                        text);
     ids[count++] = (int32_t)id;
@@ -57,8 +57,7 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
                                  const char *path) {
   char text[HEED_SHAPE_TEXT_SIZE];
   const heed_safetensors_tensor *tensor = heed_safetensors_find(file, "source");
-  if (!tensor)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: tensor source is missing", path);
+  if (!tensor) return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: missing tensor source", path);
   const heed_shape *shape = &tensor->shape;
   const uint32_t rank = shape->rank;
   const bool fits = (rank == 2 || (rank == 3 && shape->dim[0] == 1)) &&
@@ -66,10 +65,9 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
                     shape->dim[rank - 2] <= job->info.max_length;
   if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || !fits)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "%s: tensor source is not usable (found %s %s, expected floats [1 to %u, %u])",
-                     path, tensor->dtype_name,
-                     tensor->unsupported ? "" : heed_shape_text(shape, text), job->info.max_length,
-                     job->info.features);
+                     "%s: invalid tensor source (found %s %s, expected floats [1 to %u, %u])", path,
+                     tensor->dtype_name, tensor->unsupported ? "" : heed_shape_text(shape, text),
+                     job->info.max_length, job->info.features);
   job->source_shape = HEED_SHAPE(1, shape->dim[rank - 2], job->info.features);
   job->source_bytes = (size_t)tensor->count * sizeof(float);
   job->source = malloc(job->source_bytes);
@@ -78,7 +76,7 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
   for (uint64_t i = 0; i < tensor->count; i++)
     if (!isfinite(((const float *)job->source)[i]))
       return heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "%s: tensor source is not finite (element %llu)", path,
+                       "%s: non-finite value in tensor source (element %llu)", path,
                        (unsigned long long)i);
   return HEED_OK;
 }
@@ -94,7 +92,7 @@ static heed_status read_features(cli_state *cli, sequence_job *job, const char *
 static heed_status read_source(cli_state *cli, sequence_job *job, const sequence_options *options) {
   if (!options->tokens == !job->info.features)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "run: the source is of another kind (found %s, expected %s)",
+                     "run: wrong kind of source (found %s, expected %s)",
                      options->tokens ? "--tokens" : "--features",
                      options->tokens ? "--features FILE.safetensors" : "--tokens 5,3,9");
   return options->tokens ? parse_tokens(cli, job, options->tokens)
@@ -174,7 +172,7 @@ static void print_result(const sequence_job *job) {
     printf("%6u %8d %12.4f\n", t, tokens[t],
            probability_of(logits + (size_t)t * vocabulary, vocabulary, tokens[t]));
   if (length && tokens[length - 1] != job->info.end)
-    printf("(ended by its length, not by token %d)\n", job->info.end);
+    printf("(stopped at the maximum length, not by token %d)\n", job->info.end);
 }
 
 static void json_ids(json_out *json, const char *key, const int32_t *ids, uint32_t count) {

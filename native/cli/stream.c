@@ -16,7 +16,7 @@ typedef struct lists {
 static heed_status add(cli_state *cli, lists *l, const heed_graph *graph, uint32_t id) {
   heed_value_info info;
   if (heed_graph_value_info(graph, (heed_value){id}, &info) != HEED_OK)
-    return heed_fail(&cli->error, HEED_INTERNAL, "stream: no such value (found id %u)", id);
+    return heed_fail(&cli->error, HEED_INTERNAL, "stream: unknown value (found id %u)", id);
   if (!info.is_input && (!info.is_output || info.is_constant)) return HEED_OK;
   const size_t bytes = (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype);
   void *memory = calloc(bytes ? bytes : 1, 1);

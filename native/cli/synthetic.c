@@ -128,7 +128,7 @@ heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *
   while (found < 4 && strcmp(small, sizes[found].name) != 0) found++;
   if (found == 4)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--vit: no such shape (found \"%s\", expected Ti, S, B or L)", name);
+                     "--vit: unknown size (found \"%s\", expected Ti, S, B or L)", name);
   header_writer w = {malloc(HEADER_CAPACITY + 8), 8, 0};
   if (!w.text) return heed_fail_memory(&cli->error, "--vit", HEADER_CAPACITY);
   write_header(&w, sizes[found].width, sizes[found].layers);

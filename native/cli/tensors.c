@@ -39,7 +39,7 @@ heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype d
 static heed_status write_part(void *user, const void *bytes, size_t count, heed_error *error) {
   const heed_file_write *write = user;
   if (fwrite(bytes, 1, count, write->file) == count) return HEED_OK;
-  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be written (%s)", write->shown,
+  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot write (%s)", write->shown,
                    strerror(errno));
 }
 

@@ -27,7 +27,7 @@ static loaded_file load(const char *folder, const char *name) {
   }
   if (file) fclose(file);
   if (!loaded.bytes || loaded.size != (size_t)size) {
-    fprintf(stderr, "%s: cannot be read\n", path);
+    fprintf(stderr, "%s: cannot read\n", path);
     exit(EXIT_FAILURE);
   }
   return loaded;

@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
                                    .query_row = -1};
   must(heed_figure_write(context, &figure, argv[3], &error));
   const uint32_t best = largest(map, rows * columns);
-  printf("layer %u head %u: most on patch (%u, %u): %.2f %%\n", (unsigned)layer, (unsigned)head,
+  printf("layer %u head %u: peak patch (%u, %u) %.2f %%\n", (unsigned)layer, (unsigned)head,
          (unsigned)(best / columns), (unsigned)(best % columns), 100.0 * (double)map[best]);
 
   free(row);

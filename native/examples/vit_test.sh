@@ -13,10 +13,10 @@ for model in "$vectors/vit/micro_32" "$vectors/vit/hf_deit_distilled" "$(dirname
   # "0.3928  label" of each class, then the head's line without its entropy.
   grep -o '"top": \[[^]]*\]' run.json | grep -o '"label": "[^"]*", "probability": [^,]*' |
     awk -F'"' '{ sub(/^: /, "", $7); printf "%.4f  %s\n", $7, $4 }' >expected
-  sed -n 's/^  \(layer [0-9]* head 0: \).*, \(most on patch .* %\) = .*/\1\2/p' run.txt >>expected
+  sed -n 's|^  \(layer [0-9]* head 0: \).*, \(peak patch .* %\) (.*|\1\2|p' run.txt >>expected
   [ "$(wc -l <expected)" -eq 6 ] || { echo "$model: heed run gave no five classes and a head: $(cat run.txt)"; exit 1; }
   diff expected found || { echo "$model: the example and heed run differ"; exit 1; }
   "$heed" run "$model" map.png --backend cpu --quiet >run.txt || { echo "$model: map.png is no picture"; exit 1; }
 done
 "$vit" nowhere/at-all "$photo" map.png 2>found && { echo "a model that is not there: exit code 0"; exit 1; }
-grep -q "nowhere/at-all: no such model here" found || { echo "a model that is not there: $(cat found)"; exit 1; }
+grep -q "nowhere/at-all: model not found" found || { echo "a model that is not there: $(cat found)"; exit 1; }

@@ -77,14 +77,12 @@ static bool is_hub_name(const char *path) {
 heed_status heed_refuse_missing_model(const char *path, heed_error *error) {
   if (is_hub_name(path))
     return heed_fail(error, HEED_IO,
-                     "%s: no such model here (found what looks like a name on the Hugging Face "
-                     "hub, expected a folder: hf download %s --local-dir "
-                     "%s, then that folder)",
+                     "%s: model not found (found what looks like a name on the Hugging Face hub, "
+                     "expected a folder: hf download %s --local-dir %s, then that folder)",
                      path, path, base_name(path));
   return heed_fail(error, HEED_IO,
-                   "%s: no such model (found neither a folder nor a file of this name, expected a "
-                   "folder with config.json and .safetensors, or "
-                   "a .safetensors file)",
+                   "%s: model not found (found neither a folder nor a file of this name, expected "
+                   "a folder with config.json and .safetensors, or a .safetensors file)",
                    path);
 }
 
@@ -93,10 +91,9 @@ heed_status heed_refuse_missing_model(const char *path, heed_error *error) {
 static heed_status refuse_torch(const char *path, heed_error *error) {
   const char *name = base_name(path);
   return heed_fail(error, HEED_UNSUPPORTED,
-                   "%s: PyTorch's own format is not read (expected .safetensors). In its folder: "
-                   "python3 -c \"import torch; from "
-                   "safetensors.torch import save_file; save_file({k: v.clone().contiguous() for "
-                   "k, v in torch.load('%s', "
+                   "%s: PyTorch's own format is not supported (expected .safetensors). To convert, "
+                   "in its folder: python3 -c \"import torch; from safetensors.torch import "
+                   "save_file; save_file({k: v.clone().contiguous() for k, v in torch.load('%s', "
                    "map_location='cpu', weights_only=True).items()}, 'model.safetensors')\"",
                    path, name[plain_length(name)] ? "FILE" : name);
 }
@@ -110,7 +107,7 @@ heed_status heed_refuse_foreign_name(const char *name, heed_error *error) {
   else
     snprintf(kind, sizeof kind, "a %s file", strcasecmp(end, ".gguf") == 0 ? "GGUF" : end);
   return heed_fail(error, HEED_UNSUPPORTED,
-                   "%s: not a format that is read (found %s, expected .safetensors)", name, kind);
+                   "%s: format not supported (found %s, expected .safetensors)", name, kind);
 }
 
 heed_status heed_refuse_kind(const char *path, const void *bytes, size_t size, const char *expected,
@@ -120,9 +117,7 @@ heed_status heed_refuse_kind(const char *path, const void *bytes, size_t size, c
   if (strcmp(kind, HEED_KIND_LFS) == 0)
     return heed_fail(
         error, HEED_INVALID_FILE,
-        "%s: only a pointer of git-lfs (found no content, expected what git lfs pull brings)",
-        path);
-  return heed_fail(error, HEED_UNSUPPORTED,
-                   "%s: not a format that is read here (found %s, expected %s)", path, kind,
-                   expected);
+        "%s: only a git-lfs pointer (found no content, expected the file from git lfs pull)", path);
+  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)",
+                   path, kind, expected);
 }

@@ -13,35 +13,36 @@ typedef struct file_kind {
   { name, at, sizeof(text) - 1, text }
 
 /* Safetensors stand first: their first bytes are a length, and may be those of any kind below. */
-static const file_kind kinds[] = {KIND(HEED_KIND_SAFETENSORS, 6, "\0\0{"),
-                                  KIND("a GIF picture", 0, "GIF8"),
-                                  KIND("a WebP picture", 8, "WEBPVP8"),
-                                  KIND("an AVIF picture", 4, "ftypavif"),
-                                  KIND("an AVIF picture", 4, "ftypavis"),
-                                  KIND("a HEIC picture", 4, "ftyphei"),
-                                  KIND("a HEIC picture", 4, "ftyphev"),
-                                  KIND("a HEIC or AVIF picture", 4, "ftypmif1"),
-                                  KIND("a HEIC or AVIF picture", 4, "ftypmsf1"),
-                                  KIND("a TIFF picture", 0, "II*\0"),
-                                  KIND("a TIFF picture", 0, "MM\0*"),
-                                  KIND("a BMP picture", 6, "\0\0\0\0"), /* and BM before */
-                                  KIND("a JPEG XL picture", 4, "JXL \r\n"),
-                                  KIND("a JPEG XL picture", 0, "\xFF\x0A"),
-                                  KIND("a JPEG 2000 picture", 4, "jP  \r\n"),
-                                  KIND("an SVG drawing", 0, "<svg"),
-                                  KIND("an XML text, perhaps SVG", 0, "<?xml"),
-                                  KIND("a web page", 0, "<!DOCTYPE"),
-                                  KIND("a web page", 0, "<!doctype"),
-                                  KIND("a web page", 0, "<html"),
-                                  KIND("a PDF", 0, "%PDF-"),
-                                  KIND("a GGUF file", 0, "GGUF"),
-                                  KIND("an HDF5 file", 0, "\x89HDF\r\n"),
-                                  KIND("a zip file, as .npz and PyTorch's .pt are", 0, "PK\3\4"),
-                                  KIND("a Python pickle, as PyTorch's older .pt are", 0, "\x80\2"),
-                                  KIND("a Python pickle", 0, "\x80\3"),
-                                  KIND("a Python pickle", 0, "\x80\4"),
-                                  KIND("an .npy file", 0, "\x93NUMPY"),
-                                  KIND(HEED_KIND_LFS, 0, "version https://git-lfs.")};
+static const file_kind kinds[] = {
+    KIND(HEED_KIND_SAFETENSORS, 6, "\0\0{"),
+    KIND("a GIF image", 0, "GIF8"),
+    KIND("a WebP image", 8, "WEBPVP8"),
+    KIND("an AVIF image", 4, "ftypavif"),
+    KIND("an AVIF image", 4, "ftypavis"),
+    KIND("a HEIC image", 4, "ftyphei"),
+    KIND("a HEIC image", 4, "ftyphev"),
+    KIND("a HEIC or AVIF image", 4, "ftypmif1"),
+    KIND("a HEIC or AVIF image", 4, "ftypmsf1"),
+    KIND("a TIFF image", 0, "II*\0"),
+    KIND("a TIFF image", 0, "MM\0*"),
+    KIND("a BMP image", 6, "\0\0\0\0"), /* and BM before */
+    KIND("a JPEG XL image", 4, "JXL \r\n"),
+    KIND("a JPEG XL image", 0, "\xFF\x0A"),
+    KIND("a JPEG 2000 image", 4, "jP  \r\n"),
+    KIND("an SVG drawing", 0, "<svg"),
+    KIND("an XML text, perhaps SVG", 0, "<?xml"),
+    KIND("a web page", 0, "<!DOCTYPE"),
+    KIND("a web page", 0, "<!doctype"),
+    KIND("a web page", 0, "<html"),
+    KIND("a PDF", 0, "%PDF-"),
+    KIND("a GGUF file", 0, "GGUF"),
+    KIND("an HDF5 file", 0, "\x89HDF\r\n"),
+    KIND("a zip file, such as .npz or PyTorch's .pt", 0, "PK\3\4"),
+    KIND("a Python pickle, such as an older PyTorch .pt", 0, "\x80\2"),
+    KIND("a Python pickle", 0, "\x80\3"),
+    KIND("a Python pickle", 0, "\x80\4"),
+    KIND("an .npy file", 0, "\x93NUMPY"),
+    KIND(HEED_KIND_LFS, 0, "version https://git-lfs.")};
 
 const char *heed_file_kind(const void *bytes, size_t size) {
   const char *first = bytes;
@@ -49,7 +50,7 @@ const char *heed_file_kind(const void *bytes, size_t size) {
     const file_kind *kind = &kinds[i];
     if (size < kind->at + kind->length || memcmp(first + kind->at, kind->bytes, kind->length) != 0)
       continue;
-    if (strcmp(kind->name, "a BMP picture") == 0 && memcmp(first, "BM", 2) != 0) continue;
+    if (strcmp(kind->name, "a BMP image") == 0 && memcmp(first, "BM", 2) != 0) continue;
     return kind->name;
   }
   return NULL;

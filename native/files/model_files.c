@@ -65,7 +65,7 @@ static heed_status visit_in(const char *folder, size_t length, const char *name,
   char path[HEED_OUTPUT_PATH_SIZE];
   const int written = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
   if (written < 0 || (size_t)written >= sizeof path)
-    return heed_fail(error, HEED_IO, "%s: cannot be opened (%s)", folder, strerror(ENAMETOOLONG));
+    return heed_fail(error, HEED_IO, "%s: cannot open (%s)", folder, strerror(ENAMETOOLONG));
   return visit(user, path, error);
 }
 
@@ -73,7 +73,7 @@ static heed_status each_of_folder(const char *folder, heed_model_file_visit visi
                                   heed_error *error) {
   DIR *directory = opendir(folder);
   if (!directory)
-    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be opened (%s)", folder,
+    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", folder,
                      strerror(errno));
   heed_status status = HEED_OK;
   for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)

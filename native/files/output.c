@@ -29,8 +29,8 @@ heed_status heed_status_of_errno(int reason) {
 static heed_status fail_write(const heed_file_write *write, const char *what, int reason,
                               heed_error *error) {
   return heed_fail(error, heed_status_of_errno(reason),
-                   "%s: %s (found \"%s\", expected a place that can be written)", write->shown,
-                   what, reason ? strerror(reason) : "an unknown reason");
+                   "%s: %s (found \"%s\", expected a writable path)", write->shown, what,
+                   reason ? strerror(reason) : "unknown reason");
 }
 
 #if HEED_OUTPUT_POSIX
@@ -129,7 +129,7 @@ heed_status heed_file_write_begin(heed_file_write *write, const char *path, heed
   memset(write, 0, sizeof *write);
   snprintf(write->shown, sizeof write->shown, "%s", path);
   const int reason = resolve(write, path, &direct);
-  if (reason) return fail_write(write, "cannot write there", reason, error);
+  if (reason) return fail_write(write, "cannot write to its folder", reason, error);
   errno = 0;
   write->file = direct ? fopen(write->path, "wb") : open_temporary(write);
   return write->file ? HEED_OK : fail_write(write, "cannot create the file", errno, error);

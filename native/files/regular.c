@@ -23,9 +23,9 @@ heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t coun
     const ssize_t got = pread(file->descriptor, at, count, (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0)
-      return heed_fail(error, HEED_IO, "%s: cannot be read (%s)", file->path, strerror(errno));
+      return heed_fail(error, HEED_IO, "%s: cannot read (%s)", file->path, strerror(errno));
     if (got == 0)
-      return heed_fail(error, HEED_IO, "%s: it ended early (found %llu bytes)", file->path,
+      return heed_fail(error, HEED_IO, "%s: truncated (found %llu bytes)", file->path,
                        (unsigned long long)offset);
     at += got;
     offset += (uint64_t)got;
@@ -46,7 +46,7 @@ heed_status heed_regular_open(heed_regular *file, const char *path, uint64_t *si
   struct stat info;
   *file = (heed_regular){open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path};
   if (file->descriptor < 0)
-    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot be opened (%s)", path,
+    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", path,
                      strerror(errno));
   if (fstat(file->descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     heed_regular_close(file);
@@ -78,7 +78,7 @@ heed_status heed_file_read(const char *path, uint64_t limit, unsigned char **byt
   heed_status status = heed_regular_open(&file, path, &length, error);
   if (status == HEED_OK && length > limit)
     status = heed_fail(error, HEED_INVALID_FILE,
-                       "%s: the file is too large (found %llu bytes, expected at most %llu)", path,
+                       "%s: file too large (found %llu bytes, expected at most %llu)", path,
                        (unsigned long long)length, (unsigned long long)limit);
   *size = (size_t)length;
   if (status == HEED_OK && !(*bytes = malloc(*size + 1)))

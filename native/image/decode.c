@@ -10,15 +10,14 @@
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height) {
   if (width == 0 || height == 0)
     return heed_fail(work->error, HEED_INVALID_FILE,
-                     "%s: an empty picture (found %u x %u pixels, expected at least 1 x 1)",
-                     work->name, width, height);
+                     "%s: empty image (found %u x %u pixels, expected at least 1 x 1)", work->name,
+                     width, height);
   if ((uint64_t)width * height > HEED_IMAGE_MAX_PIXELS || width > HEED_IMAGE_MAX_SIDE ||
       height > HEED_IMAGE_MAX_SIDE)
-    return heed_fail(work->error, HEED_INVALID_FILE,
-                     "%s: the picture is too large (found %u x %u pixels, expected at most %llu in "
-                     "all and %u a side)",
-                     work->name, width, height, (unsigned long long)HEED_IMAGE_MAX_PIXELS,
-                     HEED_IMAGE_MAX_SIDE);
+    return heed_fail(
+        work->error, HEED_INVALID_FILE,
+        "%s: image too large (found %u x %u pixels, expected at most %llu in all and %u per side)",
+        work->name, width, height, (unsigned long long)HEED_IMAGE_MAX_PIXELS, HEED_IMAGE_MAX_SIDE);
   return HEED_OK;
 }
 
@@ -44,12 +43,12 @@ static heed_status refuse_kind(const char *name, const uint8_t *bytes, size_t si
   const char *kind = heed_file_kind(bytes, size);
   if (size == 0)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: an empty file (found 0 bytes, expected a PNG or JPEG)", name);
+                     "%s: empty file (found 0 bytes, expected a PNG or JPEG)", name);
   char found[20] = "bytes";
   for (size_t i = 0; i < 4 && i < size; i++)
     snprintf(found + 5 + 3 * i, sizeof found - 5 - 3 * i, " %02X", bytes[i]);
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: not a picture that can be read (found %s, expected a PNG or JPEG)", name,
+                   "%s: image format not supported (found %s, expected a PNG or JPEG)", name,
                    kind ? kind : found);
 }
 
@@ -77,8 +76,7 @@ heed_status heed_image_decode(heed_context *context, const char *name, const voi
 
 static heed_status fail_read(const char *path, heed_error *error) {
   return heed_fail(error, heed_status_of_errno(errno),
-                   "%s: cannot be read (found \"%s\", expected a picture file)", path,
-                   strerror(errno));
+                   "%s: cannot read (found \"%s\", expected an image file)", path, strerror(errno));
 }
 
 /* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
@@ -93,8 +91,8 @@ static heed_status read_rest(heed_context *context, const char *path, FILE *file
   for (size_t count = 1; count > 0; *size += count) {
     if (*size > HEED_IMAGE_MAX_BYTES)
       return heed_fail(error, HEED_INVALID_FILE,
-                       "%s: the file is too large (found more than %zu bytes, expected a picture)",
-                       path, HEED_IMAGE_MAX_BYTES);
+                       "%s: file too large (found more than %zu bytes, expected an image)", path,
+                       HEED_IMAGE_MAX_BYTES);
     if (!heed_grow(context, bytes, &capacity, *size + 1, 1))
       return heed_fail_memory(error, path, *size + 1);
     errno = 0;
@@ -114,10 +112,9 @@ static heed_status read_all(heed_context *context, const char *path, FILE *file,
   if (ferror(file)) return fail_read(path, error);
   if (kind_of(first, *size) == NO_PICTURE) return refuse_kind(path, first, *size, error);
   if (whole > HEED_IMAGE_MAX_BYTES)
-    return heed_fail(
-        error, HEED_INVALID_FILE,
-        "%s: the file is too large (found %zu bytes, expected at most %zu of a picture)", path,
-        whole, HEED_IMAGE_MAX_BYTES);
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: file too large (found %zu bytes, expected at most %zu of an image)", path,
+                     whole, HEED_IMAGE_MAX_BYTES);
   /* one more, so that its end shows without another buffer */
   const size_t capacity = (whole > sizeof first ? whole : 65536) + 1;
   *bytes = heed_alloc_raw(context, capacity, 1);
@@ -133,7 +130,7 @@ heed_status heed_image_load(heed_context *context, const char *path, heed_pictur
   FILE *file = fopen(path, "rb");
   if (!file)
     return heed_fail(error, heed_status_of_errno(errno),
-                     "%s: cannot be opened (found \"%s\", expected a picture file)", path,
+                     "%s: cannot open (found \"%s\", expected an image file)", path,
                      strerror(errno));
   uint8_t *bytes = NULL;
   size_t size = 0;

@@ -37,7 +37,7 @@ static void jpeg_on_error(j_common_ptr jpeg) {
     to->status = heed_fail_memory(to->error, to->name, 1);
   if (to->status == HEED_OK)
     to->status = heed_fail(to->error, HEED_INVALID_FILE,
-                           "%s: not a valid JPEG (found \"%s\", expected a whole picture)",
+                           "%s: not a valid JPEG (found \"%s\", expected a complete image)",
                            to->name, message);
   longjmp(work->jump, 1);
 }
@@ -51,7 +51,7 @@ static void jpeg_on_message(j_common_ptr jpeg, int level) {
   if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)
     to->status =
         heed_fail(to->error, HEED_INVALID_FILE,
-                  "%s: the JPEG is cut short (found %zu bytes, expected more)", to->name, to->size);
+                  "%s: truncated JPEG (found %zu bytes, expected more)", to->name, to->size);
   if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE ||
       code == JWRN_MUST_RESYNC)
     jpeg_on_error(jpeg);
@@ -106,14 +106,13 @@ static heed_status jpeg_check_scans(jpeg_decoding *work) {
   if (scans.count > JPEG_MAX_SCANS || scans.count * pixels > JPEG_MAX_SCANNED_PIXELS)
     return heed_fail(
         to->error, HEED_INVALID_FILE,
-        "%s: the JPEG has too many scans (found %u of %u x %u pixels, expected about 10)", to->name,
+        "%s: too many scans in the JPEG (found %u of %u x %u pixels, expected about 10)", to->name,
         scans.count, jpeg->image_width, jpeg->image_height);
   /* A Huffman code is a bit at least, and every block has one. */
   if (blocks / 8 > scans.bytes && (!jpeg->arith_code || pixels > JPEG_MAX_PACKED_PIXELS))
-    return heed_fail(
-        to->error, HEED_INVALID_FILE,
-        "%s: the JPEG is cut short (found %llu bytes of pixels, expected at least %llu)", to->name,
-        (unsigned long long)scans.bytes, (unsigned long long)(blocks / 8));
+    return heed_fail(to->error, HEED_INVALID_FILE,
+                     "%s: truncated JPEG (found %llu bytes of pixels, expected at least %llu)",
+                     to->name, (unsigned long long)scans.bytes, (unsigned long long)(blocks / 8));
   if (jpeg_has_multiple_scans(jpeg) && blocks * 128 > JPEG_MAX_COEFFICIENT_BYTES)
     return heed_fail(to->error, HEED_INVALID_FILE,
                      "%s: the JPEG is too large for one of several scans (found %llu bytes of "
@@ -151,10 +150,9 @@ static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width) {
 static heed_status jpeg_choose_color(jpeg_decoding *work) {
   const int components = work->jpeg.num_components;
   if (components != 1 && components != 3 && components != 4)
-    return heed_fail(
-        work->work->error, HEED_UNSUPPORTED,
-        "%s: a kind of JPEG that is not read (found %d components, expected 1, 3 or 4)",
-        work->work->name, components);
+    return heed_fail(work->work->error, HEED_UNSUPPORTED,
+                     "%s: JPEG colours not supported (found %d components, expected 1, 3 or 4)",
+                     work->work->name, components);
   work->jpeg.out_color_space = components == 4 ? JCS_CMYK : JCS_RGB;
   if (components != 4) return HEED_OK;
   work->line = heed_alloc_raw(work->work->context, work->jpeg.image_width, 4);

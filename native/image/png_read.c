@@ -11,7 +11,7 @@ static void png_on_error(png_structp png, png_const_charp message) {
   decoding *work = png_get_error_ptr(png);
   if (work->status == HEED_OK)
     work->status = heed_fail(work->error, HEED_INVALID_FILE,
-                             "%s: not a valid PNG (found \"%s\", expected a whole picture)",
+                             "%s: not a valid PNG (found \"%s\", expected a complete image)",
                              work->name, message);
   png_longjmp(png, 1);
 }
@@ -24,9 +24,9 @@ static void png_on_warning(png_structp png, png_const_charp message) {
 static void png_on_read(png_structp png, png_bytep to, size_t count) {
   decoding *work = png_get_io_ptr(png);
   if (work->size - work->at < count) {
-    work->status = heed_fail(work->error, HEED_INVALID_FILE,
-                             "%s: the PNG is cut short (found %zu bytes, expected more)",
-                             work->name, work->size);
+    work->status =
+        heed_fail(work->error, HEED_INVALID_FILE,
+                  "%s: truncated PNG (found %zu bytes, expected more)", work->name, work->size);
     png_error(png, "cut short");
   }
   memcpy(to, work->bytes + work->at, count);
@@ -78,7 +78,7 @@ static heed_status png_check_length(const decoding *work, png_structp png, png_i
   const uint64_t promised = (uint64_t)png_get_image_height(png, info) * png_get_rowbytes(png, info);
   if (promised / 1032 <= work->size) return HEED_OK;
   return heed_fail(work->error, HEED_INVALID_FILE,
-                   "%s: the PNG is cut short (found %zu bytes, expected at least %llu)", work->name,
+                   "%s: truncated PNG (found %zu bytes, expected at least %llu)", work->name,
                    work->size, (unsigned long long)(promised / 1032));
 }
 
@@ -110,10 +110,9 @@ static heed_status png_decode(decoding *work, png_structp png, png_infop info) {
   png_read_update_info(png, info);
   HEED_TRY(heed_decoding_make_room(work, width, height));
   if (png_get_rowbytes(png, info) != (size_t)width * 3)
-    return heed_fail(
-        work->error, HEED_UNSUPPORTED,
-        "%s: a kind of PNG that does not become RGB (found %zu bytes a row, expected %zu)",
-        work->name, (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
+    return heed_fail(work->error, HEED_UNSUPPORTED,
+                     "%s: PNG not convertible to RGB (found %zu bytes per row, expected %zu)",
+                     work->name, (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
   for (int pass = 0; pass < passes; pass++)
     for (uint32_t y = 0; y < height; y++) png_read_row(png, pixel_row(work, y), NULL);
   png_read_end(png, info);

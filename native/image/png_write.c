@@ -53,8 +53,8 @@ heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t wid
                            heed_error *error) {
   if (!pixels || width == 0 || height == 0 || width > INT32_MAX || height > INT32_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "%s: nothing to write (found %u x %u pixels, expected at least 1 x 1)", path,
-                     width, height);
+                     "%s: empty image (found %u x %u pixels, expected at least 1 x 1)", path, width,
+                     height);
   png_writing writing = {.reason = 0};
   HEED_TRY(heed_file_write_begin(&writing.output, path, error));
   writing.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
@@ -65,7 +65,6 @@ heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t wid
   if (written) return heed_file_write_commit(&writing.output, error);
   heed_file_write_abort(&writing.output);
   if (!ready || !writing.reason) return heed_fail_memory(error, path, (size_t)width * 3);
-  return heed_fail(error, HEED_IO,
-                   "%s: writing failed (found \"%s\", expected a place that can be written)", path,
-                   strerror(writing.reason));
+  return heed_fail(error, HEED_IO, "%s: writing failed (found \"%s\", expected a writable path)",
+                   path, strerror(writing.reason));
 }

@@ -10,7 +10,7 @@ heed inspect "$micro" --plan --backend cpu
 expect_exit 0
 expect_stdout_contains "mode, bytes of its maps"
 expect_stdout_contains "resident, "
-expect_stdout_contains "attention maps would cost: one layer"
+expect_stdout_contains "attention maps: "
 test_end
 
 test_begin inspect_plan_json
@@ -54,11 +54,11 @@ wrong() { # name, a part of the sentence, words
   test_end
 }
 
-wrong no_such_op "--op: not known" --op sorting
-wrong no_such_mode "--mode: not known" --op attention --mode fast
-wrong no_such_causal "--causal: not known" --op attention --causal right
-wrong bad_shape "not an attention shape" --op attention --shape 1,2,3
-wrong bad_tokens "--tokens: not usable" --op attention --tokens 0
-wrong linear_tokens "--tokens: not usable" --op linear --shape 2,2,2 --tokens 4
+wrong no_such_op "--op: unknown op" --op sorting
+wrong no_such_mode "--mode: unknown mode" --op attention --mode fast
+wrong no_such_causal "--causal: unknown rule" --op attention --causal right
+wrong bad_shape "invalid attention shape" --op attention --shape 1,2,3
+wrong bad_tokens "--tokens: invalid list" --op attention --tokens 0
+wrong linear_tokens "--tokens: invalid list" --op linear --shape 2,2,2 --tokens 4
 
 tests_end

@@ -57,16 +57,16 @@ refused() { # name, sentence, options...
   test_end
 }
 refused no_such_layer 'found "2.0", expected LAYER.HEAD[,LAYER.HEAD...], 2 x 4 of them' --ablate 0.0,2.0
-refused no_such_head 'no such head (found "1.4"' --ablate 1.4
-refused no_list 'no such head (found "0.1x"' --ablate 0.1x
-refused an_empty_list 'no such head (found ""' --ablate ""
-refused a_list_that_goes_on 'no such head (found "0.1"' --ablate 0.1,
-refused a_number_that_is_too_long 'no such head (found "99999999999.1"' --ablate 99999999999.1
-refused a_gain_without_a_share 'no such head or share (found "0.1"' --gain 0.1
-refused a_gain_below_nothing 'no such head or share (found "0.1=-1"' --gain 0.1=-1
-refused a_gain_beyond_floats 'no such head or share (found "0.1=1000000000000000000000000000000000000000"' --gain 0.1=1000000000000000000000000000000000000000
-refused no_such_patch 'no such patch (found "2,0", expected ROW,COL[;ROW,COL...], 2 x 2 of them' --drop "1,1;2,0"
-refused no_such_token 'no such pair of tokens (found "0.5"' --cut 0.5
+refused no_such_head 'unknown head (found "1.4"' --ablate 1.4
+refused no_list 'unknown head (found "0.1x"' --ablate 0.1x
+refused an_empty_list 'unknown head (found ""' --ablate ""
+refused a_list_that_goes_on 'unknown head (found "0.1"' --ablate 0.1,
+refused a_number_that_is_too_long 'unknown head (found "99999999999.1"' --ablate 99999999999.1
+refused a_gain_without_a_share 'unknown head or invalid factor (found "0.1"' --gain 0.1
+refused a_gain_below_nothing 'unknown head or invalid factor (found "0.1=-1"' --gain 0.1=-1
+refused a_gain_beyond_floats 'unknown head or invalid factor (found "0.1=1000000000000000000000000000000000000000"' --gain 0.1=1000000000000000000000000000000000000000
+refused no_such_patch 'unknown patch (found "2,0", expected ROW,COL[;ROW,COL...], 2 x 2 of them' --drop "1,1;2,0"
+refused no_such_token 'unknown pair of tokens (found "0.5"' --cut 0.5
 refused no_such_replacement 'found "median", expected zero, mean or uniform' --ablate 0.1 --replace median
 refused no_temperature 'found "0", expected a number above 0' --temperature 0
 refused a_temperature_that_is_no_number 'found "warm"' --temperature warm
@@ -82,7 +82,7 @@ test_begin columns_scores_and_a_rollout
 heed run "$micro" "$picture" --backend cpu --quiet --query 1,0 --reverse --score raw --fusion max --residual 0.25 --discard 0.2 --layers 1-1 --json out.json --save out.safetensors --maps maps.png --rollout rollout.png
 expect_exit 0
 expect_stdout_contains "attention to patch (1, 0):"
-expect_stdout_contains "most from patch"
+expect_stdout_contains "peak patch"
 for part in '"reverse": true' '"score": "raw"' '"scores": ['; do
   grep -qF "$part" "$here/out.json" || fail "out.json: no $part"
 done

@@ -37,8 +37,8 @@ test_end
 test_begin scene_of_a_seed
 heed demo --scene 7 --picture scene.png --save scene.json --backend cpu --quiet
 expect_exit 0
-expect_stdout_contains "the model says: "
-expect_stdout_contains "the twins are: "
+expect_stdout_contains "prediction: "
+expect_stdout_contains "twins: "
 expect_file scene.png
 expect_file scene.json
 cp "$here/scene.png" "$here/scene.json" "$bad"
@@ -54,32 +54,32 @@ test_begin scene_without_twins
 printf '{"objects": [{"shape": "star", "colour": "red", "x": 60, "y": 60, "radius": 30}]}' >"$bad/one.json"
 heed demo --scene "$bad/one.json" --backend cpu --quiet
 expect_exit 0
-expect_stdout_contains "no twins"
+expect_stdout_contains "twins: none"
 test_end
 
 test_begin run_with_a_scene
 heed run --scene 7 --query twin --layer all --maps maps.png --backend cpu --quiet
 expect_exit 0
-expect_stdout_contains "the twins are: "
+expect_stdout_contains "twins: "
 expect_file maps.png
 test_end
 
 test_begin run_with_a_scene_and_a_picture
 heed run "$vectors/preprocess/rgb.png" --scene 7 --backend cpu --quiet
 expect_exit 2
-expect_stderr_contains "takes the place of pictures"
+expect_stderr_contains "replaces images"
 test_end
 
 test_begin query_twin_without_a_scene
 heed run "$vectors/preprocess/rgb.png" --query twin --backend cpu --quiet
 expect_exit 2
-expect_one_sentence run "no twins here"
+expect_one_sentence run "no twins"
 test_end
 
 test_begin model_that_is_not_for_scenes
 heed demo "$vectors/vit/micro_32" --backend cpu --quiet
 expect_exit 3
-expect_one_sentence demo "not one for scenes"
+expect_one_sentence demo "not a scene model"
 test_end
 
 bad_input scene_file_missing "No such file" demo --scene "$bad/none.json" --backend cpu --quiet

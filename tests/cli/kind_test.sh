@@ -17,27 +17,27 @@ no_model() { # name, a part of the sentence, the word in the model's place
 
 # -------------------------------------------------------------------------------------------------------------- not there
 
-no_model mistyped "nosuch: no such model (found neither a folder nor a file of this name, expected a folder" nosuch
-no_model mistyped_path "../models/vit: no such model" ../models/vit
-no_model hub_name "google/vit-base-patch16-224: no such model here (found what looks like a name on the Hugging Face hub, expected a folder" google/vit-base-patch16-224
-bad_input mistyped_alone "no such model" run nosuch --backend cpu --quiet
+no_model mistyped "nosuch: model not found (found neither a folder nor a file of this name, expected a folder" nosuch
+no_model mistyped_path "../models/vit: model not found" ../models/vit
+no_model hub_name "google/vit-base-patch16-224: model not found (found what looks like a name on the Hugging Face hub, expected a folder" google/vit-base-patch16-224
+bad_input mistyped_alone "model not found" run nosuch --backend cpu --quiet
 bad_input hub_name_alone "hf download facebook/dino-vits16 --local-dir" run facebook/dino-vits16 --backend cpu --quiet
-bad_input weights_missing "no such model" run nosuch.safetensors "$picture" --backend cpu --quiet
-bad_input picture_missing "nosuch.png: cannot be opened" run nosuch.png --backend cpu --quiet
-bad_input picture_missing_in_capitals "NOSUCH.JPG: cannot be opened" run NOSUCH.JPG --backend cpu --quiet
-bad_input second_word_missing "nosuch: cannot be opened" run "$micro" nosuch --backend cpu --quiet
+bad_input weights_missing "model not found" run nosuch.safetensors "$picture" --backend cpu --quiet
+bad_input picture_missing "nosuch.png: cannot open" run nosuch.png --backend cpu --quiet
+bad_input picture_missing_in_capitals "NOSUCH.JPG: cannot open" run NOSUCH.JPG --backend cpu --quiet
+bad_input second_word_missing "nosuch: cannot open" run "$micro" nosuch --backend cpu --quiet
 
 # ---------------------------------------------------------------------------------------------------- formats of other makers
 
 printf '\010\007\022\007pytorch\032\0031.0' >"$bad/vit.onnx"
-no_model onnx "vit.onnx: not a format that is read (found an ONNX file, expected .safetensors)" "$bad/vit.onnx"
+no_model onnx "vit.onnx: format not supported (found an ONNX file, expected .safetensors)" "$bad/vit.onnx"
 printf 'GGUF\003\000\000\000' >"$bad/vit.gguf"
-no_model gguf "vit.gguf: not a format that is read (found a GGUF file, expected .safetensors)" "$bad/vit.gguf"
+no_model gguf "vit.gguf: format not supported (found a GGUF file, expected .safetensors)" "$bad/vit.gguf"
 printf 'PK\003\004\000\000\010\010' >"$bad/vit.pth"
 printf '\200\002\212\012l\374\234F\371 j\250P\031.' >"$bad/old.pt"
 for end in pth:vit.pth pt:old.pt; do
   no_model "torch_${end%%:*}" "from safetensors.torch import save_file" "$bad/${end#*:}"
-  expect_stderr_contains "${end#*:}: PyTorch's own format is not read"
+  expect_stderr_contains "${end#*:}: PyTorch's own format is not supported"
 done
 for end in bin ckpt; do
   cp "$bad/vit.pth" "$bad/vit.$end"
@@ -66,30 +66,30 @@ test_end
 model lfs
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1646000\n' >"$bad/pointer"
 cp "$bad/pointer" "$bad/lfs/model.safetensors"
-no_model lfs_weights "lfs/model.safetensors: only a pointer of git-lfs (found no content, expected what git lfs pull brings)" "$bad/lfs"
+no_model lfs_weights "lfs/model.safetensors: only a git-lfs pointer (found no content, expected the file from git lfs pull)" "$bad/lfs"
 model lfs_config
 cp "$bad/pointer" "$bad/lfs_config/config.json"
-bad_input lfs_config "config.json: only a pointer of git-lfs" inspect "$bad/lfs_config"
+bad_input lfs_config "config.json: only a git-lfs pointer" inspect "$bad/lfs_config"
 cp "$bad/pointer" "$bad/pointer.png"
-bad_input lfs_picture "pointer.png: not a picture that can be read (found a git-lfs pointer" run "$micro" "$bad/pointer.png" --backend cpu --quiet
+bad_input lfs_picture "pointer.png: image format not supported (found a git-lfs pointer" run "$micro" "$bad/pointer.png" --backend cpu --quiet
 model page
 printf '<!DOCTYPE html><html>' >"$bad/page/model.safetensors"
 bad_input web_page "found a web page, expected .safetensors" inspect "$bad/page"
 cp "$bad/vit.pth" "$bad/page/model.safetensors"
-bad_input torch_under_another_name "found a zip file, as .npz and PyTorch's .pt are, expected .safetensors" inspect "$bad/page"
+bad_input torch_under_another_name "found a zip file, such as .npz or PyTorch's .pt, expected .safetensors" inspect "$bad/page"
 
 # --------------------------------------------------------------------------------------------------------------- pictures
 
 other_picture() { # end, bytes as printf's, kind
   # shellcheck disable=SC2059 # octal escapes
   printf "$2" >"$bad/photo.$1"
-  bad_input "picture_$1" "photo.$1: not a picture that can be read (found $3, expected a PNG or JPEG)" run "$micro" "$bad/photo.$1" --backend cpu --quiet
-  bad_input "picture_${1}_alone" "photo.$1: not a picture" run "$bad/photo.$1" --backend cpu --quiet
+  bad_input "picture_$1" "photo.$1: image format not supported (found $3, expected a PNG or JPEG)" run "$micro" "$bad/photo.$1" --backend cpu --quiet
+  bad_input "picture_${1}_alone" "photo.$1: image format not supported" run "$bad/photo.$1" --backend cpu --quiet
 }
-other_picture webp 'RIFF\044\000\000\000WEBPVP8 ....' "a WebP picture"
-other_picture gif 'GIF89a\001\000\001\000....' "a GIF picture"
-other_picture avif '\000\000\000\040ftypavif....' "an AVIF picture"
-other_picture heic '\000\000\000\030ftypheic....' "a HEIC picture"
-other_picture tiff 'II*\000\010\000\000\000....' "a TIFF picture"
+other_picture webp 'RIFF\044\000\000\000WEBPVP8 ....' "a WebP image"
+other_picture gif 'GIF89a\001\000\001\000....' "a GIF image"
+other_picture avif '\000\000\000\040ftypavif....' "an AVIF image"
+other_picture heic '\000\000\000\030ftypheic....' "a HEIC image"
+other_picture tiff 'II*\000\010\000\000\000....' "a TIFF image"
 
 tests_end

@@ -15,7 +15,7 @@ expect_nothing_written
 test_end
 
 expect_first_line() { [ "$(head -n 1 "$out" | sed 's/, on cpu, [0-9.]* ms$//')" = "$1" ] || fail "stdout: found \"$(head -n 1 "$out")\", expected \"$1\""; }
-drawn_only="the demo model knows drawn scenes of ten shapes only (heed demo shows one): what it says of any other picture means nothing"
+drawn_only="the demo model knows generated scenes of ten shapes only (heed demo shows one): its predictions for other images are meaningless"
 
 # Model and picture stand on the first line.
 test_begin run_names_model_and_picture
@@ -25,9 +25,9 @@ expect_first_line "$picture: 640 x 427 pixels; model $micro: vit, 2 layers x 4 h
 grep -q "demo" "$out" && fail "stdout speaks of the demo model"
 heed run "$micro" --backend cpu --quiet
 expect_exit 0
-expect_first_line "the built-in picture exact_224.png: 224 x 224 pixels; model $micro: vit, 2 layers x 4 heads, 5 tokens"
+expect_first_line "the built-in image exact_224.png: 224 x 224 pixels; model $micro: vit, 2 layers x 4 heads, 5 tokens"
 heed run --help
-expect_stdout_contains "the built-in picture exact_224.png"
+expect_stdout_contains "the built-in exact_224.png"
 test_end
 
 # The demo model says what it knows, once, of pictures that are not its own scenes.
@@ -96,17 +96,17 @@ test_begin inspect_tells_what_tensors_are_for
 heed inspect "$micro"
 expect_exit 0
 expect_stdout_contains "= encoder.layer.1.layernorm_before.weight"
-expect_stdout_contains "optional parts that the file does not have: "
+expect_stdout_contains "optional tensors not in the file: "
 test_end
 
 test_begin inspect_tells_how_positions_are_resized
 heed inspect "$vectors/vit/hf_dinov2"
 expect_exit 0
-grep -q "^positions for another grid: bicubic$" "$out" || fail "stdout: another rule"
+grep -q "^positions resized: bicubic$" "$out" || fail "stdout: another rule"
 heed inspect "$vectors/vit/hf_dinov2_registers"
-expect_stdout_contains "positions for another grid: bicubic, antialiased"
+expect_stdout_contains "positions resized: bicubic, antialiased"
 heed inspect "$vectors/vit/dinov2_original"
-expect_stdout_contains "positions for another grid: bicubic, with 0.1 patches added"
+expect_stdout_contains "positions resized: bicubic, with 0.1 patches added"
 test_end
 
 # What was saved says the same again.
@@ -134,7 +134,7 @@ test_end
 test_begin maps_refuses_what_holds_none
 heed maps "$micro/model.safetensors"
 expect_exit 3
-expect_stderr_contains "attention.0 is missing"
+expect_stderr_contains "missing tensor attention.0"
 heed maps "$bad/saved.safetensors" --layer 9
 expect_exit 2
 head -c 2000 "$bad/saved.safetensors" >"$bad/cut.safetensors"
@@ -158,7 +158,7 @@ test_end
 test_begin run_without_a_model_uses_the_embedded_one
 heed run --backend cpu
 expect_exit 0
-expect_stdout_contains "the twins are"
+expect_stdout_contains "twins: "
 expect_stderr_contains "heed: cpu"
 test_end
 

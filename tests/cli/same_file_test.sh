@@ -52,7 +52,7 @@ for file in maps-cat.png maps-cat-2.png maps-cat-3.png rollout-cat.png rollout-c
 done
 cmp -s "$here/maps-cat-2.png" "$bad/png.alone.png" || fail "maps-cat-2.png is not that of the second picture"
 cmp -s "$here/maps-cat-3.png" "$bad/jpg.alone.png" || fail "maps-cat-3.png is not that of the third picture"
-expect_stdout_contains "maps-cat-2.png (numbered: another picture has this name)"
+expect_stdout_contains "maps-cat-2.png (numbered: another image has this name)"
 test_end
 
 test_begin a_number_that_is_taken
@@ -105,7 +105,7 @@ mkdir "$bad/hub"
 cp "$micro/config.json" "$bad/hub"
 ln -s ../micro/model.safetensors "$bad/hub/model.safetensors"
 for spelling in "$micro/model.safetensors" "$bad/./micro/model.safetensors" "$bad/linked/model.safetensors"; do
-  run "weights_$(echo "$spelling" | cksum | cut -d ' ' -f 1)" "--save: it would replace what is read" "found $spelling, " "$micro" "$picture" --save "$spelling"
+  run "weights_$(echo "$spelling" | cksum | cut -d ' ' -f 1)" "--save: it would overwrite an input" "found $spelling, " "$micro" "$picture" --save "$spelling"
 done
 run weights_behind_a_link "--save" "$bad/hub/model.safetensors" "$bad/hub" "$picture" --save "$micro/model.safetensors"
 run weight_file "--save" "$micro/model.safetensors" "$micro/model.safetensors" "$picture" --save "$bad/linked/model.safetensors"

@@ -41,7 +41,7 @@ test_begin shorter
 heed run "$models/transformer" --tokens 4,10,10,3,10,5,3 --length 3 --backend cpu --quiet
 expect_exit 0
 expect_first_line 6,10,7
-expect_stdout_contains "ended by its length"
+expect_stdout_contains "stopped at the maximum length"
 test_end
 
 test_begin features
@@ -83,15 +83,15 @@ usage_error() { # name, a part of the sentence, words
   test_end
 }
 
-usage_error not_numbers "not a list of token ids" "$models/transformer" --tokens 5,x
-usage_error no_number "not a list of token ids" "$models/transformer" --tokens ""
-usage_error empty_number "not a list of token ids" "$models/transformer" --tokens 5,,3
-usage_error negative "not a list of token ids" "$models/transformer" --tokens 5,-1
+usage_error not_numbers "invalid list of token ids" "$models/transformer" --tokens 5,x
+usage_error no_number "invalid list of token ids" "$models/transformer" --tokens ""
+usage_error empty_number "invalid list of token ids" "$models/transformer" --tokens 5,,3
+usage_error negative "invalid list of token ids" "$models/transformer" --tokens 5,-1
 usage_error both "one of the two" "$models/transformer" --tokens 5 --features in.safetensors
 usage_error neither "one of the two" "$models/transformer" --length 3
 usage_error no_model "one of the two" --tokens 5
-usage_error maps_of_pictures "for pictures" "$models/transformer" --tokens 5 --head mean
-usage_error tokens_to_captioner "another kind" "$models/captioner" --tokens 5,3
+usage_error maps_of_pictures "for images" "$models/transformer" --tokens 5 --head mean
+usage_error tokens_to_captioner "wrong kind of source" "$models/captioner" --tokens 5,3
 usage_error unknown_token "token 1 out of range (found 11, expected 0 to 10)" "$models/transformer" --tokens 5,11
 usage_error too_long_source "invalid length (found source 13" "$models/transformer" --tokens 1,1,1,1,1,1,1,1,1,1,1,1,1
 usage_error too_long_target "target 13" "$models/transformer" --tokens 1 --length 13
@@ -102,17 +102,17 @@ bad_run() { # name, a part of the sentence, words
   bad_input "$name" "$says" run "$@" --backend cpu --quiet --json out.json
 }
 
-bad_run not_a_sequence "no encoder-decoder" "$vectors/vit/micro_32" --tokens 5
-bad_run no_pictures "takes no pictures" "$models/transformer" "$vectors/preprocess/rgb.png"
-bad_run no_file "cannot be opened" "$models/captioner" --features missing.safetensors
-bad_run no_tensor "tensor source is missing" "$models/captioner" --features "$models/captioner/model.safetensors"
+bad_run not_a_sequence "not an encoder-decoder" "$vectors/vit/micro_32" --tokens 5
+bad_run no_pictures "takes no images" "$models/transformer" "$vectors/preprocess/rgb.png"
+bad_run no_file "cannot open" "$models/captioner" --features missing.safetensors
+bad_run no_tensor "missing tensor source" "$models/captioner" --features "$models/captioner/model.safetensors"
 bad_run tokens_for_features "expected floats [1 to 12, 6]" "$models/captioner" --features "$models/transformer/expect.safetensors"
 safetensors "$bad/wide.safetensors" '{"source":{"dtype":"F32","shape":[2,7],"data_offsets":[0,56]}}' 56
 bad_run wide_features "found F32 [2, 7], expected floats [1 to 12, 6]" "$models/captioner" --features "$bad/wide.safetensors"
 safetensors "$bad/long.safetensors" '{"source":{"dtype":"F32","shape":[13,6],"data_offsets":[0,312]}}' 312
 bad_run long_features "expected floats [1 to 12, 6]" "$models/captioner" --features "$bad/long.safetensors"
 { little_endian 62; printf '%s' '{"source":{"dtype":"F32","shape":[1,6],"data_offsets":[0,24]}}'; head -c 20 /dev/zero; printf '\000\000\300\177'; } >"$bad/nan.safetensors"
-bad_run nan_features "not finite (element 5)" "$models/captioner" --features "$bad/nan.safetensors"
+bad_run nan_features "non-finite value in tensor source (element 5)" "$models/captioner" --features "$bad/nan.safetensors"
 
 for spoilt in cut_weights other_width no_architecture; do
   mkdir -p "$bad/$spoilt"

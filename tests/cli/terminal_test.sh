@@ -44,7 +44,7 @@ test_begin labels_of_demo
 heed demo "$bad/scenes" --backend cpu --quiet
 expect_exit 0
 expect_plain 3
-expect_stdout_contains "the model says: $shown"
+expect_stdout_contains "prediction: $shown"
 test_end
 
 # A second shard with a tensor of a hostile name, which nothing uses.

@@ -25,6 +25,7 @@ for verb in run eval check inspect maps devices bench; do
   expect_stdout_contains "usage: heed $verb"
   expect_stdout_contains "--help"
   expect_stderr_empty
+  sh "$vectors/../package/words.sh" --help "$out" >&2 || fail "its words: see stderr"
   test_end
 done
 
@@ -32,7 +33,7 @@ test_begin help
 heed --help
 expect_exit 0
 for verb in run eval check inspect maps devices bench; do expect_stdout_contains "  $verb "; done
-expect_stdout_contains "exit codes:"
+expect_stdout_contains "Exit codes:"
 test_end
 
 for word in --version -V version; do
@@ -44,11 +45,11 @@ for word in --version -V version; do
 done
 
 usage_error nothing "usage: heed"
-usage_error no_such_verb 'no such verb (found "dance", expected run, eval, check, inspect, maps, devices, bench or demo)' dance
+usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check, inspect, maps, devices, bench or demo)' dance
 # shellcheck disable=SC2046 # words
-usage_error too_many_words "too many words (found more than 256" run $(repeat "a.png " 300)
+usage_error too_many_words "too many arguments (found more than 256" run $(repeat "a.png " 300)
 usage_error no_such_option "unknown option" run --dance
-usage_error option_without_value "wants a value" run --top
+usage_error option_without_value "missing value" run --top
 usage_error option_not_a_number "whole number" run --top five
 usage_error number_too_large "whole number" run --top 99999999999999999999
 usage_error no_such_fit "expected model or whole" run --fit crop --backend cpu --quiet

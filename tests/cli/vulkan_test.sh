@@ -206,8 +206,8 @@ test_end
 test_begin profile_with_ceiling
 heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --profile
 expect_exit 0
-expect_stdout_contains "% of ceiling"
-expect_stdout_contains "ceiling, measured: "
+expect_stdout_contains "% of peak"
+expect_stdout_contains "measured peak: "
 expect_stdout_contains "  linear_texel (floor, 4 x "
 heed bench --backend vulkan --op linear --shape 5,8,12 --runs 1 --warmup 0 --quiet --profile --json
 expect_exit 0

@@ -1,11 +1,13 @@
 #!/bin/sh
-# The words of the documents. words.sh ROOT FILE... fails with one line per finding, FILE: what is wrong:
+# The words of the documents and of what heed prints. words.sh ROOT FILE... fails with one line per finding, FILE: what is wrong:
 #   1 ARCHITECTURE.md is a map of at most 12 KB
 #   2 no prose sentence has more than 35 words (aim at 25), in README.md 25; tables, code and headings are not prose
 #   3 no private word where the field has a term; the list is below, with the term
 #   4 links and `paths` in this repository lead to files that exist
+# words.sh --printed ROOT looks at the text in the sources: no string of C has one of the predicates that errors do not use.
+# words.sh --help FILE... looks at what `heed VERB --help` printed: lines of at most 100 columns, and no private word.
 set -eu
-[ $# -ge 2 ] || { echo "usage: $0 ROOT FILE..." >&2; exit 2; }
+[ $# -ge 2 ] || { echo "usage: $0 ROOT FILE... | --printed ROOT | --help FILE..." >&2; exit 2; }
 root=$1
 shift
 map_bytes=12288
@@ -28,6 +30,7 @@ who wants|who looks|who asks	name the actor
 furthest off|off by|is off	largest error, out of range
 the same bits as|least of	bit-identical, minimum of
 no such	unknown
+in the place of	instead of
 made-up	synthetic
 takes? out|taken out	ablate
 (one|bytes|operations|dispatches|[0-9]) an? (core|element|second|layer|row|invocation)	per core, per second
@@ -103,6 +106,25 @@ links() { # file
     done
 }
 
+# Strings alone: a comment may use these words.
+printed() {
+  predicates='is off|no such|wants|is not usable|cannot be (opened|read|written)|has not what|this build has no|(one|bytes|pictures) an? (core|row|side|run)'
+  grep -rnE --include='*.[ch]' "\"([^\"]|\\\\.)*(^|[^a-z])($predicates)([^a-z]|\$|\")" "$1/runtime" "$1/native" "$1/web/wasm" |
+    grep -vE '^[^:]*/(figure[^/]*\.c|node_modules/.*|heed/[a-z]*\.h):|:[0-9]+: *(/\*|\* )' |
+    sed "s|^$1/||; s/:  */: an error does not say this (see CONTRIBUTING.md): /"
+}
+
+help_texts() { # files
+  for file in "$@"; do
+    awk -v file="$file" 'length > 100 { printf "%s: a line of %d columns (at most 100): %.60s...\n", file, length, $0 }' "$file"
+    private_words "$file" <"$file"
+  done
+}
+
+case $root in
+  --printed) printed "$1" >"$findings" || true; set -- ;;
+  --help) help_texts "$@" >"$findings"; set -- ;;
+esac
 for file in "$@"; do
   [ -e "$root/$file" ] || { echo "$file: it is missing" >>"$findings"; continue; }
   if [ "$file" = ARCHITECTURE.md ]; then

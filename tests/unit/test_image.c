@@ -148,12 +148,12 @@ static void assert_refused(const void *bytes, size_t size, heed_status status, c
 
 static void test_not_a_picture(void **state) {
   (void)state;
-  assert_refused("", 0, HEED_INVALID_FILE, "an empty file (found 0 bytes, expected a PNG or JPEG)");
+  assert_refused("", 0, HEED_INVALID_FILE, "empty file (found 0 bytes, expected a PNG or JPEG)");
   assert_refused("a", 1, HEED_INVALID_FILE, "found bytes 61");
   assert_refused("Gif89a", 6, HEED_INVALID_FILE, "found bytes 47 69 66 38");
-  assert_refused("\x89PNG\r\n\x1A", 7, HEED_INVALID_FILE, "not a picture");
-  assert_refused("\x89PNG\r\n\x1A\n", 8, HEED_INVALID_FILE, "cut short");
-  assert_refused("\xFF\xD8\xFF", 3, HEED_INVALID_FILE, "cut short");
+  assert_refused("\x89PNG\r\n\x1A", 7, HEED_INVALID_FILE, "image format not supported");
+  assert_refused("\x89PNG\r\n\x1A\n", 8, HEED_INVALID_FILE, "truncated");
+  assert_refused("\xFF\xD8\xFF", 3, HEED_INVALID_FILE, "truncated");
 }
 
 /* What is often given in a picture's place is named. */
@@ -161,13 +161,13 @@ static void test_other_kinds(void **state) {
   (void)state;
   static const struct {
     const char *bytes, *name;
-  } kinds[] = {{"GIF89a..........", "found a GIF picture"},
-               {"RIFF....WEBPVP8 ", "found a WebP picture"},
-               {"....ftypavif....", "found an AVIF picture"},
-               {"....ftypheic....", "found a HEIC picture"},
-               {"....ftypmif1....", "found a HEIC or AVIF picture"},
-               {"BM....\0\0\0\0......", "found a BMP picture"},
-               {"II*\0............", "found a TIFF picture"},
+  } kinds[] = {{"GIF89a..........", "found a GIF image"},
+               {"RIFF....WEBPVP8 ", "found a WebP image"},
+               {"....ftypavif....", "found an AVIF image"},
+               {"....ftypheic....", "found a HEIC image"},
+               {"....ftypmif1....", "found a HEIC or AVIF image"},
+               {"BM....\0\0\0\0......", "found a BMP image"},
+               {"II*\0............", "found a TIFF image"},
                {"GGUF............", "found a GGUF file"},
                {"PK\3\4............", "found a zip file"},
                {"\x80\2..............", "found a Python pickle"},
@@ -239,9 +239,9 @@ static void test_too_large(void **state) {
     }
     for (int i = 0; i < 4; i++) png.bytes[29 + i] = (uint8_t)(~crc >> (24 - 8 * i));
     assert_refused(png.bytes, png.size, HEED_INVALID_FILE,
-                   k ? "cut short"
+                   k ? "truncated"
                      : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all "
-                       "and 1048576 a side)");
+                       "and 1048576 per side)");
   }
   size_t size;
   unsigned char *jpeg = test_read_vector("image/gray.jpg", &size);
@@ -256,12 +256,12 @@ static void test_unreadable_files(void **state) {
   heed_picture picture;
   make_folder();
   assert_fails(heed_image_load(context, in_folder("absent.png"), &picture, &error), HEED_IO,
-               "absent.png: cannot be opened (found \"No such file");
+               "absent.png: cannot open (found \"No such file");
   assert_fails(heed_image_load(context, folder, &picture, &error), HEED_IO, "Is a directory");
   FILE *file = fopen(in_folder("empty.png"), "wb");
   fclose(file);
   assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error),
-               HEED_INVALID_FILE, "empty.png: an empty file");
+               HEED_INVALID_FILE, "empty.png: empty file");
   if (geteuid() != 0) { /* the superuser may read everything */
     chmod(in_folder("empty.png"), 0);
     assert_fails(heed_image_load(context, in_folder("empty.png"), &picture, &error), HEED_IO,
@@ -439,7 +439,7 @@ static void test_output_keeps_permissions_and_links(void **state) {
 }
 
 /* The first bytes of safetensors are the length of a header: 640 begins as a pickle does, 2,815 as
- * a JPEG XL picture. */
+ * a JPEG XL image. */
 static void test_safetensors_of_any_length(void **state) {
   (void)state;
   for (unsigned length = 2; length < 70000; length++) {
@@ -456,7 +456,7 @@ static void test_safetensors_of_any_length(void **state) {
     assert_string_equal(heed_file_kind(first, sizeof first), HEED_KIND_SAFETENSORS);
   }
   assert_string_equal(heed_file_kind("\x80\2}q\1(X\0\0\0", 10),
-                      "a Python pickle, as PyTorch's older .pt are");
+                      "a Python pickle, such as an older PyTorch .pt");
 }
 
 int main(void) {

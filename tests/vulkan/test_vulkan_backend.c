@@ -402,7 +402,7 @@ static void test_memory_budget(void **state) {
   desc.memory_limit = 1; /* the driver is not even asked */
   vulkan_program_start(&program, NULL);
   assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY,
-               "too little memory is left on");
+               "not enough device memory on");
   assert_non_null(strstr(error.message, "(found 10000 bytes, expected "));
   vulkan_program_end(&program);
   desc.memory_limit = 0;
@@ -413,7 +413,7 @@ static void test_memory_budget(void **state) {
   desc.memory_budget = 60000; /* room for the program and not for staging */
   vulkan_program_start(&program, NULL);
   assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY,
-               "too little memory is left on");
+               "not enough device memory on");
   vulkan_program_end(&program);
 }
 

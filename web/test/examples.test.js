@@ -129,7 +129,7 @@ test('Node: npm pack, npm install, the example', () => {
     cwd: install('node'),
     encoding: 'utf8'
   })
-  assert.match(out, /the model says: star/)
+  assert.match(out, /prediction: star/)
   assert.match(out, /patch \d+,\d+: \d+\.\d x uniform/)
 })
 

@@ -331,7 +331,7 @@ test('every view is saved with its numbers, caption and the hash of the weights'
     ],
     { cwd: folder, encoding: 'utf8' }
   )
-  assert.match(said, /most on patch \(10, 1\): 19\.9\d % = 39\.2 x uniform/)
+  assert.match(said, /peak patch \(10, 1\) 19\.9\d % \(39\.2 x uniform\)/)
   assert.ok(said.includes(sum))
   const ofNative = JSON.parse(readFileSync(join(folder, 'own.json'))).results[0]
   assert.equal(JSON.parse(ofNative.from).weights_sha256['model.safetensors'], sum)

@@ -115,7 +115,7 @@ void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **b
   FILE *file = fopen(path, "rb");
   if (!file) return;
   if (!read_payload(cache, file, bytes, size)) {
-    heed_log(cache->context, HEED_LOG_INFO, "vulkan: %s is not usable and will be replaced", path);
+    heed_log(cache->context, HEED_LOG_INFO, "vulkan: invalid cache %s; it will be replaced", path);
     heed_free(cache->context, *bytes);
     *bytes = NULL;
     *size = 0;
@@ -141,7 +141,7 @@ void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const v
   if (!written || rename(temporary, path) != 0) {
     remove(temporary);
     heed_log(cache->context, HEED_LOG_WARNING,
-             "vulkan: %s could not be written; pipelines will be compiled again next time", path);
+             "vulkan: cannot write %s; pipelines will be compiled again next time", path);
   }
 }
 

@@ -60,12 +60,12 @@ static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevic
 
 static void say_unusable(heed_vulkan_device_info *info, bool has_compute) {
   if (info->api_major == 1 && info->api_minor < 1)
-    snprintf(info->unusable, sizeof info->unusable, "it knows Vulkan 1.0 only (expected 1.1)");
+    snprintf(info->unusable, sizeof info->unusable, "it supports Vulkan 1.0 only (expected 1.1)");
   else if (!has_compute)
     snprintf(info->unusable, sizeof info->unusable, "it has no compute queue");
   else if (info->max_storage_buffers < FEWEST_BINDINGS)
     snprintf(info->unusable, sizeof info->unusable,
-             "too few storage buffers a stage (found %u, expected %u)", info->max_storage_buffers,
+             "too few storage buffers per stage (found %u, expected %u)", info->max_storage_buffers,
              FEWEST_BINDINGS);
   else if (info->max_invocations < FEWEST_INVOCATIONS)
     snprintf(info->unusable, sizeof info->unusable,
@@ -120,7 +120,8 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
 heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos,
                                     uint32_t *count, heed_error *error) {
   if (!context || !count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: context or count missing (found NULL)");
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "vulkan: NULL argument (expected context and count)");
   const uint32_t room = infos ? *count : 0;
   *count = 0;
   heed_vk_instance instance;
@@ -151,9 +152,10 @@ static heed_status choose(heed_vk_device *device, int32_t index,
   heed_free(device->instance.context, physical);
   if (device->physical) return HEED_OK;
   if (index >= 0 && (uint32_t)index >= count)
-    return heed_fail(error, HEED_NO_DEVICE, "vulkan: no device %d (found %u, counted from 0)",
+    return heed_fail(error, HEED_NO_DEVICE,
+                     "vulkan: device %d out of range (found %u devices, counted from 0)",
                      (int)index, count);
-  return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s cannot be used: %s", device->info.name,
+  return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s is not supported: %s", device->info.name,
                    device->info.unusable);
 }
 
@@ -264,12 +266,12 @@ static uint64_t largest_of(uint64_t a, uint64_t b, uint64_t c) {
 static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *desc,
                                heed_error *error) {
   if (!heed_vulkan_tier_name(desc->tier))
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: no such tier (found %d)",
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "vulkan: unknown tier (found %d)",
                      (int)desc->tier);
   if (desc->tier > device->info.tier)
-    return heed_fail(error, HEED_UNSUPPORTED, "vulkan: %s has not what tier %s needs (found %s)",
-                     device->info.name, heed_vulkan_tier_name(desc->tier),
-                     heed_vulkan_tier_name(device->info.tier));
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "vulkan: %s lacks a feature that tier %s needs (found %s)", device->info.name,
+                     heed_vulkan_tier_name(desc->tier), heed_vulkan_tier_name(device->info.tier));
   /* the last tier must be asked for: no device has run it yet */
   const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2
                                    ? device->info.tier

@@ -29,7 +29,7 @@ heed_status heed_vk_open_loader(heed_vk_api *api, heed_error *error) {
   if (complete) return HEED_OK;
   heed_vk_close_loader(api);
   return heed_fail(error, HEED_NO_DEVICE,
-                   "vulkan: the loader on this machine knows Vulkan 1.0 only (expected 1.1)");
+                   "vulkan: the loader on this machine supports Vulkan 1.0 only (expected 1.1)");
 }
 
 void heed_vk_close_loader(heed_vk_api *api) {

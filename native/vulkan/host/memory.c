@@ -48,9 +48,10 @@ static void find_left(const heed_vk_device *device, uint64_t left[VK_MAX_MEMORY_
 
 static heed_status say_short(const heed_vk_device *device, uint64_t found, uint64_t expected,
                              heed_error *error) {
-  return heed_fail(error, HEED_OUT_OF_DEVICE_MEMORY,
-                   "vulkan: too little memory is left on %.200s (found %llu bytes, expected %llu)",
-                   device->info.name, (unsigned long long)found, (unsigned long long)expected);
+  return heed_fail(
+      error, HEED_OUT_OF_DEVICE_MEMORY,
+      "vulkan: not enough device memory on %.200s (found %llu bytes free, expected %llu)",
+      device->info.name, (unsigned long long)found, (unsigned long long)expected);
 }
 
 heed_status heed_vk_want_memory(const heed_vk_device *device, uint64_t bytes, heed_error *error) {
@@ -263,7 +264,7 @@ static heed_status copy(heed_vk_transfer *transfer, VkBuffer from, uint64_t from
 
 static heed_status want_device(const heed_vk_transfer *transfer, heed_error *error) {
   if (!transfer->device->lost) return HEED_OK;
-  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: %s was lost earlier; make a new backend",
+  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: device %s was lost; create a new backend",
                    transfer->device->info.name);
 }
 

@@ -24,8 +24,7 @@ void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits
     right = tiles->shape[i].choice >= 1 &&
             tiles->shape[i].choice <= heed_vk_count_candidates(limits, &tiles->shape[i].key);
   if (right) return;
-  heed_log(cache->context, HEED_LOG_INFO,
-           "vulkan: measured tiles that do not fit this device are ignored");
+  heed_log(cache->context, HEED_LOG_INFO, "vulkan: ignoring cached tiles of another device");
   memset(tiles, 0, sizeof *tiles);
 }
 

@@ -49,7 +49,7 @@ heed_status heed_vulkan_self_check(heed_context *context, const heed_vulkan_desc
                                    heed_vulkan_check *check, heed_error *error) {
   if (!context || !check)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "self-check: context or place for the result missing (found NULL)");
+                     "self-check: NULL argument (expected context and result)");
   memset(check, 0, sizeof *check);
   heed_backend *vulkan;
   HEED_TRY(heed_vulkan_backend_create(context, desc, &vulkan, error));

@@ -11,16 +11,15 @@ heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph,
                              heed_vulkan_tuning *tuning, heed_error *error) {
   if (!backend || !graph || !tuning)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "tune: backend, graph or place for the result missing (found NULL)");
+                     "tune: NULL argument (expected backend, graph and result)");
   memset(tuning, 0, sizeof *tuning);
   if (strcmp(heed_backend_name(backend), "vulkan") != 0)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "tune: only Vulkan has tiles to choose from (found %s)",
+    return heed_fail(error, HEED_UNSUPPORTED, "tune: only Vulkan has tiles (found %s)",
                      heed_backend_name(backend));
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   if (!vulkan->cache.directory)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "tune: the backend has no cache directory to keep the tiles in");
+                     "tune: the backend has no cache directory for the tiles");
   heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
   const uint32_t count = heed_vk_list_shapes(graph, &vulkan->device.limits, shapes);
   heed_status status = HEED_OK;

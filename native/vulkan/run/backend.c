@@ -106,7 +106,7 @@ static heed_status fill(heed_program *program, heed_vk_builder *builder, const h
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
   if (!vulkan->device.lost) return HEED_OK;
-  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: %s was lost earlier; make a new backend",
+  return heed_fail(error, HEED_DEVICE_LOST, "vulkan: device %s was lost; create a new backend",
                    vulkan->device.info.name);
 }
 
@@ -248,7 +248,7 @@ heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_
   heed_vulkan_desc full = HEED_VULKAN_DESC_INIT;
   if (!context || !backend)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "vulkan: context or place for the result missing (found NULL)");
+                     "vulkan: NULL argument (expected context and backend)");
   *backend = NULL;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "vulkan", error));
   heed_vk_backend *vulkan = heed_alloc(context, 1, sizeof *vulkan);
@@ -282,7 +282,7 @@ heed_status heed_vulkan_measure_ceiling(heed_backend *backend, heed_vulkan_ceili
                                         heed_error *error) {
   if (!backend || backend->vtable != &vtable || !ceiling)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "ceiling: no Vulkan backend or no place for the result (found %s)",
+                     "measured peak: no Vulkan backend or NULL result (found %s)",
                      backend ? backend->vtable->name : "NULL");
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   HEED_TRY(want_device(vulkan, error));
