@@ -126,10 +126,10 @@ static void check_misuse(const heed_vulkan_desc *desc) {
                HEED_INVALID_ARGUMENT, "unknown value (found id 100");
   assert_ok(open_stream(&program, 0, &stream, &error));
   assert_ok(open_stream(&program, 2, &other, &error));
-  assert_fails(collect(stream, &items[0], &error), HEED_INVALID_ARGUMENT, "nothing was submitted");
+  assert_fails(collect(stream, &items[0], &error), HEED_INVALID_ARGUMENT, "no run to collect");
   const void *const nothing[] = {NULL};
   assert_fails(heed_stream_submit(stream, nothing, &error), HEED_INVALID_ARGUMENT,
-               "input 0 missing");
+               "input 0 is NULL");
   submit(stream, &items[0]);
   submit(stream, &items[1]);
   const void *const inputs[] = {items[2].x};
@@ -242,7 +242,7 @@ static void test_memory(void **state) {
   desc.memory_budget = memory.weights + memory.arena + 4096; /* room for the program and a slot */
   open_program(&program, &desc);
   assert_fails(open_stream(&program, 8, &stream, &error), HEED_OUT_OF_DEVICE_MEMORY,
-               "too little memory is left");
+               "not enough device memory");
   vulkan_program_end(&program);
 }
 

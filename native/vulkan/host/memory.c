@@ -48,10 +48,9 @@ static void find_left(const heed_vk_device *device, uint64_t left[VK_MAX_MEMORY_
 
 static heed_status say_short(const heed_vk_device *device, uint64_t found, uint64_t expected,
                              heed_error *error) {
-  return heed_fail(
-      error, HEED_OUT_OF_DEVICE_MEMORY,
-      "vulkan: not enough device memory on %.200s (found %llu bytes free, expected %llu)",
-      device->info.name, (unsigned long long)found, (unsigned long long)expected);
+  return heed_fail(error, HEED_OUT_OF_DEVICE_MEMORY,
+                   "vulkan: not enough device memory on %.200s (found %llu bytes, expected %llu)",
+                   device->info.name, (unsigned long long)found, (unsigned long long)expected);
 }
 
 heed_status heed_vk_want_memory(const heed_vk_device *device, uint64_t bytes, heed_error *error) {
