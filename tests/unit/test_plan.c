@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "plan/plan.h"
 #include "base/tensor.h"
+#include "plan/plan.h"
 
 static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                             heed_error *error) {

@@ -1,8 +1,8 @@
 /* A slow device of the type, or a share of the measured peak. */
 #include "vulkan/run/submit_budget.h"
 
-#include "vulkan/measure/measured_peak.h"
 #include "gpu/submit_split.h"
+#include "vulkan/measure/measured_peak.h"
 
 #define SUBMIT_SECONDS 0.1
 #define LEAST_SHARE 0.1 /* of the measured peak that a kernel reaches at worst */
