@@ -1,16 +1,18 @@
 #!/bin/sh
 # The style of the sources, one kind per call. Exit code 1 names each file that differs; 77 gives the reason of a skip.
 #   style.sh ROOT format        C and GLSL are formatted as .clang-format says, by clang-format 14
-#   style.sh ROOT format-write  formats them
+#   style.sh ROOT format-write  formats them, and where biome is installed what `js` checks
+#   style.sh ROOT js            JavaScript, TypeScript and CSS are formatted as biome.json says, by the biome of the npm workspace
 #   style.sh ROOT shell         shellcheck has no warning on any shell script
 #   style.sh ROOT tidy BUILD    clang-tidy 14 has no finding of .clang-tidy's checks in runtime/; BUILD has compile_commands.json
 # Other versions format in another way and know other checks: the version is part of the style.
 set -eu
 version=14
-usage() { echo "usage: $0 ROOT format|format-write|shell|tidy [BUILD]" >&2; exit 2; }
+usage() { echo "usage: $0 ROOT format|format-write|js|shell|tidy [BUILD]" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 kind=$2 build=${3:-build/release}
 cd "$1"
+biome=node_modules/.bin/biome
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 list=$folder/list
@@ -74,6 +76,11 @@ case $kind in
     need clang-format
     sources '*.c' '*.h' '*.comp' '*.glsl'
     each "$tool" -i --
+    [ ! -x "$biome" ] || "$biome" format --write .
+    ;;
+  js)
+    [ -x "$biome" ] || skip "no biome here (expected $biome; npm ci brings it)"
+    "$biome" format . >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
     ;;
   shell)
     command -v shellcheck >/dev/null 2>&1 || skip "no shellcheck here"

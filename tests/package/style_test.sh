@@ -5,11 +5,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cp "$here/../../.clang-format" "$here/../../.clang-tidy" "$tree"
-mkdir -p "$tree/runtime/base" "$tree/shaders" "$tree/build" "$tree/native"
+if [ -x "$here/../../node_modules/.bin/biome" ]; then ln -s "$here/../../node_modules" "$tree/node_modules"; fi
+cp "$here/../../biome.json" "$here/../../.gitignore" "$tree"
+mkdir -p "$tree/web" "$tree/runtime/base" "$tree/shaders" "$tree/build" "$tree/native"
 echo 'int good(void);' >"$tree/runtime/base/good.h"
 echo 'int   bad( void );' >"$tree/runtime/base/bad.h"
 echo 'void main( ) { }' >"$tree/shaders/bad.comp"
 echo 'int   built( void );' >"$tree/build/built.h"
+echo 'const   x = "1";' >"$tree/web/bad.js"
 echo 'cd $1' >"$tree/native/bad.sh"
 printf 'int twice(int unused, int x);\nint twice(int unused, int x) { return x == x; }\n' >"$tree/runtime/base/twice.c"
 printf '[\n{\n  "directory": "%s",\n  "command": "cc -c runtime/base/twice.c",\n  "file": "%s/runtime/base/twice.c"\n}\n]\n' "$tree" "$tree" >"$tree/compile_commands.json"
@@ -28,6 +31,7 @@ expect() { # kind, lines that are expected...
   case $said in *good.h* | *built.h*) echo "$kind: reports a file that is in order, or built: $said"; exit 1 ;; esac
 }
 expect format 'runtime/base/bad.h: not formatted (run ./dev format)' 'shaders/bad.comp: not formatted'
+expect js 'web/bad.js'
 expect shell 'native/bad.sh' SC2164
 expect tidy 'misc-redundant-expression' 'misc-unused-parameters'
 [ -z "$skipped" ] || { echo "$skipped"; exit 77; }
