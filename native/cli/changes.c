@@ -1,5 +1,4 @@
-/* What heed run changes in a model's attention, from options to the inputs of a graph that
- * `intervene` built. */
+/* What heed run changes in a model's attention, from options to heed_changes. */
 #include "cli/changes.h"
 
 #include <math.h>
@@ -68,7 +67,8 @@ static heed_status take_entry(cli_state *cli, const list *l, const char **at, en
                    l->limit[1]);
 }
 
-typedef void (*take_function)(cli_change_inputs *inputs, const entry *found);
+typedef heed_status (*take_function)(cli_change_inputs *inputs, const entry *found,
+                                     heed_error *error);
 
 static heed_status read_list(cli_state *cli, const list *l, take_function take,
                              cli_change_inputs *inputs) {
@@ -76,26 +76,28 @@ static heed_status read_list(cli_state *cli, const list *l, take_function take,
   entry found;
   do {
     HEED_TRY(take_entry(cli, l, &at, &found));
-    take(inputs, &found);
+    HEED_TRY(take(inputs, &found, &cli->error));
   } while (*at);
   return HEED_OK;
 }
 
-static void take_head(cli_change_inputs *inputs, const entry *found) {
-  inputs->off[found->number[0] * inputs->heads + found->number[1]] = true;
+static heed_status take_head(cli_change_inputs *inputs, const entry *found, heed_error *error) {
+  return heed_changes_ablate(inputs->changes, found->number[0], found->number[1], error);
 }
 
-static void take_gain(cli_change_inputs *inputs, const entry *found) {
-  inputs->gain[found->number[0] * inputs->heads + found->number[1]] = (float)found->share;
+static heed_status take_gain(cli_change_inputs *inputs, const entry *found, heed_error *error) {
+  return heed_changes_gain(inputs->changes, found->number[0], found->number[1], (float)found->share,
+                           error);
 }
 
-static void take_patch(cli_change_inputs *inputs, const entry *found) {
-  inputs->seen[inputs->tokens - inputs->rows * inputs->columns +
-               found->number[0] * inputs->columns + found->number[1]] = 0;
+static heed_status take_patch(cli_change_inputs *inputs, const entry *found, heed_error *error) {
+  const uint32_t prefix = inputs->tokens - inputs->rows * inputs->columns;
+  return heed_changes_drop(inputs->changes,
+                           prefix + found->number[0] * inputs->columns + found->number[1], error);
 }
 
-static void take_pair(cli_change_inputs *inputs, const entry *found) {
-  inputs->pairs[(size_t)found->number[0] * inputs->tokens + found->number[1]] = 0;
+static heed_status take_pair(cli_change_inputs *inputs, const entry *found, heed_error *error) {
+  return heed_changes_cut(inputs->changes, found->number[0], found->number[1], error);
 }
 
 static heed_status read_lists(cli_state *cli, const cli_changes *changes,
@@ -167,22 +169,6 @@ static heed_status read_temperature(cli_state *cli, const char *text, cli_change
                    text);
 }
 
-static heed_status make_room(cli_state *cli, cli_change_inputs *inputs) {
-  const size_t all_heads = (size_t)inputs->layers * inputs->heads,
-               square = (size_t)inputs->tokens * inputs->tokens;
-  inputs->off = calloc(all_heads, sizeof *inputs->off);
-  inputs->gain = malloc(all_heads * sizeof *inputs->gain);
-  inputs->offset = calloc((size_t)inputs->layers * inputs->width, sizeof *inputs->offset);
-  inputs->seen = malloc(inputs->tokens);
-  inputs->pairs = malloc(square);
-  if (!inputs->off || !inputs->gain || !inputs->offset || !inputs->seen || !inputs->pairs)
-    return heed_fail_memory(&cli->error, "changes", square);
-  for (size_t i = 0; i < all_heads; i++) inputs->gain[i] = 1.0f;
-  memset(inputs->seen, 1, inputs->tokens);
-  memset(inputs->pairs, 1, square);
-  return HEED_OK;
-}
-
 heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
                              const heed_model_info *info, uint32_t rows, uint32_t columns,
                              cli_change_inputs *inputs) {
@@ -192,63 +178,25 @@ heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
                                 .rows = rows,
                                 .columns = columns,
                                 .tokens = info->prefix_tokens + rows * columns,
-                                .width = info->width,
                                 .temperature = 1.0f};
-  HEED_TRY(make_room(cli, inputs));
+  HEED_TRY(heed_changes_create(cli->context, info, inputs->tokens, &inputs->changes, &cli->error));
   HEED_TRY(read_lists(cli, changes, inputs));
   if (changes->replace) HEED_TRY(read_replacement(cli, changes->replace, inputs));
   return changes->temperature ? read_temperature(cli, changes->temperature, inputs) : HEED_OK;
 }
 
-bool cli_change_inputs_any(const cli_change_inputs *inputs) { return inputs->off != NULL; }
+bool cli_change_inputs_any(const cli_change_inputs *inputs) { return inputs->changes != NULL; }
 
 void cli_change_inputs_free(cli_change_inputs *inputs) {
-  free(inputs->off);
-  free(inputs->gain);
-  free(inputs->offset);
-  free(inputs->seen);
-  free(inputs->pairs);
+  heed_changes_destroy(inputs->changes);
   *inputs = (cli_change_inputs){0};
 }
 
 /* -------------------------------------------------------------------------------------- writing */
 
-static heed_status write_input(cli_state *cli, const cli_pipeline *pipeline, const char *name,
-                               const void *data, size_t bytes) {
-  return heed_session_write(pipeline->session, heed_graph_find(pipeline->graph, name), data, bytes,
-                            &cli->error);
-}
-
-static heed_status write_layer(cli_state *cli, const cli_pipeline *pipeline,
-                               const cli_change_inputs *inputs, uint32_t layer, uint8_t *mask) {
-  const size_t square = (size_t)inputs->tokens * inputs->tokens;
-  char name[48];
-  for (uint32_t h = 0; h < inputs->heads; h++) {
-    if (inputs->off[layer * inputs->heads + h])
-      memset(mask + h * square, 0, square);
-    else
-      memcpy(mask + h * square, inputs->pairs, square);
-  }
-  snprintf(name, sizeof name, "layer.%u.attention.mask", layer);
-  HEED_TRY(write_input(cli, pipeline, name, mask, inputs->heads * square));
-  snprintf(name, sizeof name, "layer.%u.attention.offset", layer);
-  HEED_TRY(write_input(cli, pipeline, name, inputs->offset + (size_t)layer * inputs->width,
-                       inputs->width * sizeof *inputs->offset));
-  snprintf(name, sizeof name, "layer.%u.attention.gain", layer);
-  return write_input(cli, pipeline, name, inputs->gain + (size_t)layer * inputs->heads,
-                     inputs->heads * sizeof *inputs->gain);
-}
-
 static heed_status write_inputs(cli_state *cli, const cli_pipeline *pipeline, const void *user) {
   const cli_change_inputs *inputs = user;
-  const size_t size = (size_t)inputs->heads * inputs->tokens * inputs->tokens;
-  uint8_t *mask = malloc(size);
-  if (!mask) return heed_fail_memory(&cli->error, "changes: mask", size);
-  heed_status status = write_input(cli, pipeline, "token_mask", inputs->seen, inputs->tokens);
-  for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++)
-    status = write_layer(cli, pipeline, inputs, i, mask);
-  free(mask);
-  return status;
+  return heed_changes_write(inputs->changes, pipeline->session, &cli->error);
 }
 
 void cli_change_inputs_use(cli_pipeline *pipeline, cli_change_inputs *inputs) {
@@ -259,21 +207,14 @@ void cli_change_inputs_use(cli_pipeline *pipeline, cli_change_inputs *inputs) {
   pipeline->inputs = inputs;
 }
 
-/* Over all tokens, of the heads that are out. */
 static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline,
                              cli_change_inputs *inputs, uint32_t layer) {
-  const uint32_t depth = inputs->width / inputs->heads;
-  float *given, *offset = inputs->offset + (size_t)layer * inputs->width;
+  float *given;
   heed_shape shape;
   HEED_TRY(cli_pipeline_read(cli, pipeline, pipeline->tap_names[layer], &given, &shape));
-  for (uint32_t c = 0; c < inputs->width; c++) {
-    double sum = 0.0;
-    for (uint32_t t = 0; t < inputs->tokens; t++)
-      sum += (double)given[(size_t)t * inputs->width + c] / inputs->tokens;
-    if (inputs->off[layer * inputs->heads + c / depth]) offset[c] = (float)sum;
-  }
+  const heed_status status = heed_changes_replace(inputs->changes, layer, given, &cli->error);
   free(given);
-  return HEED_OK;
+  return status;
 }
 
 heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,

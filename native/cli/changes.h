@@ -1,6 +1,5 @@
 /* What heed run changes in a model's attention: --ablate, --replace, --gain, --drop, --cut,
- * --temperature. The same as the page's changes (web/pages/explorer/state/changes.js), by the
- * inputs that heed_build_desc's `intervene` gives a model. */
+ * --temperature. What they mean is heed_changes in heed.h. */
 #ifndef HEED_CLI_CHANGES_H
 #define HEED_CLI_CHANGES_H
 
@@ -30,17 +29,13 @@ typedef struct cli_changes {
 /* Whether an option is given. */
 bool cli_changes_any(const cli_changes *changes);
 
-/* The inputs of one grid of patches. Arrays are malloc'ed; all NULL where nothing is changed. */
+/* The changes of one grid of patches; `changes` is NULL where nothing is changed. */
 typedef struct cli_change_inputs {
-  uint32_t layers, heads, rows, columns, tokens, width;
-  bool mean; /* `offset` wants the means of the heads that are out */
+  uint32_t layers, heads, rows, columns, tokens;
+  bool mean; /* the heads that are out want their means */
   heed_empty_row empty_row;
   float temperature;
-  bool *off;      /* [L, H] */
-  float *gain;    /* [L, H] */
-  float *offset;  /* [L, C] */
-  uint8_t *seen;  /* [T] */
-  uint8_t *pairs; /* [T, T], 1 = may look */
+  heed_changes *changes;
 } cli_change_inputs;
 
 /* Reads the options for a grid of rows x columns patches. Statuses: INVALID_ARGUMENT,

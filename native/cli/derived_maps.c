@@ -1,7 +1,6 @@
 /* What heed run and heed maps show beyond a row of weights: the column of the query (--reverse),
- * the scores behind it (--score, stages as web/pages/shared/scores.js has them), and the rollout
- * with its options. Sums in double. */
-#include <math.h>
+ * the scores behind it (--score, heed_score_products and its like in heed.h), and the rollout with
+ * its options. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,34 +15,45 @@ typedef struct layer_values {
   uint32_t tokens, depth;
 } layer_values;
 
-typedef double (*score_function)(const layer_values *v, uint32_t head, uint32_t query,
-                                 uint32_t key);
+/* Scores of one head: its query's row, or with reverse its column. */
+typedef void (*score_function)(const layer_values *v, uint32_t head, uint32_t token, bool reverse,
+                               float *to);
 
-static double raw(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
-  const float *q = v->first + ((size_t)head * v->tokens + query) * v->depth,
-              *k = v->second + ((size_t)head * v->tokens + key) * v->depth;
-  double sum = 0.0;
-  for (uint32_t d = 0; d < v->depth; d++) sum += (double)q[d] * (double)k[d];
-  return sum;
+/* Of a matrix [T, T]. */
+static void copy(const float *matrix, uint32_t tokens, uint32_t token, bool reverse, float *to) {
+  for (uint32_t i = 0; i < tokens; i++)
+    to[i] = matrix[(size_t)(reverse ? i : token) * tokens + (reverse ? token : i)];
 }
 
-static double scaled(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
-  return raw(v, head, query, key) / sqrt(v->depth);
+static void products(const layer_values *v, uint32_t head, uint32_t token, bool reverse,
+                     bool is_scaled, float *to) {
+  const size_t first = (size_t)head * v->tokens * v->depth, own = (size_t)token * v->depth;
+  heed_score_products((reverse ? v->second : v->first) + first + own,
+                      (reverse ? v->first : v->second) + first, v->tokens, v->depth, is_scaled, to);
 }
 
-static double masked(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
-  return (double)v->first[((size_t)head * v->tokens + query) * v->tokens + key];
+static void raw(const layer_values *v, uint32_t head, uint32_t token, bool reverse, float *to) {
+  products(v, head, token, reverse, false, to);
 }
 
-static double weight(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
-  return (double)v->weights[((size_t)head * v->tokens + query) * v->tokens + key];
+static void scaled(const layer_values *v, uint32_t head, uint32_t token, bool reverse, float *to) {
+  products(v, head, token, reverse, true, to);
 }
 
-static double weighted_value(const layer_values *v, uint32_t head, uint32_t query, uint32_t key) {
-  const float *value = v->first + ((size_t)head * v->tokens + key) * v->depth;
-  double square = 0.0;
-  for (uint32_t d = 0; d < v->depth; d++) square += (double)value[d] * (double)value[d];
-  return weight(v, head, query, key) * sqrt(square);
+static void masked(const layer_values *v, uint32_t head, uint32_t token, bool reverse, float *to) {
+  copy(v->first + (size_t)head * v->tokens * v->tokens, v->tokens, token, reverse, to);
+}
+
+static void weight(const layer_values *v, uint32_t head, uint32_t token, bool reverse, float *to) {
+  copy(v->weights + (size_t)head * v->tokens * v->tokens, v->tokens, token, reverse, to);
+}
+
+static void weighted_value(const layer_values *v, uint32_t head, uint32_t token, bool reverse,
+                           float *to) {
+  const float *values = v->first + (size_t)head * v->tokens * v->depth;
+  weight(v, head, token, reverse, to);
+  heed_score_values(to, reverse ? values + (size_t)token * v->depth : values, v->tokens, v->depth,
+                    reverse, to);
 }
 
 static const struct {
@@ -96,9 +106,7 @@ static heed_status read_tap(cli_state *cli, const cli_pipeline *pipeline, uint32
 /* The query's row or column of each head of a layer. */
 static void fill(const layer_values *v, score_function of, uint32_t heads, uint32_t token,
                  bool reverse, float *to) {
-  for (uint32_t h = 0; h < heads; h++)
-    for (uint32_t i = 0; i < v->tokens; i++)
-      to[(size_t)h * v->tokens + i] = (float)of(v, h, reverse ? i : token, reverse ? token : i);
+  for (uint32_t h = 0; h < heads; h++) of(v, h, token, reverse, to + (size_t)h * v->tokens);
 }
 
 static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline,

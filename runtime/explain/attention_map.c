@@ -5,6 +5,8 @@
  * same everywhere. Sources: rollout: Abnar & Zuidema 2020, section 3; mean attention distance:
  * Dosovitskiy et al. 2021, appendix D.7; mass mask: Caron et al. 2021, the published visualisation
  * script. */
+#include "explain/attention_map.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +14,6 @@
 #include "base/desc.h"
 #include "base/sort.h"
 #include "base/status.h"
-#include "heed/heed.h"
 
 /* The weights of all heads at one place, `step` elements apart, as one. */
 static double fuse(const float *weights, uint32_t heads, size_t step, heed_fusion fusion) {
@@ -27,11 +28,14 @@ static double fuse(const float *weights, uint32_t heads, size_t step, heed_fusio
   return fusion == HEED_FUSION_MEAN ? result / heads : result;
 }
 
-void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens, float *mean) {
-  const size_t count = (size_t)tokens * tokens;
+void heed_map_mean_of(const float *weights, uint32_t heads, size_t count, float *mean) {
   if (heads == 0) return;
   for (size_t i = 0; i < count; i++)
-    mean[i] = (float)fuse(attention + i, heads, count, HEED_FUSION_MEAN);
+    mean[i] = (float)fuse(weights + i, heads, count, HEED_FUSION_MEAN);
+}
+
+void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens, float *mean) {
+  heed_map_mean_of(attention, heads, (size_t)tokens * tokens, mean);
 }
 
 /* -------------------------------------------------------------------------------------- rollout */
@@ -93,6 +97,10 @@ static void rollout_layer(const heed_rollout_desc *desc, const float *layer, dou
   work->next = swapped;
 }
 
+static double residual_of(const heed_rollout_desc *desc) {
+  return desc->residual == 0.0f ? 0.5 : (double)desc->residual;
+}
+
 static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *error) {
   if (desc->layers == 0 || desc->heads == 0 || desc->tokens == 0)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -118,6 +126,26 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
   return HEED_OK;
 }
 
+heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc *desc,
+                                  const float *layer, double *row, heed_error *error) {
+  HEED_TRY(check_rollout(desc, error));
+  const size_t n = desc->tokens;
+  const double residual = residual_of(desc);
+  double *next = heed_alloc(context, n, 2 * sizeof *next);
+  uint32_t *order = heed_alloc_raw(context, n, sizeof *order);
+  const rollout_work work = {next ? next + n : NULL, order, NULL, NULL};
+  for (uint32_t q = 0; next && order && q < desc->tokens; q++) {
+    if (row[q] == 0.0) continue;
+    rollout_row(desc, layer, q, residual, &work);
+    for (size_t k = 0; k < n; k++) next[k] += row[q] * work.row[k];
+  }
+  if (next && order) memcpy(row, next, n * sizeof *row);
+  const bool made = next && order;
+  heed_free(context, next);
+  heed_free(context, order);
+  return made ? HEED_OK : heed_fail_memory(error, "rollout", n * sizeof *row);
+}
+
 heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc,
                              const float *attention, float *rollout, heed_error *error) {
   heed_rollout_desc full;
@@ -134,7 +162,7 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
       heed_alloc(context, square, sizeof(double)), heed_alloc_raw(context, square, sizeof(double))};
   const bool made = work.row && work.order && work.product && work.next;
   if (made) {
-    const double residual = desc->residual == 0.0f ? 0.5 : (double)desc->residual;
+    const double residual = residual_of(desc);
     const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
     for (size_t i = 0; i < n; i++) work.product[i * n + i] = 1.0;
     for (uint32_t layer = desc->first_layer; layer < end; layer++)

@@ -1010,6 +1010,43 @@ HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
                                                      const heed_build_desc *desc,
                                                      heed_graph **graph, heed_error *error);
 
+/* What is changed in the attention of a model that was built with `intervene`: heads taken out,
+ * heads made stronger or weaker, tokens that no token looks at, pairs of tokens kept apart. One
+ * call adds one change; heed_changes_write makes the session's inputs of all of them. EXPERIMENTAL.
+ */
+typedef struct heed_changes heed_changes;
+/* Nothing is changed at first. Of info, layers, heads and width are read. tokens: T of the
+ * session. */
+HEED_NODISCARD HEED_API heed_status heed_changes_create(heed_context *context,
+                                                        const heed_model_info *info,
+                                                        uint32_t tokens, heed_changes **changes,
+                                                        heed_error *error);
+HEED_API void heed_changes_destroy(heed_changes *changes);
+/* Takes a head out: its mask is empty, so it gives zeros, what heed_changes_replace says, or what
+ * empty_row says. */
+HEED_NODISCARD HEED_API heed_status heed_changes_ablate(heed_changes *changes, uint32_t layer,
+                                                        uint32_t head, heed_error *error);
+/* Multiplies what a head gives. */
+HEED_NODISCARD HEED_API heed_status heed_changes_gain(heed_changes *changes, uint32_t layer,
+                                                      uint32_t head, float gain, heed_error *error);
+/* No token looks at this one. */
+HEED_NODISCARD HEED_API heed_status heed_changes_drop(heed_changes *changes, uint32_t token,
+                                                      heed_error *error);
+/* The query does not look at the key. */
+HEED_NODISCARD HEED_API heed_status heed_changes_cut(heed_changes *changes, uint32_t query,
+                                                     uint32_t key, heed_error *error);
+/* Mean ablation: what stands in for the layer's heads that are taken out is their mean over the
+ * tokens. output [T, C]: layer.i.attention.output of a run with nothing changed. */
+HEED_NODISCARD HEED_API heed_status heed_changes_replace(heed_changes *changes, uint32_t layer,
+                                                         const float *output, heed_error *error);
+/* Whether the masks let this head's query look at this key. */
+HEED_API bool heed_changes_allow(const heed_changes *changes, uint32_t layer, uint32_t head,
+                                 uint32_t query, uint32_t key);
+/* Writes the inputs of the session's graph, alike for every picture of a batch. Statuses:
+ * INVALID_ARGUMENT (a graph without these inputs or of another shape), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_changes_write(const heed_changes *changes,
+                                                       heed_session *session, heed_error *error);
+
 /* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB")
  * does), rows `stride` bytes apart. */
 typedef struct heed_image {
@@ -1125,6 +1162,25 @@ typedef struct heed_map_statistics {
 HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows,
                                       uint32_t columns, double patch,
                                       heed_map_statistics *statistics);
+
+/* Scores behind the weights: rows (a query and all keys) of one head, or with `reverse` columns (a
+ * key and all queries). D = depth.
+ * scores[tokens] = one[D] . all[tokens, D], the query with every key (or the key with every query);
+ * scaled: divided by sqrt(D), mode 0 of ONNX's qk_matmul_output_mode. */
+HEED_API void heed_score_products(const float *one, const float *all, uint32_t tokens,
+                                  uint32_t depth, bool scaled, float *scores);
+/* Scaled scores after temperature and mask, mode 2 of ONNX: divided by temperature, -Inf where the
+ * changes let this head's query not look at the key. In place. */
+HEED_API void heed_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head,
+                              uint32_t token, bool reverse, double temperature, uint32_t tokens,
+                              float *scores);
+/* Weights times the length of what the key gives, |v| (Kobayashi et al. 2020). weights[tokens];
+ * values[tokens, D], or with reverse [D] of the one key. */
+HEED_API void heed_score_values(const float *weights, const float *values, uint32_t tokens,
+                                uint32_t depth, bool reverse, float *scores);
+/* mean[tokens] over the heads of scores[heads, tokens] that are not -Inf there; -Inf where all
+ * are. */
+HEED_API void heed_score_mean(const float *scores, uint32_t heads, uint32_t tokens, float *mean);
 
 /* What a row of N weights is: a query's attention, what each token gives one key (a column), or a
  * token's row of a rollout. */

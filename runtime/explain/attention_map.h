@@ -1,0 +1,17 @@
+/* Maps of parts of an attention, for who has not the whole of it. The whole: heed.h. */
+#ifndef HEED_EXPLAIN_ATTENTION_MAP_H
+#define HEED_EXPLAIN_ATTENTION_MAP_H
+
+#include "heed/heed.h"
+
+/* mean[count] = mean over heads of weights[heads, count]. */
+void heed_map_mean_of(const float *weights, uint32_t heads, size_t count, float *mean);
+
+/* One layer of one row of a rollout, from the last layer back: row [N] becomes row times the
+ * layer's matrix of heed_map_rollout. A row that begins as a token's unit vector and went through
+ * all layers is that token's row of the rollout. desc: as there, with layers 1; layer [H, N, N].
+ * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc *desc,
+                                  const float *layer, double *row, heed_error *error);
+
+#endif
