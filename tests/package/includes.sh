@@ -28,7 +28,7 @@ native/auto       base heed/native.h heed/vulkan.h
 native/cli        files demo heed/check.h heed/native.h heed/vulkan.h
 native/demo       demo
 native/examples   heed/check.h heed/native.h
-web/wasm          base cpu demo heed/check.h
+web/wasm          base cpu explain demo heed/check.h
 '
 
 # Rooms with folders: each folder may include those before it in its row.

@@ -19,25 +19,25 @@ import { openSources, withSources } from './source.js'
  * } from './index.js'
  */
 
-const tapKinds = { none: 0, rows: 1, all: 2 }
-const fusions = { mean: 0, min: 1, max: 2 }
-const emptyRows = { zero: 1, nan: 2, mean: 3 }
-/** @type {Record<number, typeof Float32Array | typeof Uint8Array | typeof Int32Array>} */
-const tensorArrays = { 0: Float32Array, 3: Uint8Array, 4: Int32Array }
+/** @type {Record<string, typeof Float32Array | typeof Uint8Array | typeof Int32Array>} */
+const tensorArrays = { f32: Float32Array, u8: Uint8Array, i32: Int32Array }
 /**
  * Of a part's names the first.
  * @param {string} pattern
  */
 const partName = (pattern) => pattern.split('|')[0]
-const statisticNames = [
-  'entropyCls',
-  'entropyPatches',
-  'distance',
-  'distanceRenormalised',
-  'prefixMass',
-  'selfMass',
-  'top5Mass'
-]
+/**
+ * "block address count;...", the records of web/wasm/records.h -> { block: ['address', 'count'] }.
+ * @param {string} text
+ * @returns {Record<string, string[]>}
+ */
+const recordsOf = (text) =>
+  Object.fromEntries(
+    text.split(';').map((line) => {
+      const [name, ...fields] = line.replace(/_./g, ([, c]) => c.toUpperCase()).split(' ')
+      return [name, fields]
+    })
+  )
 
 /** What is not set yet.
  * @type {any} */
@@ -50,12 +50,14 @@ export class Engine {
   #memory = none
   /** @type {number} */
   #web = 0
+  /** @type {Record<string, string[]>} */
+  #records = none
   /** @type {WorkerHandle<string>[]} */
   #threads = []
   /** @type {Promise<void> | undefined} */
   #joined
   #allJoined = false
-  /** @type {Table<number, number[]>} */
+  /** @type {Table<number, Omit<ModelInfo, 'family' | 'labels'> & {ids: number[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
@@ -114,6 +116,7 @@ export class Engine {
     this.#exports = exports
     this.#memory = memory
     this.#web = web
+    this.#records = recordsOf(this.#string(exports.records()))
     this.#check(exports.status(web))
   }
 
@@ -165,9 +168,27 @@ export class Engine {
   #u32(at, count) {
     return [...new Uint32Array(this.#memory.buffer, at, count)]
   }
-  /** @param {number} count */
-  #out(count) {
-    return [...new Float64Array(this.#memory.buffer, this.#exports.out(this.#web), count)]
+  /**
+   * The record that the last call left: its numbers by their names; after a rank, the shape.
+   * @param {string} record
+   * @returns {any}
+   */
+  #out(record) {
+    const numbers = new Float64Array(this.#memory.buffer, this.#exports.out(this.#web)),
+      fields = this.#records[record],
+      found = /** @type {any} */ (Object.fromEntries)(fields.map((field, i) => [field, numbers[i]]))
+    if (found.rank >= 0)
+      found.shape = [...numbers.subarray(fields.length, fields.length + found.rank)]
+    return found
+  }
+
+  /**
+   * The number of a choice, by which the module knows it.
+   * @param {string} record
+   * @param {string} choice
+   */
+  #code(record, choice) {
+    return this.#records[record].indexOf(choice)
   }
 
   /** @param {number} at */
@@ -224,15 +245,16 @@ export class Engine {
    * @returns {Tensor}
    */
   #tensor(dtype, shape, at) {
-    const count = shape.reduce((product, dim) => product * dim, 1)
-    return { shape, data: new tensorArrays[dtype](this.#memory.buffer, at, count).slice() }
+    const count = shape.reduce((product, dim) => product * dim, 1),
+      array = tensorArrays[this.#records.dtype[dtype]]
+    return { shape, data: new array(this.#memory.buffer, at, count).slice() }
   }
 
   /** A block of floats that the module made for us. */
   #takeFloats() {
-    const [at, count] = this.#out(2)
-    const floats = new Float32Array(this.#memory.buffer, at, count).slice()
-    this.#exports.free(this.#web, at)
+    const { address, count } = this.#out('block')
+    const floats = new Float32Array(this.#memory.buffer, address, count).slice()
+    this.#exports.free(this.#web, address)
     return floats
   }
 
@@ -272,51 +294,17 @@ export class Engine {
           this.#exports.model_open(this.#web, namesAt, names.length, sizesAt, idsAt, ids.length)
         )
       )
-      const [model] = this.#out(1)
-      this.#models.set(model, ids)
-      return { id: model, info: this.#modelInfo(model) }
+      const { address: model } = this.#out('opened'),
+        family = this.#string(this.#exports.model_info(this.#web, model)),
+        info = this.#out('model'),
+        labels = Array.from({ length: info.classes }, (_, i) =>
+          this.#string(this.#exports.model_label(model, i))
+        )
+      this.#models.set(model, { ...info, ids })
+      return { id: model, info: { family, ...info, labels } }
     } catch (error) {
       this.#closeSources(ids)
       throw error
-    }
-  }
-
-  /**
-   * @param {number} model
-   * @returns {ModelInfo}
-   */
-  #modelInfo(model) {
-    const family = this.#string(this.#exports.model_info(this.#web, model))
-    const [
-      imageSize,
-      channels,
-      patch,
-      width,
-      layers,
-      heads,
-      mlpWidth,
-      prefixTokens,
-      classes,
-      parameters,
-      weightBytes
-    ] = this.#out(11)
-    const labels = Array.from({ length: classes }, (_, i) =>
-      this.#string(this.#exports.model_label(model, i))
-    )
-    return {
-      family,
-      imageSize,
-      channels,
-      patch,
-      width,
-      layers,
-      heads,
-      mlpWidth,
-      prefixTokens,
-      classes,
-      parameters,
-      weightBytes,
-      labels
     }
   }
 
@@ -327,8 +315,7 @@ export class Engine {
       found = [],
       absent = []
     for (let i = 0; i < describe(this.#web, id, i); i++) {
-      const [name, dtype, role, layer, bytes, used, rank] = this.#out(7),
-        shape = this.#out(7 + rank).slice(7)
+      const { name, dtype, role, layer, bytes, used, shape } = this.#out('tensor')
       found.push({
         name: this.#string(name),
         dtype: this.#string(dtype),
@@ -357,7 +344,7 @@ export class Engine {
     for (const [session, { model }] of this.#sessions)
       if (model === id) this.closeSession({ id: session })
     this.#exports.model_close(this.#web, id)
-    this.#closeSources(this.#models.get(id))
+    this.#closeSources(this.#models.get(id).ids)
     this.#models.delete(id)
   }
 
@@ -373,13 +360,9 @@ export class Engine {
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      kind = tapKinds[/** @type {keyof typeof tapKinds} */ (taps)] ?? 3,
-      change = intervene ? emptyRows[intervene.emptyRow ?? 'zero'] : 0
-    this.#exports.model_info(this.#web, model)
-    const [, , patch, , layers, heads, , prefixTokens, classes, , , ownHeight, ownWidth] =
-      this.#out(13)
+      { patch, layers, heads, prefixTokens, classes, ids } = this.#models.get(model)
     await this.#joined
-    const files = this.#models.get(model).map((source) => this.#sources.get(source))
+    const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
       this.#lend([this.#names(named)], (namesAt) =>
         this.#check(
@@ -387,30 +370,36 @@ export class Engine {
             this.#web,
             model,
             batch,
-            height || ownHeight,
-            width || ownWidth,
-            kind,
+            height,
+            width,
+            this.#code('keep', Array.isArray(taps) ? 'named' : taps),
             namesAt,
             named.length,
-            change,
+            this.#code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
             intervene?.temperature ?? 1
           )
         )
       )
     )
-    const [id, b, h, w, tokens, steps, weights, arena, tapBytes, workspace, pixels] = this.#out(11)
-    const info = /** @type {SessionInfo} */ ({
-      batch: b,
-      height: h,
-      width: w,
-      layers,
-      heads,
-      tokens,
-      prefixTokens,
-      rows: Math.floor(h / patch),
-      columns: Math.floor(w / patch)
-    })
-    info.memory = { weights, arena, taps: tapBytes, workspace }
+    const {
+        session: id,
+        steps,
+        pixels,
+        weights,
+        arena,
+        taps: tapBytes,
+        workspace,
+        ...size
+      } = this.#out('session'),
+      info = {
+        ...size,
+        layers,
+        heads,
+        prefixTokens,
+        rows: Math.floor(size.height / patch),
+        columns: Math.floor(size.width / patch),
+        memory: { weights, arena, taps: tapBytes, workspace }
+      }
     this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
   }
@@ -433,8 +422,8 @@ export class Engine {
    */
   #view(id, name) {
     this.#lend([this.#names([name])], (at) => this.#check(this.#exports.session_view(id, at)))
-    const [at, dtype, rank] = this.#out(3)
-    return this.#tensor(dtype, this.#out(3 + rank).slice(3), at)
+    const { address, dtype, shape } = this.#out('value')
+    return this.#tensor(dtype, shape, address)
   }
 
   /**
@@ -460,8 +449,7 @@ export class Engine {
       this.#lend([data], (at) =>
         this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole'))
       )
-      const [x, y, regionWidth, regionHeight] = this.#out(4)
-      return { x, y, width: regionWidth, height: regionHeight }
+      return this.#out('region')
     }
     const count = info.batch * 3 * info.height * info.width
     if (/** @type {Float32Array} */ (values).length !== count)
@@ -531,7 +519,7 @@ export class Engine {
       }
       session.parts[part] = step
       this.#check(this.#exports.session_run_part(id, step))
-      step = this.#out(1)[0]
+      step = this.#out('step').next
     }
     const milliseconds = performance.now() - start
     session.ran = true
@@ -589,13 +577,10 @@ export class Engine {
      */
     const one = (layer, head) => {
       this.#check(this.#exports.session_statistics(id, batch, layer, head))
-      return /** @type {any} */ (Object.fromEntries)(
-        this.#out(statisticNames.length).map((value, i) => [statisticNames[i], value])
-      )
+      return this.#out('statistics')
     }
     /** @param {number} layer */
-    const heads = (layer) =>
-      Array.from({ length: info.heads }, (_, head) => one(layer, head))
+    const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
     return only === undefined
       ? Array.from({ length: info.layers }, (_, layer) => heads(layer))
       : [heads(only)]
@@ -619,7 +604,7 @@ export class Engine {
       this.#exports.session_rollout(
         id,
         batch,
-        fusions[fusion],
+        this.#code('fusion', fusion),
         residual,
         firstLayer,
         layerCount,
@@ -676,8 +661,7 @@ export class Engine {
     this.#lend([new Uint8Array(bytes)], (at) =>
       this.#check(this.#exports.check(this.#web, at, bytes.byteLength, tolerance, results ? 1 : 0))
     )
-    const [passed, maxAbs, maxRel, op, worst, rank] = this.#out(6)
-    const shape = this.#out(6 + rank).slice(6)
+    const { passed, maxAbs, maxRel, op, worst, shape } = this.#out('check')
     const taken = Object.fromEntries(this.#taken)
     this.#taken = []
     return {
@@ -723,26 +707,27 @@ export class Engine {
           this.#check(this.#exports.scene_draw(this.#web, at, textAt, bytes.length, 0, 0))
         )
       }
-      const [textAt, ownerAt, rgbAt, side, grid, hasTwins, first, second] = this.#out(8)
-      const rgb = this.#bytes(rgbAt, side * side * 3),
+      const made = this.#out('scene'),
+        { side, grid } = made
+      const rgb = this.#bytes(made.rgb, side * side * 3),
         data = new Uint8ClampedArray(side * side * 4).fill(255)
       for (let i = 0; i < rgb.length; i++) data[i + Math.floor(i / 3)] = rgb[i]
       const image = { data, width: side, height: side }
       return {
-        text: this.#string(textAt),
+        text: this.#string(made.text),
         image,
-        owner: this.#bytes(ownerAt, grid * grid).slice(),
-        twins: hasTwins ? [first, second] : null
+        owner: this.#bytes(made.owner, grid * grid).slice(),
+        twins: made.hasTwins ? [made.first, made.second] : null
       }
     } finally {
       this.#exports.free(this.#web, at)
     }
   }
 
-  /** @param {{map: number}} args */
+  /** @param {{map: string}} args */
   colormap({ map }) {
     const at = this.#alloc(768)
-    this.#exports.colormap(map, at)
+    this.#exports.colormap(this.#code('colormap', map), at)
     const rgb = this.#bytes(at, 768).slice()
     this.#exports.free(this.#web, at)
     return rgb

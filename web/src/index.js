@@ -23,7 +23,6 @@ export const sceneColours = Object.freeze(
   'red orange yellow green teal blue purple pink'.split(' ')
 )
 
-const colormaps = 'cividis|viridis|magma|inferno|grey' // as the module counts them
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
 /** @param {RuntimeOptions} [options] */
@@ -103,7 +102,7 @@ class Runtime {
   /** @param {ColormapName} name */
   async colormap(name) {
     return this.#call('colormap', {
-      map: colormaps.split('|').indexOf(argument('colormap', 'the name', name, colormaps))
+      map: argument('colormap', 'the name', name, 'cividis|viridis|magma|inferno|grey')
     })
   }
   memory() {

@@ -65,7 +65,7 @@ export interface Methods {
   }
   check: { args: CheckCase; result: CheckResult }
   scene: { args: WantedScene; result: SceneDrawing }
-  colormap: { args: { map: number }; result: Uint8Array }
+  colormap: { args: { map: string }; result: Uint8Array }
   memory: { args: {}; result: Memory }
 }
 export type MethodName = keyof Methods
@@ -186,6 +186,7 @@ export type ExportName =
   | 'model_open'
   | 'model_tensor'
   | 'out'
+  | 'records'
   | 'pool'
   | 'scene_draw'
   | 'scene_size'

@@ -48,7 +48,8 @@ heed_web *heed_web_open(void) {
 heed_status heed_web_status(const heed_web *web) { return web->error.status; }
 const char *heed_web_message(const heed_web *web) { return web->error.message; }
 const char *heed_web_status_name(heed_status status) { return heed_status_name(status); }
-const double *heed_web_out(const heed_web *web) { return web->out; }
+const heed_web_out *heed_web_result(const heed_web *web) { return &web->out; }
+const char *heed_web_records(void) { return HEED_WEB_RECORDS_TEXT; }
 size_t heed_web_used(const heed_web *web) { return web->used; }
 
 void *heed_web_alloc(heed_web *web, size_t bytes) {

@@ -16,12 +16,12 @@ heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double
   const heed_status status = heed_check_case(web->context, web->backend, bytes, size, tolerance,
                                              results ? take : NULL, NULL, result, &web->error);
   if (status != HEED_OK) return status;
-  web->out[0] = result->passed;
-  web->out[1] = result->max_abs;
-  web->out[2] = result->max_rel;
-  web->out[3] = (double)(uintptr_t)result->op;
-  web->out[4] = (double)(uintptr_t)result->worst;
-  web->out[5] = result->shape.rank;
-  for (uint32_t i = 0; i < result->shape.rank; i++) web->out[6 + i] = result->shape.dim[i];
+  web->out.check = (struct heed_web_out_check){.passed = result->passed,
+                                               .max_abs = result->max_abs,
+                                               .max_rel = result->max_rel,
+                                               .op = HEED_WEB_ADDRESS(result->op),
+                                               .worst = HEED_WEB_ADDRESS(result->worst),
+                                               .rank = result->shape.rank};
+  for (uint32_t i = 0; i < result->shape.rank; i++) web->out.check.shape[i] = result->shape.dim[i];
   return HEED_OK;
 }

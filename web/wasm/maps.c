@@ -5,7 +5,13 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "explain/attention_map.h"
 #include "shim.h"
+
+_Static_assert(HEED_WEB_CODE(fusion, mean) == HEED_FUSION_MEAN &&
+                   HEED_WEB_CODE(fusion, min) == HEED_FUSION_MIN &&
+                   HEED_WEB_CODE(fusion, max) == HEED_FUSION_MAX,
+               "the record fusion is heed_fusion");
 
 static heed_status new_block(heed_web *web, size_t count, float **block) {
   *block = heed_alloc_raw(web->context, count, sizeof **block);
@@ -48,8 +54,7 @@ static heed_status read_rows(heed_web_session *s, uint32_t batch, uint32_t layer
   return HEED_OK;
 }
 
-/* Adds the rows of every further head to those of head 0 and divides, in the order of heads, as
- * heed_map_head_mean does. */
+/* The same of the mean over heads. */
 static heed_status read_mean(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t heads,
                              uint32_t first, uint32_t count, float *to) {
   const size_t size = (size_t)count * s->tokens;
@@ -58,12 +63,7 @@ static heed_status read_mean(heed_web_session *s, uint32_t batch, uint32_t layer
   heed_status status = HEED_OK;
   for (uint32_t head = 0; status == HEED_OK && head < heads; head++)
     status = read_rows(s, batch, layer, head, heads, first, count, all + head * size);
-  if (status == HEED_OK)
-    for (size_t i = 0; i < size; i++) {
-      double sum = 0.0;
-      for (uint32_t head = 0; head < heads; head++) sum += (double)all[head * size + i];
-      to[i] = (float)(sum / heads);
-    }
+  if (status == HEED_OK) heed_map_mean_of(all, heads, size, to);
   heed_free(s->web->context, all);
   return status;
 }
@@ -87,8 +87,8 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
     heed_free(s->web->context, rows);
     return status;
   }
-  s->web->out[0] = (double)(uintptr_t)rows;
-  s->web->out[1] = (double)count * s->tokens;
+  s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rows),
+                                                  .count = (double)count * s->tokens};
   return HEED_OK;
 }
 
@@ -104,11 +104,9 @@ heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uin
   if (status == HEED_OK) {
     heed_map_get_statistics(rows, info.prefix_tokens, s->height / info.patch, s->width / info.patch,
                             info.patch, &statistics);
-    const double numbers[] = {statistics.entropy_cls, statistics.entropy_patches,
-                              statistics.distance,    statistics.distance_renormalised,
-                              statistics.prefix_mass, statistics.self_mass,
-                              statistics.top5_mass};
-    memcpy(s->web->out, numbers, sizeof numbers);
+#define FIELD(name) .name = statistics.name,
+    s->web->out.statistics = (struct heed_web_out_statistics){HEED_WEB_STATISTICS(FIELD)};
+#undef FIELD
   }
   heed_free(s->web->context, rows);
   return status;
@@ -144,7 +142,7 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_f
     heed_free(s->web->context, rollout);
     return status;
   }
-  s->web->out[0] = (double)(uintptr_t)rollout;
-  s->web->out[1] = (double)matrix;
+  s->web->out.block =
+      (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rollout), .count = (double)matrix};
   return HEED_OK;
 }

@@ -45,33 +45,16 @@ heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_s
   if (status != HEED_OK)
     heed_web_model_close(web, model);
   else
-    web->out[0] = (double)(uintptr_t)model;
+    web->out.opened.address = HEED_WEB_ADDRESS(model);
   return status;
 }
 
 const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
   heed_model_info info;
-  heed_preprocess preprocess;
   heed_model_get_info(model->model, &info);
-  heed_model_preprocess(model->model, &preprocess);
-  uint32_t width = info.image_size, height = info.image_size;
-  if (heed_preprocess_size(&preprocess, info.image_size, info.image_size, &width, &height, NULL) !=
-      HEED_OK)
-    width = height = info.image_size;
-  const double numbers[] = {info.image_size,
-                            info.channels,
-                            info.patch,
-                            info.width,
-                            info.layers,
-                            info.heads,
-                            info.mlp_width,
-                            info.prefix_tokens,
-                            info.classes,
-                            (double)info.parameters,
-                            (double)info.weight_bytes,
-                            height,
-                            width};
-  memcpy(web->out, numbers, sizeof numbers);
+#define FIELD(name) .name = (double)info.name,
+  web->out.model = (struct heed_web_out_model){HEED_WEB_MODEL(FIELD)};
+#undef FIELD
   return info.family;
 }
 
@@ -85,16 +68,14 @@ uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint3
   heed_tensor_info info;
   heed_model_tensor(model->model, index, &info);
   const uint32_t rank = info.unsupported ? 0 : info.shape.rank;
-  const double numbers[] = {(double)(uintptr_t)info.name,
-                            (double)(uintptr_t)info.dtype_name,
-                            (double)(uintptr_t)info.role,
-                            info.layer,
-                            (double)info.bytes,
-                            info.used,
-                            rank};
-  memcpy(web->out, numbers, sizeof numbers);
-  for (uint32_t i = 0; i < rank; i++)
-    web->out[sizeof numbers / sizeof *numbers + i] = info.shape.dim[i];
+  web->out.tensor = (struct heed_web_out_tensor){.name = HEED_WEB_ADDRESS(info.name),
+                                                 .dtype = HEED_WEB_ADDRESS(info.dtype_name),
+                                                 .role = HEED_WEB_ADDRESS(info.role),
+                                                 .layer = info.layer,
+                                                 .bytes = (double)info.bytes,
+                                                 .used = info.used,
+                                                 .rank = rank};
+  for (uint32_t i = 0; i < rank; i++) web->out.tensor.shape[i] = info.shape.dim[i];
   return count;
 }
 

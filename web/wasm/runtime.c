@@ -3,6 +3,13 @@
 
 #include "shim.h"
 
+_Static_assert(HEED_WEB_CODE(colormap, cividis) == HEED_COLORMAP_CIVIDIS &&
+                   HEED_WEB_CODE(colormap, viridis) == HEED_COLORMAP_VIRIDIS &&
+                   HEED_WEB_CODE(colormap, magma) == HEED_COLORMAP_MAGMA &&
+                   HEED_WEB_CODE(colormap, inferno) == HEED_COLORMAP_INFERNO &&
+                   HEED_WEB_CODE(colormap, grey) == HEED_COLORMAP_GREY,
+               "the record colormap is heed_colormap");
+
 heed_web *heed_web_create(uint32_t threads) {
   heed_web *web = heed_web_open();
   const heed_cpu_desc cpu = {sizeof cpu, threads, NULL};

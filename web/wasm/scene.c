@@ -1,7 +1,5 @@
 /* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and
  * demo/scene.h. */
-#include <string.h>
-
 #include "base/status.h"
 #include "shim.h"
 
@@ -22,14 +20,13 @@ heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *t
   heed_scene_draw(&to->scene, to->rgb, to->owner);
   heed_scene_text(&to->scene, to->text);
   const bool has_twins = heed_scene_twins(&to->scene, twins);
-  const double numbers[] = {(double)(uintptr_t)to->text,
-                            (double)(uintptr_t)to->owner,
-                            (double)(uintptr_t)to->rgb,
-                            HEED_SCENE_SIDE,
-                            HEED_SCENE_GRID,
-                            has_twins,
-                            twins[0],
-                            twins[1]};
-  memcpy(web->out, numbers, sizeof numbers);
+  web->out.scene = (struct heed_web_out_scene){.text = HEED_WEB_ADDRESS(to->text),
+                                               .owner = HEED_WEB_ADDRESS(to->owner),
+                                               .rgb = HEED_WEB_ADDRESS(to->rgb),
+                                               .side = HEED_SCENE_SIDE,
+                                               .grid = HEED_SCENE_GRID,
+                                               .has_twins = has_twins,
+                                               .first = twins[0],
+                                               .second = twins[1]};
   return HEED_OK;
 }

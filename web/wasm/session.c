@@ -8,8 +8,20 @@
 #include "base/status.h"
 #include "shim.h"
 
-/* What a plan keeps for reading beside the outputs; the numbers are JavaScript's. */
-enum { TAPS_NONE = 0, TAPS_ROWS = 1, TAPS_ALL = 2, TAPS_NAMED = 3 };
+/* What a plan keeps for reading beside the outputs. */
+enum {
+  KEEP_NONE = HEED_WEB_CODE(keep, none),
+  KEEP_ROWS = HEED_WEB_CODE(keep, rows),
+  KEEP_ALL = HEED_WEB_CODE(keep, all),
+  KEEP_NAMED = HEED_WEB_CODE(keep, named)
+};
+_Static_assert(HEED_WEB_CODE(intervene, zero) == 1 + HEED_EMPTY_ROW_ZERO &&
+                   HEED_WEB_CODE(intervene, nan) == 1 + HEED_EMPTY_ROW_NAN &&
+                   HEED_WEB_CODE(intervene, mean) == 1 + HEED_EMPTY_ROW_MEAN,
+               "the record intervene is heed_empty_row after `never`");
+_Static_assert(HEED_WEB_CODE(dtype, f32) == HEED_F32 && HEED_WEB_CODE(dtype, u8) == HEED_U8 &&
+                   HEED_WEB_CODE(dtype, i32) == HEED_I32,
+               "the record dtype is heed_dtype");
 
 static void tell(const char *phase, uint64_t done, uint64_t total, void *user) {
   (void)phase;
@@ -47,21 +59,21 @@ static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *wh
 }
 
 /* taps: room for two values a layer, or for `count` names. */
-static heed_status collect_taps(heed_web_session *s, int kind, const char *names, uint32_t count,
+static heed_status collect_taps(heed_web_session *s, int keep, const char *names, uint32_t count,
                                 uint32_t layers, heed_value *taps, uint32_t *tap_count) {
   *tap_count = 0;
-  for (uint32_t i = 0; kind == TAPS_ROWS && i < layers; i++) {
+  for (uint32_t i = 0; keep == KEEP_ROWS && i < layers; i++) {
     HEED_TRY(layer_tap(s, i, "query", &taps[(*tap_count)++]));
     HEED_TRY(layer_tap(s, i, "key", &taps[(*tap_count)++]));
   }
-  for (uint32_t i = 0; kind == TAPS_ALL && i < layers; i++)
+  for (uint32_t i = 0; keep == KEEP_ALL && i < layers; i++)
     HEED_TRY(layer_tap(s, i, "attention.weights", &taps[(*tap_count)++]));
-  for (uint32_t i = 0; kind == TAPS_NAMED && i < count; i++, names += strlen(names) + 1)
+  for (uint32_t i = 0; keep == KEEP_NAMED && i < count; i++, names += strlen(names) + 1)
     HEED_TRY(find(s, names, &taps[(*tap_count)++]));
   return HEED_OK;
 }
 
-static heed_status make_plan(heed_web_session *s, int kind, const char *names, uint32_t count,
+static heed_status make_plan(heed_web_session *s, int keep, const char *names, uint32_t count,
                              uint32_t intervene, double temperature) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
@@ -71,7 +83,7 @@ static heed_status make_plan(heed_web_session *s, int kind, const char *names, u
       .height = s->height,
       .width = s->width,
       .intervene = intervene != 0,
-      .classes_only = kind == TAPS_NONE,
+      .classes_only = keep == KEEP_NONE,
       .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
       .temperature = (float)temperature};
   HEED_TRY(heed_model_build(s->model->model, &build, &s->graph, &s->web->error));
@@ -80,7 +92,7 @@ static heed_status make_plan(heed_web_session *s, int kind, const char *names, u
     return heed_fail_memory(&s->web->error, "taps",
                             ((size_t)2 * info.layers + count + 1) * sizeof *taps);
   heed_plan_desc desc = HEED_PLAN_DESC_INIT;
-  heed_status status = collect_taps(s, kind, names, count, info.layers, taps, &desc.tap_count);
+  heed_status status = collect_taps(s, keep, names, count, info.layers, taps, &desc.tap_count);
   desc.taps = taps;
   if (status == HEED_OK)
     status = heed_plan_create(s->graph, s->web->backend, &desc, &s->plan, &s->web->error);
@@ -104,21 +116,35 @@ static heed_status make_session(heed_web_session *s) {
   return heed_session_create(s->plan, &hooks, &s->session, &s->web->error);
 }
 
-/* Every U8 input allows everything; every head's gain, the one F32 input of one axis, is 1. */
-static heed_status open_masks(heed_web_session *s) {
+/* A size that is 0 becomes that of pixel_values for a picture of the model's own size. */
+static void choose_size(heed_web_session *s) {
+  heed_model_info info;
+  heed_preprocess preprocess;
+  heed_model_get_info(s->model->model, &info);
+  heed_model_preprocess(s->model->model, &preprocess);
+  uint32_t width = info.image_size, height = info.image_size;
+  if (heed_preprocess_size(&preprocess, info.image_size, info.image_size, &width, &height, NULL) !=
+      HEED_OK)
+    width = height = info.image_size;
+  if (!s->width) s->width = width;
+  if (!s->height) s->height = height;
+}
+
+/* Nothing is changed at first: masks allow everything and gains are 1, by their names in heed.h. */
+static heed_status change_nothing(heed_web_session *s) {
   heed_value_info info;
   heed_status status = HEED_OK;
   for (uint32_t id = 1; id <= heed_graph_value_count(s->graph) && status == HEED_OK; id++) {
     HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
-    const bool is_mask = info.dtype == HEED_U8;
-    if (!info.is_input || (!is_mask && info.shape.rank != 1)) continue;
+    const char *what = info.is_input ? strrchr(info.name, '.') : NULL;
+    const bool is_gain = what && strcmp(what, ".gain") == 0;
+    if (!info.is_input || (info.dtype != HEED_U8 && !is_gain)) continue;
     const size_t count = (size_t)heed_shape_count(&info.shape),
-                 size = is_mask ? count : count * sizeof(float);
+                 size = count * heed_dtype_size(info.dtype);
     unsigned char *ones = heed_alloc_raw(s->web->context, size, 1);
     if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
-    if (is_mask) memset(ones, 1, size);
-    for (size_t i = 0; !is_mask && i < count; i++)
-      memcpy(ones + i * sizeof(float), &(float){1.0f}, sizeof(float));
+    for (size_t i = 0; i < size; i++)
+      ones[i] = is_gain ? ((const unsigned char *)&(const float){1.0f})[i % sizeof(float)] : 1;
     status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
     heed_free(s->web->context, ones);
   }
@@ -126,33 +152,32 @@ static heed_status open_masks(heed_web_session *s) {
 }
 
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
-                                    uint32_t height, uint32_t width, int kind, const char *names,
+                                    uint32_t height, uint32_t width, int keep, const char *names,
                                     uint32_t count, uint32_t intervene, double temperature) {
   heed_web_session *s = heed_alloc(web->context, 1, sizeof *s);
   if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
   *s = (heed_web_session){
       .web = web, .model = model, .batch = batch, .height = height, .width = width};
-  heed_status status = make_plan(s, kind, names, count, intervene, temperature);
+  choose_size(s);
+  heed_status status = make_plan(s, keep, names, count, intervene, temperature);
   if (status == HEED_OK) status = make_session(s);
-  if (status == HEED_OK) status = open_masks(s);
+  if (status == HEED_OK) status = change_nothing(s);
   if (status != HEED_OK) {
     heed_web_session_close(s);
     return status;
   }
   heed_memory memory;
   heed_plan_memory(s->plan, &memory);
-  const double numbers[] = {(double)(uintptr_t)s,
-                            s->batch,
-                            s->height,
-                            s->width,
-                            s->tokens,
-                            heed_plan_step_count(s->plan),
-                            (double)memory.weights,
-                            (double)memory.arena,
-                            (double)memory.taps,
-                            (double)memory.workspace,
-                            (double)(uintptr_t)s->pixels};
-  memcpy(web->out, numbers, sizeof numbers);
+#define FIELD(name) .name = (double)memory.name,
+  web->out.session = (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
+                                                   .batch = s->batch,
+                                                   .height = s->height,
+                                                   .width = s->width,
+                                                   .tokens = s->tokens,
+                                                   .steps = heed_plan_step_count(s->plan),
+                                                   .pixels = HEED_WEB_ADDRESS(s->pixels),
+                                                   HEED_WEB_MEMORY(FIELD)};
+#undef FIELD
   return HEED_OK;
 }
 
@@ -172,8 +197,8 @@ heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels,
                      out_width, out_height, s->batch, s->width, s->height);
   HEED_TRY(heed_preprocess_image(s->web->context, &preprocess, &image, s->pixels, &region,
                                  &s->web->error));
-  const double numbers[] = {region.x, region.y, region.width, region.height};
-  memcpy(s->web->out, numbers, sizeof numbers);
+  s->web->out.region = (struct heed_web_out_region){
+      .x = region.x, .y = region.y, .width = region.width, .height = region.height};
   return HEED_OK;
 }
 
@@ -192,7 +217,7 @@ heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step) {
   const heed_hooks hooks = {sizeof hooks, NULL, stop, NULL};
   HEED_TRY(heed_ask_cancel(&hooks, "run", &s->web->error));
   HEED_TRY(heed_session_run_part(s->session, &step, &s->web->error));
-  s->web->out[0] = step;
+  s->web->out.step.next = step;
   return HEED_OK;
 }
 
@@ -200,13 +225,11 @@ heed_status heed_web_session_view(heed_web_session *s, const char *name) {
   heed_value value;
   heed_value_info info;
   const void *data;
-  double *out = s->web->out;
   HEED_TRY(find(s, name, &value));
   HEED_TRY(heed_session_view(s->session, value, &data, &s->web->error));
   HEED_TRY(heed_graph_value_info(s->graph, value, &info));
-  out[0] = (double)(uintptr_t)data;
-  out[1] = info.dtype;
-  out[2] = info.shape.rank;
-  for (uint32_t i = 0; i < info.shape.rank; i++) out[3 + i] = info.shape.dim[i];
+  s->web->out.value = (struct heed_web_out_value){
+      .address = HEED_WEB_ADDRESS(data), .dtype = info.dtype, .rank = info.shape.rank};
+  for (uint32_t i = 0; i < info.shape.rank; i++) s->web->out.value.shape[i] = info.shape.dim[i];
   return HEED_OK;
 }

@@ -1,10 +1,10 @@
 /* The WebAssembly face of heed.h: what JavaScript calls, and what it must bring along.
  *
- * Calls return a heed_status; the sentence of the last failure is heed_web_message, results that
- * are numbers lie at heed_web_out as doubles (pointers among them), results that are arrays are
- * blocks of their own that heed_web_free takes back. Strings are UTF-8 and end in NUL; lists of
- * strings are such strings one after another. Every object belongs to one runtime and so to one
- * thread. */
+ * Calls return a heed_status; the sentence of the last failure is heed_web_message. Results that
+ * are numbers lie at heed_web_result as a record of records.h, which the comments below name;
+ * results that are arrays are blocks of their own that heed_web_free takes back. Strings are UTF-8
+ * and end in NUL; lists of strings are such strings one after another. Every object belongs to one
+ * runtime and so to one thread. */
 #ifndef HEED_WEB_SHIM_H
 #define HEED_WEB_SHIM_H
 
@@ -14,17 +14,17 @@
 #include "base/thread_pool_wasm.h"
 #endif
 #include "demo/scene_json.h"
+#include "records.h"
 
 #define HEED_WEB_EXPORT(name) __attribute__((export_name(#name)))
 #define HEED_WEB_IMPORT(name) __attribute__((import_module("heed"), import_name(#name)))
-#define HEED_WEB_OUT 40
 
 typedef struct heed_web {
   heed_context *context;
   heed_backend *backend;
   size_t used; /* bytes of living blocks */
   heed_error error;
-  double out[HEED_WEB_OUT];
+  heed_web_out out;
   heed_check_result check; /* the last one */
 } heed_web;
 
@@ -74,7 +74,9 @@ void heed_host_take(const char *name, heed_dtype dtype, uint32_t rank, const uin
 HEED_WEB_EXPORT(status) heed_status heed_web_status(const heed_web *web);
 HEED_WEB_EXPORT(message) const char *heed_web_message(const heed_web *web);
 HEED_WEB_EXPORT(status_name) const char *heed_web_status_name(heed_status status);
-HEED_WEB_EXPORT(out) const double *heed_web_out(const heed_web *web);
+HEED_WEB_EXPORT(out) const heed_web_out *heed_web_result(const heed_web *web);
+/* The list of records: HEED_WEB_RECORDS_TEXT. */
+HEED_WEB_EXPORT(records) const char *heed_web_records(void);
 HEED_WEB_EXPORT(used) size_t heed_web_used(const heed_web *web);
 /* A block for JavaScript to fill; NULL with an error when there is no memory. */
 HEED_WEB_EXPORT(alloc) void *heed_web_alloc(heed_web *web, size_t bytes);
@@ -93,20 +95,17 @@ HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb
 /* model.c */
 HEED_WEB_EXPORT(model_close) void heed_web_model_close(const heed_web *web, heed_web_model *model);
 /* names: `count` strings one after another; sizes in bytes; sources: the numbers by which reads
- * ask. out: the model. */
+ * ask. out: opened. */
 HEED_WEB_EXPORT(model_open)
 heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
                                 const double *sizes, const uint32_t *sources, uint32_t count);
-/* out: image_size, channels, patch, width, layers, heads, mlp_width, prefix_tokens, classes,
- * parameters, weight_bytes, height and width of pixel_values for a picture of the model's own size.
- * Returns the family. */
+/* out: model. Returns the family. */
 HEED_WEB_EXPORT(model_info)
 const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
 HEED_WEB_EXPORT(model_label)
 const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
 
-/* The number of tensors. Of the one at the index, where there is one, out: addresses of name, dtype
- * and role (0 = none), layer of the role, bytes, 1 = used, rank, dim... */
+/* The number of tensors. Of the one at the index, where there is one, out: tensor. */
 HEED_WEB_EXPORT(model_tensor)
 uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index);
 /* heed_model_absent */
@@ -115,62 +114,109 @@ const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
 
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
-/* batch, height, width: 0 = the model's. kind: TAPS_*; names: `count` of them for TAPS_NAMED.
- * intervene: 0, or 1 + heed_empty_row, with temperature as in heed_build_desc; every mask and gain
- * is 1 at first. out: the session, batch, height, width, tokens, steps, memory as heed_memory,
- * address of the pixel_values. */
+/* batch, height, width: 0 = the model's. keep: what it keeps, as the record keep; names: `count` of
+ * them for `named`. intervene: as that record, with temperature as in heed_build_desc; nothing is
+ * changed at first. out: session. */
 HEED_WEB_EXPORT(session_create)
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
-                                    uint32_t height, uint32_t width, int kind, const char *names,
+                                    uint32_t height, uint32_t width, int keep, const char *names,
                                     uint32_t count, uint32_t intervene, double temperature);
 /* Writes the whole input of this name. */
 HEED_WEB_EXPORT(session_set)
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
                                  size_t bytes);
 /* A decoded picture -> the session's pixel_values; whole: all of it, by heed_preprocess_fit_whole.
- * out: the region of the picture that the model sees. */
+ * out: region. */
 HEED_WEB_EXPORT(session_picture)
 heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
                                      uint32_t height, uint32_t channels, uint32_t whole);
 /* Hands the pixel_values to the program. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
-/* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: the next
- * step. */
+/* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: step. */
 HEED_WEB_EXPORT(session_run_part)
 heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step);
-/* The value of this name where it lies. out: its address, dtype, rank, dim... */
+/* The value of this name where it lies. out: value. */
 HEED_WEB_EXPORT(session_view)
 heed_status heed_web_session_view(heed_web_session *s, const char *name);
 
 /* maps.c */
-/* head < 0: the mean over heads; query < 0: all rows. out: a block of floats for heed_web_free, its
- * length. */
+/* head < 0: the mean over heads; query < 0: all rows. out: block, of floats. */
 HEED_WEB_EXPORT(session_attention)
 heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
                                        int head, int query);
-/* out: entropy of CLS, of patches, distance, distance renormalised, prefix mass, self mass, top-5
- * mass. */
+/* out: statistics. */
 HEED_WEB_EXPORT(session_statistics)
 heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer,
                                         uint32_t head);
-/* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: a block [tokens, tokens] for
- * heed_web_free, its length. */
+/* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: block, [tokens, tokens]
+ * floats. */
 HEED_WEB_EXPORT(session_rollout)
 heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion,
                                      double residual, uint32_t first_layer, uint32_t layer_count,
                                      double discard);
 
+/* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at. */
+HEED_WEB_EXPORT(map_mean)
+void heed_web_map_mean(const float *weights, uint32_t heads, size_t count, float *mean);
+HEED_WEB_EXPORT(map_entropy) double heed_web_map_entropy(const float *row, uint32_t n);
+HEED_WEB_EXPORT(map_mass_mask)
+uint32_t heed_web_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
+                                uint32_t *order);
+/* out: statistics. */
+HEED_WEB_EXPORT(map_statistics)
+void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t prefix, uint32_t rows,
+                             uint32_t columns, double patch);
+/* heed_map_rollout_back */
+HEED_WEB_EXPORT(map_rollout_back)
+heed_status heed_web_map_rollout_back(heed_web *web, const float *layer, uint32_t heads,
+                                      uint32_t tokens, heed_fusion fusion, double residual,
+                                      double discard, double *row);
+HEED_WEB_EXPORT(score_products)
+void heed_web_score_products(const float *one, const float *all, uint32_t tokens, uint32_t depth,
+                             uint32_t scaled, float *scores);
+HEED_WEB_EXPORT(score_mask)
+void heed_web_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head, uint32_t token,
+                         uint32_t reverse, double temperature, uint32_t tokens, float *scores);
+HEED_WEB_EXPORT(score_values)
+void heed_web_score_values(const float *weights, const float *values, uint32_t tokens,
+                           uint32_t depth, uint32_t reverse, float *scores);
+HEED_WEB_EXPORT(score_mean)
+void heed_web_score_mean(const float *scores, uint32_t heads, uint32_t tokens, float *mean);
+/* out: opened. */
+HEED_WEB_EXPORT(changes_create)
+heed_status heed_web_changes_create(heed_web *web, uint32_t layers, uint32_t heads, uint32_t tokens,
+                                    uint32_t width);
+HEED_WEB_EXPORT(changes_destroy) void heed_web_changes_destroy(heed_changes *changes);
+HEED_WEB_EXPORT(changes_ablate)
+heed_status heed_web_changes_ablate(heed_web *web, heed_changes *changes, uint32_t layer,
+                                    uint32_t head);
+HEED_WEB_EXPORT(changes_gain)
+heed_status heed_web_changes_gain(heed_web *web, heed_changes *changes, uint32_t layer,
+                                  uint32_t head, double gain);
+HEED_WEB_EXPORT(changes_drop)
+heed_status heed_web_changes_drop(heed_web *web, heed_changes *changes, uint32_t token);
+HEED_WEB_EXPORT(changes_cut)
+heed_status heed_web_changes_cut(heed_web *web, heed_changes *changes, uint32_t query,
+                                 uint32_t key);
+HEED_WEB_EXPORT(changes_replace)
+heed_status heed_web_changes_replace(heed_web *web, heed_changes *changes, uint32_t layer,
+                                     const float *output);
+/* The bytes of a block for changes_input; the number of inputs. Of the one at the index, where
+ * there is one, out: input, in the block. */
+HEED_WEB_EXPORT(changes_room) size_t heed_web_changes_room(const heed_changes *changes);
+HEED_WEB_EXPORT(changes_input)
+uint32_t heed_web_changes_input(heed_web *web, const heed_changes *changes, uint32_t index,
+                                unsigned char *block);
+
 /* check.c: in modules that check alone, which have no models and no sessions */
-/* out: passed, max_abs, max_rel, address of op, address of worst, rank, dim...; valid until the
- * next call. */
+/* out: check. */
 HEED_WEB_EXPORT(check)
 heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance,
                            int results);
 
 /* scene.c: in heed-scene.wasm alone */
 HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
-/* text NULL: the scene of the seed low + 2^32 high. out: addresses of text, owner and RGB, side of
- * the picture in pixels and in patches, 1 = it has twins, the twins. */
+/* text NULL: the scene of the seed low + 2^32 high. out: scene. */
 HEED_WEB_EXPORT(scene_draw)
 heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size,
                                 uint32_t low, uint32_t high);
