@@ -53,6 +53,10 @@ typedef struct heed_op {
                        heed_error *error);
   /* Floating-point operations of one run; a multiply and an add are 2. */
   uint64_t (*flops)(const heed_graph *graph, const heed_node *node);
+  /* bit i: result i is a map, which a node that runs in a mode (heed_plan_step) has on demand */
+  uint32_t maps;
+  /* Bytes of a whole map, were it stored; NULL: it has none. */
+  uint64_t (*map_bytes)(const heed_graph *graph, const heed_node *node);
   /* Token t of the first result comes from token t of the inputs [B, T, C], so that a mask of the
    * tokens is carried on. */
   bool keeps_tokens;

@@ -10,8 +10,6 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "graph/attention_rule.h"
-#include "graph/ops/attention.h"
 
 bool heed_plan_wants(const heed_plan *plan, uint32_t value) {
   return value && plan->placement[value].live;
@@ -186,14 +184,17 @@ heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_n
                                  : HEED_ATTENTION_MODE_AUTO;
 }
 
+static bool wants_a_map(const heed_plan *plan, const heed_node *node) {
+  for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++)
+    if (heed_ops[node->op]->maps >> i & 1u && heed_plan_wants(plan, node->output[i])) return true;
+  return false;
+}
+
 static const char *mode_name(const heed_plan *plan, const heed_node *node) {
   const heed_attention_mode mode = heed_plan_attention_mode(plan, node);
   if (mode != HEED_ATTENTION_MODE_STREAMED)
     return mode == HEED_ATTENTION_MODE_RESIDENT ? "resident" : "";
-  return heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]) ||
-                 heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_LOGITS])
-             ? "streamed with weights"
-             : "streamed";
+  return wants_a_map(plan, node) ? "streamed with weights" : "streamed";
 }
 
 void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step) {
@@ -208,11 +209,9 @@ void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *
                            .dispatches = 1};
   const heed_backend_vtable *backend = plan->backend->vtable;
   if (backend->describe) backend->describe(plan->backend, plan, node, step);
-  if (node->op == HEED_OP_KIND_attention) {
-    heed_attention_sizes s;
-    heed_attention_get_sizes(plan->graph, node->desc, &s);
+  if (heed_ops[node->op]->map_bytes) {
     step->mode = mode_name(plan, node);
-    step->map_bytes = (uint64_t)s.batch * s.heads * s.queries * s.keys * sizeof(float);
+    step->map_bytes = heed_ops[node->op]->map_bytes(plan->graph, node);
   }
   for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
     if (node->input[i]) step->bytes += heed_plan_bytes(plan, node->input[i]);

@@ -217,6 +217,12 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   return 2 * (uint64_t)s.batch * s.heads * pairs * ((uint64_t)s.depth + s.value_depth);
 }
 
+static uint64_t map_bytes(const heed_graph *graph, const heed_node *node) {
+  heed_attention_sizes s;
+  heed_attention_get_sizes(graph, node->desc, &s);
+  return (uint64_t)s.batch * s.heads * s.queries * s.keys * sizeof(float);
+}
+
 static const heed_op_input inputs[HEED_ATTENTION_INPUTS] = {
     [HEED_ATTENTION_INPUT_QUERY] = HEED_OP_INPUT(heed_attention_desc, query),
     [HEED_ATTENTION_INPUT_KEY] = HEED_OP_INPUT(heed_attention_desc, key),
@@ -228,9 +234,12 @@ static const heed_op_input inputs[HEED_ATTENTION_INPUTS] = {
     [HEED_ATTENTION_INPUT_VA] = HEED_OP_INPUT(heed_attention_desc, va),
 };
 
-const heed_op heed_op_attention = {.name = "attention",
-                                   .desc_size = sizeof(heed_attention_desc),
-                                   .inputs = inputs,
-                                   .input_count = HEED_ATTENTION_INPUTS,
-                                   .infer = infer,
-                                   .flops = flops};
+const heed_op heed_op_attention = {
+    .name = "attention",
+    .desc_size = sizeof(heed_attention_desc),
+    .inputs = inputs,
+    .input_count = HEED_ATTENTION_INPUTS,
+    .infer = infer,
+    .flops = flops,
+    .maps = 1u << HEED_ATTENTION_RESULT_WEIGHTS | 1u << HEED_ATTENTION_RESULT_LOGITS,
+    .map_bytes = map_bytes};
