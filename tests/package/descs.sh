@@ -1,7 +1,4 @@
 #!/bin/sh
-# Names each desc struct of the public headers that tests/package/headers/descs.c does not initialise. Usage: descs.sh ROOT
+# Lists each desc struct of the public headers as a line HEED_DESC_OF(name), for tests/package/headers/descs.c. Usage: descs.sh ROOT
 set -eu
-root=$1
-missing=$(awk '/^typedef struct/ { name = $3 } /^ *size_t struct_size;/ { print name }' "$root"/runtime/include/heed/*.h "$root"/native/include/heed/*.h |
-  while read -r name; do grep -Eqw "CHECK\($name\)|const $name desc" "$root/tests/package/headers/descs.c" || echo "$name"; done)
-[ -z "$missing" ] || { echo "tests/package/headers/descs.c: descs without an initialiser (found $missing, expected each one)"; exit 1; }
+awk '/^typedef struct/ { name = $3 } /^ *size_t struct_size;/ { print "HEED_DESC_OF(" name ")" }' "$1"/runtime/include/heed/*.h "$1"/native/include/heed/*.h
