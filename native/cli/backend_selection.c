@@ -36,49 +36,64 @@ static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why)
 }
 
 #if HEED_HAS_VULKAN
-heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision,
-                                 char cache[CLI_CACHE_PATH_SIZE]) {
+static void find_cache(cli_vulkan *vulkan) {
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int length = -1;
+  if (xdg && *xdg)
+    length = snprintf(vulkan->cache, sizeof vulkan->cache, "%s/heed", xdg);
+  else if (home && *home)
+    length = snprintf(vulkan->cache, sizeof vulkan->cache, "%s/.cache/heed", home);
+  if (length > 0 && length < (int)sizeof vulkan->cache)
+    vulkan->desc.cache_directory = vulkan->cache;
+}
+
+/* The number in an environment variable, or 0. */
+static uint32_t number_of(const char *variable) {
+  const char *text = getenv(variable);
+  uint32_t number;
+  return text && cli_read_number(text, UINT32_MAX, &number) ? number : 0;
+}
+
+/* Settings, faults and checks for tests of the command line itself. */
+static void read_environment(cli_vulkan *vulkan) {
+  heed_vulkan_desc *desc = &vulkan->desc;
+  const char *validate = getenv("HEED_VULKAN_VALIDATE"), *tier = getenv("HEED_VULKAN_TIER");
+  if (validate)
+    desc->validate =
+        strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
+  for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
+    if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0)
+      desc->tier = (heed_vulkan_tier)i;
+  desc->fill = number_of("HEED_VULKAN_FILL");
+  vulkan->test = (heed_vulkan_test){
+      .lose_at_submit = number_of("HEED_VULKAN_LOSE_AT_SUBMIT"),
+      .memory_limit = number_of("HEED_VULKAN_MEMORY_LIMIT"),
+      .submit_flops = number_of("HEED_VULKAN_SUBMIT_FLOPS"),
+      .gpu_kernels = getenv("HEED_VULKAN_GPU_KERNELS") != NULL,
+      .null_dispatch = getenv("HEED_VULKAN_NULL_DISPATCH") != NULL,
+      .force_staging = getenv("HEED_VULKAN_FORCE_STAGING") != NULL,
+  };
+  desc->test = &vulkan->test;
+}
+
+const heed_vulkan_desc *cli_vulkan_fill(cli_vulkan *vulkan, uint32_t device,
+                                        const char *precision) {
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   if (device != CLI_NO_DEVICE) desc.device = (int32_t)device;
   desc.precision = strcmp(precision, "f16") == 0    ? HEED_VULKAN_PRECISION_F16
                    : strcmp(precision, "auto") == 0 ? HEED_VULKAN_PRECISION_AUTO
                                                     : HEED_VULKAN_PRECISION_F32;
-  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int length = -1;
-  if (xdg && *xdg)
-    length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/heed", xdg);
-  else if (home && *home)
-    length = snprintf(cache, CLI_CACHE_PATH_SIZE, "%s/.cache/heed", home);
-  if (length > 0 && length < CLI_CACHE_PATH_SIZE) desc.cache_directory = cache;
-  /* Faults and checks for tests of the command line itself. */
-  const char *lose = getenv("HEED_VULKAN_LOSE_AT_SUBMIT"),
-             *limit = getenv("HEED_VULKAN_MEMORY_LIMIT");
-  uint32_t number;
-  if (lose && cli_read_number(lose, UINT32_MAX, &number)) desc.lose_at_submit = number;
-  if (limit && cli_read_number(limit, UINT32_MAX, &number)) desc.memory_limit = number;
-  const char *validate = getenv("HEED_VULKAN_VALIDATE");
-  if (validate)
-    desc.validate =
-        strcmp(validate, "sync") == 0 ? HEED_VULKAN_VALIDATE_SYNC : HEED_VULKAN_VALIDATE_GPU;
-  const char *fill = getenv("HEED_VULKAN_FILL");
-  if (fill && cli_read_number(fill, UINT32_MAX, &number)) desc.fill = number;
-  const char *tier = getenv("HEED_VULKAN_TIER");
-  for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
-    if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0)
-      desc.tier = (heed_vulkan_tier)i;
-  const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
-  if (flops && cli_read_number(flops, UINT32_MAX, &number)) desc.submit_flops = number;
-  desc.gpu_kernels = getenv("HEED_VULKAN_GPU_KERNELS") != NULL;
-  desc.null_dispatch = getenv("HEED_VULKAN_NULL_DISPATCH") != NULL;
-  desc.force_staging = getenv("HEED_VULKAN_FORCE_STAGING") != NULL;
-  return desc;
+  vulkan->desc = desc;
+  find_cache(vulkan);
+  read_environment(vulkan);
+  return &vulkan->desc;
 }
 
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
-  char cache[CLI_CACHE_PATH_SIZE];
-  heed_vulkan_desc desc = cli_vulkan_desc(choice->device, choice->precision, cache);
-  if (choice->reopened && getenv("HEED_VULKAN_LOSE_ONCE")) desc.lose_at_submit = 0;
-  HEED_TRY(heed_vulkan_backend_create(cli->context, &desc, &choice->opened, &cli->error));
+  cli_vulkan vulkan;
+  const heed_vulkan_desc *desc = cli_vulkan_fill(&vulkan, choice->device, choice->precision);
+  if (choice->reopened && getenv("HEED_VULKAN_LOSE_ONCE")) vulkan.test.lose_at_submit = 0;
+  HEED_TRY(heed_vulkan_backend_create(cli->context, desc, &choice->opened, &cli->error));
   say(choice, why);
   return HEED_OK;
 }
@@ -115,9 +130,8 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   heed_auto_desc desc = {sizeof desc, &cpu, NULL};
   heed_auto_choice made;
 #if HEED_HAS_VULKAN
-  char cache[CLI_CACHE_PATH_SIZE];
-  const heed_vulkan_desc vulkan = cli_vulkan_desc(choice->device, choice->precision, cache);
-  desc.vulkan = &vulkan;
+  cli_vulkan vulkan;
+  desc.vulkan = cli_vulkan_fill(&vulkan, choice->device, choice->precision);
 #endif
   HEED_TRY(check_device(cli, choice));
   HEED_TRY(cpu_status(

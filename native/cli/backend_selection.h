@@ -35,12 +35,17 @@ typedef struct cli_choice {
   }
 
 #if HEED_HAS_VULKAN
-#include "heed/vulkan.h"
-#define CLI_CACHE_PATH_SIZE 1024
-/* How the command line opens a device: precision as the option has it; its cache under
- * XDG_CACHE_HOME or HOME; faults and validation by HEED_VULKAN_* variables. */
-heed_vulkan_desc cli_vulkan_desc(uint32_t device, const char *precision,
-                                 char cache[CLI_CACHE_PATH_SIZE]);
+#include "heed/vulkan_test.h"
+/* How the command line opens a device; desc points into the rest. */
+typedef struct cli_vulkan {
+  heed_vulkan_desc desc;
+  heed_vulkan_test test;
+  char cache[1024];
+} cli_vulkan;
+/* Precision as the option has it; its cache under XDG_CACHE_HOME or HOME; settings, faults and
+ * validation by HEED_VULKAN_* variables. Returns &vulkan->desc, which is valid as long as *vulkan.
+ */
+const heed_vulkan_desc *cli_vulkan_fill(cli_vulkan *vulkan, uint32_t device, const char *precision);
 #endif
 
 /* Opens the backend; says on stderr what and why. */

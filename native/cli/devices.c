@@ -18,10 +18,10 @@ static const char *type_name(heed_vulkan_device_type type) {
 
 /* The self-check's column; false when it did not pass. */
 static bool print_self_check(cli_state *cli, uint32_t index) {
-  char cache[CLI_CACHE_PATH_SIZE];
-  const heed_vulkan_desc desc = cli_vulkan_desc(index, "f32", cache);
+  cli_vulkan vulkan;
   heed_vulkan_check check;
-  if (heed_vulkan_self_check(cli->context, &desc, &check, &cli->error) != HEED_OK) {
+  if (heed_vulkan_self_check(cli->context, cli_vulkan_fill(&vulkan, index, "f32"), &check,
+                             &cli->error) != HEED_OK) {
     printf("   self-check: cannot run: %s\n", cli->error.message);
     return false;
   }

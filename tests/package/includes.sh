@@ -20,12 +20,13 @@ runtime/check     base graph model heed/check.h
 runtime/demo      base
 shaders/params
 native/include
-native/vulkan     base graph plan backend gpu params heed/vulkan.h
+native/testing    heed/vulkan.h
+native/vulkan     base graph plan backend gpu params heed/vulkan.h heed/vulkan_test.h
 native/files      base heed/native.h
 native/image      base files heed/native.h
 native/figure     base heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
-native/cli        files demo heed/check.h heed/native.h heed/vulkan.h
+native/cli        files demo heed/check.h heed/native.h heed/vulkan.h heed/vulkan_test.h
 native/demo       demo
 native/examples   heed/check.h heed/native.h
 web/wasm          base cpu explain demo heed/check.h

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/vulkan.h"
+#include "heed/vulkan_test.h"
 #include "support/op_test.h"
 
 /* Sums in another order than the oracle's, and exp of the shader's own. */
@@ -27,26 +27,28 @@ static bool plays_gpu(void) { return getenv("HEED_VULKAN_GPU_KERNELS") != NULL; 
 
 static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backend **backend,
                                heed_error *error) {
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   (void)index;
   desc.validate = validation();
-  desc.gpu_kernels = plays_gpu();
+  played.gpu_kernels = plays_gpu();
   desc.precision = test_backend_is_half() ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
   const char *tier = getenv("HEED_VULKAN_TIER");
   for (int i = 0; tier && heed_vulkan_tier_name((heed_vulkan_tier)i); i++)
     if (strcmp(tier, heed_vulkan_tier_name((heed_vulkan_tier)i)) == 0)
       desc.tier = (heed_vulkan_tier)i;
   const char *flops = getenv("HEED_VULKAN_SUBMIT_FLOPS");
-  if (flops) desc.submit_flops = strtoull(flops, NULL, 10);
+  if (flops) played.submit_flops = strtoull(flops, NULL, 10);
   const char *vendor = getenv("HEED_VULKAN_VENDOR");
-  if (vendor) desc.vendor = (uint32_t)strtoul(vendor, NULL, 16);
+  if (vendor) played.vendor = (uint32_t)strtoul(vendor, NULL, 16);
   const char *fill = getenv("HEED_VULKAN_FILL");
   if (fill) desc.fill = (uint32_t)strtoul(fill, NULL, 10);
   const char *choice = getenv("HEED_VULKAN_CHOICE");
-  if (choice) desc.choice = (uint32_t)strtoul(choice, NULL, 10);
+  if (choice) played.choice = (uint32_t)strtoul(choice, NULL, 10);
   const char *range = getenv("HEED_VULKAN_RANGE");
-  if (range) desc.range_limit = strtoull(range, NULL, 10);
-  desc.floor = getenv("HEED_VULKAN_FLOOR") != NULL;
+  if (range) played.range_limit = strtoull(range, NULL, 10);
+  played.floor = getenv("HEED_VULKAN_FLOOR") != NULL;
   return heed_vulkan_backend_create(context, &desc, backend, error);
 }
 

@@ -100,10 +100,12 @@ static void test_cpu(void **state) {
 static void test_vulkan(void **state) {
   (void)state;
   vulkan_test_need_device();
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   for (uint32_t in_flight = 1; in_flight <= 3; in_flight++) stream_right(&desc, in_flight);
-  desc.force_staging = true;
-  desc.submit_flops = 500;
+  played.force_staging = true;
+  played.submit_flops = 500;
   stream_right(&desc, 2);
 }
 
@@ -168,13 +170,15 @@ static void test_device_lost(void **state) {
   vulkan_program program;
   heed_stream *stream;
   item items[ITEMS];
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   vulkan_program_start(&program, NULL);
   open_program(&program, &desc);
   const uint32_t before = heed_vulkan_submission_count(program.backend);
   run_singly(&program, items);
   vulkan_program_close(&program);
-  desc.lose_at_submit = before + 3;
+  played.lose_at_submit = before + 3;
   open_program(&program, &desc);
   assert_ok(open_stream(&program, 2, &stream, &error));
   for (int i = 0; i < ITEMS + 2; i++) {
@@ -188,7 +192,7 @@ static void test_device_lost(void **state) {
   assert_fails(open_stream(&program, 2, &another, &error), HEED_DEVICE_LOST, "new backend");
   heed_stream_destroy(stream);
   vulkan_program_close(&program);
-  desc.lose_at_submit = 0;
+  played.lose_at_submit = 0;
   open_program(&program, &desc);
   assert_ok(open_stream(&program, 2, &stream, &error));
   submit(stream, &items[0]);

@@ -39,7 +39,7 @@ static void test_devices(void **state) {
   heed_context_destroy(context);
 }
 
-/* A desc that ends before `memory_limit`, with bytes behind it that would refuse every allocation;
+/* A desc that ends before `memory_budget`, with bytes behind it that would refuse every allocation;
  * and one with fields that are not known. */
 static void test_descs_of_other_versions(void **state) {
   (void)state;
@@ -51,8 +51,8 @@ static void test_descs_of_other_versions(void **state) {
     size_t more[2];
   } newer = {HEED_VULKAN_DESC_INIT, {0, 0}};
   heed_vulkan_desc older = HEED_VULKAN_DESC_INIT;
-  older.struct_size = offsetof(heed_vulkan_desc, memory_limit) / sizeof(size_t) * sizeof(size_t);
-  older.memory_limit = 1;
+  older.struct_size = offsetof(heed_vulkan_desc, memory_budget) / sizeof(size_t) * sizeof(size_t);
+  older.memory_budget = 1;
   newer.desc.struct_size = sizeof newer;
   assert_ok(heed_context_create(NULL, &context, &error));
   assert_ok(heed_vulkan_backend_create(context, &older, &backend, &error));
@@ -82,9 +82,11 @@ static void run_right(const heed_vulkan_desc *desc) {
 static void test_memory(void **state) {
   (void)state;
   vulkan_test_need_device();
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   run_right(&desc);
-  desc.force_staging = true;
+  played.force_staging = true;
   run_right(&desc);
 }
 
@@ -93,7 +95,9 @@ static void test_memory(void **state) {
 static void test_precision(void **state) {
   (void)state;
   vulkan_test_need_device();
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   desc.precision = HEED_VULKAN_PRECISION_F16;
   run_right(&desc);
   heed_error error;
@@ -104,7 +108,7 @@ static void test_precision(void **state) {
   uint32_t count = 1;
   assert_ok(heed_vulkan_device_list(program.context, &info, &count, &error));
   desc.tier = info.tier < HEED_VULKAN_TIER_HALF ? info.tier : HEED_VULKAN_TIER_HALF;
-  desc.gpu_kernels = true;
+  played.gpu_kernels = true;
   run_right(&desc);
   program.weight[77] = -70000.0f;
   assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED,
@@ -123,14 +127,16 @@ static void test_limits(void **state) {
   vulkan_test_need_device();
   heed_error error;
   vulkan_program program;
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
-  desc.floor = desc.gpu_kernels = true;
+  desc.test = &played;
+  played.floor = played.gpu_kernels = true;
   run_right(&desc);
-  desc = (heed_vulkan_desc)HEED_VULKAN_DESC_INIT;
-  desc.range_limit = 4 * 60 * 64; /* one panel of the two that 70 columns take for a GPU */
-  desc.gpu_kernels = true;
+  played = (heed_vulkan_test){0};
+  played.range_limit = 4 * 60 * 64; /* one panel of the two that 70 columns take for a GPU */
+  played.gpu_kernels = true;
   run_right(&desc);
-  desc.range_limit = 4 * 60 * 15;
+  played.range_limit = 4 * 60 * 15;
   vulkan_program_start(&program, NULL);
   assert_fails(vulkan_program_open(&program, &desc, &error), HEED_UNSUPPORTED,
                "linear: tensor exceeds the largest buffer of this device");
@@ -147,11 +153,13 @@ static void test_tiers(void **state) {
   heed_vulkan_device_info info;
   heed_backend *backend;
   uint32_t count = 1;
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   assert_ok(heed_context_create(NULL, &context, &error));
   assert_ok(heed_vulkan_device_list(context, &info, &count, &error));
   assert_true(info.tier >= HEED_VULKAN_TIER_FLOOR && info.tier <= HEED_VULKAN_TIER_COOPERATIVE_2);
-  desc.gpu_kernels = true;
+  played.gpu_kernels = true;
   for (desc.tier = HEED_VULKAN_TIER_FLOOR; desc.tier <= info.tier; desc.tier++) run_right(&desc);
   if (heed_vulkan_tier_name(desc.tier))
     assert_fails(heed_vulkan_backend_create(context, &desc, &backend, &error), HEED_UNSUPPORTED,
@@ -217,10 +225,12 @@ static void test_profile(void **state) {
   heed_error error;
   vulkan_program program;
   heed_step_time times[8];
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   heed_status status = HEED_DEVICE_LOST;
-  for (desc.lose_at_submit = 1; status != HEED_OK && desc.lose_at_submit < 20;
-       desc.lose_at_submit++) {
+  for (played.lose_at_submit = 1; status != HEED_OK && played.lose_at_submit < 20;
+       played.lose_at_submit++) {
     vulkan_program_start(&program, NULL);
     status = vulkan_program_open(&program, &desc, &error);
     if (status == HEED_OK) assert_int_equal(heed_plan_step_count(program.plan), 4);
@@ -259,11 +269,13 @@ static void test_ceiling(void **state) {
   heed_error error;
   vulkan_program program;
   heed_vulkan_ceiling ceiling;
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   vulkan_program_start(&program, NULL);
   assert_fails(heed_vulkan_measure_ceiling(NULL, &ceiling, &error), HEED_INVALID_ARGUMENT,
                "no Vulkan backend");
-  desc.memory_limit = (uint64_t)12 << 20; /* not enough for a copy of the usual size */
+  played.memory_limit = (uint64_t)12 << 20; /* not enough for a copy of the usual size */
   assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
   assert_ok(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error));
   assert_true(ceiling.f32_gflops > 0.01 && ceiling.f32_gflops < 1e7);
@@ -271,8 +283,8 @@ static void test_ceiling(void **state) {
   assert_true(ceiling.matrix_gflops == 0.0); /* weights are in fp32 */
   assert_true(ceiling.copy_gbs > 0.01 && ceiling.copy_gbs < 1e5);
   vulkan_program_close(&program);
-  desc.memory_limit = 0;
-  desc.lose_at_submit = 2;
+  played.memory_limit = 0;
+  played.lose_at_submit = 2;
   assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
   assert_fails(heed_vulkan_measure_ceiling(program.backend, &ceiling, &error), HEED_DEVICE_LOST,
                "lost");
@@ -300,8 +312,10 @@ static void test_submissions(void **state) {
   vulkan_test_need_device();
   heed_error error;
   vulkan_program program;
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
-  desc.submit_flops = 500;
+  desc.test = &played;
+  played.submit_flops = 500;
   run_right(&desc);
   vulkan_program_start(&program, NULL);
   assert_ok(vulkan_program_open(&program, &desc, &error));
@@ -320,7 +334,7 @@ static void test_submissions(void **state) {
   assert_ok(heed_session_profile(program.session, &clock, times, &error));
   before = heed_vulkan_submission_count(program.backend);
   vulkan_program_close(&program);
-  desc.lose_at_submit = before - submissions / 2;
+  played.lose_at_submit = before - submissions / 2;
   heed_status status = vulkan_program_open(&program, &desc, &error);
   for (int i = 0; status == HEED_OK && i < 4; i++)
     status = vulkan_program_run(&program, NULL, &error);
@@ -336,8 +350,10 @@ static void test_device_lost(void **state) {
   for (uint32_t n = 1; n <= 4; n++) {
     heed_error error;
     vulkan_program program;
+    heed_vulkan_test played = {0};
     heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
-    desc.lose_at_submit = n;
+    desc.test = &played;
+    played.lose_at_submit = n;
     vulkan_program_start(&program, NULL);
     heed_status status = vulkan_program_open(&program, &desc, &error);
     for (uint32_t i = 0; i < n && status == HEED_OK; i++)
@@ -371,9 +387,11 @@ static void test_device_memory(void **state) {
     for (int staging = 0; staging < 2; staging++) {
       heed_error error;
       vulkan_program program;
+      heed_vulkan_test played = {0};
       heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
-      desc.memory_limit = limit;
-      desc.force_staging = staging == 1;
+      desc.test = &played;
+      played.memory_limit = limit;
+      played.force_staging = staging == 1;
       vulkan_program_start(&program, NULL);
       const heed_status status = vulkan_program_open(&program, &desc, &error);
       if (status == HEED_OK) {
@@ -397,18 +415,20 @@ static void test_memory_budget(void **state) {
   vulkan_test_need_device();
   heed_error error;
   vulkan_program program;
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   desc.memory_budget = 10000;
-  desc.memory_limit = 1; /* the driver is not even asked */
+  played.memory_limit = 1; /* the driver is not even asked */
   vulkan_program_start(&program, NULL);
   assert_fails(vulkan_program_open(&program, &desc, &error), HEED_OUT_OF_DEVICE_MEMORY,
                "not enough device memory on");
   assert_non_null(strstr(error.message, "(found 10000 bytes, expected "));
   vulkan_program_end(&program);
-  desc.memory_limit = 0;
+  played.memory_limit = 0;
   desc.memory_budget = (uint64_t)1 << 20; /* less than staging likes */
   run_right(&desc);
-  desc.force_staging = true;
+  played.force_staging = true;
   run_right(&desc);
   desc.memory_budget = 60000; /* room for the program and not for staging */
   vulkan_program_start(&program, NULL);

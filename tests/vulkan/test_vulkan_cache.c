@@ -263,11 +263,13 @@ static void test_self_check_of_tiers(void **state) {
   remove_files();
   for (int round = 0; round < 2; round++)
     for (int way = 0; way < 6 && ways[way].tier <= info.tier; way++) {
+      heed_vulkan_test played = {0};
       heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+      desc.test = &played;
       desc.cache_directory = directory;
       desc.tier = ways[way].tier;
-      desc.gpu_kernels = ways[way].gpu_kernels;
-      desc.floor = ways[way].floor;
+      played.gpu_kernels = ways[way].gpu_kernels;
+      played.floor = ways[way].floor;
       if (desc.tier == HEED_VULKAN_TIER_HALF) desc.precision = HEED_VULKAN_PRECISION_F16;
       assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
       if (!check.passed)

@@ -18,12 +18,14 @@ static double no_time(void *user) {
 static void run_validated(bool staging, heed_vulkan_precision precision) {
   heed_error error;
   vulkan_program program;
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   heed_context_desc context = HEED_CONTEXT_DESC_INIT;
   context.log = print_line;
   desc.validate = HEED_VULKAN_VALIDATE_GPU;
-  desc.force_staging = staging;
-  if (staging) desc.submit_flops = 500; /* in many submissions */
+  played.force_staging = staging;
+  if (staging) played.submit_flops = 500; /* in many submissions */
   desc.precision = precision;
   vulkan_program_start(&program, &context);
   const heed_status status = vulkan_program_open(&program, &desc, &error);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/vulkan.h"
+#include "heed/vulkan_test.h"
 #include "model/safetensors.h"
 #include "support/test.h"
 #include "vulkan/vulkan_test.h"
@@ -93,9 +93,11 @@ static bool is_cooperative(void) {
 }
 
 static heed_vulkan_desc describe(heed_vulkan_precision precision, bool gpu_kernels) {
+  static heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   desc.precision = precision;
-  desc.gpu_kernels = gpu_kernels || is_cooperative();
+  played.gpu_kernels = gpu_kernels || is_cooperative();
   if (is_cooperative()) {
     const char *validate = getenv("HEED_VULKAN_VALIDATE");
     desc.tier = HEED_VULKAN_TIER_COOPERATIVE;
@@ -210,7 +212,9 @@ static void test_submissions(void **state) {
   heed_error error;
   vit v;
   float whole[MOST_LOGITS], cut[MOST_LOGITS];
+  heed_vulkan_test played = {0};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
   load(&v, "micro_32");
   const uint64_t count = heed_safetensors_find(v.io, "expect.logits")->count;
   run(&v, &desc, false, whole, count);
@@ -218,7 +222,7 @@ static void test_submissions(void **state) {
   assert_ok(heed_session_run(v.session, NULL, &error));
   assert_int_equal(heed_vulkan_submission_count(v.backend), before + 1);
   release(&v);
-  desc.submit_flops = 20000;
+  played.submit_flops = 20000;
   load(&v, "micro_32");
   run(&v, &desc, false, cut, count);
   before = heed_vulkan_submission_count(v.backend);
@@ -296,9 +300,12 @@ static void test_ranges(void **state) {
     heed_error error;
     vit v;
     uint32_t dispatches = 0;
+    heed_vulkan_test played = {0};
     heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+    desc.test = &played;
     desc.precision = half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
-    desc.range_limit = half ? 50 << 10 : 100 << 10; /* the weight of the patches takes 48 and 96 */
+    played.range_limit =
+        half ? 50 << 10 : 100 << 10; /* the weight of the patches takes 48 and 96 */
     load(&v, "micro_32");
     const heed_safetensors_tensor *pixels = heed_safetensors_find(v.io, "pixel_values");
     const heed_build_desc build = {.struct_size = sizeof build, .batch = MANY};

@@ -2,7 +2,7 @@
 #ifndef HEED_TESTS_VULKAN_VULKAN_TEST_H
 #define HEED_TESTS_VULKAN_VULKAN_TEST_H
 
-#include "heed/vulkan.h"
+#include "heed/vulkan_test.h"
 #include "support/test.h"
 
 #define VULKAN_TEST_SIZE 300

@@ -276,9 +276,9 @@ static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *d
   const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2
                                    ? device->info.tier
                                    : HEED_VULKAN_TIER_COOPERATIVE;
-  device->limits.tier = (heed_vk_tier)(desc->tier    ? desc->tier
-                                       : desc->floor ? HEED_VULKAN_TIER_FLOOR
-                                                     : own);
+  device->limits.tier = (heed_vk_tier)(desc->tier           ? desc->tier
+                                       : device->test.floor ? HEED_VULKAN_TIER_FLOOR
+                                                            : own);
   return HEED_OK;
 }
 
@@ -294,19 +294,19 @@ static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
 
 static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits,
                        const heed_vulkan_desc *desc) {
-  const bool cpu = device->info.type == HEED_VULKAN_CPU && !desc->gpu_kernels;
+  const bool cpu = device->info.type == HEED_VULKAN_CPU && !device->test.gpu_kernels;
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1],
                  z = limits->maxComputeWorkGroupCount[2];
   device->limits = (heed_vk_limits){
       .cpu = cpu,
       .software = device->info.type == HEED_VULKAN_CPU,
       .tier = device->limits.tier,
-      .vendor = desc->vendor ? desc->vendor : device->info.vendor_id,
+      .vendor = device->test.vendor ? device->test.vendor : device->info.vendor_id,
       .lanes = device->info.subgroup_size,
       .invocations = device->info.max_invocations,
       .shared = device->info.max_shared_bytes,
       .groups = x < y ? (x < z ? x : z) : (y < z ? y : z),
-      .choice = desc->choice,
+      .choice = device->test.choice,
       .fill = desc->fill ? desc->fill : guess_fill(device, cpu),
       .bindings = device->info.max_storage_buffers,
       .range = device->info.max_storage_range,
@@ -320,13 +320,13 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
   device->limits.half_values = device->limits.half;
   if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP)
     device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
-  if (desc->range_limit && desc->range_limit < device->limits.range)
-    device->limits.range = desc->range_limit;
+  if (device->test.range_limit && device->test.range_limit < device->limits.range)
+    device->limits.range = device->test.range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE)
     device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE_2)
     device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
-  if (!desc->floor) return;
+  if (!device->test.floor) return;
   device->limits.invocations = FEWEST_INVOCATIONS;
   device->limits.shared = LEAST_SHARED;
   device->limits.bindings = FEWEST_BINDINGS;
@@ -343,7 +343,7 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
   HEED_TRY(choose_tier(device, desc, error));
   set_limits(device, &properties.limits, desc);
   /* no watchdog looks at software devices */
-  device->splits_dispatches = desc->submit_flops || device->info.type != HEED_VULKAN_CPU;
+  device->splits_dispatches = device->test.submit_flops || device->info.type != HEED_VULKAN_CPU;
   return make_device(device, desc->validate, error);
 }
 
@@ -355,11 +355,9 @@ heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan
   const uint32_t version =
       desc->tier == HEED_VULKAN_TIER_COOPERATIVE_2 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_1;
   HEED_TRY(heed_vk_instance_create(context, desc->validate, version, &device->instance, error));
-  device->fault =
-      (heed_vk_fault){.lose_at_submit = desc->lose_at_submit, .memory_limit = desc->memory_limit};
-  device->force_staging = desc->force_staging;
-  device->null_dispatch = desc->null_dispatch;
-  device->submit_flops = desc->submit_flops;
+  if (desc->test) device->test = *desc->test;
+  device->fault = (heed_vk_fault){.lose_at_submit = device->test.lose_at_submit,
+                                  .memory_limit = device->test.memory_limit};
   device->memory_budget = desc->memory_budget;
   const heed_status status = set_up(device, desc, error);
   if (status != HEED_OK) heed_vk_device_destroy(device);

@@ -3,6 +3,7 @@
 #define HEED_VULKAN_HOST_DEVICE_H
 
 #include "gpu/builder.h"
+#include "heed/vulkan_test.h"
 #include "vulkan/host/fault.h"
 #include "vulkan/host/instance.h"
 
@@ -22,10 +23,9 @@ typedef struct heed_vk_device {
   uint64_t memory_budget;                  /* as desc has it */
   uint64_t heap_used[VK_MAX_MEMORY_HEAPS]; /* by heed */
   heed_vk_limits limits;
+  heed_vulkan_test test; /* as desc has it, or zeros */
   heed_vk_fault fault;
-  bool force_staging, null_dispatch;
   bool splits_dispatches; /* pipelines may be dispatched from a base */
-  uint64_t submit_flops;  /* as desc has it */
   bool lost;
   bool has_half_math; /* arithmetic in fp16 */
 } heed_vk_device;

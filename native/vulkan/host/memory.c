@@ -69,7 +69,8 @@ heed_status heed_vk_want_memory(const heed_vk_device *device, uint64_t bytes, he
 }
 
 bool heed_vk_memory_is_shared(const heed_vk_device *device) {
-  return !device->force_staging && find_type(device, 0, UINT32_MAX, SHARED_FLAGS) != UINT32_MAX;
+  return !device->test.force_staging &&
+         find_type(device, 0, UINT32_MAX, SHARED_FLAGS) != UINT32_MAX;
 }
 
 static heed_status allocate(heed_vk_device *device, heed_vk_buffer *buffer,

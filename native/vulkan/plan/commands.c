@@ -183,7 +183,7 @@ static heed_status record_subdispatch(recorder *r, VkCommandBuffer buffer,
   const heed_vk_api *api = &r->commands->device->instance.api;
   const uint32_t *base = part->base, *groups = part->groups;
   HEED_TRY(bind(r, buffer, &r->builder->dispatches[part->dispatch], part->begins, &r->set, error));
-  if (r->commands->device->null_dispatch)
+  if (r->commands->device->test.null_dispatch)
     api->CmdDispatch(buffer, 0, 0, 0);
   else if (part->begins && part->ends)
     api->CmdDispatch(buffer, groups[0], groups[1], groups[2]);

@@ -9,7 +9,7 @@
 
 uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder) {
   heed_vk_device *device = pipelines->device;
-  if (device->submit_flops || !device->splits_dispatches) return device->submit_flops;
+  if (device->test.submit_flops || !device->splits_dispatches) return device->test.submit_flops;
   const double slow = device->info.type == HEED_VULKAN_DISCRETE ? 200.0 : 20.0; /* GFLOP/s */
   const uint64_t least = (uint64_t)(slow * 1e9 * SUBMIT_SECONDS);
   if (heed_vk_count_flops(builder) <= least) return least;
