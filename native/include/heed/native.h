@@ -1,8 +1,9 @@
-/* heed where there are files and devices: a model from a path, a picture, the backend that this
- * machine has, a figure as PNG. A library of its own beside the core (CMake heed::native,
- * pkg-config heed-native); the heed command is made with it. It needs POSIX files, libpng and
- * libjpeg. native/examples/vit.c is the whole way from a folder and a photo to classes and a
- * map. */
+/* heed with files and devices: a model from a path, a picture, the backend of this machine, a
+ * figure. A library of its own beside the core (CMake heed::native, pkg-config heed-native). The
+ * heed command uses it. It needs POSIX files, libpng and libjpeg. native/examples/vit.c is the
+ * whole way from a folder and a photo to classes and a map.
+ *
+ * EXPERIMENTAL has the meaning that it has in heed/heed.h. */
 #ifndef HEED_NATIVE_H
 #define HEED_NATIVE_H
 
@@ -14,36 +15,36 @@ extern "C" {
 
 /* ---------------------------------------------------------------------------------- model files */
 
-/* The files of a model on disk, open. They are read piece by piece when the model asks, so a large
- * file is never in memory whole. */
+/* The open files of a model on disk. The model reads ranges of them, so a large file is never in
+ * memory whole. */
 typedef struct heed_model_files heed_model_files;
 
-/* Opens a Hugging Face style folder, or one .safetensors file with the config files beside it. The
- * sentence about anything else (a name on the hub, PyTorch's or another maker's file, a git-lfs
- * pointer) says how to go on. Borrows context, copies path. Statuses: IO, INVALID_FILE,
- * UNSUPPORTED, OUT_OF_MEMORY. */
+/* Opens a Hugging Face style folder, or one .safetensors file with the config files beside it. For
+ * anything else the sentence names what to do: for a name on the hub, a file of PyTorch or another
+ * format, a git-lfs pointer. Borrows context, copies path. Statuses: IO, INVALID_FILE, UNSUPPORTED,
+ * OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_model_files_open(heed_context *context, const char *path,
                                                           heed_model_files **files,
                                                           heed_error *error);
-/* What heed_model_open takes. It is valid, and the files must stay, as long as a model that was
- * made of it. */
+/* The argument of heed_model_open. Valid as long as `files`, which must outlive every model opened
+ * from it. */
 HEED_API const heed_model_desc *heed_model_files_desc(const heed_model_files *files);
 HEED_API void heed_model_files_destroy(heed_model_files *files);
 
-/* Calls `visit` with the path of each file that heed_model_files_open would read, and opens none.
- * Stops at the first failure of `visit`, whose status it returns. Statuses: also IO,
- * OUT_OF_MEMORY. */
+/* EXPERIMENTAL: may change. Calls `visit` with the path of each file that heed_model_files_open
+ * would read, and opens none. The first failure of `visit` ends it, with that status. Statuses:
+ * also IO, OUT_OF_MEMORY. */
 typedef heed_status (*heed_model_file_visit)(void *user, const char *path, heed_error *error);
 HEED_NODISCARD HEED_API heed_status heed_model_files_each(const char *path,
                                                           heed_model_file_visit visit, void *user,
                                                           heed_error *error);
 
-/* Whether a path is meant as a model and not as a picture: by what is there, else by the name.
- * Opens nothing. */
+/* EXPERIMENTAL: may change. Whether a path is a model and not a picture: by what is there, else by
+ * the name. Opens nothing. */
 HEED_API bool heed_is_model_path(const char *path);
 
-/* A whole regular file of at most `limit` bytes; free *bytes with free(). Statuses: IO,
- * INVALID_FILE (longer), OUT_OF_MEMORY. */
+/* Reads a whole regular file of at most `limit` bytes. The caller frees *bytes with free().
+ * Statuses: IO, INVALID_FILE (longer), OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_file_read(const char *path, uint64_t limit,
                                                    unsigned char **bytes, size_t *size,
                                                    heed_error *error);
@@ -56,28 +57,28 @@ HEED_NODISCARD HEED_API heed_status heed_file_read(const char *path, uint64_t li
 /* Larger files are refused while they are read. */
 #define HEED_IMAGE_MAX_BYTES ((size_t)1 << 30)
 
-/* RGB, 8 bit, dense: height rows of 3 * width bytes. The pixels are the context's memory:
- * heed_picture_free. */
+/* RGB, 8 bit, dense: height rows of 3 * width bytes. The pixels are the context's memory; free them
+ * with heed_picture_free. */
 typedef struct heed_picture {
   uint8_t *pixels;
   uint32_t width, height;
 } heed_picture;
 
-/* Reads and decodes a PNG or JPEG file. The first bytes say which, not the name. Equal to Pillow's
- * result after ImageOps.exif_transpose and convert("RGB"): alpha is dropped, the EXIF orientation
- * applied, CMYK taken as Adobe's inverted one; 16-bit colour keeps its high byte. One difference:
- * 16-bit grey is scaled by 1/257, rounded (Pillow clips it to 255). A JPEG whose data ends early or
- * is corrupt is an error.
- * Statuses: IO (cannot be read), INVALID_FILE (not a whole PNG or JPEG, too large), UNSUPPORTED
- * (kind of colour), OUT_OF_MEMORY. */
+/* Reads and decodes a PNG or JPEG file, by its first bytes and not by its name. The result equals
+ * Pillow's after ImageOps.exif_transpose and convert("RGB"). So alpha is dropped, the EXIF
+ * orientation is applied, CMYK is Adobe's inverted one, and 16-bit colour keeps its high byte. One
+ * difference: 16-bit grey is scaled by 1/257 and rounded, where Pillow clips it to 255. A JPEG
+ * whose data ends early or is corrupt is an error. Statuses: IO (cannot be read), INVALID_FILE (not
+ * a whole PNG or JPEG, too large), UNSUPPORTED (kind of colour), OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_image_load(heed_context *context, const char *path,
                                                     heed_picture *picture, heed_error *error);
-/* The same of `size` bytes in memory, which it borrows for the call; `name` begins the sentence of
- * an error. */
+/* Decodes `size` bytes in memory, which it borrows for the call. `name` begins the sentence of an
+ * error. Statuses: as heed_image_load, without IO. */
 HEED_NODISCARD HEED_API heed_status heed_image_decode(heed_context *context, const char *name,
                                                       const void *bytes, size_t size,
                                                       heed_picture *picture, heed_error *error);
-/* A black picture to draw on; `name` begins the sentence of an error. Statuses: OUT_OF_MEMORY. */
+/* Creates a black picture to draw on. `name` begins the sentence of an error. Statuses:
+ * OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_picture_create(heed_context *context, const char *name,
                                                         uint32_t width, uint32_t height,
                                                         heed_picture *picture, heed_error *error);
@@ -102,25 +103,26 @@ struct heed_vulkan_desc; /* heed/vulkan.h */
 typedef struct heed_auto_desc {
   size_t struct_size;
   const heed_cpu_desc *cpu; /* for the CPU backend; NULL: defaults */
-  /* for Vulkan; NULL: defaults. Its device >= 0: that one alone, and a software one too */
+  /* for Vulkan; NULL: defaults. A device >= 0 is the only one tried, also if it is a software one.
+   */
   const struct heed_vulkan_desc *vulkan;
 } heed_auto_desc;
 
 #define HEED_AUTO_WHY_SIZE (HEED_ERROR_MESSAGE_SIZE + 128)
-/* What was taken. */
+/* What was chosen. */
 typedef struct heed_auto_choice {
   /* the Vulkan device as heed_vulkan_device_list counts; -1: the CPU */
   int32_t device;
-  /* `why` is of a software device, which is taken only when it is named */
+  /* `why` is about a software device, which is chosen only by its index */
   bool software;
   char why[HEED_AUTO_WHY_SIZE]; /* one line: "device 0 passed its self-check of 34 kernels", "no
                                    Vulkan device" */
 } heed_auto_choice;
 
-/* The first Vulkan GPU that passes its self-check, else the CPU, and why (`choice`, nullable). A
- * software device is taken only when desc names it. Also for a build without Vulkan. desc NULL:
- * defaults; nothing of it is kept. Borrows context. Statuses: NO_DEVICE (desc names a device that
- * is not there), and those of heed_cpu_backend_create. */
+/* Creates a backend on the first Vulkan GPU that passes its self-check, else on the CPU. `choice`
+ * (nullable) receives why. A software device is chosen only if desc names it. A build without
+ * Vulkan chooses the CPU. desc NULL: defaults. Copies desc, borrows context. Statuses: NO_DEVICE
+ * (desc names a device that is not there), and those of heed_cpu_backend_create. */
 HEED_NODISCARD HEED_API heed_status heed_auto_backend_create(heed_context *context,
                                                              const heed_auto_desc *desc,
                                                              heed_backend **backend,

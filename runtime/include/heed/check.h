@@ -1,9 +1,10 @@
-/* heed's checks: one op or layer, run on the tensors of a case file and compared with what the file
- * expects. A library of its own beside the core (CMake heed::check, pkg-config heed-check).
+/* EXPERIMENTAL: all of this header may change. heed's checks: one op or layer runs on the tensors
+ * of a case file, and its results are compared with those in the file. A library of its own beside
+ * the core (CMake heed::check, pkg-config heed-check).
  *
- * A case file is a safetensors file. Its metadata: `op`, the name of the op or layer, and `attrs`,
- * its attributes as a JSON object. Its tensors: the inputs by name, and expect.<name> for each
- * result that must come out. */
+ * A case file is a safetensors file. Its metadata has `op`, the name of the op or layer, and
+ * `attrs`, its attributes as a JSON object. Its tensors are the inputs by name, and expect.<name>
+ * for each expected result. */
 #ifndef HEED_CHECK_H
 #define HEED_CHECK_H
 
@@ -21,16 +22,18 @@ typedef struct heed_check_result {
   heed_shape shape;        /* of that tensor */
 } heed_check_result;
 
-/* Takes a result tensor of a check: F32 or U8, dense, valid during the call. */
+/* Receives a result tensor of a check: F32 or U8, dense, valid during the call. A status other than
+ * OK ends the check. */
 typedef heed_status (*heed_check_take)(void *user, const char *name, heed_dtype dtype,
                                        const heed_shape *shape, const void *data,
                                        heed_error *error);
 
-/* Runs the op named in a case file's metadata on its tensors on `backend` and compares with its
- * expect.* tensors:
- * |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0 = 2e-5 on cpu, 1e-4
- * elsewhere. An unknown op or attribute is an error. take (nullable) is given each result. A
- * mismatch is not an error: result->passed says it. */
+/* Runs the op named in a case file's metadata on its tensors on `backend`, and compares the results
+ * with its expect.* tensors: |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0
+ * means 2e-5 on the CPU and 1e-4 elsewhere. An unknown op or attribute is an error. A mismatch is
+ * none: result->passed is false. take (nullable) receives each result. Borrows bytes for the call.
+ * Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, those of take and of a
+ * session. */
 HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend,
                                                     const void *bytes, size_t size,
                                                     double tolerance, heed_check_take take,

@@ -1,11 +1,11 @@
-/* heed: runs transformers and shows where they look.
+/* heed: transformer inference with access to attention.
  *
- * This is the only public header of the core. The Vulkan backend has its own (heed/vulkan.h) so
- * that the core knows no GPU, and so have folders, picture files and the choice of a backend
- * (heed/native.h).
+ * This is the public header of the core. Two other headers stand beside it, so that the core knows
+ * no GPU and opens no file: heed/vulkan.h is the Vulkan backend, and heed/native.h reads model
+ * folders and pictures, writes figures and chooses a backend.
  *
- * The way of the data: model files -> heed_model -> heed_graph -> heed_plan -> heed_session ->
- * tensors -> maps and pictures.
+ * Data flow: model files -> heed_model -> heed_graph -> heed_plan -> heed_session -> tensors ->
+ * maps and figures.
  *
  * The whole way, from native/examples/vit.c (paths, pictures and the backend come from
  * heed/native.h; `must` ends the program with the sentence of `error`):
@@ -57,32 +57,34 @@
  *                                   .layer_numbers = &layer,
  *                                   .query_row = -1};
  *  must(heed_figure_write(context, &figure, argv[3], &error));
- * Functions that return a status must have it looked at; compilers warn where it is not
- * (HEED_NODISCARD).
  *
- * What it does not do: it opens no file (bytes or a read callback come in), prints nothing (a log
- * hook does), trains nothing.
+ * heed opens no files: bytes or a read callback are passed in. It prints nothing: a log hook
+ * receives its lines. It does not train.
  *
- * Errors: every function that can fail returns a heed_status and, where `error` is not NULL, writes
- * one sentence of the form
- *   where: what was wrong (found ..., expected ...).
- * A failed call leaves its output pointer NULL and what existed before unchanged. Bad input never
- * aborts.
+ * Errors: every function that can fail returns a heed_status. It writes one sentence to `error`,
+ * which may be NULL, of the form
+ *   where: what is wrong (found ..., expected ...).
+ * A failed call sets its output pointer to NULL and changes nothing else. Bad input never aborts.
+ * Each function lists its statuses. Compilers warn where a status is dropped (HEED_NODISCARD).
  *
- * Ownership: "borrows" = must outlive the object; "copies" = free to go after the call. Every
- * *_destroy accepts NULL. An object must be destroyed after everything created from it: session,
- * plan, graph, model, backend, context.
+ * Ownership: "borrows" means that the argument must outlive the object. "Copies" means that the
+ * argument may be freed after the call. Every *_destroy accepts NULL. An object is destroyed after
+ * everything created from it: decoder or stream, session, plan, graph, model, backend, context.
  *
- * Threads: context, model, graph (once built) and plan may be read from several threads; a session
- * and a backend belong to one thread at a time. The log hook may be called from any thread.
+ * Threads: several threads may read a context, a model, a finished graph or a plan. A session, a
+ * stream, a decoder and a backend belong to one thread at a time. The log hook may be called from
+ * any thread.
  *
- * Desc structs: zero means default in every field; the first field, struct_size, is sizeof(the
- * struct). HEED_DESC sets it:
+ * Descs: the first field of a desc, struct_size, is the size of the struct. Zero means default in
+ * every other field. HEED_DESC makes such a desc:
  *   heed_linear_desc desc = HEED_DESC(heed_linear_desc);  desc.x = x;
- * or, in C, heed_linear_desc desc = {.struct_size = sizeof desc, .x = x}. A later version may add
- * fields at the end of a desc, and then its size grows. A smaller struct_size leaves the fields
- * that it lacks at their defaults. A larger one is accepted while the bytes that this version does
- * not know are zero. Any other struct_size is INVALID_ARGUMENT.
+ * In C, heed_linear_desc desc = {.struct_size = sizeof desc, .x = x} does the same. A later version
+ * may add fields at the end of a desc, and then its size grows. A smaller struct_size leaves the
+ * fields that it lacks at their defaults. A larger one is accepted while the bytes that this
+ * version does not know are zero. Any other struct_size is INVALID_ARGUMENT.
+ *
+ * EXPERIMENTAL stands before what may change or go in any version 0.x. Everything else changes only
+ * with a line under "Changed" in CHANGELOG.md.
  *
  * Dimensions: B batch, H heads, Tq/Tk query/key tokens, D head size, Dv value head size, C
  * channels, L layers, P patch side. Tensors are dense and row-major. */
@@ -156,24 +158,24 @@ typedef enum heed_status {
 
 #define HEED_ERROR_MESSAGE_SIZE 512
 
-/* The caller's; filled on failure only. */
+/* The caller's. Filled only when a call fails. */
 typedef struct heed_error {
   heed_status status;
   char message[HEED_ERROR_MESSAGE_SIZE]; /* UTF-8, NUL-terminated, one line */
 } heed_error;
 
-/* The name ("INVALID_FILE") and the sentence of a status; static strings. An unknown number gives
- * "UNKNOWN". */
+/* The name ("INVALID_FILE") and the sentence of a status, as static strings. An unknown number has
+ * the name "UNKNOWN". */
 HEED_API const char *heed_status_name(heed_status status);
 HEED_API const char *heed_status_sentence(heed_status status);
 
-/* "0.1.1": the version of the library linked, not of the header. */
+/* "0.1.1": the version of the linked library, not of the header. A static string. */
 HEED_API const char *heed_version(void);
 
 /* -------------------------------------------------------------------------------------- context */
 
-/* alloc returns memory aligned to `alignment` (a power of two, at most 256) or NULL; free takes
- * what alloc gave (never NULL). Both or neither may be NULL (default: the C library). Both must be
+/* alloc returns memory aligned to `alignment` (a power of two, at most 256), or NULL. free receives
+ * a pointer returned by alloc, never NULL. Set both, or neither for the C library's. Both must be
  * callable from any thread. */
 typedef struct heed_allocator {
   void *(*alloc)(size_t size, size_t alignment, void *user);
@@ -186,6 +188,7 @@ typedef enum heed_log_level {
   HEED_LOG_INFO = 1,
   HEED_LOG_WARNING = 2
 } heed_log_level;
+/* Receives one line without a line feed, valid during the call. */
 typedef void (*heed_log_function)(heed_log_level level, const char *line, void *user);
 
 typedef struct heed_context_desc {
@@ -199,20 +202,23 @@ typedef struct heed_context_desc {
 
 typedef struct heed_context heed_context;
 
-/* Copies desc (NULL: defaults). Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+/* The allocator and the log of all that is created from it. Copies desc (NULL: defaults). Statuses:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_context_create(const heed_context_desc *desc,
                                                         heed_context **context, heed_error *error);
 HEED_API void heed_context_destroy(heed_context *context);
 
 /* ---------------------------------------------------------------------- hooks: progress, cancel */
 
-/* Phases: "read" (weights read and packed or uploaded, in bytes), "pipelines" (k of n), "run"
- * (layer i of L). */
+/* Reports progress. Phases: "read" (model weights read and packed or uploaded, in bytes),
+ * "pipelines" (k of n), "run" (layer i of L), "decode" (step k of at most n). */
 typedef void (*heed_progress_function)(const char *phase, uint64_t done, uint64_t total,
                                        void *user);
-/* true = stop; asked between layers and between tensors while loading. */
+/* Return true to cancel. Called between stages and decoding steps and, while loading, between
+ * tensors. */
 typedef bool (*heed_cancel_function)(void *user);
 
+/* Both are called from the thread that made the call. */
 typedef struct heed_hooks {
   size_t struct_size;
   heed_progress_function progress;
@@ -239,49 +245,48 @@ typedef struct heed_shape {
 } heed_shape;
 
 HEED_API const char *heed_dtype_name(heed_dtype dtype);      /* "F32" */
-HEED_API size_t heed_dtype_size(heed_dtype dtype);           /* bytes an element */
+HEED_API size_t heed_dtype_size(heed_dtype dtype);           /* bytes per element */
 HEED_API uint64_t heed_shape_count(const heed_shape *shape); /* elements; 1 for rank 0 */
 
 /* ---------------------------------------------------------------------------------------- graph */
 
 typedef struct heed_graph heed_graph;
 
-/* A value of one graph. id 0 = none: what a failed define returns and what an absent optional input
- * is. */
+/* A tensor of one graph. id 0 means no value: an absent optional input, or a failed define. */
 typedef struct heed_value {
   uint32_t id;
 } heed_value;
 
-/* An empty graph. Statuses: OUT_OF_MEMORY. */
+/* Creates an empty graph. Statuses: OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_graph_create(heed_context *context, heed_graph **graph,
                                                       heed_error *error);
 HEED_API void heed_graph_destroy(heed_graph *graph);
 
-/* heed_define_<op> checks its desc, infers the output shape and appends a node. On failure it
- * returns the value 0 and the graph keeps the first error; defining on a failed graph, or with a
- * failed value as a required input, does nothing. So a graph can be written straight down and asked
- * once: */
+/* The first error of a graph. heed_define_<op> checks its desc, infers the output shape and appends
+ * a node. When it fails it returns the value 0, and the graph keeps the error. A define on a failed
+ * graph, or with a failed value as a required input, does nothing. Build the whole graph, then
+ * check the status once. */
 HEED_NODISCARD HEED_API heed_status heed_graph_status(const heed_graph *graph, heed_error *error);
 
-/* Names a value (copies; replaces an older name). Names are unique in a graph. Allowed on value 0:
- * does nothing. */
+/* Names a value, in place of an older name. Copies name. Names are unique in a graph. Does nothing
+ * for value 0. */
 HEED_API void heed_graph_name(heed_graph *graph, heed_value value, const char *name);
-/* Marks a value as a result: it is computed and can be read after a run. */
+/* Marks a value as an output: it is computed, and can be read after a run. */
 HEED_API void heed_graph_output(heed_graph *graph, heed_value value);
-/* Nodes defined from here on belong to this stage (layer); progress is told and cancel asked
- * between stages. Starts at 0. */
+/* Sets the stage (layer) of the nodes defined from here on. The first stage is 0. Progress is
+ * reported and cancellation checked between stages. */
 HEED_API void heed_graph_stage(heed_graph *graph, uint32_t stage);
-/* The value x [B, T, C] carries mask U8 [B, T], 1 = real token (none: no longer carries one).
- * activation, add, layer_norm, linear, softmax, lstm and gru hand it on to their result; inputs
- * that carry different masks are an error. Multi-head attention, transformer blocks and Luong's
- * attention take it where no padding is given: query AND key (AND causal), as Keras'
- * MultiHeadAttention does; their results carry the query's. */
+/* Attaches the padding mask U8 [B, T], 1 = real token, to value x [B, T, C]; mask 0 removes it.
+ * activation, add, layer_norm, linear, softmax, lstm and gru propagate it to their results. Inputs
+ * with different masks are an error. Multi-head attention, transformer blocks and Luong's attention
+ * use it where no padding is given: query AND key (AND causal), as Keras' MultiHeadAttention does.
+ * Their results carry the query's mask. */
 HEED_API void heed_graph_carry_mask(heed_graph *graph, heed_value value, heed_value mask);
 /* The mask that a value carries, or 0. */
 HEED_API heed_value heed_graph_mask_of(const heed_graph *graph, heed_value value);
 /* The value of this name, or 0. */
 HEED_API heed_value heed_graph_find(const heed_graph *graph, const char *name);
-/* Number of values; ids run from 1 to this. */
+/* The number of values; ids run from 1 to this. */
 HEED_API uint32_t heed_graph_value_count(const heed_graph *graph);
 
 typedef struct heed_value_info {
@@ -290,22 +295,23 @@ typedef struct heed_value_info {
   heed_shape shape;
   bool is_input, is_constant, is_output;
 } heed_value_info;
+/* Statuses: INVALID_ARGUMENT (no such value). */
 HEED_NODISCARD HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value,
                                                           heed_value_info *info);
 
-/* An input: written with heed_session_write before a run. name is required. */
+/* An input, written with heed_session_write before a run. Copies name, which is required. */
 HEED_API heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,
                                       const heed_shape *shape);
 
-/* Reads elements [first, first + count) of a constant as dtype F32 (or the constant's own dtype
- * when it is U8 or I32). */
+/* Reads elements [first, first + count) of a constant, as F32 or as the constant's own U8 or
+ * I32. */
 typedef heed_status (*heed_constant_read)(void *user, uint64_t first, uint64_t count, void *to,
                                           heed_error *error);
 
 typedef struct heed_constant_desc {
   size_t struct_size;
   const char *name; /* may be NULL */
-  /* F32, U8 or I32 as the graph sees it; storage in the file may be F16 or BF16 behind `read` */
+  /* F32, U8 or I32, as the graph sees it; behind `read` a file may store F16 or BF16 */
   heed_dtype dtype;
   heed_shape shape;
   const void *data;        /* borrowed until the graph is destroyed; or NULL and */
@@ -314,14 +320,14 @@ typedef struct heed_constant_desc {
 } heed_constant_desc;
 HEED_API heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *desc);
 
-/* A view of `base` from element `offset` on with another shape; no copy. Used to name the parts of
- * a stacked result. */
+/* A view of `base` from element `offset` on, with another shape; no copy. It names the parts of a
+ * stacked result. */
 HEED_API heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
                                      const heed_shape *shape);
 
-/* The same elements under another shape of as many; no copy: a view, or of a constant a constant.
- * Elements keep their order, so that [B, T, H D] as [B, H, T, D] is not a split into heads: that is
- * [B, T, H, D], then heed_define_permute with order 0 2 1 3. */
+/* Reinterprets x as another shape with the same number of elements; no copy. The result is a view,
+ * or of a constant a constant. Elements keep their order. So [B, T, H D] as [B, H, T, D] is not a
+ * split into heads: reshape to [B, T, H, D], then use heed_define_permute with order 0 2 1 3. */
 HEED_API heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape *shape);
 
 /* ------------------------------------------------------------------------------------------ ops */
@@ -338,7 +344,7 @@ typedef enum heed_activation {
   HEED_ACTIVATION_ELU_PLUS_ONE = 8 /* x > 0 ? x + 1 : exp(x) */
 } heed_activation;
 
-/* y = activation(x), element by element; x any shape. */
+/* y = activation(x), element by element. x F32 of any shape. */
 typedef struct heed_activation_desc {
   size_t struct_size;
   heed_value x;
@@ -346,21 +352,21 @@ typedef struct heed_activation_desc {
 } heed_activation_desc;
 HEED_API heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc);
 
-/* y = a + b, b broadcast over a's leading axes and wherever b's axis is 1 (numpy's rule, result has
- * a's shape). */
+/* y = a + b, F32. b is broadcast over a's leading axes and wherever b's axis is 1 (numpy's rule);
+ * y has a's shape. */
 typedef struct heed_add_desc {
   size_t struct_size;
   heed_value a, b;
 } heed_add_desc;
 HEED_API heed_value heed_define_add(heed_graph *graph, const heed_add_desc *desc);
 
-/* y = a b, element by element, b broadcast to a's shape as add's is. */
+/* y = a b, element by element. b is broadcast to a's shape as for add. */
 typedef heed_add_desc heed_multiply_desc;
 HEED_API heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *desc);
 
 #define HEED_CONCAT_MAX 4
-/* Joins 2..4 tensors along `axis`; the other axes equal, but a leading axis 0 of 1 is repeated to
- * the largest (class tokens). */
+/* Joins 2 to 4 tensors along `axis`. The other axes are equal, except that a leading axis 0 of size
+ * 1 is repeated to the largest (class tokens). */
 typedef struct heed_concat_desc {
   size_t struct_size;
   heed_value x[HEED_CONCAT_MAX];
@@ -377,27 +383,28 @@ typedef struct heed_select_rows_desc {
 } heed_select_rows_desc;
 HEED_API heed_value heed_define_select_rows(heed_graph *graph, const heed_select_rows_desc *desc);
 
-/* y = softmax over the last axis; the row maximum is subtracted first. */
+/* y = softmax over the last axis. The row maximum is subtracted first. */
 typedef struct heed_softmax_desc {
   size_t struct_size;
   heed_value x;
 } heed_softmax_desc;
 HEED_API heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc);
 
-/* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016); gain,
- * bias [C], constants. */
+/* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016). gain
+ * and bias [C] are constants. */
 typedef struct heed_layer_norm_desc {
   size_t struct_size;
   heed_value x, gain, bias;
-  float epsilon; /* >= 0; taken as it is */
+  float epsilon; /* >= 0; 0 means 0, not a default */
 } heed_layer_norm_desc;
 HEED_API heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc);
 
 /* y = activation(x weight^T + bias) + residual. x [..., K]; weight [N, K] (PyTorch's order), a
  * constant; bias [N], a constant or none; residual of y's shape or none.
- * heads > 0 writes head-major instead: x [B, T, K], N = parts H D -> y [parts, B, H, T, D] (parts 0
- * = 1), so that a stacked query/key/value projection is one product whose parts are views of y. Not
- * together with residual. */
+ *
+ * heads > 0 writes head-major instead: x [B, T, K], N = parts H D -> y [parts, B, H, T, D], where
+ * parts 0 means 1. A stacked query, key and value projection is then one matmul, whose parts are
+ * views of y. It excludes a residual. */
 typedef struct heed_linear_desc {
   size_t struct_size;
   heed_value x, weight, bias, residual;
@@ -407,8 +414,8 @@ typedef struct heed_linear_desc {
 HEED_API heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc);
 
 /* image [B, Cin, height, width] -> [B, (height/P)(width/P), C]: a convolution of kernel P and
- * stride P; patches in raster order (Dosovitskiy et al. 2021, 3.1). weight [C, Cin, P, P], bias [C]
- * or none; constants. A rest smaller than P is left out. */
+ * stride P, patches in raster order (Dosovitskiy et al. 2021, 3.1). weight [C, Cin, P, P] and bias
+ * [C] or none are constants. Rows and columns beyond the last full patch are ignored. */
 typedef struct heed_patch_embedding_desc {
   size_t struct_size;
   heed_value image, weight, bias;
@@ -416,9 +423,9 @@ typedef struct heed_patch_embedding_desc {
 HEED_API heed_value heed_define_patch_embedding(heed_graph *graph,
                                                 const heed_patch_embedding_desc *desc);
 
-/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table gives a row of
- * zeros. With mask_padding the result carries the mask of its real tokens, those that are not
- * padding_id (heed_graph_carry_mask). */
+/* table [rows, C], a constant; ids I32 [B, T] -> [B, T, C]. An id outside the table selects a row
+ * of zeros. With mask_padding the result carries the mask of the tokens that are not padding_id
+ * (heed_graph_carry_mask). */
 typedef struct heed_embedding_desc {
   size_t struct_size;
   heed_value ids, table;
@@ -427,8 +434,8 @@ typedef struct heed_embedding_desc {
 } heed_embedding_desc;
 HEED_API heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc);
 
-/* The axes of x (F32 or I32, 1 to 6 axes) in another order, dense: y's axis i is x's axis order[i].
- * order names every axis once. */
+/* Reorders the axes of x (F32 or I32, 1 to 6 axes) into a dense tensor. Axis i of y is axis
+ * order[i] of x; order lists every axis once. */
 typedef struct heed_permute_desc {
   size_t struct_size;
   heed_value x;
@@ -436,7 +443,7 @@ typedef struct heed_permute_desc {
 } heed_permute_desc;
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
 
-/* Masks from token ids, as Keras' MultiHeadAttention combines them: query_ids I32 [B, Tq], key_ids
+/* A mask from token ids, combined as Keras' MultiHeadAttention does: query_ids I32 [B, Tq], key_ids
  * I32 [B, Tk] -> U8 [B, Tq, Tk], 1 = query is not padding AND key is not padding AND, when causal,
  * k <= q. Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes it.
  * For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
@@ -450,7 +457,7 @@ HEED_API heed_value heed_define_attention_mask(heed_graph *graph,
                                                const heed_attention_mask_desc *desc);
 
 /* [length, width], a constant: sin on even and cos on odd columns 2i, 2i + 1 of position /
- * 10000^(2i / width) (Vaswani et al. 2017, 3.5), worked out in double. */
+ * 10000^(2i / width) (Vaswani et al. 2017, 3.5), computed in double. */
 HEED_API heed_value heed_define_positional_encoding(heed_graph *graph, uint32_t length,
                                                     uint32_t width);
 
@@ -462,34 +469,38 @@ typedef enum heed_score {
 } heed_score;
 typedef enum heed_norm {
   HEED_NORM_SOFTMAX = 0,
-  HEED_NORM_SPARSE_SOFTMAX = 1,
-  HEED_NORM_SPARSEMAX = 2
+  HEED_NORM_SPARSE_SOFTMAX = 1, /* weights below heed_attention_desc.threshold become 0 */
+  HEED_NORM_SPARSEMAX = 2       /* the projection onto the simplex (Martins & Astudillo 2016) */
 } heed_norm;
+/* Query i attends to keys j <= i + off. */
 typedef enum heed_causal {
   HEED_CAUSAL_NONE = 0,
-  HEED_CAUSAL_TOP_LEFT = 1,
-  HEED_CAUSAL_BOTTOM_RIGHT = 2
+  HEED_CAUSAL_TOP_LEFT = 1,    /* off = 0 */
+  HEED_CAUSAL_BOTTOM_RIGHT = 2 /* off = Tk - Tq */
 } heed_causal;
-/* mean: of all the row's values; one that is hidden and not finite counts as 0 */
+/* The output of a query that may attend to no key. MEAN is over all values of the row; a masked
+ * value that is not finite counts as 0. */
 typedef enum heed_empty_row {
   HEED_EMPTY_ROW_ZERO = 0,
   HEED_EMPTY_ROW_NAN = 1,
-  HEED_EMPTY_ROW_MEAN = 2
+  HEED_EMPTY_ROW_MEAN = 2 /* the mean of all values; one that is not finite counts as 0 */
 } heed_empty_row;
 
 /* softmax(scale q k^T ...) v per head (Vaswani et al. 2017, 3.2.1).
- * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]; Hk divides H and query head h
- * uses key head h / (H / Hk). Order: score, softcap, bias, masks, norm. All masks are ANDed, and a
- * bias of -Inf hides as they do. A NaN or Inf in a hidden key or value never reaches the output. A
- * value that is not hidden takes part also with weight 0: 0 NaN = NaN. Logits are accumulated and
- * kept in F32; one that overflows to -Inf hides its key where keys can be hidden. */
+ *
+ * query [B, H, Tq, D], key [B, Hk, Tk, D], value [B, Hk, Tk, Dv]. Hk divides H, and query head h
+ * uses key head h / (H / Hk). The order is: score, softcap, bias, masks, norm. All masks are ANDed,
+ * and a bias of -Inf masks as they do. A NaN or Inf in a masked key or value never reaches the
+ * output. A value that is not masked takes part also with weight 0: 0 NaN = NaN. Logits are
+ * accumulated and stored in F32; one that overflows to -Inf masks its key where keys can be masked.
+ * docs/attention.md has the exact semantics. */
 typedef struct heed_attention_desc {
   size_t struct_size;
   heed_value query, key, value;
   heed_value mask;          /* U8, 1 = may attend, [B|1, H|1, Tq, Tk] */
   heed_value key_padding;   /* U8 [B, Tk], 1 = real token */
   heed_value query_padding; /* U8 [B, Tq], 1 = real token */
-  /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1]; -Inf hides, a finite number never does */
+  /* F32 added to the logits, [B|1, H|1, Tq|1, Tk|1]; -Inf masks, a finite number never does */
   heed_value bias;
   heed_score score;
   heed_value w; /* HEED_SCORE_GENERAL: F32 [D, D of key], a constant */
@@ -497,25 +508,27 @@ typedef struct heed_attention_desc {
   heed_value wq, wk, b, va;
   float scale; /* factor of q k^T for HEED_SCORE_SCALED_DOT; 0 = 1/sqrt(D) */
   heed_norm norm;
-  /* HEED_NORM_SPARSE_SOFTMAX: weights under it are cut to 0 and the rest renormalised; 0 <=
-   * threshold <= 1 */
+  /* HEED_NORM_SPARSE_SOFTMAX: smaller weights become 0, and the rest is renormalised; 0 <=
+   * threshold
+   * <= 1 */
   float threshold;
   heed_causal causal;
-  bool window; /* key j is seen from query i only when */
-  /* i + off - left <= j <= i + off + right, off as for causal; -1 = open */
+  /* Query i attends to key j only if i + off - left <= j <= i + off + right, off as for causal; -1
+   * = open. */
+  bool window;
   int32_t window_left, window_right;
   float softcap; /* c tanh(s / c); 0 = off */
   heed_empty_row empty_row;
   bool merge_heads; /* output [B, Tq, H Dv] instead of [B, H, Tq, Dv] */
-  /* Which rows of the weights come out when they are asked for: NULL = all. Copied. Row r of the
-   * weights is query rows[r]. */
+  /* Query rows to output in weights and logits; NULL = all. Copied. Row r of the weights is query
+   * rows[r]. */
   const uint32_t *rows;
   uint32_t row_count;
 } heed_attention_desc;
 
-/* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] cost nothing unless they
- * are tapped, marked as output or used. logits are what the norm sees: scaled, capped, biased;
- * masked entries -Inf. The maps of the general and additive scores are defined as linear nodes
+/* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] are computed only if they
+ * are tapped, marked as output or used by another node. logits are the input of the norm: scaled,
+ * capped, biased, with -Inf where masked. The general and additive scores define linear nodes
  * before the attention, so its query and key are the projected ones. */
 typedef struct heed_attention_values {
   heed_value output, weights, logits;
@@ -523,13 +536,14 @@ typedef struct heed_attention_values {
 HEED_API heed_attention_values heed_define_attention(heed_graph *graph,
                                                      const heed_attention_desc *desc);
 
-/* Linear attention (Katharopoulos et al. 2020) with features phi(x) = elu(x) + 1: query [B, H, Tq,
- * D], key [B, H, Tk, D], value [B, H, Tk, Dv] -> [B, H, Tq, Dv]; row i is phi(q_i) S / (phi(q_i)
- * z), S = sum of phi(k_j) v_j^T, z = sum of phi(k_j), over all j or, when causal (Tq = Tk), over j
- * <= i. Cost and memory are linear in the tokens. recurrent: the same numbers token by token with
- * one
- * state, as a decoder would; without it chunks of tokens run at the same time. A row whose divisor
- * is 0 gives zeros. */
+/* Linear attention (Katharopoulos et al. 2020) with features phi(x) = elu(x) + 1. query [B, H, Tq,
+ * D], key [B, H, Tk, D], value [B, H, Tk, Dv] -> [B, H, Tq, Dv]. Row i is phi(q_i) S / (phi(q_i)
+ * z), where S = sum of phi(k_j) v_j^T and z = sum of phi(k_j). The sums run over all j or, when
+ * causal (Tq = Tk), over j <= i. Cost and memory are linear in the tokens. A row whose divisor is 0
+ * is zeros.
+ *
+ * recurrent computes the same numbers token by token with one state, as a decoder would. Without it
+ * chunks of tokens run at the same time. */
 typedef struct heed_linear_attention_desc {
   size_t struct_size;
   heed_value query, key, value;
@@ -538,19 +552,19 @@ typedef struct heed_linear_attention_desc {
 HEED_API heed_value heed_define_linear_attention(heed_graph *graph,
                                                  const heed_linear_attention_desc *desc);
 
-/* One layer of an LSTM or GRU in one direction, PyTorch's layout and names: x [B, T, I]; weight_ih
- * [G H, I], weight_hh [G H, H], bias_ih, bias_hh [G H] or none, constants; G = 4 gates i f g o
- * (lstm) or 3 gates r z n (gru: the reset gate acts after the product). h, c [B, H]: the states
- * before the first token, none = zeros; c for lstm alone. reverse: from the last token to the
- * first. */
+/* One layer of an LSTM or GRU in one direction, in PyTorch's layout and names. x [B, T, I];
+ * weight_ih [G H, I], weight_hh [G H, H], bias_ih and bias_hh [G H] or none, all constants. G is 4
+ * gates i f g o for lstm, and 3 gates r z n for gru, whose reset gate acts after the matmul. h, c
+ * [B, H] are the states before the first token, none = zeros; c is for lstm alone. reverse runs
+ * from the last token to the first. */
 typedef struct heed_recurrent_desc {
   size_t struct_size;
   heed_value x, weight_ih, weight_hh, bias_ih, bias_hh;
   heed_value h, c;
   bool reverse;
 } heed_recurrent_desc;
-/* y [B, T, H] in the order of x also when reversed; h, c [B, H] after the token that came last (c
- * none for gru). */
+/* y [B, T, H] has the order of x, also when reversed. h, c [B, H] are the states after the token
+ * that ran last; c is none for gru. */
 typedef struct heed_recurrent_values {
   heed_value y, h, c;
 } heed_recurrent_values;
@@ -560,11 +574,12 @@ HEED_API heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_rec
 /* ----------------------------------------------------------------------- layers composed of ops */
 
 /* Projections, heads, attention, output projection (Vaswani et al. 2017, 3.2.2). query [B, Tq, C],
- * key_value [B, Tk, K] (none = query: self-attention). Weights as PyTorch's nn.MultiheadAttention
- * has them, [out, in], constants: either in_weight [3C, C] and in_bias [3C] stacked for query, key,
- * value, or q, k and v of their own; biases may be none. heads divides the width. Dropout is the
- * identity at inference and so is not there. output [B, Tq, C]; weights and logits [B, H, Tq,
- * Tk]. */
+ * key_value [B, Tk, K] (none = query: self-attention). output [B, Tq, C]; weights and logits [B, H,
+ * Tq, Tk]. heads divides C.
+ *
+ * The weights are those of PyTorch's nn.MultiheadAttention, [out, in], constants. They are
+ * in_weight [3C, C] and in_bias [3C], stacked for query, key and value, or q, k and v apart. Biases
+ * may be none. There is no dropout: it is the identity at inference. */
 typedef struct heed_multi_head_attention_desc {
   size_t struct_size;
   heed_value query, key_value;
@@ -572,7 +587,7 @@ typedef struct heed_multi_head_attention_desc {
   heed_value q_weight, k_weight, v_weight, q_bias, k_bias, v_bias;
   heed_value o_weight, o_bias;
   uint32_t heads;
-  /* as in heed_attention_desc; paddings not given: what the inputs carry */
+  /* as in heed_attention_desc; a padding that is not given is what the inputs carry */
   heed_value mask, key_padding, query_padding, bias;
   heed_causal causal;
   heed_value residual; /* [B, Tq, C], added to the output; or none */
@@ -580,7 +595,7 @@ typedef struct heed_multi_head_attention_desc {
 HEED_API heed_attention_values
 heed_define_multi_head_attention(heed_graph *graph, const heed_multi_head_attention_desc *desc);
 
-/* A weight and its bias (or gain and bias of a norm). */
+/* A weight and its bias, or gain and bias of a norm. */
 typedef struct heed_affine {
   heed_value weight, bias;
 } heed_affine;
@@ -589,16 +604,15 @@ typedef struct heed_attention_weights {
   heed_affine in, out;
 } heed_attention_weights;
 
-/* An encoder block, or with memory a decoder block: x + self-attention, with memory x + attention
- * on it, x + linear2(activation( linear1)); each with a norm after the sum, or before the part when
+/* An encoder block or, with memory, a decoder block: x + self-attention; with memory, x + attention
+ * to it; x + linear2(activation(linear1)). A norm follows each sum, or precedes each part with
  * pre_norm. PyTorch's nn.TransformerEncoderLayer (norm1 self, norm2 feed forward) and
  * nn.TransformerDecoderLayer (norm1 self, norm2 memory, norm3 feed forward) at inference. x [B, T,
- * C], memory
- * [B, Tm, C]; paddings U8, 1 = real token. */
+ * C], memory [B, Tm, C]. */
 typedef struct heed_transformer_block_desc {
   size_t struct_size;
   heed_value x, memory;
-  heed_value key_padding, memory_key_padding; /* [B, T], [B, Tm] */
+  heed_value key_padding, memory_key_padding; /* U8 [B, T], [B, Tm], 1 = real token */
   uint32_t heads;
   bool pre_norm, causal; /* causal: of the self-attention */
   heed_activation activation;
@@ -614,10 +628,10 @@ typedef struct heed_transformer_block_values {
 HEED_API heed_transformer_block_values
 heed_define_transformer_block(heed_graph *graph, const heed_transformer_block_desc *desc);
 
-/* Global attention of Luong et al. 2015: decoder [B, Td, C], encoder [B, Te, E], encoder_padding U8
- * [B, Te] (1 = real) or none. Scores: DOT; GENERAL h wa s, wa [C, E]; ADDITIVE, there "concat", va
- * . tanh(wa [h; s]), wa [A, C + E], va [A]. wc [N, E + C], wc_bias [N] or none. output [B, Td, N] =
- * tanh(wc [context; h]), context [B, Td, E], weights [B, Td, Te]. */
+/* Global attention of Luong et al. 2015. decoder [B, Td, C], encoder [B, Te, E], encoder_padding U8
+ * [B, Te] (1 = real token) or none. Scores: DOT; GENERAL h wa s, wa [C, E]; ADDITIVE, there
+ * "concat", va . tanh(wa [h; s]), wa [A, C + E], va [A]. wc [N, E + C], wc_bias [N] or none. output
+ * [B, Td, N] = tanh(wc [context; h]), context [B, Td, E], weights [B, Td, Te]. */
 typedef struct heed_luong_attention_desc {
   size_t struct_size;
   heed_value decoder, encoder, encoder_padding;
@@ -630,224 +644,10 @@ typedef struct heed_luong_attention_values {
 HEED_API heed_luong_attention_values
 heed_define_luong_attention(heed_graph *graph, const heed_luong_attention_desc *desc);
 
-/* ------------------------------------------------------------------------------------- backends */
-
-typedef struct heed_backend heed_backend;
-
-typedef struct heed_cpu_desc {
-  size_t struct_size;
-  uint32_t threads; /* 0: one a core */
-  const char
-      *level; /* NULL: the best here; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128" */
-} heed_cpu_desc;
-#define HEED_CPU_DESC_INIT \
-  { sizeof(heed_cpu_desc), 0, NULL }
-
-/* The CPU backend. Results do not depend on the number of threads, bit for bit. Borrows context.
- * Statuses: UNSUPPORTED (level not built or not on this machine), OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_cpu_backend_create(heed_context *context,
-                                                            const heed_cpu_desc *desc,
-                                                            heed_backend **backend,
-                                                            heed_error *error);
-HEED_API void heed_backend_destroy(heed_backend *backend);
-HEED_API const char *heed_backend_name(const heed_backend *backend); /* "cpu", "vulkan" */
-HEED_API const char *heed_backend_device(
-    const heed_backend *backend); /* "AVX-512, 2 threads"; valid as long as the backend */
-
-/* The i-th CPU level usable on this machine, best first; NULL past the end. */
-HEED_API const char *heed_cpu_level(uint32_t index);
-
-/* -------------------------------------------------------------------------------- plan, session */
-
-typedef struct heed_plan heed_plan;
-typedef struct heed_session heed_session;
-
-/* How attentions hold their scores; what they mean does not depend on it. Streamed: tiles of keys,
- * so that memory does not grow with Tq Tk; with weights or logits wanted, a first pass over the
- * keys gathers maximum and sum of every row and a second one writes normalised tiles; without, one
- * pass with a running maximum. Sparse norms are always resident, and so is everything on software
- * Vulkan
- * devices. */
-typedef enum heed_attention_mode {
-  HEED_ATTENTION_MODE_AUTO = 0,     /* the backend's choice for the sizes */
-  HEED_ATTENTION_MODE_RESIDENT = 1, /* whole rows of scores in scratch */
-  HEED_ATTENTION_MODE_STREAMED = 2
-} heed_attention_mode;
-
-typedef struct heed_plan_desc {
-  size_t struct_size;
-  const heed_value *taps; /* further values to keep for reading; copied */
-  uint32_t tap_count;
-  /* of every attention where the backend has that mode for its sizes */
-  heed_attention_mode attention;
-} heed_plan_desc;
-#define HEED_PLAN_DESC_INIT \
-  { sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO }
-
-/* In bytes, known before anything is allocated. */
-typedef struct heed_memory {
-  uint64_t weights; /* constants as the backend keeps them */
-  uint64_t arena;   /* inputs, intermediate values, outputs and taps, by lifetimes */
-  /* the part of the arena that is there only because values were tapped (their own sizes) */
-  uint64_t taps;
-  uint64_t workspace; /* scratch of kernels, staging */
-} heed_memory;
-
-/* Order, lifetimes and memory of everything that the graph's outputs and the taps need. Borrows
- * graph and backend. Statuses: INVALID_ARGUMENT (also the graph's own first error), UNSUPPORTED,
- * OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend,
-                                                     const heed_plan_desc *desc, heed_plan **plan,
-                                                     heed_error *error);
-HEED_API void heed_plan_destroy(heed_plan *plan);
-HEED_API void heed_plan_memory(const heed_plan *plan, heed_memory *memory);
-
-/* A kernel that a backend takes for a step. */
-typedef struct heed_plan_kernel {
-  const char *name, *tier; /* "linear_half", "half" */
-  /* of a workgroup: rows and columns; query rows and keys at a time; rows and invocations a row; 0,
-   * 0: elements in any order */
-  uint32_t tile[2];
-  uint32_t dispatches;
-} heed_plan_kernel;
-#define HEED_STEP_KERNELS 6
-
-typedef struct heed_plan_step {
-  const char *op;     /* "linear" */
-  const char *output; /* name of the first output, or "" */
-  uint32_t stage;
-  heed_shape shape; /* of the first output */
-  uint64_t flops;   /* a multiply and an add are 2 */
-  uint64_t bytes;   /* read and written once each */
-  const char *mode; /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
-  /* of an attention: what all its weights take, whether this plan wants them or not; else 0 */
-  uint64_t map_bytes;
-  uint32_t dispatches;   /* kernels that the backend starts for it */
-  uint32_t kernel_count; /* of those that differ, where the backend says which (Vulkan); else 0 */
-  heed_plan_kernel kernel[HEED_STEP_KERNELS];
-} heed_plan_step;
-HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
-HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
-
-/* Allocates, loads the weights, makes pipelines. Borrows plan. Statuses: OUT_OF_MEMORY,
- * OUT_OF_DEVICE_MEMORY, DEVICE_*, IO, INVALID_FILE, CANCELLED. */
-HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks,
-                                                        heed_session **session, heed_error *error);
-HEED_API void heed_session_destroy(heed_session *session);
-/* The graph that the session runs. */
-HEED_API const heed_graph *heed_session_graph(const heed_session *session);
-/* Copies a whole input in; bytes must be its size. An input that was never written is zero. */
-HEED_NODISCARD HEED_API heed_status heed_session_write(heed_session *session, heed_value input,
-                                                       const void *data, size_t bytes,
-                                                       heed_error *error);
-/* Runs the plan; returns when the results can be read. Allocates nothing. Statuses: CANCELLED,
- * DEVICE_LOST, DEVICE_FAILED. */
-HEED_NODISCARD HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks,
-                                                     heed_error *error);
-/* The same run in parts, for callers who must look at events between layers and cannot be called
- * back: runs from step *step (0 at first) to the end of its stage and moves *step there; the run is
- * done when it is heed_plan_step_count. Statuses: also UNSUPPORTED (a backend that runs all at
- * once), INVALID_ARGUMENT (*step past the end). */
-HEED_NODISCARD HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step,
-                                                          heed_error *error);
-
-/* The caller's clock: microseconds from any beginning. */
-typedef struct heed_clock {
-  double (*microseconds)(void *user);
-  void *user;
-} heed_clock;
-typedef struct heed_step_time {
-  uint32_t dispatches;
-  double microseconds;
-} heed_step_time;
-/* One run in which no step begins before the one before it has ended, with the time of each:
- * times[heed_plan_step_count]. A device that has a clock of its own is asked for that one.
- * Statuses: as heed_session_run, UNSUPPORTED (a device without timestamps), OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_session_profile(heed_session *session,
-                                                         const heed_clock *clock,
-                                                         heed_step_time *times, heed_error *error);
-/* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not
- * kept by this plan). */
-HEED_NODISCARD HEED_API heed_status heed_session_read(heed_session *session, heed_value value,
-                                                      uint64_t first, uint64_t count, void *to,
-                                                      heed_error *error);
-/* An output or tap where it lies, without a copy; valid until the next run or the session's end.
- * Statuses: INVALID_ARGUMENT (not kept by this plan), UNSUPPORTED (it does not lie in the program's
- * own memory). */
-HEED_NODISCARD HEED_API heed_status heed_session_view(heed_session *session, heed_value value,
-                                                      const void **data, heed_error *error);
-
-/* A stream of runs of one session, so that a device works on one item while the next is copied in
- * and the one before is copied out. Items come out in the order in which they went in, with the
- * same bits as one by one; each has an error of its own. Typical use:
- *   for (i = 0; i < n + in_flight; i++) {
- *     if (i >= in_flight) heed_stream_collect(stream, outputs of item i - in_flight, &error);
- *     if (i < n) heed_stream_submit(stream, inputs of item i, &error);
- *   }
- * Backends that cannot keep runs in flight (the CPU) run while an item is submitted. */
-typedef struct heed_stream heed_stream;
-
-typedef struct heed_stream_desc {
-  size_t struct_size;
-  /* most items that were submitted and not collected, 1 to 8; 0 = 2; each takes the bytes of its
-   * inputs and outputs */
-  uint32_t in_flight;
-  /* given with every item; inputs not listed keep what heed_session_write gave them */
-  const heed_value *inputs;
-  uint32_t input_count;
-  const heed_value *outputs; /* outputs or taps */
-  uint32_t output_count;
-} heed_stream_desc;
-
-/* Copies desc, borrows session, which must not be written, run or read while items are in flight
- * (INVALID_ARGUMENT). Statuses: INVALID_ARGUMENT (not an input, not kept), OUT_OF_MEMORY,
- * OUT_OF_DEVICE_MEMORY, DEVICE_*. */
-HEED_NODISCARD HEED_API heed_status heed_stream_create(heed_session *session,
-                                                       const heed_stream_desc *desc,
-                                                       heed_stream **stream, heed_error *error);
-/* Waits for what is in flight, and forgets it. */
-HEED_API void heed_stream_destroy(heed_stream *stream);
-/* Starts the next item: inputs[input_count], each a whole input, copied. Allocates nothing.
- * INVALID_ARGUMENT when in_flight items wait to be collected or an input is missing; what else goes
- * wrong is the item's error and comes when it is collected. */
-HEED_NODISCARD HEED_API heed_status heed_stream_submit(heed_stream *stream,
-                                                       const void *const *inputs,
-                                                       heed_error *error);
-/* Waits for the oldest item and copies its outputs[output_count], each a whole value; NULL leaves
- * one out. Allocates nothing. Statuses: as heed_session_run for this item; INVALID_ARGUMENT when
- * nothing is in flight. */
-HEED_NODISCARD HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs,
-                                                        heed_error *error);
-
-/* One row of an attention's weights, and its logits, recomputed on demand from kept query and key:
- * so that maps of long inputs need not be held. `weights` is the attention's weights value; its
- * query and key (and mask inputs) must be kept by the plan (tap or output; not for the general and
- * additive scores, whose mapped query and key have no name). to, logits: [Tk] floats; logits may be
- * NULL. Same semantics as the op, accumulated in double. */
-HEED_NODISCARD HEED_API heed_status heed_session_attention_row(heed_session *session,
-                                                               heed_value weights, uint32_t batch,
-                                                               uint32_t head, uint32_t query,
-                                                               float *to, float *logits,
-                                                               heed_error *error);
-
-/* Several rows on demand: of one head, or of the mean over heads. */
-typedef struct heed_attention_map_desc {
-  size_t struct_size;
-  uint32_t batch, head;
-  bool head_mean;       /* instead of `head` */
-  const uint32_t *rows; /* queries; NULL = all */
-  uint32_t row_count;
-} heed_attention_map_desc;
-/* to [row_count or Tq, Tk]. As heed_session_attention_row, with a head's keys read once. */
-HEED_NODISCARD HEED_API heed_status heed_session_attention_map(heed_session *session,
-                                                               heed_value weights,
-                                                               const heed_attention_map_desc *desc,
-                                                               float *to, heed_error *error);
-
 /* --------------------------------------------------------------------------------------- models */
 
 /* Where bytes come from: `bytes`, or `read`, which copies [offset, offset + count) and is never
- * asked past `size`. */
+ * called beyond `size`. */
 typedef struct heed_source {
   uint64_t size;
   const void *bytes;
@@ -856,8 +656,8 @@ typedef struct heed_source {
 } heed_source;
 
 /* A file of a model folder, by its name there: "config.json", "preprocessor_config.json",
- * "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors"; a single
- * timm file may have any name ending in .safetensors. */
+ * "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors". A single
+ * timm file may have any name that ends in .safetensors. */
 typedef struct heed_model_file {
   const char *name;
   heed_source source;
@@ -865,7 +665,7 @@ typedef struct heed_model_file {
 
 typedef struct heed_model_desc {
   size_t struct_size;
-  /* the array is copied; what the sources point to is borrowed until the model is destroyed */
+  /* The array is copied. What the sources point to is borrowed until the model is destroyed. */
   const heed_model_file *files;
   uint32_t file_count;
 } heed_model_desc;
@@ -873,12 +673,13 @@ typedef struct heed_model_desc {
 typedef struct heed_model heed_model;
 
 /* Opens a model of any kind: reads headers and config, finds the tensors by name and checks every
- * shape. It reads no weights yet.
+ * shape. It reads no model weights yet.
  *
  * A config.json whose "architectures" begin with HeedTransformer or HeedSeq2Seq names an
  * encoder-decoder. All other files are vision transformers: ViT, DINO and DeiT with both Hugging
  * Face key styles, with or without prefix, and timm. docs/models.md and docs/sequences.md list the
- * keys and tensor names. Statuses: INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+ * keys and tensor names. Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED, IO,
+ * OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_model_open(heed_context *context,
                                                     const heed_model_desc *desc, heed_model **model,
                                                     heed_error *error);
@@ -901,7 +702,7 @@ typedef struct heed_model_info {
   float epsilon; /* of the layer norms */
   heed_activation activation;
   uint64_t parameters;   /* elements of the tensors used */
-  uint64_t weight_bytes; /* the same as stored in the file */
+  uint64_t weight_bytes; /* their size as stored in the files */
   uint32_t tensors_used, tensors_unused;
 
   /* vision transformers */
@@ -929,21 +730,22 @@ HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
 typedef struct heed_tensor_info {
   const char *name;
   const char *dtype_name;  /* as in the file, also where heed cannot use it: "I64" */
-  const char *unsupported; /* NULL, or why heed cannot read it: then dtype and shape say nothing */
+  const char *unsupported; /* NULL, or why heed cannot read it; then dtype and shape are unset */
   heed_dtype dtype;
   heed_shape shape;
   uint64_t bytes;
   bool used;
-  /* What the model reads from it: the Hugging Face name of that part, '#' being the layer's number,
-   * '|' before other names of it; NULL: nothing, or a model that knows its tensors by these very
-   * names. In timm's files query, key and value are one tensor: its role is the query's. */
+  /* The Hugging Face name of what the model reads from it; '#' is the layer's number, '|' stands
+   * before other names of it. NULL: nothing, or a model that knows its tensors by these very names.
+   * In timm's files query, key and value are one tensor, whose role is the query's. */
   const char *role;
   uint32_t layer; /* of the role */
 } heed_tensor_info;
+/* The number of tensors in the files, and each of them. */
 HEED_API uint32_t heed_model_tensor_count(const heed_model *model);
 HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info);
-/* The index-th optional part that the files have no tensor for, as `role` above; NULL after the
- * last. (A part that is needed and missing is an error of heed_model_open, which names it.) */
+/* The role of the index-th optional tensor that the files lack; NULL after the last. (A required
+ * tensor that is missing is an error of heed_model_open, which names it.) */
 HEED_API const char *heed_model_absent(const heed_model *model, uint32_t index);
 
 /* What of an encoder-decoder a graph holds. */
@@ -962,21 +764,20 @@ typedef struct heed_build_desc {
   /* of pixel_values; 0 = the model's image_size. Positions are interpolated by the family's
    * rule. */
   uint32_t height, width;
-  /* as heed_attention_desc.rows: which query rows of the attention weights come out; NULL = all */
+  /* query rows to output in the attention weights, as heed_attention_desc.rows; NULL = all */
   const uint32_t *rows;
   uint32_t row_count;
-  /* Attention that can be changed from run to run, by inputs that must be written before the first
-   * one: token_mask U8 [B, T], 0 = no token looks there (1 = real, as key_padding); for each layer
-   * layer.i.attention.mask U8 [1, H, T, T], 1 = may attend; layer.i.attention.offset F32 [1, 1, C],
-   * added to what the heads give (C = H D, head by head); and layer.i.attention.gain F32 [H], by
-   * which each head's share, offset included, is multiplied before the projection. A head of an
-   * empty mask gives zeros, or by empty_row the mean of its values, as if it looked everywhere
-   * alike; an offset in its place gives what one likes. */
+  /* Adds inputs that change attention from run to run, and must be written before the first run:
+   *   token_mask U8 [B, T], 0 = no token attends to it (1 = real, as key_padding);
+   *   layer.i.attention.mask U8 [1, H, T, T], 1 = may attend;
+   *   layer.i.attention.offset F32 [1, 1, C], added to the heads' output, C = H D, head by head;
+   *   layer.i.attention.gain F32 [H], a factor of each head's output, offset included.
+   * All act before the output projection. A head whose mask is all zero outputs what empty_row
+   * says. Use its offset to substitute any other output. */
   bool intervene;
   heed_empty_row empty_row; /* as heed_attention_desc.empty_row */
-  float temperature;        /* logits of every attention are divided by it; 0 = 1 */
-  /* for who wants logits or pooler_output alone: after the last layer's keys and values only the
-   * tokens that these read */
+  float temperature;        /* divides the logits of every attention; 0 = 1 */
+  /* Computes the last layer only for the tokens that logits and pooler_output read. */
   bool classes_only;
 
   /* encoder-decoders */
@@ -992,16 +793,19 @@ typedef struct heed_build_desc {
  * [B, C] where there is a pooler. These values can be tapped, i = 0 .. L-1: embeddings;
  * layer.i.query, .key, .value [B, H, T, D]; layer.i.attention.weights and .logits [B, H, T, T];
  * layer.i.attention.output [B, T, C], which is that of the heads before their projection;
- * layer.i.output [B, T, C]. With classes_only and without intervene, the last layer's attention and
- * output and last_hidden_state have R rows in place of T. The rows are CLS and, where it is read,
- * the distillation token. The numbers are the same bits.
+ * layer.i.output [B, T, C].
+ *
+ * With classes_only and without intervene, R rows replace the T rows of the last layer's attention
+ * and output and of last_hidden_state. The rows are CLS and, where it is read, the distillation
+ * token. The numbers are bit-identical.
  *
  * An encoder-decoder has the input source_tokens I32 [B, S] or source_features F32 [B, S, F]. The
  * whole also has target_tokens I32 [B, T]. A step has token and position I32 [B, 1], seen U8 [B,
  * T + 1], and what heed_decoder writes. The output is logits [B, T or 1, target vocabulary]. The
- * encoder's are memory [B, S, C] and the inputs of a step that have the same name. These values can
- * be tapped: encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T, T],
- * decoder.i.cross.weights [B, H, T, S], and the same with .logits; encoder.i.output,
+ * encoder outputs memory [B, S, C] and the inputs of a step that have the same name.
+ *
+ * These values can be tapped: encoder.i.self.weights [B, H, S, S], decoder.i.self.weights [B, H, T,
+ * T], decoder.i.cross.weights [B, H, T, S], and the same with .logits; encoder.i.output,
  * decoder.i.output. A recurrent model has decoder.0.cross.weights alone, with H = 1. In a step
  * there is one row, and self.weights has T + 1 columns, the last one for the token itself.
  *
@@ -1009,6 +813,346 @@ typedef struct heed_build_desc {
 HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
                                                      const heed_build_desc *desc,
                                                      heed_graph **graph, heed_error *error);
+
+/* --------------------------------------------------------------------------------------- images */
+
+/* A decoded image: 8 bit, `channels` 1, 3 or 4, rows `stride` bytes apart. Alpha is dropped, as
+ * Pillow's convert("RGB") does. */
+typedef struct heed_image {
+  const uint8_t *pixels;
+  uint32_t width, height, channels;
+  size_t stride;
+} heed_image;
+
+typedef enum heed_resize_mode {
+  HEED_RESIZE_NONE = 0,
+  HEED_RESIZE_SQUASH = 1,     /* to width x height exactly */
+  HEED_RESIZE_SHORT_SIDE = 2, /* short side to `short_side`, aspect kept */
+  /* as large as fits into width x height, aspect kept; a crop of that size is filled with the mean
+   * colour */
+  HEED_RESIZE_WHOLE = 3
+} heed_resize_mode;
+
+/* Preprocessing as preprocessor_config.json describes it. */
+typedef struct heed_preprocess {
+  heed_resize_mode resize;
+  uint32_t width, height, short_side;
+  /* Pillow's numbers: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming */
+  uint32_t resample;
+  uint32_t crop_width, crop_height; /* centre crop; 0 = none */
+  float rescale;                    /* factor, 1/255 */
+  float mean[3], std[3];            /* (x rescale - mean) / std */
+} heed_preprocess;
+/* The model's own preprocessing; all 0 for an encoder-decoder. */
+HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
+
+/* Changes preprocess to letterbox: the whole image, aspect kept, centred on the mean colour, which
+ * is 0 in pixel_values. Models are not trained this way. Nothing changes where nothing is cropped
+ * and the aspect is kept anyway. */
+HEED_API void heed_preprocess_fit_whole(heed_preprocess *preprocess);
+
+/* The part of the image that the model receives, in pixels of the image. It may be fractional, and
+ * may lie outside for a padded crop. */
+typedef struct heed_region {
+  double x, y, width, height;
+} heed_region;
+
+/* The size of pixel_values for an image of this size. Statuses: INVALID_ARGUMENT. */
+HEED_NODISCARD HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess,
+                                                         uint32_t width, uint32_t height,
+                                                         uint32_t *out_width, uint32_t *out_height,
+                                                         heed_error *error);
+/* image -> pixel_values [3, out_height, out_width]: Pillow's resize on 8-bit pixels, then rescale
+ * and normalise. region (nullable) is the part that the model receives. Statuses: INVALID_ARGUMENT,
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_preprocess_image(heed_context *context,
+                                                          const heed_preprocess *preprocess,
+                                                          const heed_image *image,
+                                                          float *pixel_values, heed_region *region,
+                                                          heed_error *error);
+
+/* ------------------------------------------------------------------------------------- backends */
+
+typedef struct heed_backend heed_backend;
+
+typedef struct heed_cpu_desc {
+  size_t struct_size;
+  uint32_t threads; /* 0: one per core */
+  /* NULL: the best of this machine; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128" */
+  const char *level;
+} heed_cpu_desc;
+#define HEED_CPU_DESC_INIT \
+  { sizeof(heed_cpu_desc), 0, NULL }
+
+/* The CPU backend (desc NULL: defaults). Results are bit-identical for any number of threads.
+ * Borrows context, copies desc. Statuses: INVALID_ARGUMENT, UNSUPPORTED (level not built, or not on
+ * this machine), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_cpu_backend_create(heed_context *context,
+                                                            const heed_cpu_desc *desc,
+                                                            heed_backend **backend,
+                                                            heed_error *error);
+HEED_API void heed_backend_destroy(heed_backend *backend);
+/* "cpu", "vulkan"; and "AVX-512, 2 threads", valid as long as the backend. */
+HEED_API const char *heed_backend_name(const heed_backend *backend);
+HEED_API const char *heed_backend_device(const heed_backend *backend);
+
+/* The i-th CPU level usable on this machine, best first; NULL after the last. */
+HEED_API const char *heed_cpu_level(uint32_t index);
+
+/* ----------------------------------------------------------------------------------------- plan */
+
+typedef struct heed_plan heed_plan;
+
+/* How attention stores its scores. Results are the same in every mode, up to rounding. Sparse norms
+ * are always resident, and so is every attention on software Vulkan devices. */
+typedef enum heed_attention_mode {
+  HEED_ATTENTION_MODE_AUTO = 0,     /* the backend chooses by the sizes */
+  HEED_ATTENTION_MODE_RESIDENT = 1, /* whole rows of scores in scratch */
+  /* Tiles of keys, so that memory does not grow with Tq Tk. If weights or logits are wanted, a
+   * first pass collects maximum and sum of every row, and a second one writes normalised tiles.
+   * Otherwise one pass has a running maximum. */
+  HEED_ATTENTION_MODE_STREAMED = 2
+} heed_attention_mode;
+
+typedef struct heed_plan_desc {
+  size_t struct_size;
+  const heed_value *taps; /* values to retain besides the outputs; copied */
+  uint32_t tap_count;
+  /* of every attention for whose sizes the backend has that mode */
+  heed_attention_mode attention;
+} heed_plan_desc;
+#define HEED_PLAN_DESC_INIT \
+  { sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO }
+
+/* In bytes, predicted before any allocation. */
+typedef struct heed_memory {
+  uint64_t weights;   /* constants as the backend stores them */
+  uint64_t arena;     /* inputs, intermediate values, outputs and taps, by lifetimes */
+  uint64_t taps;      /* the part of the arena that taps alone need */
+  uint64_t workspace; /* scratch of kernels, staging */
+} heed_memory;
+
+/* Order, lifetimes and memory layout of everything that the graph's outputs and the taps need. It
+ * allocates no tensor. desc NULL: defaults. Borrows graph and backend. Statuses: INVALID_ARGUMENT
+ * (also the graph's own first error), UNSUPPORTED, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_plan_create(heed_graph *graph, heed_backend *backend,
+                                                     const heed_plan_desc *desc, heed_plan **plan,
+                                                     heed_error *error);
+HEED_API void heed_plan_destroy(heed_plan *plan);
+HEED_API void heed_plan_memory(const heed_plan *plan, heed_memory *memory);
+
+/* EXPERIMENTAL: fields may change. A kernel that a backend chose for a step. */
+typedef struct heed_plan_kernel {
+  const char *name, *tier; /* "linear_half", "half" */
+  /* of a workgroup: rows and columns; or query rows and keys at a time; or rows and invocations per
+   * row; or 0, 0 where elements have no order */
+  uint32_t tile[2];
+  uint32_t dispatches;
+} heed_plan_kernel;
+#define HEED_STEP_KERNELS 6
+
+/* EXPERIMENTAL: fields may change. One step of a plan. Strings are valid as long as the plan. */
+typedef struct heed_plan_step {
+  const char *op;     /* "linear" */
+  const char *output; /* name of the first output, or "" */
+  uint32_t stage;
+  heed_shape shape; /* of the first output */
+  uint64_t flops;   /* operations; a multiply and an add are 2 */
+  uint64_t bytes;   /* operands and results, each counted once */
+  const char *mode; /* of an attention: "resident", "streamed", "streamed with weights"; else "" */
+  uint64_t map_bytes;  /* of an attention: bytes of all its weights, retained or not; else 0 */
+  uint32_t dispatches; /* kernels that the backend starts for it */
+  uint32_t
+      kernel_count; /* different ones among them, where the backend names them (Vulkan); else 0 */
+  heed_plan_kernel kernel[HEED_STEP_KERNELS];
+} heed_plan_step;
+HEED_API uint32_t heed_plan_step_count(const heed_plan *plan);
+HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *step);
+
+/* -------------------------------------------------------------------------------------- session */
+
+typedef struct heed_session heed_session;
+
+/* Allocates, loads the model weights, and prepares pipelines. hooks may be NULL. Borrows plan.
+ * Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*, IO, INVALID_FILE, UNSUPPORTED,
+ * CANCELLED. */
+HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks,
+                                                        heed_session **session, heed_error *error);
+HEED_API void heed_session_destroy(heed_session *session);
+/* The graph that the session runs. */
+HEED_API const heed_graph *heed_session_graph(const heed_session *session);
+/* Copies a whole input in; bytes must be its size. An input that was never written is zero.
+ * Statuses: INVALID_ARGUMENT, DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_session_write(heed_session *session, heed_value input,
+                                                       const void *data, size_t bytes,
+                                                       heed_error *error);
+/* Runs the plan. Blocks until results are readable. Allocates nothing. hooks may be NULL. Statuses:
+ * CANCELLED, DEVICE_LOST, DEVICE_FAILED. */
+HEED_NODISCARD HEED_API heed_status heed_session_run(heed_session *session, const heed_hooks *hooks,
+                                                     heed_error *error);
+/* EXPERIMENTAL: may become a hook. Runs steps from *step (0 at first) to the end of the stage, and
+ * advances *step. The run is done when *step is heed_plan_step_count. For single-threaded event
+ * loops. Statuses: also UNSUPPORTED (a backend that runs all at once), INVALID_ARGUMENT (*step past
+ * the end). */
+HEED_NODISCARD HEED_API heed_status heed_session_run_part(heed_session *session, uint32_t *step,
+                                                          heed_error *error);
+
+/* EXPERIMENTAL: may change. The caller's clock: microseconds from any beginning. */
+typedef struct heed_clock {
+  double (*microseconds)(void *user);
+  void *user;
+} heed_clock;
+typedef struct heed_step_time {
+  uint32_t dispatches;
+  double microseconds;
+} heed_step_time;
+/* EXPERIMENTAL: may change. One run in which each step ends before the next one begins, with the
+ * time of each: times[heed_plan_step_count]. A device with a clock of its own uses that one.
+ * Statuses: as heed_session_run, UNSUPPORTED (a device without timestamps), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_session_profile(heed_session *session,
+                                                         const heed_clock *clock,
+                                                         heed_step_time *times, heed_error *error);
+/* Copies elements [first, first + count) of an output or tap out. Statuses: INVALID_ARGUMENT (not
+ * retained by this plan), DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_session_read(heed_session *session, heed_value value,
+                                                      uint64_t first, uint64_t count, void *to,
+                                                      heed_error *error);
+/* Pointer to an output or tap, without copying; valid until the next run or the end of the session.
+ * Statuses: INVALID_ARGUMENT (not retained by this plan), UNSUPPORTED (the backend's memory cannot
+ * be addressed). */
+HEED_NODISCARD HEED_API heed_status heed_session_view(heed_session *session, heed_value value,
+                                                      const void **data, heed_error *error);
+
+/* EXPERIMENTAL: may change. Recomputes one row of attention weights and, if logits is not NULL, its
+ * logits, each [Tk] floats, from the retained query and key. Use it when storing all maps costs too
+ * much. `weights` is the attention's weights value. The plan must retain its query and key, and its
+ * mask inputs, as taps or outputs. The general and additive scores are excluded: their projected
+ * query and key have no name. Semantics are those of the op, accumulated in double. Statuses:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_session_attention_row(heed_session *session,
+                                                               heed_value weights, uint32_t batch,
+                                                               uint32_t head, uint32_t query,
+                                                               float *to, float *logits,
+                                                               heed_error *error);
+
+/* EXPERIMENTAL: may change. Several such rows: of one head, or of the mean over heads. */
+typedef struct heed_attention_map_desc {
+  size_t struct_size;
+  uint32_t batch, head;
+  bool head_mean;       /* instead of `head` */
+  const uint32_t *rows; /* queries; NULL = all */
+  uint32_t row_count;
+} heed_attention_map_desc;
+/* EXPERIMENTAL: may change. to [row_count or Tq, Tk]. As heed_session_attention_row, but reads the
+ * keys of a head once. */
+HEED_NODISCARD HEED_API heed_status heed_session_attention_map(heed_session *session,
+                                                               heed_value weights,
+                                                               const heed_attention_map_desc *desc,
+                                                               float *to, heed_error *error);
+
+/* -------------------------------------------------------------------------- stream, EXPERIMENTAL
+ */
+
+/* All of this chapter may change.
+ *
+ * A stream overlaps runs of one session: a device works on one item while the next is copied in and
+ * the one before is copied out. Items complete in submission order, with results bit-identical to
+ * separate runs, and each has an error of its own. Typical use:
+ *   for (i = 0; i < n + in_flight; i++) {
+ *     if (i >= in_flight) heed_stream_collect(stream, outputs of item i - in_flight, &error);
+ *     if (i < n) heed_stream_submit(stream, inputs of item i, &error);
+ *   }
+ * A backend that cannot overlap runs (the CPU) runs an item while it is submitted. */
+typedef struct heed_stream heed_stream;
+
+typedef struct heed_stream_desc {
+  size_t struct_size;
+  /* most items submitted and not collected, 1 to 8; 0 = 2; each takes the bytes of its inputs and
+   * outputs */
+  uint32_t in_flight;
+  /* passed with every item; other inputs retain what heed_session_write wrote */
+  const heed_value *inputs;
+  uint32_t input_count;
+  const heed_value *outputs; /* outputs or taps */
+  uint32_t output_count;
+} heed_stream_desc;
+
+/* Copies desc. Borrows session, which must not be written, run or read while items are in flight
+ * (INVALID_ARGUMENT). Statuses: INVALID_ARGUMENT (not an input, not retained), OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_stream_create(heed_session *session,
+                                                       const heed_stream_desc *desc,
+                                                       heed_stream **stream, heed_error *error);
+/* Waits for the items in flight and drops them. */
+HEED_API void heed_stream_destroy(heed_stream *stream);
+/* Starts the next item: inputs[input_count], each a whole input, copied. Allocates nothing. A
+ * failed run is the item's error, which heed_stream_collect returns. Statuses: INVALID_ARGUMENT
+ * (in_flight items wait to be collected, an input is missing). */
+HEED_NODISCARD HEED_API heed_status heed_stream_submit(heed_stream *stream,
+                                                       const void *const *inputs,
+                                                       heed_error *error);
+/* Waits for the oldest item and copies its outputs[output_count], each a whole value; NULL skips
+ * one. Allocates nothing. Statuses: as heed_session_run for this item; INVALID_ARGUMENT when
+ * nothing is in flight. */
+HEED_NODISCARD HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs,
+                                                        heed_error *error);
+
+/* ------------------------------------------------------------------------ decoding, EXPERIMENTAL
+ */
+
+/* All of this chapter may change.
+ *
+ * Greedy decoding of an encoder-decoder. The encoder runs once, then a step per token, fed with the
+ * most probable token before it (the first of equals). Keys and values of earlier tokens, or the
+ * states of a recurrent decoder, are retained, so every step costs the same. */
+typedef struct heed_decoder heed_decoder;
+
+typedef struct heed_decoder_desc {
+  size_t struct_size;
+  uint32_t batch;         /* 0 = 1 */
+  uint32_t source_length; /* S; 0 = the model's max_length */
+  uint32_t max_length;    /* most tokens to decode; 0 = the model's max_length */
+  bool logits, attention; /* what to retain of every step */
+} heed_decoder_desc;
+
+/* Borrows model, which must be an encoder-decoder, and backend. Copies desc. hooks may be NULL.
+ * Statuses: as heed_model_build, heed_plan_create and heed_session_create. */
+HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_model *model,
+                                                        heed_backend *backend,
+                                                        const heed_decoder_desc *desc,
+                                                        const heed_hooks *hooks,
+                                                        heed_decoder **decoder, heed_error *error);
+HEED_API void heed_decoder_destroy(heed_decoder *decoder);
+/* Decodes. source is source_tokens I32 [B, S] or source_features F32 [B, S, F], of `bytes` bytes.
+ * Ends when every row of the batch has the end token, or at max_length. hooks may be NULL.
+ * Statuses: INVALID_ARGUMENT, INVALID_FILE (a logit that is not a number), CANCELLED, DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source,
+                                                     size_t bytes, const heed_hooks *hooks,
+                                                     heed_error *error);
+/* The tokens of the last run, [B, length], without the begin token and with the end token. Rows
+ * that ended earlier continue with padding, or with the end token where the model names no padding.
+ * Valid until the next run. */
+HEED_API const int32_t *heed_decoder_tokens(const heed_decoder *decoder, uint32_t *length);
+/* The logits of these tokens, [B, length, target vocabulary], or NULL when they were not retained.
+ * Valid until the next run. */
+HEED_API const float *heed_decoder_logits(const heed_decoder *decoder);
+
+typedef enum heed_decoder_attention {
+  HEED_ATTENTION_ENCODER = 0,
+  HEED_ATTENTION_DECODER = 1,
+  HEED_ATTENTION_CROSS = 2
+} heed_decoder_attention;
+/* The shape of one layer's attention weights in the last run: [B, H, S, S], [B, H, length, length]
+ * or [B, H, length, S]. Rank 0 when the model has no such attention, or it was not retained. */
+HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder,
+                                                 heed_decoder_attention which, uint32_t layer);
+/* Copies them, `count` floats. Statuses: INVALID_ARGUMENT. */
+HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder,
+                                                                heed_decoder_attention which,
+                                                                uint32_t layer, float *to,
+                                                                uint64_t count, heed_error *error);
+
+/* ------------------------------------------------------------------------- changes of attention */
 
 /* What is changed in the attention of a model that was built with `intervene`: heads taken out,
  * heads made stronger or weaker, tokens that no token looks at, pairs of tokens kept apart. One
@@ -1047,65 +1191,11 @@ HEED_API bool heed_changes_allow(const heed_changes *changes, uint32_t layer, ui
 HEED_NODISCARD HEED_API heed_status heed_changes_write(const heed_changes *changes,
                                                        heed_session *session, heed_error *error);
 
-/* A decoded picture: 8 bit, `channels` 1, 3 or 4 (alpha is dropped, as Pillow's convert("RGB")
- * does), rows `stride` bytes apart. */
-typedef struct heed_image {
-  const uint8_t *pixels;
-  uint32_t width, height, channels;
-  size_t stride;
-} heed_image;
+/* ----------------------------------------------------------------------------------------- maps */
 
-typedef enum heed_resize_mode {
-  HEED_RESIZE_NONE = 0,
-  HEED_RESIZE_SQUASH = 1,     /* to width x height exactly */
-  HEED_RESIZE_SHORT_SIDE = 2, /* short side to `short_side`, aspect kept */
-  HEED_RESIZE_WHOLE = 3 /* as large as fits into width x height, aspect kept; what a crop of that
-                           size adds is the mean colour */
-} heed_resize_mode;
-
-/* Preprocessing as preprocessor_config.json says it. */
-typedef struct heed_preprocess {
-  heed_resize_mode resize;
-  uint32_t width, height, short_side;
-  /* Pillow's numbers: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming */
-  uint32_t resample;
-  uint32_t crop_width, crop_height; /* centre crop; 0 = none */
-  float rescale;                    /* factor, 1/255 */
-  float mean[3], std[3];            /* (x rescale - mean) / std */
-} heed_preprocess;
-HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
-
-/* Makes of a model's preprocessing one that shows it the whole picture: as large as fits into what
- * the model is given otherwise, in the middle, its aspect kept; what is left over is the mean
- * colour, which is 0 in pixel_values. The model was not trained so. Where nothing is cropped and
- * the aspect kept anyway, nothing changes. */
-HEED_API void heed_preprocess_fit_whole(heed_preprocess *preprocess);
-
-/* The part of the picture that the model sees, in the picture's own pixels (may be fractional; may
- * lie outside for a padded crop). */
-typedef struct heed_region {
-  double x, y, width, height;
-} heed_region;
-
-/* The size of pixel_values for a picture of this size. Statuses: INVALID_ARGUMENT. */
-HEED_NODISCARD HEED_API heed_status heed_preprocess_size(const heed_preprocess *preprocess,
-                                                         uint32_t width, uint32_t height,
-                                                         uint32_t *out_width, uint32_t *out_height,
-                                                         heed_error *error);
-/* picture -> pixel_values [3, out_height, out_width]; equal to Pillow's resize on 8-bit pixels,
- * then rescale and normalise. region (nullable): what part of the picture was seen. Statuses:
- * INVALID_ARGUMENT, OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_preprocess_image(heed_context *context,
-                                                          const heed_preprocess *preprocess,
-                                                          const heed_image *image,
-                                                          float *pixel_values, heed_region *region,
-                                                          heed_error *error);
-
-/* ------------------------------------------------------- maps: one definition for CLI and pages */
-
-/* Attention matrices are row = query, column = key. `prefix` tokens (CLS, registers) come before
- * rows x columns patches; tokens N = prefix + rows * columns. Definitions and sources:
- * docs/attention.md. */
+/* In an attention matrix a row is a query and a column is a key. `prefix` tokens (CLS, registers)
+ * come before rows x columns patches, so N = prefix + rows * columns tokens. docs/attention.md has
+ * definitions and sources. */
 
 /* mean[N, N] = mean over heads of attention[H, N, N]. */
 HEED_API void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens,
@@ -1120,45 +1210,46 @@ typedef struct heed_rollout_desc {
   size_t struct_size;
   uint32_t layers, heads, tokens;
   heed_fusion fusion; /* over heads */
-  float residual;     /* share of the identity; 0 = 0.5 */
+  float residual;     /* r, weight of the identity; 0 = 0.5 */
   /* the layers multiplied; layer_count 0 = all from first_layer on */
   uint32_t first_layer, layer_count;
-  /* 0 to less than 1: share of a row's keys, the smallest fused weights (ties by index), set to 0
-   * before r I is added */
+  /* fraction of each row's keys whose fused weights, the smallest, become 0 before r I is added; 0
+   * to less than 1, ties by index */
   float discard;
 } heed_rollout_desc;
 /* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows
- * normalised over keys. attention [L, H, N, N] -> rollout [N, N]; row = token of the last layer,
- * column = input token. */
+ * normalised over keys. attention [L, H, N, N] -> rollout [N, N]. A row is a token of the last
+ * layer, a column an input token. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_map_rollout(heed_context *context,
                                                      const heed_rollout_desc *desc,
                                                      const float *attention, float *rollout,
                                                      heed_error *error);
 
-/* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. ln n is its largest value. */
+/* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. Its maximum is ln n. */
 HEED_API double heed_map_entropy(const float *row, uint32_t n);
-/* Mean attention distance of one head in pixels (Dosovitskiy et al. 2021, D.7): for each patch
- * query the Euclidean distance on the grid times `patch`, weighted by attention, averaged over
- * patch queries. attention [N, N]. renormalise: weights of the patches are scaled to sum to 1
- * first; otherwise mass on prefix tokens counts as distance 0. */
+/* Mean attention distance of one head, in pixels (Dosovitskiy et al. 2021, D.7). For each patch
+ * query it is the Euclidean distance on the grid times `patch`, weighted by attention; the result
+ * is the mean over patch queries. attention [N, N]. With renormalise, the weights of the patches
+ * are first scaled to sum to 1. Without, mass on prefix tokens counts as distance 0. */
 HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows,
                                   uint32_t columns, double patch, bool renormalise);
-/* DINO's mass mask (Caron et al. 2021): the smallest set of patches that holds `share` of the
- * patches' mass, ties by index. weights [n] -> mask [n] of 0/1; returns how many are set. order: n
- * uint32_t of scratch. */
+/* DINO's mass mask (Caron et al. 2021): the smallest set of patches with `share` of the patches'
+ * mass, ties by index. weights [n] -> mask [n] of 0/1. order is scratch of n uint32_t. Returns how
+ * many are set. */
 HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
                                      uint32_t *order);
 
-/* Numbers of one head over a whole picture; attention [N, N], N = prefix + rows * columns. */
+/* Statistics of one head over a whole image. */
 typedef struct heed_map_statistics {
   double entropy_cls;                     /* of the first row, in nats; 0 without prefix tokens */
   double entropy_patches;                 /* mean over patch queries */
   double distance, distance_renormalised; /* heed_map_distance, in pixels */
   double prefix_mass;                     /* weight on prefix tokens, mean over patch queries */
   double self_mass;                       /* weight on itself, mean over patch queries */
-  /* the five largest weights of a row together (all where it has fewer), mean over patch queries */
+  /* sum of a row's five largest weights (all where it has fewer), mean over patch queries */
   double top5_mass;
 } heed_map_statistics;
+/* attention [N, N]; patch: side in pixels. */
 HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows,
                                       uint32_t columns, double patch,
                                       heed_map_statistics *statistics);
@@ -1182,18 +1273,18 @@ HEED_API void heed_score_values(const float *weights, const float *values, uint3
  * are. */
 HEED_API void heed_score_mean(const float *scores, uint32_t heads, uint32_t tokens, float *mean);
 
-/* What a row of N weights is: a query's attention, what each token gives one key (a column), or a
- * token's row of a rollout. */
+/* What a row of N weights is. */
 typedef enum heed_row_kind {
-  HEED_ROW_ATTENTION = 0,
-  HEED_ROW_COLUMN = 1,
-  HEED_ROW_ROLLOUT = 2
+  HEED_ROW_ATTENTION = 0, /* the attention of a query */
+  HEED_ROW_COLUMN = 1,    /* what each token gives one key */
+  HEED_ROW_ROLLOUT = 2    /* a token's row of a rollout */
 } heed_row_kind;
 #define HEED_MAP_ELSEWHERE_SIZE 512
-/* Words for a picture that shows next to nothing: where patches beside the query's own share less
- * than a tenth of row [n], which of the `prefix` tokens and the query `token` have it: "98.3 % on
- * CLS", "97.0 % on register 1", "99.0 % on itself"; "" where patches have more. A column has words
- * only where it is empty. Returns text. */
+/* A note for a map that shows next to nothing. It is for a row [n] of which patches other than the
+ * query's own have less than a tenth. It names which of the `prefix` tokens and the query `token`
+ * have the rest:
+ * "98.3 % on CLS", "97.0 % on register 1", "99.0 % on itself". Otherwise it is "". A column has a
+ * note only if it is empty. Returns text. */
 HEED_API const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix,
                                         uint32_t token, heed_row_kind kind,
                                         char text[HEED_MAP_ELSEWHERE_SIZE]);
@@ -1205,7 +1296,7 @@ typedef enum heed_colormap {
   HEED_COLORMAP_INFERNO = 3,
   HEED_COLORMAP_GREY = 4
 } heed_colormap;
-/* 0..1 -> RGB; outside is clamped, NaN is (128, 128, 128). */
+/* t from 0 to 1 -> RGB. A t outside is clamped; NaN is (128, 128, 128). */
 HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
 HEED_API const char *heed_colormap_name(heed_colormap map);
 
@@ -1256,59 +1347,6 @@ HEED_NODISCARD HEED_API heed_status heed_figure_draw(heed_context *context,
                                                      const heed_figure_desc *desc,
                                                      heed_figure *figure, heed_error *error);
 HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
-
-/* ------------------------------------------------------------------------------------- decoding */
-
-/* Greedy decoding: encoder once, then a step a token, each with the most probable token before it
- * (the first of equals). Keys and values of earlier tokens, or the states of a recurrent decoder,
- * are kept, so that a step costs the same however many came before. */
-typedef struct heed_decoder heed_decoder;
-
-typedef struct heed_decoder_desc {
-  size_t struct_size;
-  uint32_t batch;         /* 0 = 1 */
-  uint32_t source_length; /* S; 0 = the model's max_length */
-  uint32_t max_length;    /* most tokens to decode; 0 = the model's max_length */
-  bool logits, attention; /* what to keep of every step */
-} heed_decoder_desc;
-
-/* Borrows model, which must be an encoder-decoder, and backend. Statuses: as heed_model_build,
- * heed_plan_create and heed_session_create. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_create(const heed_model *model,
-                                                        heed_backend *backend,
-                                                        const heed_decoder_desc *desc,
-                                                        const heed_hooks *hooks,
-                                                        heed_decoder **decoder, heed_error *error);
-HEED_API void heed_decoder_destroy(heed_decoder *decoder);
-/* source: source_tokens or source_features, `bytes` its size. Ends when every row of the batch gave
- * the end token or at max_length. hooks: phase "decode", step k of at most n; cancel asked between
- * steps. Statuses: INVALID_ARGUMENT, INVALID_FILE (a logit that is not a number), CANCELLED,
- * DEVICE_*. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_run(heed_decoder *decoder, const void *source,
-                                                     size_t bytes, const heed_hooks *hooks,
-                                                     heed_error *error);
-/* The tokens of the last run, [B, length], without the begin token and with the end token; rows
- * that ended earlier go on with padding (the end token where the model names no padding). Valid
- * until the next run. */
-HEED_API const int32_t *heed_decoder_tokens(const heed_decoder *decoder, uint32_t *length);
-/* The logits that gave them, [B, length, target vocabulary]; NULL when they were not kept. Valid
- * until the next run. */
-HEED_API const float *heed_decoder_logits(const heed_decoder *decoder);
-
-typedef enum heed_decoder_attention {
-  HEED_ATTENTION_ENCODER = 0,
-  HEED_ATTENTION_DECODER = 1,
-  HEED_ATTENTION_CROSS = 2
-} heed_decoder_attention;
-/* The shape of one layer's weights in the last run: [B, H, S, S], [B, H, length, length] or [B, H,
- * length, S]; rank 0 when the model has no such attention or it was not kept. */
-HEED_API heed_shape heed_decoder_attention_shape(const heed_decoder *decoder,
-                                                 heed_decoder_attention which, uint32_t layer);
-/* Copies them, `count` floats. Statuses: INVALID_ARGUMENT. */
-HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *decoder,
-                                                                heed_decoder_attention which,
-                                                                uint32_t layer, float *to,
-                                                                uint64_t count, heed_error *error);
 
 #ifdef __cplusplus
 }
