@@ -16,27 +16,45 @@ import {
   vectors
 } from './package.js'
 import { sameBits } from './safetensors.js'
+/** @import {DrawnScene, ImageInput, ModelSource, Progress, Runtime} from '../src/index.js' */
 
 const demoFolder = join(repository, 'runtime/demo/model')
+/** @param {string} name */
 const bytesOf = (name) => new Uint8Array(readFileSync(join(demoFolder, name)))
-const fails = (status, sentence) => (error) =>
+/**
+ * @param {string} status
+ * @param {RegExp} sentence
+ */
+const fails = (status, sentence) => (/** @type {Error} */ error) =>
   error instanceof HeedError && error.status === status && sentence.test(error.message)
 const modes = { direct: { threads: 1 }, worker: { threads: 2, worker: true } }
+/** @type {Record<string, Runtime>} */
 const runtimes = {}
-let picture, expected
+/** @type {DrawnScene['image']} */
+let picture
+/** @type {Float32Array} */
+let expected
 
 before(async () => {
   for (const [mode, options] of Object.entries(modes)) runtimes[mode] = await createRuntime(options)
   picture = (await runtimes.direct.scene(159)).image
   const model = await runtimes.direct.loadModel(demoModel)
-  expected = (await model.createSession().run(picture)).logits
+  expected = /** @type {Float32Array} */ ((await model.createSession().run(picture)).logits)
   model.close()
 })
 after(() => Object.values(runtimes).forEach((runtime) => runtime.close()))
 
-/** Registers a test once for each way to work. */
+/**
+ * Registers a test once for each way to work.
+ * @param {string} name
+ * @param {(runtime: Runtime, t: import('node:test').TestContext) => unknown} body
+ */
 const inBoth = (name, body) =>
-  Object.keys(modes).forEach((mode) => test(`${name} (${mode})`, (t) => body(runtimes[mode], t)))
+  Object.keys(modes).forEach((mode) =>
+    test(`${name} (${mode})`, async (t) => {
+      await body(runtimes[mode], t)
+    })
+  )
 
 const files = () => ({
   weights: bytesOf('model.safetensors'),
@@ -67,17 +85,21 @@ for (const [name, source] of Object.entries(sources))
   inBoth(`a model from ${name}`, async (runtime) => {
     const model = await runtime.loadModel(source())
     const { logits } = await model.createSession().run(picture)
-    assert.ok(sameBits(logits, expected))
+    assert.ok(sameBits(/** @type {any} */ (logits), expected))
     model.close()
   })
 
-/** Serves the demo model, or files by `bytesOf`, until the test `t` ends: { address, asked (names),
- * spoil(name), close }. Of "slow/..." comes a part and no more. */
+/**
+ * Serves the demo model, or files by `fileOf`, until the test `t` ends: { address, asked (names),
+ * spoil(name), close }. Of "slow/..." comes a part and no more.
+ * @param {import('node:test').TestContext} t
+ * @param {(name: string) => Uint8Array} [fileOf]
+ */
 async function serveModel(t, fileOf = bytesOf) {
-  const asked = [],
+  const asked = /** @type {string[]} */ ([]),
     spoiled = new Set()
   const server = createServer((request, response) => {
-    const name = request.url.slice(1)
+    const name = /** @type {string} */ (request.url).slice(1)
     asked.push(name)
     if (name.startsWith('secret')) return response.writeHead(403).end()
     if (name.startsWith('slow/'))
@@ -89,15 +111,16 @@ async function serveModel(t, fileOf = bytesOf) {
       response.writeHead(404).end()
     }
   })
-  await new Promise((resolve) => server.listen(0, 'localhost', resolve))
+  await new Promise((resolve) => server.listen(0, 'localhost', () => resolve(null)))
   const close = () => {
     server.close()
     server.closeAllConnections?.()
   }
   t.after(close)
   return {
-    address: `http://localhost:${server.address().port}/`,
+    address: `http://localhost:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/`,
     asked,
+    /** @param {string} name */
     spoil: (name) => spoiled.add(name),
     close
   }
@@ -107,11 +130,11 @@ inBoth(
   'a model over HTTP: progress adds up; a missing file and a refusal are told',
   async (runtime, t) => {
     const { address } = await serveModel(t),
-      progress = []
+      progress = /** @type {Progress[]} */ ([])
     const model = await runtime.loadModel(address, { onProgress: (p) => progress.push(p) })
-    assert.equal(progress.at(-1).phase, 'download')
+    assert.equal(progress[progress.length - 1].phase, 'download')
     assert.equal(
-      progress.at(-1).done,
+      progress[progress.length - 1].done,
       Object.values(files()).reduce((sum, bytes) => sum + bytes.length, 0)
     )
     for (let i = 1; i < progress.length; i++) assert.ok(progress[i].done >= progress[i - 1].done)
@@ -134,7 +157,12 @@ inBoth(
     const model = await runtime.loadModel(address)
     assert.equal(timesAsked(), 1)
     for (let session = 1; session <= 2; session++) {
-      assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+      assert.ok(
+        sameBits(
+          /** @type {Float32Array} */ ((await model.createSession().run(picture)).logits),
+          expected
+        )
+      )
       assert.equal(timesAsked(), session)
     }
     server.spoil(weights)
@@ -157,12 +185,13 @@ inBoth(
 
 /** A model of so many tensors that packing goes on long after its first word of progress: a worker
  * packs while the cancel is on its way. */
+/** @type {Map<string, Uint8Array> | undefined} */
 let manyFiles
 async function manyTensors() {
-  manyFiles ??= new Map(
+  const files = (manyFiles ??= new Map(
     (await bigModel({ layers: 800, side: 2 })).map(({ name, buffer }) => [name, buffer])
-  )
-  return (name) => manyFiles.get(name) ?? assert.fail(name)
+  ))
+  return (/** @type {string} */ name) => files.get(name) ?? assert.fail(name)
 }
 
 inBoth(
@@ -216,11 +245,11 @@ inBoth('a spoiled model is refused with the sentence of the C core', async (runt
 
 inBoth('what is not a source or not an input is refused', async (runtime) => {
   await assert.rejects(
-    runtime.loadModel(undefined),
+    runtime.loadModel(/** @type {any} */ (undefined)),
     fails('INVALID_ARGUMENT', /this is no file \(found undefined/)
   )
   await assert.rejects(
-    runtime.loadModel({ weights: 7 }),
+    runtime.loadModel({ weights: /** @type {any} */ (7) }),
     fails('INVALID_ARGUMENT', /this is no file/)
   )
   await assert.rejects(
@@ -233,9 +262,12 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
     session.attention({ layer: 0, head: 0 }),
     fails('INVALID_ARGUMENT', /nothing has been run/)
   )
-  await assert.rejects(session.run('picture'), fails('INVALID_ARGUMENT', /no picture/))
   await assert.rejects(
-    session.run(picture, { fit: 'crop' }),
+    session.run(/** @type {any} */ ('picture')),
+    fails('INVALID_ARGUMENT', /no picture/)
+  )
+  await assert.rejects(
+    session.run(picture, { fit: /** @type {any} */ ('crop') }),
     fails('INVALID_ARGUMENT', /found "crop", expected model, whole/)
   )
   await assert.rejects(
@@ -259,7 +291,7 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
     fails('INVALID_ARGUMENT', /found "layer\.9\.output"/)
   )
   await assert.rejects(
-    model.createSession({ taps: 'some' }).ready,
+    model.createSession({ taps: /** @type {any} */ ('some') }).ready,
     fails('INVALID_ARGUMENT', /found "some"/)
   )
   await assert.rejects(
@@ -293,13 +325,19 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
     fails('INVALID_FILE', /scene/)
   )
   await assert.rejects(runtime.check(new Uint8Array(50)), fails('INVALID_FILE', /./))
-  await assert.rejects(runtime.colormap('rainbow'), fails('INVALID_ARGUMENT', /rainbow/))
+  await assert.rejects(
+    runtime.colormap(/** @type {any} */ ('rainbow')),
+    fails('INVALID_ARGUMENT', /rainbow/)
+  )
   model.close()
 })
 
 test('a runtime wants a number of threads', async () => {
   for (const threads of [0, -1, 1.5, 'many'])
-    await assert.rejects(createRuntime({ threads }), fails('INVALID_ARGUMENT', /threads/))
+    await assert.rejects(
+      createRuntime({ threads: /** @type {any} */ (threads) }),
+      fails('INVALID_ARGUMENT', /threads/)
+    )
 })
 
 test('threads that cannot start are an error of what needs them', async () => {
@@ -320,7 +358,7 @@ test('threads that cannot start are an error of what needs them', async () => {
 
 inBoth('named values, a batch, and the layers of a run', async (runtime) => {
   const model = await runtime.loadModel(demoModel),
-    progress = []
+    progress = /** @type {Progress[]} */ ([])
   const session = model.createSession({
     taps: ['layer.2.output', 'last_hidden_state'],
     batch: 2,
@@ -332,13 +370,18 @@ inBoth('named values, a batch, and the layers of a run', async (runtime) => {
     progress.length > 5 &&
       progress.every(({ phase, done, total }) => phase === 'read' && done <= total)
   )
-  const layersSeen = []
+  const layersSeen = /** @type {Progress[]} */ ([])
   const { logits, values } = await session.run(new Float32Array(2 * 3 * 224 * 224), {
     onProgress: (p) => layersSeen.push(p)
   })
   assert.deepEqual(values['layer.2.output'].shape, [2, tokens, width])
   assert.deepEqual(values.last_hidden_state.shape, [2, tokens, width])
-  assert.ok(sameBits(logits.slice(0, 10), logits.slice(10)))
+  assert.ok(
+    sameBits(
+      /** @type {Float32Array} */ (logits).slice(0, 10),
+      /** @type {Float32Array} */ (logits).slice(10)
+    )
+  )
   assert.ok(
     layersSeen.length >= layers &&
       layersSeen.every(({ phase, total }) => phase === 'run' && total === layers)
@@ -364,7 +407,7 @@ inBoth('a run stops between layers, and the session still works', async (runtime
     runtime.loadModel(demoModel, { signal: AbortSignal.abort() }),
     fails('CANCELLED', /cancelled/)
   )
-  assert.ok(sameBits((await session.run(picture)).logits, expected))
+  assert.ok(sameBits(/** @type {any} */ ((await session.run(picture)).logits), expected))
   model.close()
 })
 
@@ -408,14 +451,14 @@ for (const [mode, options] of Object.entries(modes)) {
       model = await runtime.loadModel(demoModel),
       session = model.createSession()
     await session.ready
-    session[dispose]()
+    session[/** @type {typeof Symbol.dispose} */ (dispose)]()
     await assert.rejects(
       session.run(picture),
       fails('INVALID_ARGUMENT', /session: used after close/)
     )
-    model[dispose]()
+    model[/** @type {typeof Symbol.dispose} */ (dispose)]()
     assert.throws(() => model.createSession(), fails('INVALID_ARGUMENT', /model: used after close/))
-    runtime[dispose]()
+    runtime[/** @type {typeof Symbol.dispose} */ (dispose)]()
     await assert.rejects(runtime.memory(), fails('INVALID_ARGUMENT', /runtime: used after close/))
   })
 }
@@ -444,11 +487,18 @@ test('results stay when the memory of the module grows', async () => {
   const model = await runtime.loadModel(demoModel),
     session = model.createSession({ taps: 'all' })
   const { logits, attention } = await session.run(picture),
-    copy = [logits, ...attention].map((array) => array.slice())
+    copy = /** @type {Float32Array[]} */ ([
+      logits,
+      .../** @type {Float32Array[]} */ (attention)
+    ]).map((array) => array.slice())
   const { wasm } = await runtime.memory()
   await model.createSession({ batch: 8, taps: 'all' }).ready
   assert.ok((await runtime.memory()).wasm > wasm)
-  assert.ok([logits, ...attention].every((array, i) => sameBits(array, copy[i])))
+  assert.ok(
+    /** @type {Float32Array[]} */ ([logits, .../** @type {Float32Array[]} */ (attention)]).every(
+      (array, i) => sameBits(array, copy[i])
+    )
+  )
   runtime.close()
 })
 
@@ -459,12 +509,18 @@ test('a model that does not fit is an error, not an end', async () => {
     model.createSession({ batch: 4000, taps: 'all' }).ready,
     fails('OUT_OF_MEMORY', /out of memory|memory/)
   )
-  assert.ok(sameBits((await model.createSession().run(picture)).logits, expected))
+  assert.ok(
+    sameBits(
+      /** @type {Float32Array} */ ((await model.createSession().run(picture)).logits),
+      expected
+    )
+  )
   runtime.close()
 })
 
 test('the modules import and export what they should and nothing else', () => {
   const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
+  /** @param {string} word */
   const listed = (word) =>
     [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))]
       .map((match) => match[1])
@@ -496,7 +552,10 @@ test('the modules import and export what they should and nothing else', () => {
   assert.ok(names.length === 7 || names.length === 11, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
-      { leaves, host, maths } = parts[/check|scene/.exec(name)?.[0] ?? 'models'],
+      { leaves, host, maths } =
+        /** @type {Record<string, {leaves: RegExp, host: string[], maths: string[]}>} */ (parts)[
+          /check|scene/.exec(name)?.[0] ?? 'models'
+        ],
       bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)
@@ -531,7 +590,8 @@ test('parts that are loaded on demand may be missing at first', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')),
     part = /check|scene/,
     names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  const copy = (name) => copyFileSync(join(packageFolder, name), join(folder, name)),
+  const copy = (/** @type {string} */ name) =>
+      copyFileSync(join(packageFolder, name), join(folder, name)),
     bytes = readFileSync(join(vectors, 'layers/linear.safetensors'))
   names.filter((name) => !part.test(name)).forEach(copy)
   const runtime = await createRuntime({ threads: 1, base: pathToFileURL(`${folder}/`) })
@@ -581,7 +641,7 @@ inBoth(
       [4, 0]
     ]) {
       const gain = new Float32Array(heads).fill(share),
-        heard = []
+        heard = /** @type {number[]} */ ([])
       await Promise.all(
         [session, same].map((each) => each.write(`layer.${layer}.attention.gain`, gain))
       )
@@ -618,15 +678,19 @@ inBoth(
       session = model.createSession({ taps: 'all', intervene: {} }),
       { tokens } = await session.ready
     const plain = await session.run(picture)
-    assert.ok(plain.logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5))
+    assert.ok(
+      /** @type {Float32Array} */ (plain.logits).every(
+        (logit, i) => Math.abs(logit - expected[i]) < 1e-5
+      )
+    )
     const mask = new Uint8Array(tokens).fill(1)
     mask[5] = 0
     await session.write('token_mask', mask)
     const { attention } = await session.run(picture)
-    for (const layer of attention)
+    for (const layer of /** @type {Float32Array[]} */ (attention))
       for (let row = 0; row < 4 * tokens; row++) assert.equal(layer[row * tokens + 5], 0)
     const { heads } = await session.ready,
-      layers = attention.length,
+      layers = /** @type {Float32Array[]} */ (attention).length,
       off = new Uint8Array(heads * tokens * tokens).fill(1)
     await session.write('token_mask', mask.fill(1))
     await session.write(
@@ -641,12 +705,16 @@ inBoth(
     )
     const out = await session.run(picture)
     assert.ok(
-      silent.logits.every((logit, i) => Math.abs(logit - out.logits[i]) < 1e-6) &&
-        silent.logits.some((logit, i) => Math.abs(logit - plain.logits[i]) > 1e-4)
+      /** @type {Float32Array} */ (silent.logits).every(
+        (logit, i) => Math.abs(logit - /** @type {Float32Array} */ (out.logits)[i]) < 1e-6
+      ) &&
+        /** @type {Float32Array} */ (silent.logits).some(
+          (logit, i) => Math.abs(logit - /** @type {Float32Array} */ (plain.logits)[i]) > 1e-4
+        )
     )
     assert.deepEqual(
-      silent.attention[layers - 1],
-      plain.attention[layers - 1],
+      /** @type {Float32Array[]} */ (silent.attention)[layers - 1],
+      /** @type {Float32Array[]} */ (plain.attention)[layers - 1],
       'a gain acts after the maps of its layer'
     )
     await assert.rejects(
@@ -658,7 +726,7 @@ inBoth(
       fails('INVALID_ARGUMENT', /196/)
     )
     await assert.rejects(
-      model.createSession({ intervene: { emptyRow: 'half' } }).ready,
+      model.createSession({ intervene: { emptyRow: /** @type {any} */ ('half') } }).ready,
       fails('INVALID_ARGUMENT', /found "half"/)
     )
     await assert.rejects(

@@ -19,7 +19,13 @@ import {
   savedMaps
 } from '../pages/explorer/open/saved_maps.js'
 import { createRuntime, demoModel } from './package.js'
+/** @import {NamedArray} from '../types/pages.js' */
 
+/**
+ * @param {string} name
+ * @param {any[]} parts
+ * @returns {Promise<any>} a File
+ */
 const file = async (name, parts) => new File([await new Blob(parts).arrayBuffer()], name)
 const inflates = (() => {
   try {
@@ -30,6 +36,12 @@ const inflates = (() => {
 })()
 const values = Float32Array.from({ length: 2 * 2 * 5 * 5 }, (_, i) => i / 8)
 
+/**
+ * @param {string} descr
+ * @param {number[]} shape
+ * @param {any} bytes what Buffer.from takes
+ * @param {string} [order]
+ */
 function npy(descr, shape, bytes, order = 'False') {
   const header = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': (${shape.join(', ')},), }\n`,
     head = Buffer.from([
@@ -43,7 +55,10 @@ function npy(descr, shape, bytes, order = 'False') {
   return Buffer.concat([head, Buffer.from(header), Buffer.from(bytes)])
 }
 
-/* As numpy.savez_compressed: the parts that the reader looks at. */
+/**
+ * As numpy.savez_compressed: the parts that the reader looks at.
+ * @param {{'maps.npy': Buffer<ArrayBuffer>}} entries
+ */
 function npz(entries) {
   const locals = [],
     directory = []
@@ -76,8 +91,10 @@ test('.npy of single, double and half precision', async () => {
     ['<f8', Float64Array.of(1, -0.5).buffer],
     ['<f2', Uint16Array.of(0x3c00, 0xb800).buffer]
   ]) {
-    const { maps } = await readArrays(await file('maps.npy', [npy(descr, [2], bytes)]))
-    assert.deepEqual([maps.shape, [...maps.data]], [[2], [1, -0.5]], descr)
+    const { maps } = await readArrays(
+      await file('maps.npy', [npy(/** @type {any} */ (descr), [2], bytes)])
+    )
+    assert.deepEqual([maps.shape, [...maps.data]], [[2], [1, -0.5]], /** @type {any} */ (descr))
   }
 })
 
@@ -111,6 +128,7 @@ test('every half float and bfloat16, also where the bytes are not aligned', asyn
 })
 
 test('maps that are no weights are refused with a sentence; rounded rows and heads taken out are not', async () => {
+  /** @param {(layer: Float32Array) => unknown} change */
   const check = (change) => {
     const maps = savedMaps(
       { maps: { shape: [2, 1, 5, 5], data: new Float32Array(50).fill(0.2) } },
@@ -184,7 +202,10 @@ test('what is damaged is refused with a sentence', async () => {
     ],
     ['a.safetensors', Buffer.alloc(16, 255), /longer than the file/]
   ])
-    await assert.rejects(async () => readArrays(await file(name, [bytes])), what)
+    await assert.rejects(
+      async () => readArrays(await file(/** @type {any} */ (name), [bytes])),
+      /** @type {any} */ (what)
+    )
 })
 
 test('.npz as the page writes it: every array is read again; its sums are those of zlib', async () => {
@@ -211,7 +232,10 @@ test('.npz as the page writes it: every array is read again; its sums are those 
   )
 })
 
-/* CRC-32 bit by bit (ISO 3309). */
+/**
+ * CRC-32 bit by bit (ISO 3309).
+ * @param {string} text
+ */
 function crc(text) {
   let sum = ~0
   for (const byte of Buffer.from(text))
@@ -221,7 +245,7 @@ function crc(text) {
 
 test('a grid that is no square, from metadata and from an array; one that does not fit is refused', async () => {
   const maps = { shape: [1, 1, 9, 9], data: new Float32Array(81).fill(1 / 9) },
-    of = async (metadata) =>
+    of = async (/** @type {{grid: string, patch: string, } | { grid: string}} */ metadata) =>
       savedMaps(
         await readArrays(
           await file('a.safetensors', safetensorsParts({ 'attention.0': maps }, metadata))
@@ -230,7 +254,10 @@ test('a grid that is no square, from metadata and from an array; one that does n
       )
   for (const { shape } of [
     await of({ grid: '2 4 1', patch: '14' }),
-    savedMaps({ 'attention.0': maps, grid: { shape: [4], data: [2, 4, 1, 14] } }, 'a')
+    savedMaps(
+      { 'attention.0': maps, grid: { shape: [4], data: Float32Array.of(2, 4, 1, 14) } },
+      'a'
+    )
   ])
     assert.deepEqual([shape.rows, shape.columns, shape.prefixTokens, shape.patch], [2, 4, 1, 14])
   assert.deepEqual(
@@ -251,8 +278,10 @@ test('a grid that is no square, from metadata and from an array; one that does n
 test('a file says where it is from; what is no object is not read', async () => {
   const tensors = { 'attention.0': { shape: [1, 1, 1], data: Float32Array.of(1) } },
     from = { heed: '1', changes: '--ablate 0.1' }
-  const found = async (name, parts) => provenanceIn(await file(name, parts)),
-    ofTensors = (provenance) => found('a.safetensors', safetensorsParts(tensors, { provenance }))
+  const found = async (/** @type {string} */ name, /** @type {any[]} */ parts) =>
+      provenanceIn(await file(name, parts)),
+    ofTensors = (/** @type {string} */ provenance) =>
+      found('a.safetensors', safetensorsParts(tensors, { provenance }))
   assert.deepEqual(await ofTensors(JSON.stringify(from)), from)
   assert.deepEqual(
     await found(
@@ -274,7 +303,10 @@ test('a file says where it is from; what is no object is not read', async () => 
 })
 
 test('maps are found: one array, an array a layer, with a batch of one; a model is none', () => {
-  const array = (...shape) => ({ shape, data: new Float32Array(shape.reduce((a, b) => a * b)) })
+  const array = (/** @type {number[]} */ ...shape) => ({
+    shape,
+    data: new Float32Array(shape.reduce((a, b) => a * b))
+  })
   for (const arrays of [
     { maps: array(3, 2, 5, 5) },
     { maps: array(3, 1, 2, 5, 5) },
@@ -286,7 +318,7 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
       pixel_values: array(1, 3, 8, 8)
     }
   ]) {
-    const { shape, attention } = savedMaps(arrays, 'file')
+    const { shape, attention } = savedMaps(/** @type {any} */ (arrays), 'file')
     assert.deepEqual(
       [shape.layers, shape.heads, shape.tokens, shape.prefixTokens, shape.rows],
       [3, 2, 5, 1, 2]
@@ -307,7 +339,7 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
     [0, Math.fround(0.2)]
   )
   for (const arrays of [layers, { attn_weights: array(3, 2, 5, 5) }, { maps: array(3, 2, 5, 5) }])
-    assert.equal(holdsMaps(arrays), true)
+    assert.equal(holdsMaps(/** @type {any} */ (arrays)), true)
   assert.throws(() => savedMaps({ weight: array(3, 4) }, 'file'), /no attention maps/)
   assert.throws(() => savedMaps({ maps: array(1, 1, 15, 15) }, 'file'), /15 tokens/)
   assert.equal(
@@ -343,6 +375,11 @@ test('numbers of saved maps are those of the runtime', async () => {
   const { attention } = await session.run((await runtime.scene(7)).image),
     statistics = await session.statistics(),
     size = shape.tokens ** 2
+  /**
+   * @param {number} a
+   * @param {number} b
+   * @param {string} where
+   */
   const near = (a, b, where) =>
     assert.ok(Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(b)), `${where}: ${a}, expected ${b}`)
   for (const [layer, head] of [
@@ -350,21 +387,29 @@ test('numbers of saved maps are those of the runtime', async () => {
     [3, 0],
     [4, 3]
   ]) {
-    const own = headStatistics(attention[layer].subarray(head * size, (head + 1) * size), shape, 16)
+    const own = headStatistics(
+      /** @type {Float32Array[]} */ (attention)[layer].subarray(head * size, (head + 1) * size),
+      shape,
+      16
+    )
     for (const key of Object.keys(own))
-      near(own[key], statistics[layer][head][key], `${layer}.${head} ${key}`)
+      near(
+        /** @type {any} */ (own)[key],
+        /** @type {any} */ (statistics[layer][head])[key],
+        `${layer}.${head} ${key}`
+      )
   }
   for (const fusion of ['mean', 'min', 'max']) {
     const row = await session.rollout({
       query: 60,
-      fusion,
+      fusion: /** @type {any} */ (fusion),
       residual: 0.4,
       firstLayer: 1,
       layerCount: 3
     })
-    const own = await rolloutRow(attention, shape, {
+    const own = await rolloutRow(/** @type {Float32Array[]} */ (attention), shape, {
       token: 60,
-      fusion,
+      fusion: /** @type {any} */ (fusion),
       residual: 0.4,
       first: 1,
       last: 3

@@ -7,9 +7,19 @@ const width = 32,
   heads = 2,
   patch = 14
 
+/**
+ * @param {number} layers
+ * @param {number} side
+ */
 function tensors(layers, side) {
   let state = 7
+  /** @type {Record<string, {shape: number[], data: Float32Array}>} */
   const table = {}
+  /**
+   * @param {string} name
+   * @param {number[]} shape
+   * @param {number} spread
+   */
   const put = (name, shape, spread, around = 0) => {
     const data = Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -17,10 +27,16 @@ function tensors(layers, side) {
     })
     table[name] = { shape, data }
   }
+  /**
+   * @param {string} name
+   * @param {number} rows
+   * @param {number} columns
+   */
   const linear = (name, rows, columns) => {
     put(`${name}.weight`, [rows, columns], 2 / Math.sqrt(columns))
     put(`${name}.bias`, [rows], 0.1)
   }
+  /** @param {string} name */
   const norm = (name) => {
     put(`${name}.weight`, [width], 0.1, 1)
     put(`${name}.bias`, [width], 0.1)
@@ -31,6 +47,7 @@ function tensors(layers, side) {
   put('embeddings.patch_embeddings.projection.weight', [width, 3, patch, patch], 0.05)
   put('embeddings.patch_embeddings.projection.bias', [width], 0.1)
   for (let i = 0; i < layers; i++) {
+    /** @param {string} name */
     const layer = (name) => `encoder.layer.${i}.${name}`
     for (const name of ['query', 'key', 'value'])
       linear(layer(`attention.attention.${name}`), width, width)
@@ -45,8 +62,11 @@ function tensors(layers, side) {
   return table
 }
 
-/** Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in
- * preprocessor_config.json. */
+/**
+ * Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in
+ * preprocessor_config.json.
+ * @param {{layers?: number, side?: number, size?: object}} [options]
+ */
 export async function bigModel({
   layers = 12,
   side = 37,
@@ -73,7 +93,15 @@ export async function bigModel({
     resample: 3,
     rescale_factor: 1 / 255
   }
-  const file = (name, bytes) => ({ name, mimeType: '', buffer: Buffer.from(bytes) })
+  /**
+   * @param {string} name
+   * @param {string | ArrayBuffer} bytes
+   */
+  const file = (name, bytes) => ({
+    name,
+    mimeType: '',
+    buffer: Buffer.from(/** @type {any} */ (bytes))
+  })
   return [
     file('config.json', JSON.stringify(config)),
     file('preprocessor_config.json', JSON.stringify(preprocessor)),

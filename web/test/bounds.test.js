@@ -29,8 +29,15 @@ const inflates = (() => {
     return false
   }
 })()
-let folder, small
+/** @type {string} */
+let folder
+/** @type {{said: string, seconds: number, peak: number}} */
+let small
 
+/**
+ * @param {string} name
+ * @param {...any} parts
+ */
 const kept = (name, ...parts) => {
   const path = join(folder, name),
     file = openSync(path, 'w')
@@ -38,7 +45,11 @@ const kept = (name, ...parts) => {
   closeSync(file)
   return path
 }
-/* Opens a file as the page does: { said, seconds of the processor, peak in bytes }. */
+/**
+ * Opens a file as the page does: { said, seconds of the processor, peak in bytes }.
+ * @param {string} path
+ * @returns {{said: string, seconds: number, peak: number}}
+ */
 function opened(path) {
   const script = `import { openAsBlob, readFileSync } from 'node:fs'
     import { readArrays } from '${pages}shared/array_files.js'
@@ -69,6 +80,11 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }))
 
 const side = 4096 // 4096 x 4096 floats are 64 MiB
+/**
+ * @param {string} name
+ * @param {number} length
+ * @param {...any} parts
+ */
 const sparse = (name, length, ...parts) => {
   const path = kept(name, ...parts)
   truncateSync(path, length)
@@ -178,13 +194,13 @@ const refused = {
 
 for (const [what, [make, sentence]] of Object.entries(refused))
   test(`refused at once: ${what}`, { skip: !inflates && 'this Node has no deflate-raw' }, () => {
-    const path = make(),
+    const path = /** @type {() => string} */ (make)(),
       { said, seconds, peak } = opened(path)
     console.log(
       `${what}: ${statSync(path).size} bytes, ${((peak - small.peak) / 1e6).toFixed(1)} MB and ${seconds.toFixed(2)} s, a small file ${small.seconds.toFixed(2)} s`
     )
     rmSync(path)
-    assert.match(said, sentence)
+    assert.match(said, /** @type {any} */ (sentence))
     assert.ok(
       peak - small.peak <= 5e7,
       `${(peak - small.peak) / 1e6} MB more than for a small file`
@@ -208,8 +224,9 @@ test('what is honest opens: maps of a ViT-B, deflated; heads that look at one pa
       sum = weights.reduce((a, b) => a + b)
     for (let i = 0; i < tokens; i++) data[row * tokens + i] = weights[i] / sum
   }
-  const npy = (shape, data) => Buffer.concat([npyHead(shape), Buffer.from(data.buffer)]),
-    file = (name, ...entries) =>
+  const npy = (/** @type {number[]} */ shape, /** @type {Float32Array<ArrayBuffer>} */ data) =>
+      Buffer.concat([npyHead(shape), Buffer.from(data.buffer)]),
+    file = (/** @type {string} */ name, /** @type {any[]} */ ...entries) =>
       kept(
         name,
         zip(
@@ -229,7 +246,10 @@ test('what is honest opens: maps of a ViT-B, deflated; heads that look at one pa
   )
 })
 
-/* The time that a function takes, in ms. */
+/**
+ * The time that a function takes, in ms.
+ * @param {() => void} act
+ */
 const took = (act) => {
   const begin = performance.now()
   act()
@@ -246,7 +266,11 @@ test('links and settings of sessions do not expand', () => {
     [many, longestSettings]
   ]) {
     let dropped
-    assert.ok(took(() => ({ dropped } = fromHash(hash, longest))) < 1000)
+    assert.ok(
+      took(
+        () => ({ dropped } = fromHash(/** @type {string} */ (hash), /** @type {any} */ (longest)))
+      ) < 1000
+    )
     assert.deepEqual(
       dropped,
       Array.from({ length: 10000 }, (_, i) => i)
@@ -262,6 +286,9 @@ test('links and settings of sessions do not expand', () => {
         link = fromLink(`q=16&k=16&p=${Array(runs).fill('1-256').join('_')}`)
       }) < 1000
     )
-    assert.equal(link.closed.length, runs === 1200 ? 256 : start().closed.length)
+    assert.equal(
+      /** @type {NonNullable<typeof link>} */ /** @type {any} */ (link).closed.length,
+      runs === 1200 ? 256 : start().closed.length
+    )
   }
 })

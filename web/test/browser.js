@@ -10,6 +10,16 @@ import { chromium } from 'playwright-core'
 import { serve } from '../serve.js'
 import { repository } from './package.js'
 
+/** @import {BrowserContextOptions, Page} from 'playwright-core' */
+
+/**
+ * A page of a browser with what it broke: errors, warnings, failed requests.
+ * @typedef {Page & {faults: string[]}} TestPage
+ * @typedef {Awaited<ReturnType<typeof startBrowser>>} TestBrowser
+ * @typedef {{x: number, y: number, width: number, height: number}} Box
+ * @typedef {BrowserContextOptions & {ready?: boolean, offline?: boolean, modules?: boolean}} OpenOptions
+ */
+
 export const site = process.env.HEED_WEB_SITE ?? join(repository, 'build/web/site')
 /** The pages module by module. */
 export const plain = join(site, '../plain')
@@ -25,24 +35,33 @@ const args = [
 ]
 const pictures = join(repository, 'build/web/screenshots')
 
-/** Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
+/**
+ * Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
  * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
- * its scripts are fetched module by module, for tests that import some; else they are bundled. */
+ * its scripts are fetched module by module, for tests that import some; else they are bundled.
+ * @param {{isolated?: boolean}} [options]
+ */
 export async function startBrowser({ isolated = true } = {}) {
   await mkdir(pictures, { recursive: true })
   const server = await serve(site, { isolated }),
     browser = await chromium.launch({ executablePath, args })
+  /** @type {ReturnType<typeof serve> | undefined} */
   let modulesServer
+  /**
+   * @param {string} [path]
+   * @param {OpenOptions} [options]
+   * @returns {Promise<TestPage>}
+   */
   async function open(
     path = '',
     { ready = true, offline = false, modules = false, ...options } = {}
   ) {
-    const page = await browser.newPage({
+    const opened = await browser.newPage({
       viewport: { width: 1366, height: 768 },
       serviceWorkers: offline ? 'allow' : 'block',
       ...options
     })
-    page.faults = []
+    const page = Object.assign(opened, { faults: /** @type {string[]} */ ([]) })
     page.on(
       'console',
       (message) =>
@@ -75,8 +94,12 @@ export async function startBrowser({ isolated = true } = {}) {
   }
 }
 
-/** Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes
- * it. */
+/**
+ * Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes
+ * it.
+ * @param {TestPage} page
+ * @param {string} [name]
+ */
 export async function finish(page, name) {
   if (name) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
   const { faults } = page

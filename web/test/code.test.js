@@ -10,7 +10,9 @@ import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { native, packageFolder } from './package.js'
 import { writePng } from './png.js'
+/** @import {TestBrowser, TestPage} from './browser.js' */
 
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
@@ -18,32 +20,42 @@ after(() => browser.close())
 
 const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'provenance'])
 
-/** Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size; scores of a row,
- * sums of products as large as its largest, of that. */
+/**
+ * Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size; scores of a row,
+ * sums of products as large as its largest, of that.
+ * @param {ArrayLike<number>} found
+ * @param {ArrayLike<number>} expected
+ * @param {string} where
+ */
 function close(found, expected, where, size = 1) {
   if (typeof expected === 'number')
     assert.ok(
-      Math.abs(found - expected) <= 1e-5 * Math.max(size, Math.abs(expected)),
+      Math.abs(/** @type {any} */ (found) - expected) <= 1e-5 * Math.max(size, Math.abs(expected)),
       `${where}: ${found}, expected ${expected}`
     )
   else if (typeof expected === 'object' && expected !== null)
     for (const key of Object.keys(expected)) {
       if (!unlike.has(key))
         close(
-          found[key],
-          expected[key],
+          /** @type {any} */ (found)[key],
+          /** @type {any} */ (expected)[key],
           `${where}.${key}`,
-          key === 'scores' ? Math.max(1, ...expected[key].map(Math.abs)) : size
+          key === 'scores' ? Math.max(1, .../** @type {any} */ (expected)[key].map(Math.abs)) : size
         )
     }
   else assert.equal(found, expected, where)
 }
 
+/**
+ * @param {TestPage} page
+ * @param {string} button
+ */
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
   return readFileSync(await download.path())
 }
 
+/** @param {TestPage} page */
 async function copied(page) {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.click('#code')
@@ -53,13 +65,21 @@ async function copied(page) {
   return (await page.evaluate(() => navigator.clipboard.readText())).split('\n\n')
 }
 
-/* In a folder with the package: the JSON that the command line writes. */
+/**
+ * In a folder with the package: the JSON that the command line writes.
+ * @param {string} command
+ * @param {string} folder
+ */
 function runCommand(command, folder) {
   execFileSync('sh', ['-c', command.replace(/^heed/, `'${native}'`)], { cwd: folder })
-  return JSON.parse(readFileSync(join(folder, 'heed.json')))
+  return JSON.parse(readFileSync(join(folder, 'heed.json'), 'utf8'))
 }
 
-/* Its row; -Infinity as JSON cannot have it. */
+/**
+ * Its row; -Infinity as JSON cannot have it.
+ * @param {string} script
+ * @param {string} folder
+ */
 function runScript(script, folder) {
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(packageFolder, join(folder, 'node_modules/heed'))

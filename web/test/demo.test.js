@@ -4,6 +4,7 @@ import test from 'node:test'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
 import { createRuntime, demoModel } from './package.js'
+/** @import {ScaleKind} from '../plot/index.js' */
 
 const modes = [
   { threads: 1 },
@@ -15,19 +16,26 @@ const modes = [
 
 for (const mode of modes)
   test(`scene 159 has two stars: ${JSON.stringify(mode)}`, async () => {
-    const runtime = await createRuntime(mode)
+    const runtime = await createRuntime(/** @type {import('heed').RuntimeOptions} */ (mode))
     const model = await runtime.loadModel(demoModel)
     const session = model.createSession({ taps: 'all' })
     const { image, twins, scene } = await runtime.scene(159)
     const { logits, attention } = await session.run(image)
     assert.equal(runtime.info.threads, mode.threads ?? 1)
-    assert.equal(model.info.labels[logits.indexOf(Math.max(...logits))], 'star')
-    assert.equal(scene.objects[twins[0]].shape, 'star')
-    assert.equal(attention.length, model.info.layers)
+    assert.equal(
+      model.info.labels[
+        /** @type {Float32Array} */ (logits).indexOf(
+          Math.max(.../** @type {Float32Array} */ (logits))
+        )
+      ],
+      'star'
+    )
+    assert.equal(scene.objects[/** @type {[number, number]} */ (twins)[0]].shape, 'star')
+    assert.equal(/** @type {Float32Array[]} */ (attention).length, model.info.layers)
     const { tokens } = await session.ready
     const row = await session.attention({ layer: 3, head: 0, query: [3, 4] })
     const at = (1 + 3 * 14 + 4) * tokens
-    assert.deepEqual(row, attention[3].slice(at, at + tokens))
+    assert.deepEqual(row, /** @type {Float32Array[]} */ (attention)[3].slice(at, at + tokens))
     runtime.close()
   })
 
@@ -43,9 +51,9 @@ test('no patch of the four samples has a bar that ends below uniform, in the hea
       const largest = largestOf(
         matrix.subarray(token * tokens + prefixTokens, (token + 1) * tokens)
       )
-      small += largest * tokens < 1
+      small += Number(largest * tokens < 1)
       for (const kind of ['uniform', 'share', 'log', 'all']) {
-        const { top, position } = makeScale(kind, { tokens, largest })
+        const { top, position } = makeScale(/** @type {ScaleKind} */ (kind), { tokens, largest })
         assert.ok(
           (kind === 'share' ? (top / 100) * tokens : top) >= 1 && position(largest) <= 1,
           `scene ${seed}, token ${token}, ${kind}: the bar ends at ${top}`

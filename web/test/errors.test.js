@@ -6,19 +6,33 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { repository } from './package.js'
+/** @import {TestBrowser, TestPage} from './browser.js' */
+/** @import {Route} from 'playwright-core' */
 
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const bytes = (...path) => readFileSync(join(repository, ...path)),
-  file = (name, buffer) => ({ name, mimeType: '', buffer })
-const text = (page, id) => page.textContent(`#${id}`)
+const bytes = (/** @type {string[]} */ ...path) => readFileSync(join(repository, ...path)),
+  file = (
+    /** @type {string} */ name,
+    /** @type {NonSharedBuffer | Buffer<ArrayBuffer>} */ buffer
+  ) => ({ name, mimeType: '', buffer })
+/**
+ * @param {TestPage} page
+ * @param {string} id
+ */
+const text = (page, id) => /** @type {Promise<string>} */ (page.textContent(`#${id}`))
 const demo = 'runtime/demo/model',
   micro = 'tests/vectors/vit/micro_32'
 
-/* Opens files, and gives what the page says of them; the map that was shown stays. */
+/**
+ * Opens files, and gives what the page says of them; the map that was shown stays.
+ * @param {TestPage} page
+ * @param {{name: string, mimeType: string, buffer: Buffer}[]} files
+ */
 async function refused(page, files) {
   const title = await text(page, 'stage-title')
   await page.setInputFiles('#model-files', files)
@@ -29,7 +43,10 @@ async function refused(page, files) {
   return said
 }
 
-/* The explorer where page and worker run this line first. */
+/**
+ * The explorer where page and worker run this line first.
+ * @param {string} line
+ */
 async function openAfter(line) {
   const page = await browser.open('', { ready: false })
   await page.route('**/heed/worker.js', async (route) => {
@@ -41,6 +58,7 @@ async function openAfter(line) {
   return page
 }
 
+/** @param {TestPage} page */
 const withoutEnded = (page) => {
   page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
 } // requests that the reload ended
@@ -99,7 +117,7 @@ test('files that do not go together name the tensor, what was found and what was
 test('a session of other weights says which; of the same it opens without a word', async () => {
   const page = await browser.open('#s=7&q=3.4'),
     [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')])
-  const session = JSON.parse(readFileSync(await download.path()))
+  const session = JSON.parse(readFileSync(await download.path(), 'utf8'))
   assert.match(session.weights_sha256['model.safetensors'], /^[0-9a-f]{64}$/)
   await page.click('#samples button:nth-child(3)')
   await page.waitForFunction(() => location.hash.startsWith('#s=42'))
@@ -119,7 +137,7 @@ test('a session of other weights says which; of the same it opens without a word
 
 test('out of memory, offline, a browser that fails: what to do is said', async () => {
   const page = await browser.open('', { modules: true }),
-    say = (error) =>
+    say = (/** @type {{status: string, message: string}} */ error) =>
       page.evaluate(async (error) => {
         ;(await import('./explorer/controls/status.js')).showError(error)
         return document.getElementById('error-text').textContent
@@ -152,8 +170,12 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
   await finish(page)
 })
 
-/* The explorer opened again with answer(route, count) in the place of the demo model's weights;
- * resolves to how often they were asked for. */
+/**
+ * The explorer opened again with answer(route, count) in the place of the demo model's weights;
+ * resolves to how often they were asked for.
+ * @param {TestPage} page
+ * @param {(route: Route, count: number) => unknown} answer
+ */
 async function openAgain(page, answer) {
   let count = 0
   await page.route('**/demo/model.safetensors', (route) => answer(route, ++count))
@@ -162,6 +184,7 @@ async function openAgain(page, answer) {
   return count
 }
 
+/** @param {Route} route */
 const spoiled = (route) =>
   route.fulfill({
     body: bytes(demo, 'model.safetensors').subarray(0, -1),
@@ -191,10 +214,11 @@ test('weights of another version than the page are fetched again; where they sta
 test('a kept copy of the weights is taken at once where it is the right one; without any, a failing network is told', async () => {
   const page = await browser.open(),
     caption = await text(page, 'caption'),
-    cut = (route) => route.abort('connectionreset')
+    cut = (/** @type {Route} */ route) => route.abort('connectionreset')
+  /** @param {number} length */
   const keep = (length) =>
     page.evaluate(async (length) => {
-      const address = new URL('heed/demo/model.safetensors', location),
+      const address = new URL('heed/demo/model.safetensors', location.href),
         blob = await (await fetch(address)).blob()
       await (await caches.open('heed-0123456789abcdef')).put(
         address,

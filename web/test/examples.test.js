@@ -21,9 +21,11 @@ import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
 import { serve } from '../serve.js'
 import { packageFolder, repository } from './package.js'
+/** @import {Page} from 'playwright-core' */
 
 const examples = join(repository, 'web/examples')
 const tools = fileURLToPath(new URL('./node_modules', import.meta.url))
+/** @param {(string | undefined)[]} names */
 const find = (names) => names.find((name) => name && existsSync(name))
 const chromiumPath = find([
   process.env.HEED_CHROMIUM,
@@ -31,14 +33,19 @@ const chromiumPath = find([
   '/usr/bin/chromium-browser'
 ])
 const firefoxPath = find([process.env.HEED_FIREFOX, '/usr/bin/firefox-esr'])
-let scratch, tarball, browser
+/** @type {string} */
+let scratch
+/** @type {string} */
+let tarball
+/** @type {import('playwright-core').Browser} */
+let browser
 
 before(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'heed-examples-'))
   execFileSync('npm', ['pack', '--silent', '--pack-destination', scratch], { cwd: packageFolder })
   tarball = join(
     scratch,
-    readdirSync(scratch).find((name) => name.endsWith('.tgz'))
+    /** @type {string} */ (readdirSync(scratch).find((name) => name.endsWith('.tgz')))
   )
   if (chromiumPath)
     browser = await chromium.launch({
@@ -58,8 +65,11 @@ after(async () => {
   rmSync(scratch, { recursive: true })
 })
 
-/** A folder with an example and the package, installed from the tarball into a folder that knows
- * nothing else. */
+/**
+ * A folder with an example and the package, installed from the tarball into a folder that knows
+ * nothing else.
+ * @param {string} name
+ */
 function install(name) {
   const folder = mkdtempSync(join(scratch, `${name}-`))
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
@@ -78,10 +88,15 @@ function stageScript(name = 'script') {
   return folder
 }
 
+/**
+ * @param {string} folder
+ * @param {{isolated: boolean}} options
+ * @param {(page: Page) => unknown} body
+ */
 async function openPage(folder, options, body) {
   const server = await serve(folder, options),
     page = await browser.newPage(),
-    faults = []
+    faults = /** @type {string[]} */ ([])
   page.on(
     'console',
     (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text())
@@ -91,7 +106,8 @@ async function openPage(folder, options, body) {
     await page.goto(server.address)
     await body(page)
     assert.deepEqual(faults, [])
-  } catch (error) {
+  } catch (caught) {
+    const error = /** @type {Error} */ (caught)
     error.message += `\n${faults.join('\n')}`
     throw error
   } finally {
@@ -100,6 +116,10 @@ async function openPage(folder, options, body) {
   }
 }
 
+/**
+ * @param {Page} page
+ * @param {RegExp | undefined} why
+ */
 async function expectStar(page, why) {
   await page.waitForFunction(
     () => document.querySelector('#answer').textContent !== 'loading',
@@ -107,7 +127,10 @@ async function expectStar(page, why) {
     { timeout: 60000 }
   )
   assert.equal(await page.textContent('#answer'), 'star')
-  assert.match(await page.textContent('#runtime'), why)
+  assert.match(
+    /** @type {string} */ (await page.textContent('#runtime')),
+    /** @type {RegExp} */ (why)
+  )
 }
 
 test('every name that the package exports can be imported', () => {
@@ -190,6 +213,7 @@ for (const isolated of [true, false])
         const told = await page.evaluate(async () => {
           const { createRuntime } = await import('./heed/index.js'),
             { demoModel } = await import('./heed/demo.js')
+          /** @param {Promise<unknown>} promise */
           const status = (promise) =>
             promise.then(
               () => 'done',
@@ -210,11 +234,13 @@ for (const isolated of [true, false])
             })
           )
           const { logits } = await session.run(new ImageData(image.data, image.width)),
-            copy = [...logits]
+            copy = [.../** @type {Float32Array} */ (logits)]
           await model.createSession({ batch: 8, taps: 'all' }).ready
-          results.kept = copy.every((x, i) => x === logits[i])
+          results.kept = copy.every((x, i) => x === /** @type {Float32Array} */ (logits)[i])
           const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
-          results.bitmap = (await session.run(bitmap)).logits.every((x, i) => x === logits[i])
+          results.bitmap = /** @type {Float32Array} */ ((await session.run(bitmap)).logits).every(
+            (x, i) => x === /** @type {Float32Array} */ (logits)[i]
+          )
           results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
           results.response = await status(
             runtime.loadModel({
@@ -236,7 +262,9 @@ for (const isolated of [true, false])
           const direct = await createRuntime({ worker: false })
           results.direct = direct.info.worker
           const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
-          results.same = (await other.run(image)).logits.every((x, i) => x === logits[i])
+          results.same = /** @type {Float32Array} */ ((await other.run(image)).logits).every(
+            (x, i) => x === /** @type {Float32Array} */ (logits)[i]
+          )
           direct.close()
           return results
         })
@@ -266,14 +294,14 @@ for (const isolated of [true, false])
           executablePath: firefoxPath,
           headless: true
         }),
-        faults = []
+        faults = /** @type {string[]} */ ([])
       try {
         const page = await firefox.newPage()
         page.on(
           'console',
           (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text())
         )
-        page.on('pageerror', (error) => faults.push(String(error.stack)))
+        page.on('pageerror', (error) => faults.push(String(/** @type {Error} */ (error).stack)))
         await page.goto(server.address)
         // asked by the clock: a tab that Firefox takes for hidden gets no animation frames, which
         // is what it waits for otherwise
@@ -284,9 +312,10 @@ for (const isolated of [true, false])
         assert.equal(await page.$eval('#answer', (element) => element.textContent), 'star')
         assert.match(
           await page.$eval('#runtime', (element) => element.textContent),
-          whys.get(isolated)
+          /** @type {any} */ (whys.get(isolated))
         )
-      } catch (error) {
+      } catch (caught) {
+        const error = /** @type {Error} */ (caught)
         error.message += `\n${faults.join('\n')}`
         throw error
       } finally {

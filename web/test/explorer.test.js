@@ -6,12 +6,24 @@ import { readFileSync } from 'node:fs'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { bigModel } from './big_model.js'
+/** @import {Box, TestBrowser, TestPage} from './browser.js' */
+/** @import {Session} from '../src/index.js' */
 
+/** @type {TestBrowser} */
 let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const text = (page, selector) => page.textContent(selector)
+/**
+ * @param {TestPage} page
+ * @param {string} selector
+ */
+const text = (page, selector) => /** @type {Promise<string>} */ (page.textContent(selector))
+/**
+ * @param {TestPage} page
+ * @param {string} selector
+ * @param {RegExp} pattern
+ */
 const until = (page, selector, pattern) =>
   page.waitForFunction(
     ([selector, source]) =>
@@ -21,6 +33,7 @@ const until = (page, selector, pattern) =>
 
 test('compare: weights in 4 bits and the scalar module beside the model, a curtain, another picture', async () => {
   const page = await browser.open('#v=compare&h=1')
+  /** @param {string} other */
   const apart = async (other) => {
     await page.selectOption('#view [name=other]', other)
     await until(
@@ -28,7 +41,11 @@ test('compare: weights in 4 bits and the scalar module beside the model, a curta
       '#view',
       new RegExp(`B ${other === 'int4' ? 'weights in 4 bits' : 'the scalar module'}[^]*divergence`)
     )
-    return Number((await text(page, '#view dl')).match(/divergence([\d.e-]+) nats/)[1])
+    return Number(
+      /** @type {RegExpMatchArray} */ (
+        (await text(page, '#view dl')).match(/divergence([\d.e-]+) nats/)
+      )[1]
+    )
   }
   const coarse = await apart('int4'),
     same = await apart('scalar')
@@ -72,7 +89,10 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
   )
     .split('\n')
     .find((line) => line.startsWith('token'))
-  assert.match(csv, /^token,name,"A: [^"]*","B: [^"]*","A: [^"]*, scores","B: [^"]*, scores"$/)
+  assert.match(
+    /** @type {string} */ (csv),
+    /^token,name,"A: [^"]*","B: [^"]*","A: [^"]*, scores","B: [^"]*, scores"$/
+  )
   await page.selectOption('#score', 'raw')
   await until(page, '#view', /All in × uniform[^]*B has no scores of this stage/)
   await finish(page, 'explorer-compared-scores')
@@ -86,7 +106,11 @@ test('each head alone out: heads by what the answer is without them, as runs wit
   })
   const rows = await page
     .locator('#view .effects tbody tr')
-    .evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)))
+    .evaluateAll((lines) =>
+      lines.map((line) =>
+        [.../** @type {HTMLTableRowElement} */ (line).cells].map((cell) => cell.textContent)
+      )
+    )
   const expected = await page.evaluate(async () => {
     const { createRunner } = await import('./explorer/model/model_runner.js'),
       { unchanged } = await import('./explorer/state/changes.js'),
@@ -94,12 +118,22 @@ test('each head alone out: heads by what the answer is without them, as runs wit
       { divergence } = await import('./explorer/model/row_distance.js'),
       engine = await createRunner(),
       { image } = await engine.scene(159)
-    const whole = softmax((await engine.run(image)).logits),
-      found = {}
+    const whole = softmax(
+        /** @type {ArrayLike<number>} */ ((await engine.run(/** @type {any} */ (image))).logits)
+      ),
+      found = /** @type {Record<string, any>} */ ({})
     for (const off of ['0.2', '3.0', '4.1'])
       found[off] = divergence(
         whole,
-        softmax((await engine.run(image, { changes: { ...unchanged, off: [off] } })).logits)
+        softmax(
+          /** @type {ArrayLike<number>} */ (
+            (
+              await engine.run(/** @type {any} */ (image), {
+                changes: { ...unchanged, off: [off] }
+              })
+            ).logits
+          )
+        )
       )
     return found
   })
@@ -109,24 +143,32 @@ test('each head alone out: heads by what the answer is without them, as runs wit
     [...apart].sort((a, b) => a - b)
   )
   for (const [name, value] of Object.entries(expected)) {
-    const [, , shown] = rows.find(
-      ([head]) => head === name.replace(/(\d)\.(\d)/, 'layer $1, head $2')
+    const [, , shown] = /** @type {any} */ (rows).find(
+      (/** @type {string[]} */ [head]) => head === name.replace(/(\d)\.(\d)/, 'layer $1, head $2')
     )
     assert.ok(
       Math.abs(Number(shown) - value) <= Math.max(1e-4, value * 0.06),
       `${name}: ${shown}, expected ${value}`
     )
   }
-  const place = (row) => /layer (\d), head (\d)/.exec(row[0]).slice(1).join('.')
+  /** @param {number} row */
+  const place = (row) =>
+    /** @type {RegExpExecArray} */ (/layer (\d), head (\d)/.exec(/** @type {any} */ (row)[0]))
+      .slice(1)
+      .join('.')
   await until(
     page,
     '#view',
     new RegExp(
-      `Least important: without ${place(rows[0])} the answer changes least .* without ${place(rows.at(-1))} it changes most`
+      `Least important: without ${place(/** @type {any} */ (rows[0]))} the answer changes least .* without ${place(/** @type {any} */ (rows.at(-1)))} it changes most`
     )
   )
   await page.click('#view .effects tbody tr:last-child button')
-  await until(page, '#stage-title', new RegExp(`^${rows.at(-1)[0].replace('layer', 'Layer')}:`))
+  await until(
+    page,
+    '#stage-title',
+    new RegExp(`^${/** @type {string[]} */ (rows.at(-1))[0].replace('layer', 'Layer')}:`)
+  )
   await page.click('#view [data-key="0.2"]')
   await until(page, '#view .downstream', /heads look elsewhere than before, most of all \d\.\d, by/)
   await finish(page, 'explorer-sweep')
@@ -163,8 +205,8 @@ test('what is said stays true: of a column, of a mean whose one head is out, of 
 test('on a wide screen the statistics stand beside the maps of all heads: a dot chooses, the filter fades', async () => {
   const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
   await page.waitForSelector('#view .beside circle:nth-of-type(20)')
-  const grid = await page.locator('#view .heads-grid').boundingBox(),
-    dots = await page.locator('#view .beside').boundingBox()
+  const grid = /** @type {Box} */ (await page.locator('#view .heads-grid').boundingBox()),
+    dots = /** @type {Box} */ (await page.locator('#view .beside').boundingBox())
   assert.ok(
     grid.width > 350 && dots.x >= grid.x + grid.width && dots.y < grid.y,
     `${dots.x}, ${grid.x + grid.width}`
@@ -185,7 +227,9 @@ test('on a wide screen the statistics stand beside the maps of all heads: a dot 
   await page.fill('#view [name=filter]', 'top5 > 50 %, layer > 1')
   await page.waitForFunction(() => document.querySelectorAll('#view .beside .faint').length >= 8)
   const faint = await page.locator('#view .beside .faint').count(),
-    [, shown] = /^(\d+) of 20 heads/.exec(await text(page, '#view .hint'))
+    [, shown] = /** @type {RegExpExecArray} */ (
+      /^(\d+) of 20 heads/.exec(await text(page, '#view .hint'))
+    )
   assert.equal(faint, 20 - Number(shown) - 1) // the chosen head, of layer 1, has its ring instead
   await page.click('#tab-matrix')
   await page.waitForSelector('#view .matrix')
@@ -195,7 +239,7 @@ test('on a wide screen the statistics stand beside the maps of all heads: a dot 
 
 test('matrix: the other patch of the pair is ringed in the picture; who looks here is a column', async () => {
   const page = await browser.open('#v=matrix&q=3.9'),
-    ring = (row, column) =>
+    ring = (/** @type {number} */ row, /** @type {number} */ column) =>
       page.waitForFunction(
         (d) => document.querySelector('#marks .ring.over')?.getAttribute('d') === d,
         `M${column} ${row}h1v1h-1z`
@@ -205,7 +249,9 @@ test('matrix: the other patch of the pair is ringed in the picture; who looks he
   await ring(3, 10)
   await page.click('#reverse')
   await page.waitForFunction(() =>
-    /^M0 53\.5H197M52\.5 0V197$/.test(document.querySelector('.matrix .over').getAttribute('d'))
+    /^M0 53\.5H197M52\.5 0V197$/.test(
+      /** @type {string} */ (document.querySelector('.matrix .over').getAttribute('d'))
+    )
   ) // token 52 is the key now
   await until(page, '#matrix-said', /^patch \(3, 10\) to patch \(3, 9\): /)
   await page.focus('.matrix')
@@ -221,8 +267,11 @@ test('matrix: the other patch of the pair is ringed in the picture; who looks he
 
 test('a shape is turned with Shift held; its maps follow', async () => {
   const page = await browser.open('#v=scene'),
-    box = await page.locator('#patches').boundingBox(),
-    at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+    box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+    at = /** @returns {[x: number, y: number]} */ (
+      /** @type {number} */ x,
+      /** @type {number} */ y
+    ) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
   await page.mouse.move(...at(170, 60)) // the violet star of scene 159
   await page.keyboard.down('Shift')
   await page.mouse.down()
@@ -234,7 +283,12 @@ test('a shape is turned with Shift held; its maps follow', async () => {
   await page.mouse.up()
   await page.keyboard.up('Shift')
   await page.waitForFunction(
-    (before) => Math.abs(Number(document.querySelector('#view [name=angle]').value) - before) > 5,
+    (before) =>
+      Math.abs(
+        Number(
+          /** @type {HTMLInputElement} */ (document.querySelector('#view [name=angle]')).value
+        ) - before
+      ) > 5,
     before
   )
   assert.equal(await page.inputValue('#view [name=x]'), place)
@@ -270,7 +324,7 @@ test('rollout with less motion: a press takes the last layer one on, and round',
 
 test('letter keys: heads out and back, swap, back; off by a switch, which is remembered', async () => {
   const page = await browser.open(),
-    press = (...keys) =>
+    press = (/** @type {string[]} */ ...keys) =>
       keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
   await page.focus('#patches [tabindex="0"]')
   await press('h')
@@ -302,7 +356,7 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
 
 test('pins: rows with notes, shown again, compared, removed, kept in the session file; by keyboard', async () => {
   const page = await browser.open('#q=3.4&s=7'),
-    press = async (...keys) => {
+    press = async (/** @type {string[]} */ ...keys) => {
       for (const key of keys) await page.keyboard.press(key)
     }
   await page.focus('#patches [tabindex="0"]')
@@ -321,14 +375,13 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
       page.waitForEvent('download'),
       page.click('#save-session')
     ]),
-    session = JSON.parse(readFileSync(await download.path()))
-  assert.deepEqual(session.pins.map(({ title, note, b }) => [title, note, b])[0], [
-    'Layer 3, head 0: from patch (3, 4)',
-    'finds its twin',
-    false
-  ])
+    session = JSON.parse(readFileSync(await download.path(), 'utf8'))
   assert.deepEqual(
-    session.pins.map(({ b, scene }) => [b, scene]),
+    session.pins.map((/** @type {any} */ { title, note, b }) => [title, note, b])[0],
+    ['Layer 3, head 0: from patch (3, 4)', 'finds its twin', false]
+  )
+  assert.deepEqual(
+    session.pins.map((/** @type {any} */ { b, scene }) => [b, scene]),
     [
       [false, 7],
       [false, 7],
@@ -344,7 +397,8 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   )
   for (let i = 0; i < 3; i++) await page.click('#pins li:last-child button:last-child')
   await page.waitForSelector('#pins', { state: 'hidden' })
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'pin')
+  assert.equal(await page.evaluate(() => /** @type {Element} */ (document.activeElement).id), 'pin')
+  /** @param {Session} session */
   const open = (session) =>
     page.setInputFiles('#model-files', {
       name: 'own.json',
@@ -380,7 +434,7 @@ test('a grid that speaks: place, share, times uniform; a sentence when the query
   await page.waitForFunction(() =>
     [...document.querySelectorAll('#patches button')].every((cell) =>
       /^row \d+, column \d+, (< )?[\d.]+ %, [\d.e-]+ times uniform$/.test(
-        cell.getAttribute('aria-label')
+        /** @type {string} */ (cell.getAttribute('aria-label'))
       )
     )
   )
@@ -403,7 +457,7 @@ test('forced colours, less motion, print and a large screen', async () => {
     forcedColors: 'active',
     reducedMotion: 'reduce'
   })
-  assert.ok((await page.locator('#frame').boundingBox()).width > 600)
+  assert.ok(/** @type {any} */ (await page.locator('#frame').boundingBox()).width > 600)
   await page.emulateMedia({ forcedColors: 'none' })
   await page.screenshot({
     path: new URL('../../build/web/screenshots/explorer-4k.png', import.meta.url).pathname
@@ -470,14 +524,14 @@ test('loading is stopped, and tried again; what is built in stays', async () => 
 
 test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom keeps the crosshair in sight', async () => {
   const page = await browser.open('#v=matrix'),
-    at = async (token, key) => {
-      const box = await page.locator('.matrix canvas').boundingBox()
+    at = async (/** @type {number} */ token, /** @type {number} */ key) => {
+      const box = /** @type {Box} */ (await page.locator('.matrix canvas').boundingBox())
       return [box.x + (box.width * (key + 0.5)) / 197, box.y + (box.height * (token + 0.5)) / 197]
     }
   await page.selectOption('#view [name=brush]', '1')
-  await page.mouse.move(...(await at(40, 100)))
+  await page.mouse.move(.../** @type {[number, number]} */ (await at(40, 100)))
   await page.mouse.down()
-  await page.mouse.move(...(await at(40, 101)))
+  await page.mouse.move(.../** @type {[number, number]} */ (await at(40, 101)))
   await page.mouse.up()
   await page.waitForFunction(() => location.hash.includes('u=40.100_40.101'))
   await until(page, '#stage-title', /2 pairs cut/)
@@ -486,7 +540,7 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
   await page.selectOption('#view [name=zoom]', '4')
   await page.mouse.move(5, 5)
   await page.selectOption('#view [name=brush]', '0')
-  await page.mouse.click(...(await at(40, 100)))
+  await page.mouse.click(.../** @type {[number, number]} */ (await at(40, 100)))
   await page.selectOption('#view [name=brush]', '1')
   await page.focus('.matrix')
   await page.keyboard.press('ArrowRight')
@@ -509,26 +563,39 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
     const { createRunner } = await import('./explorer/model/model_runner.js'),
       engine = await createRunner(),
       { image } = await engine.scene(7)
-    const { values } = await engine.run(image),
+    const { values } = await engine.run(/** @type {any} */ (image)),
       { data, shape } = values['layer.3.value'],
       size = shape[3],
       tokens = shape[2]
+    /**
+     * @param {number} head
+     * @param {string} key
+     */
     const length = (head, key) =>
       Math.sqrt(
         data
-          .slice((head * tokens + key) * size, (head * tokens + key + 1) * size)
+          .slice(
+            /** @type {any} */ (head * tokens + key) * size,
+            /** @type {any} */ (head * tokens + key + 1) * size
+          )
           .reduce((sum, v) => sum + v * v, 0)
       )
+    /**
+     * @param {{layer: number, head: number, token: number}} at
+     * @param {number} [of]
+     */
     const off = (at, of) => {
       const plain = engine.row(at),
         found = engine.row({ ...at, score: 'value' })
       return Math.max(
-        ...found.map((value, i) => Math.abs(value - plain[i] * length(at.head, of ?? i)))
+        ...found.map((/** @type {any} */ value, /** @type {any} */ i) =>
+          Math.abs(value - plain[i] * length(at.head, /** @type {any} */ (of ?? i)))
+        )
       )
     }
     return [
       off({ layer: 3, head: 2, token: 40 }),
-      off({ layer: 3, head: 1, token: 77, reverse: true }, 77)
+      off(/** @type {any} */ ({ layer: 3, head: 1, token: 77, reverse: true }), 77)
     ]
   })
   for (const value of apart) assert.ok(value < 1e-5, `${value}`)
@@ -545,19 +612,32 @@ test('a head gives a share: none of it is the head taken out, half is between, i
       { unchanged } = await import('./explorer/state/changes.js'),
       engine = await createRunner(),
       { image } = await engine.scene(7)
-    const logits = async (changes) =>
-        Array.from((await engine.run(image, { changes: { ...unchanged, ...changes } })).logits),
-      plain = await logits({})
-    const off = (a, b) => Math.max(...a.map((value, i) => Math.abs(value - b[i])))
+    const logits = async (/** @type {{gains: string[], } | { off: string[]}} */ changes) =>
+        Array.from(
+          /** @type {any} */ (
+            (
+              await engine.run(/** @type {any} */ (image), {
+                changes: { ...unchanged, ...changes }
+              })
+            ).logits
+          )
+        ),
+      plain = await logits(/** @type {any} */ ({}))
+    /**
+     * @param {number} a
+     * @param {number} b
+     */
+    const off = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
+      Math.max(...a.map((value, i) => Math.abs(value - b[i])))
     const found = []
     for (const head of ['0.1', '4.2'])
       found.push([
         off(await logits({ gains: [`${head}.0`] }), await logits({ off: [head] })),
         off(plain, await logits({ gains: [`${head}.50`] }))
       ])
-    return [...found, off(plain, await logits({}))]
+    return [...found, off(plain, await logits(/** @type {any} */ ({})))]
   })
-  for (const [none, half] of apart.slice(0, 2))
+  for (const [none, half] of /** @type {any[]} */ (apart.slice(0, 2)))
     assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
   const differ = await page.evaluate(async () => {
     // runs that go on from a layer, against whole ones: another picture before each
@@ -578,11 +658,19 @@ test('a head gives a share: none of it is the head taken out, half is between, i
     ]
     for (const [i, step] of steps.entries()) {
       const changes = { ...unchanged, ...step }
-      await fresh.run(other, { changes })
-      const [a, b] = [await engine.run(image, { changes }), await fresh.run(image, { changes })]
+      await fresh.run(/** @type {any} */ (other), { changes: /** @type {any} */ (changes) })
+      const [a, b] = [
+        await engine.run(/** @type {any} */ (image), { changes: /** @type {any} */ (changes) }),
+        await fresh.run(/** @type {any} */ (image), { changes: /** @type {any} */ (changes) })
+      ]
       if (
-        a.logits.some((logit, j) => logit !== b.logits[j]) ||
-        a.attention.some((layer, l) => layer.some((weight, j) => weight !== b.attention[l][j]))
+        Array.from(/** @type {ArrayLike<number>} */ (a.logits)).some(
+          (/** @type {any} */ logit, /** @type {any} */ j) =>
+            logit !== /** @type {ArrayLike<number>} */ (b.logits)[j]
+        ) ||
+        /** @type {Float32Array[]} */ (a.attention).some((layer, l) =>
+          layer.some((weight, j) => weight !== /** @type {Float32Array[]} */ (b.attention)[l][j])
+        )
       )
         wrong.push(i)
     }
@@ -613,6 +701,7 @@ test('Shift and a press make a patch B of the comparison', async () => {
 test('memory is flat over a hundred pictures', async () => {
   const page = await browser.open(),
     client = await page.context().newCDPSession(page)
+  /** @param {number} count */
   const change = async (count) => {
     for (let i = 0; i < count; i++) {
       await page.click(`#samples button:nth-child(${1 + (i % 4)})`)
@@ -639,18 +728,27 @@ test('memory is flat over a hundred pictures', async () => {
   await finish(page)
 })
 
-/* Share of a canvas's pixels that have the last colour of cividis. */
+/**
+ * Share of a canvas's pixels that have the last colour of cividis.
+ * @param {TestPage} page
+ * @param {string} selector
+ */
 const shareAtEnd = (page, selector) =>
   page.evaluate((selector) => {
-    const canvas = document.querySelector(selector),
-      { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector(selector)),
+      context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
+      { data } = context.getImageData(0, 0, canvas.width, canvas.height)
     let end = 0
     for (let i = 0; i < data.length; i += 4)
-      end += data[i + 3] > 0 && data[i] === 254 && data[i + 1] === 232 && data[i + 2] === 56
+      end += Number(data[i + 3] > 0 && data[i] === 254 && data[i + 1] === 232 && data[i + 2] === 56)
     return end / (canvas.width * canvas.height)
   }, selector)
 
-/* The labels of a bar, which may not meet. */
+/**
+ * The labels of a bar, which may not meet.
+ * @param {TestPage} page
+ * @param {string} selector
+ */
 async function labelsOf(page, selector) {
   const labels = await page.locator(`${selector} span`).evaluateAll((spans) =>
     spans.map((span) => {
@@ -682,7 +780,9 @@ test('where patches have next to nothing nothing shines: the bar has a floor, th
   )
   const ends = await labelsOf(page, '#view .ticks')
   assert.ok(
-    ends.length > 3 && /^≥ [\d.]+$/.test(ends.at(-1)) && Number(ends.at(-1).slice(2)) > 4,
+    ends.length > 3 &&
+      /^≥ [\d.]+$/.test(/** @type {string} */ (ends.at(-1))) &&
+      Number(/** @type {string} */ (ends.at(-1)).slice(2)) > 4,
     ends.join()
   )
   await page.focus('#patches [tabindex="0"]')
@@ -701,7 +801,7 @@ test('where patches have next to nothing nothing shines: the bar has a floor, th
       await page.locator('#scale option:checked').textContent()
     )
     const labels = await labelsOf(page, '#ticks')
-    if (last) assert.equal(labels.at(-1), last, kind)
+    if (last) assert.equal(labels.at(-1), last, /** @type {any} */ (kind))
   }
   await finish(page)
 })
@@ -726,20 +826,27 @@ test('<attention-map> has the same words on its picture', async () => {
   const page = await browser.open('embed.html', { ready: false }),
     dark = () =>
       page.evaluate(() => {
-        const context = Object.assign(document.createElement('canvas'), {
-          width: 1,
-          height: 1
-        }).getContext('2d')
-        context.drawImage(document.querySelector('attention-map canvas'), -11, -11)
+        const context = /** @type {CanvasRenderingContext2D} */ (
+          Object.assign(document.createElement('canvas'), {
+            width: 1,
+            height: 1
+          }).getContext('2d')
+        )
+        context.drawImage(
+          /** @type {any} */ (document.querySelector('attention-map canvas')),
+          -11,
+          -11
+        )
         const { data } = context.getImageData(0, 0, 1, 1)
         return Math.max(data[0], data[1], data[2])
       })
+  /** @param {string} query */
   const drawn = (query) =>
     page.evaluate(
       (query) =>
         new Promise((done) => {
           const element = document.querySelector('attention-map')
-          element.addEventListener('drawn', () => done(), { once: true })
+          element.addEventListener('drawn', () => done(null), { once: true })
           element.setAttribute('query', query)
         }),
       query

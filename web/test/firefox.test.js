@@ -9,6 +9,7 @@ import test, { after, before } from 'node:test'
 import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
 import { serve } from '../serve.js'
+/** @import {Page} from 'puppeteer-core' */
 
 const executablePath =
   process.env.HEED_FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
@@ -16,7 +17,10 @@ const inFirefox = executablePath ? {} : { skip: 'no Firefox here' }
 const patience = 90000
 const threadsSaid = availableParallelism() > 1 ? /\d+ threads: one a core/ : /one core/
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-let firefox, server
+/** @type {import('puppeteer-core').Browser} */
+let firefox
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server
 
 before(async () => {
   if (!executablePath) return
@@ -33,15 +37,25 @@ after(async () => {
   server?.close()
 })
 
-/* Opens a page, calls use(page, until), and looks that nothing was said or thrown. */
+/**
+ * Waits until a function that runs in the page gives something true.
+ * @typedef {(condition: (...given: any[]) => unknown, ...args: any[]) => Promise<unknown>} Until
+ */
+
+/**
+ * Opens a page, calls use(page, until), and looks that nothing was said or thrown.
+ * @param {string} path
+ * @param {(page: Page, until: Until) => unknown} use
+ */
 async function visit(path, use) {
   const page = await firefox.newPage(),
-    faults = []
+    faults = /** @type {string[]} */ ([])
   page.on(
     'console',
     (message) => ['error', 'warn'].includes(message.type()) && faults.push(message.text())
   )
-  page.on('pageerror', (error) => faults.push(String(error.stack ?? error)))
+  page.on('pageerror', (error) => faults.push(String(/** @type {Error} */ (error).stack ?? error)))
+  /** @type {Until} */
   const until = (condition, ...args) =>
     page.waitForFunction(condition, { timeout: patience, polling: 100 }, ...args)
   try {
@@ -50,7 +64,8 @@ async function visit(path, use) {
     await until(() => document.documentElement.dataset.ready === 'true')
     await use(page, until)
     assert.deepEqual(faults, [])
-  } catch (error) {
+  } catch (caught) {
+    const error = /** @type {Error} */ (caught)
     error.message += `\n${faults.join('\n')}`
     throw error
   } finally {
@@ -58,24 +73,46 @@ async function visit(path, use) {
   }
 }
 
+/**
+ * @param {Page} page
+ * @param {string} selector
+ */
 const text = (page, selector) => page.$eval(selector, (element) => element.textContent)
+/**
+ * @param {Page} page
+ * @param {string} selector
+ * @param {number} i
+ */
 const nth = async (page, selector, i) => (await page.$$(selector))[i]
 
-/* Tab until the element that has the focus fits. */
+/**
+ * Tab until the element that has the focus fits.
+ * @param {Page} page
+ * @param {string} selector
+ */
 async function tabTo(page, selector, most = 80) {
   for (let i = 0; i < most; i++) {
-    if (await page.evaluate((selector) => document.activeElement.matches(selector), selector))
+    if (
+      await page.evaluate(
+        (selector) => /** @type {Element} */ (document.activeElement).matches(selector),
+        selector
+      )
+    )
       return
     await page.keyboard.press('Tab')
   }
   assert.fail(`Tab does not lead to ${selector}`)
 }
 
-const press = async (page, ...keys) => {
+/** @param {Page} page */
+const press = async (page, /** @type {any[]} */ ...keys) => {
   for (const key of keys) await page.keyboard.press(key)
 }
 
-/* Light and dark by the page's own switch; axe where the theme or the width is new to it. */
+/**
+ * Light and dark by the page's own switch; axe where the theme or the width is new to it.
+ * @param {Page} page
+ */
 async function looks(page) {
   for (const [theme, width, height, asked] of [
     ['light', 1366, 768, false],
@@ -83,7 +120,7 @@ async function looks(page) {
     ['dark', 360, 740, false],
     ['dark', 1366, 768, true]
   ]) {
-    await page.setViewport({ width, height })
+    await page.setViewport({ width: Number(width), height: Number(height) })
     if ((await page.evaluate(() => document.documentElement.dataset.theme ?? 'light')) !== theme)
       await page.click('#theme')
     assert.deepEqual(
@@ -92,16 +129,17 @@ async function looks(page) {
         document.documentElement.scrollWidth - document.documentElement.clientWidth
       ]),
       [width, 0],
-      theme
+      /** @type {any} */ (theme)
     )
     if (!asked) continue
     await page.evaluate(`${axe}; 0`)
     const found = await page.evaluate(() =>
-      axe
+      /** @type {any} */ (axe)
         .run()
-        .then(({ violations }) =>
+        .then((/** @type {any} */ { violations }) =>
           violations.map(
-            ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+            (/** @type {any} */ { id, nodes }) =>
+              `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
           )
         )
     )
@@ -113,6 +151,10 @@ async function looks(page) {
 const paths = {
   explorer: {
     path: '',
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async mouse(page, until) {
       assert.match(
         await text(page, '#caption'),
@@ -127,6 +169,10 @@ const paths = {
       await page.click('#tab-statistics') // fetched now: a service worker that does not answer would keep it away
       await until(() => document.querySelector('#view table'))
     },
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async keys(page, until) {
       await tabTo(page, '#patches *')
       await press(page, 'ArrowUp', ']', '.', 'c')
@@ -142,6 +188,10 @@ const paths = {
   },
   learn: {
     path: 'learn.html',
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async mouse(page, until) {
       await until(() => document.getElementById('agreement').dataset.passed === 'true')
       await page.select('#norm', 'sparsemax')
@@ -151,6 +201,10 @@ const paths = {
       await until(() => document.getElementById('real').dataset.shown === '3.0')
       assert.match(await text(page, '#real-rows'), /patch \(10, 1\)/)
     },
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async keys(page, until) {
       await tabTo(page, '#query input')
       await press(page, 'ArrowUp')
@@ -170,6 +224,10 @@ const paths = {
   },
   masks: {
     path: 'masks.html',
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async mouse(page, until) {
       await page.click('#factors [data-name=painted] td button')
       await until(() => document.querySelector('#joined td span').textContent === '0')
@@ -177,6 +235,10 @@ const paths = {
       await until(() => document.querySelector('#bias td span').textContent === '−1e9')
       await until(() => document.getElementById('agreement').dataset.passed === 'true')
     },
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async keys(page, until) {
       await tabTo(page, '#window')
       await press(page, ' ')
@@ -192,10 +254,14 @@ const paths = {
   },
   bench: {
     path: 'bench.html',
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async mouse(page, until) {
       assert.match(await text(page, '#offline'), /^These pages are kept in this browser/)
       await page.$eval('#runs', (input) => {
-        input.value = 3
+        Object.assign(input, { value: 3 })
       })
       await page.click('#start')
       await until(() => document.documentElement.dataset.measured === 'true')
@@ -204,6 +270,10 @@ const paths = {
         /^this browser/.test(document.querySelector('#baseline option:last-child').textContent)
       )
     },
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async keys(page, until) {
       await tabTo(page, '#runs')
       await press(page, 'Delete', 'Delete', 'Backspace', 'Backspace', '3', 'Tab', 'Enter')
@@ -214,6 +284,10 @@ const paths = {
   },
   embed: {
     path: 'embed.html',
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async mouse(page, until) {
       await until(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
       await page.select('#head', 'mean')
@@ -221,6 +295,10 @@ const paths = {
         /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent)
       )
     },
+    /**
+     * @param {Page} page
+     * @param {Until} until
+     */
     async keys(page, until) {
       await tabTo(page, '#layer')
       await press(page, 'ArrowUp', 'Tab')
@@ -246,13 +324,14 @@ for (const isolated of [true, false])
     async () => {
       const own = await serve(site, { isolated }),
         page = await firefox.newPage(),
-        until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
+        until = (/** @type {any} */ condition) =>
+          page.waitForFunction(condition, { timeout: patience, polling: 100 })
       const ready = () => until(() => document.documentElement.dataset.ready === 'true')
       let open = true
       try {
         await page.goto(own.address)
         await ready()
-        await until(async () => (await navigator.serviceWorker.ready).active.state === 'activated')
+        await until(async () => (await navigator.serviceWorker.ready).active?.state === 'activated')
         await page.click('#tab-statistics')
         await until(() => document.querySelector('#view table'))
         own.close()
@@ -276,7 +355,8 @@ test(
   async () => {
     const own = await serve(site, { isolated: false }),
       page = await firefox.newPage(),
-      until = (condition) => page.waitForFunction(condition, { timeout: patience, polling: 100 })
+      until = (/** @type {() => boolean} */ condition) =>
+        page.waitForFunction(condition, { timeout: patience, polling: 100 })
     try {
       await page.goto(`${own.address}bench.html`)
       await until(() => document.documentElement.dataset.ready === 'true')

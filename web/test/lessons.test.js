@@ -34,15 +34,22 @@ import {
 import { apart, codesOf, lettersOf, readSorter, reference, write } from '../pages/learn/sorter.js'
 import { createRuntime, repository, vectors } from './package.js'
 import { readSafetensors } from './safetensors.js'
+/** @import {SmallAttention} from '../types/pages.js' */
+/** @import {Runtime} from '../src/index.js' */
 
+/** @type {Runtime} */
 let runtime
 
 before(async () => (runtime = await createRuntime({ threads: 1 })))
 after(() => runtime.close())
 
+/** @param {import("./safetensors.js").FileTensor} options */
 const rowsOf = ({ shape, data }) =>
-  Array.from({ length: shape.at(-2) }, (_, i) => [
-    ...data.subarray(i * shape.at(-1), (i + 1) * shape.at(-1))
+  Array.from(/** @type {any} */ ({ length: shape.at(-2) }), (_, i) => [
+    ...data.subarray(
+      i * /** @type {number} */ (shape.at(-1)),
+      (i + 1) * /** @type {number} */ (shape.at(-1))
+    )
   ])
 
 for (const [name, score] of [
@@ -54,16 +61,16 @@ for (const [name, score] of [
     const { tensors } = readSafetensors(join(vectors, 'worked', `${name}.safetensors`)),
       [query, key, value] = ['query', 'key', 'value'].map((part) => rowsOf(tensors[part]))
     const { weights, output } = attend({ query, key, value, score })
-    for (const [found, expected] of [
+    for (const [found, expected] of /** @type {[number[][], any][]} */ ([
       [weights, tensors['expect.weights']],
       [output, tensors['expect.output']]
-    ])
+    ]))
       found
         .flat()
-        .forEach((number, i) =>
+        .forEach((/** @type {any} */ number, /** @type {any} */ i) =>
           assert.ok(
-            Math.abs(number - expected.data[i]) < 1e-6,
-            `${number}, expected ${expected.data[i]}`
+            Math.abs(number - /** @type {any} */ (expected).data[i]) < 1e-6,
+            `${number}, expected ${/** @type {any} */ (expected).data[i]}`
           )
         )
   })
@@ -116,9 +123,16 @@ test('the runtime gives the same for every score, norm and temperature, with and
               temperature,
               mask,
               own,
-              may: (i, j) => !mask || mask[i][j]
+              /**
+               * @param {number} i
+               * @param {number} j
+               */
+              may: (i, j) => !mask || /** @type {any} */ (mask)[i][j]
             },
-            { tensors, metadata } = asCase(set, attend(set))
+            { tensors, metadata } = asCase(
+              /** @type {SmallAttention} */ (set),
+              attend(/** @type {SmallAttention} */ (set))
+            )
           const { passed, maxAbs } = await runtime.check(
             new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer()),
             { tolerance: 1e-5 }
@@ -128,8 +142,9 @@ test('the runtime gives the same for every score, norm and temperature, with and
 })
 
 test('rules from scores to weights: known values, sums of 1, entmax between softmax and sparsemax', () => {
-  const near = (found, expected) =>
-    found.forEach((weight, i) =>
+  /** @param {number[]} expected */
+  const near = (/** @type {any} */ found, expected) =>
+    found.forEach((/** @type {any} */ weight, /** @type {any} */ i) =>
       assert.ok(Math.abs(weight - expected[i]) < 5e-5, `${found}, expected ${expected}`)
     )
   near(softmax([-2, 0, 0.5]), [0.0486, 0.3592, 0.5922])
@@ -141,7 +156,8 @@ test('rules from scores to weights: known values, sums of 1, entmax between soft
         { length: 1 + (seed % 7) },
         (_, i) => 4 * Math.sin(seed * (i + 1) * 1.7)
       ),
-      support = (norm) => normalise(row, norm).filter((weight) => weight > 0).length
+      support = (/** @type {string} */ norm) =>
+        normalise(row, norm).filter((weight) => weight > 0).length
     for (const norm of Object.keys(normKinds))
       assert.ok(
         Math.abs(normalise(row, norm).reduce((a, b) => a + b) - 1) < 1e-12,
@@ -167,22 +183,30 @@ test('masks are ANDed as Keras joins them; forms of a mask, and what an empty ro
       window: [0, 5],
       painted: [all, [true, false, true], all]
     }
+  /**
+   * @param {{shared: boolean, } | { window: null, painted: null, } | { layer: string}} change
+   */
   const joined = (change) =>
-    allOf(factors({ ...set, ...change }), set.queries, set.keys)
+    allOf(factors(/** @type {any} */ ({ ...set, ...change })), set.queries, set.keys)
       .map((row) => row.map(Number).join(''))
       .join(' ')
-  assert.equal(joined({}), '100 000 000')
+  assert.equal(joined(/** @type {any} */ ({})), '100 000 000')
   assert.equal(joined({ shared: true }), '100 000 000')
   assert.equal(joined({ window: null, painted: null }), '100 110 000')
-  assert.equal(joined({ window: null, painted: null, shared: true, queries: all }), '100 110 111') // the key mask is left out
   assert.equal(
-    joined({
-      window: null,
-      painted: null,
-      shared: true,
-      queries: all,
-      values: [true, false, true]
-    }),
+    joined(/** @type {any} */ ({ window: null, painted: null, shared: true, queries: all })),
+    '100 110 111'
+  ) // the key mask is left out
+  assert.equal(
+    joined(
+      /** @type {any} */ ({
+        window: null,
+        painted: null,
+        shared: true,
+        queries: all,
+        values: [true, false, true]
+      })
+    ),
     '100 100 101'
   )
   assert.equal(joined({ layer: 'single' }), '100 110 111') // no window, painted or key mask; padded queries keep their rows
@@ -200,7 +224,8 @@ test('masks are ANDed as Keras joins them; forms of a mask, and what an empty ro
     [null, null, null, null, null, null]
   )
   const scores = [1, 2.25, -0.5],
-    by = (form, may = [false, false, false]) => weightsBy(form, scores, may, softmax)
+    by = (/** @type {string} */ form, may = [false, false, false]) =>
+      weightsBy(form, scores, may, softmax)
   assert.deepEqual(by('boolean'), [0, 0, 0])
   assert.ok(by('infinite').every(Number.isNaN))
   assert.ok(by('large').every((weight) => weight === 1 / 3))
@@ -308,7 +333,7 @@ test('many heads and positions: the runtime gives the same', async () => {
       [0.25, 0, 1, 0],
       [0, 0, 0, 2]
     ]
-  const bytes = async ({ tensors, metadata }) =>
+  const bytes = async (/** @type {any} */ { tensors, metadata }) =>
     new Uint8Array(await new Blob(safetensorsParts(tensors, metadata)).arrayBuffer())
   for (const heads of [1, 2, 4]) {
     const set = { tokens, heads, projection },
@@ -327,7 +352,8 @@ test('many heads and positions: the runtime gives the same', async () => {
 test('the sorter sorts, by the runtime and in double precision; its taught head finds the letter to write', async () => {
   const file = readFileSync(join(repository, 'web/pages/learn/sorting/model.safetensors')),
     sorter = await readSorter(new Blob([file])),
-    random = (i) => Math.floor(26 * (((Math.sin(i * 12.9898) * 43758.5453) % 1) + 1)) % 26
+    random = (/** @type {number} */ i) =>
+      Math.floor(26 * (((Math.sin(i * 12.9898) * 43758.5453) % 1) + 1)) % 26
   assert.ok(file.length < 60e3, `${file.length}`)
   const words = [
     'CARBON',

@@ -7,31 +7,39 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { finish, site, startBrowser } from './browser.js'
+/** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-/* For pages opened with bypassCSP, as the script is none of theirs. */
+/**
+ * For pages opened with bypassCSP, as the script is none of theirs.
+ * @param {TestPage} page
+ */
 async function noViolation(page) {
   await page.addScriptTag({ path: axe })
-  const { violations } = await page.evaluate(() => globalThis.axe.run())
+  const { violations } = await page.evaluate(() => window.axe.run())
   assert.deepEqual(
     violations.map(
-      ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+      ({ id, nodes }) =>
+        `${id}: ${/** @type {any} */ (nodes[0]).html.slice(0, 200)} ${/** @type {any} */ (nodes[0]).failureSummary}`
     ),
     []
   )
 }
 
+/** @param {TestPage} page */
 const agrees = (page) =>
   page.waitForFunction(() => document.getElementById('agreement').dataset.passed === 'true')
 
 test('a number of the query is changed by keyboard; results and the runtime follow; a cell explains itself', async () => {
   const page = await browser.open('learn.html'),
-    cell = (id, i) => page.locator(`#${id} td button`).nth(i).textContent()
+    cell = (/** @type {string} */ id, /** @type {number} */ i) =>
+      page.locator(`#${id} td button`).nth(i).textContent()
   assert.equal(await cell('weights', 0), '0.331')
   await agrees(page)
   await page.focus('#query input')
@@ -72,7 +80,7 @@ test('a number of the query is changed by keyboard; results and the runtime foll
     ['concat', 2],
     ['additive', 3]
   ]) {
-    await page.selectOption('#score', score)
+    await page.selectOption('#score', /** @type {any} */ (score))
     assert.equal(await page.locator('#own input').count(), count)
   }
   await page.locator('#own input').first().focus()
@@ -102,7 +110,7 @@ test('a number of the query is changed by keyboard; results and the runtime foll
 
 test('results are hidden until a cell is clicked; tokens and columns are added; a number is drawn by the mouse', async () => {
   const page = await browser.open('learn.html#h=1'),
-    cells = (id) => page.locator(`#${id} td button`).allTextContents()
+    cells = (/** @type {string} */ id) => page.locator(`#${id} td button`).allTextContents()
   assert.deepEqual([...new Set(await cells('weights'))], ['?'])
   await page.locator('#weights td button').nth(5).hover()
   assert.equal(await page.locator('#weights-formula math').count(), 0)
@@ -125,7 +133,7 @@ test('results are hidden until a cell is clicked; tokens and columns are added; 
     [await page.locator('#query input').count(), (await cells('weights')).length],
     [18, 36]
   )
-  const box = await page.locator('#query input').first().boundingBox(),
+  const box = /** @type {Box} */ (await page.locator('#query input').first().boundingBox()),
     before = Number(await page.inputValue('#query input'))
   await page.mouse.move(box.x + 10, box.y + 10)
   await page.mouse.down()
@@ -147,7 +155,9 @@ test('results are hidden until a cell is clicked; tokens and columns are added; 
   }
   await page.waitForFunction(() => location.hash.includes('m=3x3x2_'))
   const numbers = () =>
-      page.locator('#query input').evaluateAll((inputs) => inputs.map(({ value }) => value)),
+      page
+        .locator('#query input')
+        .evaluateAll((inputs) => inputs.map((/** @type {any} */ { value }) => value)),
     [hash, own] = [await page.evaluate(() => location.hash), await numbers()]
   await page.selectOption('#preset', 'steps')
   assert.equal((await numbers()).length, 9)
@@ -161,14 +171,16 @@ test('results are hidden until a cell is clicked; tokens and columns are added; 
 
 test('positions change what a swap does; heads are split and joined; a real head runs; a link brings the choices', async () => {
   const page = await browser.open('learn.html#x=find&s=concat&n=sparsemax&t=0.5'),
-    said = (id, what) =>
+    said = (/** @type {string} */ id, /** @type {string} */ what) =>
       page.waitForFunction(
         ([id, what]) => new RegExp(what).test(document.getElementById(id).textContent),
         [id, what]
       )
   assert.deepEqual(
     await page.evaluate(() =>
-      ['preset', 'score', 'norm', 'temperature'].map((id) => document.getElementById(id).value)
+      ['preset', 'score', 'norm', 'temperature'].map(
+        (id) => /** @type {any} */ (document.getElementById(id)).value
+      )
     ),
     ['find', 'concat', 'sparsemax', '0.5']
   )
@@ -198,7 +210,7 @@ test('positions change what a swap does; heads are split and joined; a real head
     await page.locator('#real-rows tr').first().innerText(),
     /patch \(10, 1\)[^]*19\.9\d %[^]*39\.2/
   )
-  assert.match(await page.textContent('#real-said'), /to 1e-6/)
+  assert.match(/** @type {string} */ (await page.textContent('#real-said')), /to 1e-6/)
   await page.fill('#real-head', '1')
   await page.waitForSelector('#real[data-shown="3.1"]')
   await page.waitForSelector('#real-map canvas[aria-label*="head 1"]')
@@ -207,20 +219,26 @@ test('positions change what a swap does; heads are split and joined; a real head
 
 test('the sorter is fetched when asked for, writes six letters in order, and its cells explain themselves', async () => {
   const page = await browser.open('learn.html', { bypassCSP: true }),
-    asked = []
+    asked = /** @type {string[]} */ ([])
   page.on('request', (request) => asked.push(request.url()))
   await page.focus('#run-sort')
   await page.keyboard.press('Enter')
   await page.waitForSelector('#sorting[data-shown="ABCNOR 1.0"]')
   assert.equal(asked.filter((address) => address.endsWith('sorting/model.safetensors')).length, 1)
-  assert.match(await page.textContent('#sort-said'), /726 weights .* agree to 1e-6/)
+  assert.match(
+    /** @type {string} */ (await page.textContent('#sort-said')),
+    /726 weights .* agree to 1e-6/
+  )
   assert.equal(await page.locator('#sort-heads button').count(), 6)
   await page
     .locator('#sort-map button')
     .nth(8 * 11 + 2)
     .focus() // place 9 is C, the next letter is N
   await page.waitForSelector('#sort-formula math')
-  assert.match(await page.textContent('#sort-next'), /^Row 9, C: N 9\d|^Row 9, C: N 100/)
+  assert.match(
+    /** @type {string} */ (await page.textContent('#sort-next')),
+    /^Row 9, C: N 9\d|^Row 9, C: N 100/
+  )
   await page.keyboard.press('ArrowUp')
   await page.waitForFunction(() =>
     /^Row 8, B: C/.test(document.getElementById('sort-next').textContent)
@@ -284,18 +302,31 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await page.selectOption('#form', 'boolean')
   await page.fill('#tk', '7')
   assert.equal(await page.locator('#joined tbody tr').first().locator('td').count(), 7)
-  assert.match(await page.textContent('#cross'), /^Cross-attention: 5 queries over 7 keys/)
-  assert.match(await page.getAttribute('#on-picture', 'href'), /^\.\/#v=intervene&z=112-195$/)
+  assert.match(
+    /** @type {string} */ (await page.textContent('#cross')),
+    /^Cross-attention: 5 queries over 7 keys/
+  )
+  assert.match(
+    /** @type {string} */ (await page.getAttribute('#on-picture', 'href')),
+    /^\.\/#v=intervene&z=112-195$/
+  )
   await page.evaluate(() => delete document.getElementById('agreement').dataset.passed)
   await page.check('#window')
   await agrees(page)
   await page.fill('#tk', '5')
-  const cell = (i, j) =>
+  const cell = (/** @type {number} */ i, /** @type {number} */ j) =>
       page.locator('#factors [data-name=painted] tbody tr').nth(i).locator('button').nth(j),
     boxes = await Promise.all([cell(1, 1), cell(1, 3)].map((one) => one.boundingBox()))
-  await page.mouse.move(boxes[0].x + 9, boxes[0].y + 9)
+  await page.mouse.move(
+    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[0]).x + 9,
+    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[0]).y + 9
+  )
   await page.mouse.down()
-  await page.mouse.move(boxes[1].x + 9, boxes[1].y + 9, { steps: 8 })
+  await page.mouse.move(
+    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[1]).x + 9,
+    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[1]).y + 9,
+    { steps: 8 }
+  )
   await page.mouse.up()
   assert.deepEqual(
     await page
@@ -310,7 +341,10 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   assert.equal(await cell(1, 3).textContent(), '1')
   await page.click('#run-picture')
   await page.waitForSelector('#picture-result[data-shown="159 39"]', { timeout: 60000 })
-  assert.match(await page.textContent('#picture-answer'), /^The answer (stays|changes from) “star”/)
+  assert.match(
+    /** @type {string} */ (await page.textContent('#picture-answer')),
+    /^The answer (stays|changes from) “star”/
+  )
   assert.equal(await page.locator('#picture-rows tr').count(), 3)
   await page.locator('#real-value button').first().click() // runs again by itself
   await page.waitForSelector('#picture-result[data-shown="159 78"]')
@@ -349,7 +383,7 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   assert.match(await page.locator('#times').innerText(), /scalar\s+\d[^]*SIMD\s+\d[^]*threads\s+\d/)
   assert.equal(await page.locator('#op-times tr').count(), 6)
   await page.click('#keep')
-  assert.match(await page.textContent('#baseline-said'), /^Kept here on/)
+  assert.match(/** @type {string} */ (await page.textContent('#baseline-said')), /^Kept here on/)
   assert.equal(await page.locator('#times tr').first().locator('td').last().textContent(), '1.00 ×')
   const measured = await page.evaluate(async () => {
     let copied
@@ -360,23 +394,27 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
     while (!copied) await new Promise((done) => setTimeout(done, 10))
     return copied
   })
-  const given = JSON.parse(readFileSync(join(site, 'bench/bench_baselines.json')))
+  const given = JSON.parse(readFileSync(join(site, 'bench/bench_baselines.json'), 'utf8'))
   for (const { rows } of given)
     assert.deepEqual(
-      rows.map(({ ops }) => ops.map(({ op }) => op)),
-      rows.map(() => measured.rows[0].ops.map(({ op }) => op))
+      rows.map((/** @type {any} */ { ops }) => ops.map((/** @type {any} */ { op }) => op)),
+      rows.map(() =>
+        /** @type {any} */ (measured).rows[0].ops.map((/** @type {any} */ { op }) => op)
+      )
     )
-  for (const { kind, ceiling, model, ops } of measured.rows) {
+  for (const { kind, ceiling, model, ops } of /** @type {any} */ (measured).rows) {
     assert.ok(ceiling > 0.1 && model.gflops > 0, kind)
     assert.deepEqual(
-      ops.map(({ median }) => median > 0),
+      ops.map((/** @type {any} */ { median }) => median > 0),
       ops.map(() => true)
     )
   }
-  assert.equal(measured.environment.isolated, true)
+  assert.equal(/** @type {any} */ (measured).environment.isolated, true)
   assert.match(
     await page.innerText('#environment'),
-    new RegExp(`heed\\s+${measured.rows[0].version}\\s+modules\\s+scalar, 1 thread; WASM`)
+    new RegExp(
+      `heed\\s+${/** @type {any} */ (measured).rows[0].version}\\s+modules\\s+scalar, 1 thread; WASM`
+    )
   )
   await finish(page, 'bench')
 })
@@ -391,8 +429,8 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.waitForFunction(() =>
     /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent)
   )
-  assert.match(await page.textContent('#code'), /head="mean"/)
-  assert.match(await said(), /patch \(2, 10\) gives/)
+  assert.match(/** @type {string} */ (await page.textContent('#code')), /head="mean"/)
+  assert.match(/** @type {string} */ (await said()), /patch \(2, 10\) gives/)
   for (const [view, what] of [
     ['rollout', '^Rollout of all layers: [0-9.]+ % of patch \\(2, 10\\)'],
     ['map', '^Layer 3, mean']
@@ -404,26 +442,33 @@ test('the element draws what the runtime says, and follows its attributes', asyn
     )
   }
   await page.selectOption('#view', 'overlay')
-  const { x, y, width } = await page.locator('attention-map canvas').boundingBox()
+  const { x, y, width } = /** @type {Box} */ (
+    await page.locator('attention-map canvas').boundingBox()
+  )
   await page.mouse.click(x + (width * 1.5) / 14, y + (width * 10.5) / 14)
   await page.waitForFunction(() =>
     /patch \(10, 1\) gives/.test(document.getElementById('said').textContent)
   )
-  assert.match(await page.textContent('#code'), /query="10,1"/)
+  assert.match(/** @type {string} */ (await page.textContent('#code')), /query="10,1"/)
   await page.evaluate(() => {
-    globalThis.pixel = () => {
-      const context = new OffscreenCanvas(448, 448).getContext('2d', { willReadFrequently: true })
-      context.drawImage(document.querySelector('attention-map canvas'), 0, 0)
-      return [...context.getImageData(380, 140, 1, 1).data].join()
+    window.pixel = () => {
+      const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+        new OffscreenCanvas(448, 448).getContext('2d', { willReadFrequently: true })
+      )
+      context.drawImage(/** @type {any} */ (document.querySelector('attention-map canvas')), 0, 0)
+      return [
+        .../** @type {OffscreenCanvasRenderingContext2D} */ (context).getImageData(380, 140, 1, 1)
+          .data
+      ].join()
     }
-    globalThis.before = globalThis.pixel()
+    window.before = window.pixel()
     document.querySelector('attention-map').style.setProperty('--attention-ground', 'rgb(1, 2, 3)')
   })
   await page.selectOption('#view', 'map')
-  await page.waitForFunction(() => globalThis.pixel() !== globalThis.before)
+  await page.waitForFunction(() => window.pixel() !== window.before)
   await page.evaluate(() => document.querySelector('attention-map').setAttribute('layer', '99'))
   await page.waitForSelector('attention-map p[role=alert]')
-  assert.match(await page.textContent('attention-map p[role=alert]'), /99/)
+  assert.match(/** @type {string} */ (await page.textContent('attention-map p[role=alert]')), /99/)
   assert.equal(await page.isVisible('attention-map canvas'), false)
   await page.evaluate(() => document.querySelector('attention-map').setAttribute('layer', '3'))
   await page.waitForSelector('attention-map canvas')
@@ -449,13 +494,14 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.waitForFunction(() =>
     document.getElementById('example-code').textContent.includes('<attention-map')
   )
-  assert.ok((await page.textContent('#example-code')).split('\n').length <= 10)
-  const sizes = JSON.parse(readFileSync(join(site, 'sizes.json'))),
+  const code = /** @type {string} */ (await page.textContent('#example-code'))
+  assert.ok(code.split('\n').length <= 10)
+  const sizes = JSON.parse(readFileSync(join(site, 'sizes.json'), 'utf8')),
     shown = await page.locator('#sizes tr').allInnerTexts()
   assert.equal(shown.length, sizes.length)
   for (const { name, bytes, gzip, brotli } of sizes)
     assert.ok(bytes > gzip && gzip > brotli / 1.05 && brotli > 0, name)
-  const wasm = sizes.find(({ name }) => name === 'heed/heed.wasm'),
+  const wasm = sizes.find((/** @type {any} */ { name }) => name === 'heed/heed.wasm'),
     own = readFileSync(join(site, 'heed/heed.wasm'))
   assert.deepEqual([wasm.bytes, wasm.gzip], [own.length, gzipSync(own, { level: 9 }).length])
   await finish(page)
@@ -470,7 +516,7 @@ for (const name of ['learn', 'masks', 'bench', 'embed'])
       for (const colorScheme of ['light', 'dark']) {
         const page = await browser.open(`${name}.html`, {
           viewport: { width, height },
-          colorScheme,
+          colorScheme: /** @type {'dark' | 'light'} */ (colorScheme),
           bypassCSP: true
         })
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)

@@ -5,19 +5,26 @@ import test, { after, before } from 'node:test'
 import { npyParts } from '../pages/shared/array_files.js'
 import { bigModel } from './big_model.js'
 import { finish, startBrowser } from './browser.js'
+/** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
+/** @type {TestBrowser} */
 let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-/* Keeps, from now on and at every frame, what the table and the histogram say of the row's largest
- * share. */
+/**
+ * Keeps, from now on and at every frame, what the table and the histogram say of the row's largest
+ * share.
+ * @param {TestPage} page
+ */
 const watch = (page) =>
   page.evaluate(() => {
     window.frames_ = []
     const look = () => {
       const drawing = document.querySelector('#scores svg'),
-        curve = drawing?.checkVisibility() ? /up to (.*?%)/.exec(drawing.textContent)[1] : null
+        curve = drawing?.checkVisibility()
+          ? /** @type {RegExpExecArray} */ (/up to (.*?%)/.exec(drawing.textContent))[1]
+          : null
       window.frames_.push([
         document.querySelector('#most tr td:nth-child(2)').textContent,
         curve,
@@ -27,15 +34,20 @@ const watch = (page) =>
     }
     look()
   })
+/** @param {TestPage} page */
 const watched = (page) => page.evaluate(() => window.frames_)
+/** @param {TestPage} page */
 const row = (page) =>
   page.evaluate(() => [
     document.getElementById('most').textContent,
     document.getElementById('scores').innerHTML
   ])
 
-/* Frames whose histogram is of another row than the table, and how many rows the histogram was
- * of. */
+/**
+ * Frames whose histogram is of another row than the table, and how many rows the histogram was
+ * of.
+ * @param {[table: string, curve: string | null, drawing: string][]} frames
+ */
 function compared(frames) {
   const shown = frames.filter(([, curve]) => curve !== null)
   return {
@@ -51,8 +63,11 @@ for (const [what, query] of [
 ])
   test(`while a shape is dragged, table and histogram are of one row, and of the run that follows: ${what}`, async () => {
     const page = await browser.open(query),
-      box = await page.locator('#patches').boundingBox(),
-      at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+      box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+      at = /** @returns {[x: number, y: number]} */ (
+        /** @type {number} */ x,
+        /** @type {number} */ y
+      ) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
     await page.mouse.move(...at(173, 46))
     await watch(page)
     await page.mouse.down()
@@ -70,7 +85,7 @@ for (const [what, query] of [
     )
     assert.ok(query.includes('mean') || rows > 3, `the histogram was of ${rows} rows`)
     const before = await page.textContent('#facts')
-    assert.match(before, /…|%/)
+    assert.match(/** @type {string} */ (before), /…|%/)
     await page.mouse.up() // the same scene is run with all its numbers
     await page.waitForFunction(() => !document.getElementById('facts').textContent.includes('…'))
     assert.deepEqual(await row(page), moving)
@@ -79,7 +94,7 @@ for (const [what, query] of [
 
 test('while pictures run under a moving pointer, table and histogram are of one row', async () => {
   const page = await browser.open(),
-    box = await page.locator('#patches').boundingBox()
+    box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
   await watch(page)
   for (let step = 0; step < 60; step++) {
     if (step % 6 === 0)
@@ -104,16 +119,21 @@ test('while pictures run under a moving pointer, table and histogram are of one 
   await finish(page)
 })
 
-/* A page whose worker is answered `window.late` milliseconds late, so that whatever asked has been
- * left by then; `window.workers` counts those that were started and not ended. */
+/**
+ * A page whose worker is answered `window.late` milliseconds late, so that whatever asked has been
+ * left by then; `window.workers` counts those that were started and not ended.
+ * @param {string} hash
+ */
 async function openLate(hash, also = () => {}) {
   const page = await browser.open(hash, { ready: false })
   await page.addInitScript(() => {
-    const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage'),
+    const { set } = /** @type {any} */ (
+        Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage')
+      ),
       { terminate } = Worker.prototype
     Object.defineProperty(Worker.prototype, 'onmessage', {
       set(handler) {
-        set.call(this, (event) =>
+        set.call(this, (/** @type {any} */ event) =>
           window.late ? setTimeout(handler, window.late, event) : handler(event)
         )
       }
@@ -126,7 +146,7 @@ async function openLate(hash, also = () => {}) {
     }
     window.Worker = new Proxy(Worker, {
       construct(of, given) {
-        const worker = new of(...given)
+        const worker = new of(.../** @type {[string]} */ (given))
         alive.add(worker)
         return worker
       }
@@ -139,10 +159,16 @@ async function openLate(hash, also = () => {}) {
   return page
 }
 
-/* Goes to a view, begins what takes long in it, and leaves it before the worker has answered:
- * nothing may come of it. */
-async function leave(page, view, begin) {
+/**
+ * Goes to a view, begins what takes long in it, and leaves it before the worker has answered:
+ * nothing may come of it.
+ * @param {TestPage} page
+ * @param {string} view
+ */
+async function leave(page, view, /** @type {any} */ begin = undefined) {
+  /** @param {string} view */
   const go = (view) => page.evaluate((view) => document.getElementById(`tab-${view}`).click(), view)
+  /** @param {string} view */
   const isThere = (view) =>
     page.waitForFunction(
       (view) =>
@@ -152,6 +178,7 @@ async function leave(page, view, begin) {
         ),
       view
     )
+  /** @param {number} milliseconds */
   const late = (milliseconds) =>
     page.evaluate((milliseconds) => {
       window.late = milliseconds
@@ -173,7 +200,9 @@ async function leave(page, view, begin) {
 
 const begins = {
   tokens: undefined,
+  /** @param {TestPage} page */
   compare: (page) => page.selectOption('#view [name=other]', 'int4'),
+  /** @param {TestPage} page */
   intervene: (page) => page.click('#view [name=sweep]')
 }
 for (const [view, begin] of Object.entries(begins))
@@ -186,10 +215,14 @@ for (const [view, begin] of Object.entries(begins))
       window.late = 0
     })
     await page.waitForTimeout(2500) // of a sweep the run that is under way, and one that brings the numbers back
-    assert.equal(await page.isVisible('#error'), false, await page.textContent('#error-text'))
+    assert.equal(
+      await page.isVisible('#error'),
+      false,
+      /** @type {any} */ (await page.textContent('#error-text'))
+    )
     assert.equal(await page.evaluate(() => window.workers), workers, 'a second model is let go')
     assert.equal(await page.textContent('#answer'), answer)
-    assert.match(await page.textContent('#status'), /^Scene 159: /)
+    assert.match(/** @type {string} */ (await page.textContent('#status')), /^Scene 159: /)
     await finish(page)
   })
 
@@ -201,18 +234,23 @@ test('so too where maps are computed on demand: heads and matrix', async () => {
   for (const view of ['heads', 'matrix']) await leave(page, view)
   assert.equal(await page.locator('#marks .ring').count(), 0)
   await page.mouse.move(5, 5)
-  const box = await page.locator('#view').boundingBox()
+  const box = /** @type {Box} */ (await page.locator('#view').boundingBox())
   await leave(page, 'matrix', () => page.mouse.move(box.x + 100, box.y + 300, { steps: 3 }))
-  assert.match(await page.textContent('#stage-title'), /from patch \(2, 10\)/) // the query, not what the pointer was on
+  assert.match(
+    /** @type {string} */ (await page.textContent('#stage-title')),
+    /from patch \(2, 10\)/
+  ) // the query, not what the pointer was on
   await finish(page)
 })
 
 test('cells are named as they were drawn, also where another model came before their names', async () => {
   const page = await openLate('#v=heads', () => {
     const { setTimeout } = window,
-      held = []
-    window.setTimeout = (act, after, ...given) =>
-      window.hold && after === 300 ? held.push(act) : setTimeout(act, after, ...given) // names come after 300 ms
+      held = /** @type {any[]} */ ([])
+    window.setTimeout = /** @type {any} */ (
+      (/** @type {any} */ act, /** @type {any} */ after, /** @type {any[]} */ ...given) =>
+        window.hold && after === 300 ? held.push(act) : setTimeout(act, after, ...given)
+    ) // names come after 300 ms
     window.nameWith = () =>
       new MutationObserver(() => held.forEach((act) => act())).observe(
         document.getElementById('model-facts'),

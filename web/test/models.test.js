@@ -9,9 +9,15 @@ import test, { after, before } from 'node:test'
 import { createRuntime, demoModel, native, sceneColours, sceneShapes, vectors } from './package.js'
 import { writePng } from './png.js'
 import { distance, readSafetensors, sameBits } from './safetensors.js'
+/** @import {Runtime} from '../src/index.js' */
 
 const cpu = ['--backend', 'cpu', '--simd', 'sse2']
-let one, two, scratch
+/** @type {Runtime} */
+let one
+/** @type {Runtime} */
+let two
+/** @type {string} */
+let scratch
 
 before(async () => {
   one = await createRuntime({ threads: 1 })
@@ -24,11 +30,16 @@ after(() => {
   rmSync(scratch, { recursive: true })
 })
 
-const heed = (...words) => execFileSync(native, words, { encoding: 'utf8' })
+const heed = (/** @type {string[]} */ ...words) => execFileSync(native, words, { encoding: 'utf8' })
 
-/** Loads a model on both runtimes and runs the same input: [result, result]. */
+/**
+ * Loads a model on both runtimes and runs the same input: [result, result].
+ * @param {import('heed').ModelSource} source
+ * @param {import('heed').SessionOptions['taps']} taps
+ * @param {any} input
+ */
 async function runBoth(source, taps, input) {
-  const results = []
+  const results = /** @type {any[]} */ ([])
   for (const runtime of [one, two]) {
     const model = await runtime.loadModel(source)
     const session = model.createSession({ taps })
@@ -37,8 +48,13 @@ async function runBoth(source, taps, input) {
   return results
 }
 
+/**
+ * @param {string} name
+ * @param {Float32Array<ArrayBufferLike> | null} found
+ * @param {Float32Array<ArrayBuffer>} expected
+ */
 function near(name, found, expected) {
-  const off = distance(found, expected)
+  const off = distance(/** @type {ArrayLike<number>} */ (found), expected)
   assert.ok(off <= 1e-6, `${name}: ${off} from the native result`)
 }
 
@@ -49,7 +65,7 @@ for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !name.incl
     heed('eval', folder, join(folder, 'io.safetensors'), '-o', out, '--taps', 'all', ...cpu)
     const expected = readSafetensors(out).tensors,
       pixels = readSafetensors(join(folder, 'io.safetensors')).tensors.pixel_values
-    const results = []
+    const results = /** @type {any[]} */ ([])
     for (const runtime of [one, two]) {
       const model = await runtime.loadModel(folder)
       const session = model.createSession({
@@ -58,12 +74,13 @@ for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !name.incl
         height: pixels.shape[2],
         width: pixels.shape[3]
       })
-      results.push(await session.run(pixels.data))
+      results.push(await session.run(/** @type {any} */ (pixels.data)))
       model.close()
     }
-    if (expected.logits) near('logits', results[0].logits, expected.logits.data)
-    results[0].attention.forEach((map, layer) => {
-      near(`attention.${layer}`, map, expected[`attention.${layer}`].data)
+    if (expected.logits)
+      near('logits', results[0].logits, /** @type {any} */ (expected.logits.data))
+    results[0].attention.forEach((/** @type {any} */ map, /** @type {any} */ layer) => {
+      near(`attention.${layer}`, map, /** @type {any} */ (expected[`attention.${layer}`].data))
       assert.ok(
         sameBits(map, results[1].attention[layer]),
         `attention.${layer}: 1 and 2 threads differ`
@@ -78,13 +95,13 @@ test('scene 159 through the demo model: every number of heed run', async () => {
   const expected = readSafetensors(out).tensors
   const { image } = await one.scene(159)
   const [a, b] = await runBoth(demoModel, 'all', image)
-  near('logits', a.logits, expected.logits.data)
+  near('logits', a.logits, /** @type {any} */ (expected.logits.data))
   assert.ok(sameBits(a.logits, b.logits), 'logits: 1 and 2 threads differ')
-  a.attention.forEach((map, layer) =>
-    near(`attention.${layer}`, map, expected[`attention.${layer}`].data)
+  a.attention.forEach((/** @type {any} */ map, /** @type {any} */ layer) =>
+    near(`attention.${layer}`, map, /** @type {any} */ (expected[`attention.${layer}`].data))
   )
-  near('rollout', await a.session.rollout(), expected.rollout.data)
-  const heads = JSON.parse(readFileSync(json)).results[0].heads,
+  near('rollout', await a.session.rollout(), /** @type {any} */ (expected.rollout.data))
+  const heads = JSON.parse(readFileSync(json, 'utf8')).results[0].heads,
     numbers = [
       'entropy_cls',
       'entropy_patches',
@@ -97,7 +114,7 @@ test('scene 159 through the demo model: every number of heed run', async () => {
   near(
     'statistics',
     (await a.session.statistics()).flat().flatMap(Object.values),
-    heads.flatMap((head) => numbers.map((name) => head[name]))
+    heads.flatMap((/** @type {any} */ head) => numbers.map((name) => head[name]))
   )
   const again = await a.session.run(expected.pixel_values.data)
   assert.ok(sameBits(again.logits, a.logits), 'the module and the program preprocess differently')
@@ -120,10 +137,13 @@ test('a picture of any size gets the same preprocessing', async () => {
     model = await one.loadModel(folder),
     session = model.createSession()
   const { logits, region } = await session.run({ data, width, height })
-  const again = await session.run(expected.pixel_values.data)
-  assert.ok(sameBits(again.logits, logits), 'the module and the program preprocess differently')
-  near('logits', logits, expected.logits.data)
-  assert.ok(region.width > 0 && region.height > 0)
+  const again = await session.run(/** @type {any} */ (expected.pixel_values.data))
+  assert.ok(
+    sameBits(/** @type {any} */ (again.logits), /** @type {any} */ (logits)),
+    'the module and the program preprocess differently'
+  )
+  near('logits', logits, /** @type {any} */ (expected.logits.data))
+  assert.ok(/** @type {any} */ (region).width > 0 && /** @type {any} */ (region).height > 0)
   model.close()
 })
 
@@ -144,21 +164,22 @@ test('rows on demand are the rows of the maps', async () => {
     near(
       'row',
       await rows.attention({ layer, head, query }),
-      attention[layer].slice(at, at + tokens)
+      /** @type {Float32Array[]} */ (attention)[layer].slice(at, at + tokens)
     )
   }
   const mean = await kept.attention({ layer: 2, head: 'mean', query: 'cls' })
   const sum = mean.map(
     (_, i) =>
-      Array.from({ length: heads }, (_, h) => attention[2][h * tokens * tokens + i]).reduce(
-        (a, b) => a + b
-      ) / heads
+      Array.from(
+        { length: heads },
+        (_, h) => /** @type {Float32Array[]} */ (attention)[2][h * tokens * tokens + i]
+      ).reduce((a, b) => a + b) / heads
   )
   near('mean', mean, sum)
   near(
     'statistics',
-    (await rows.statistics()).flat().flatMap(Object.values),
-    (await kept.statistics()).flat().flatMap(Object.values)
+    /** @type {any} */ ((await rows.statistics()).flat().flatMap(Object.values)),
+    /** @type {any} */ ((await kept.statistics()).flat().flatMap(Object.values))
   )
   model.close()
 })

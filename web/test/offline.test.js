@@ -3,16 +3,20 @@
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
+/** @import {TestBrowser, TestPage} from './browser.js' */
 
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser({ isolated: false })))
 after(() => browser.close())
 
+/** @param {TestPage} page */
 const settled = (page) =>
   page.evaluate(async () => {
     await navigator.serviceWorker.ready
   })
+/** @param {TestPage} page */
 const withoutEnded = (page) => {
   page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
 } // requests that a reload ended

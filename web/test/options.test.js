@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createRuntime, demoModel, HeedError, vectors } from './package.js'
 import { sameBits } from './safetensors.js'
+/** @import {DrawnScene} from '../src/index.js' */
 
 const modes = { direct: { threads: 1 }, worker: { threads: 1, worker: true } }
+/** @type {Record<string, any>} */
 const opened = {}
+/** @type {DrawnScene['image']} */
 let picture
 
 before(async () => {
@@ -30,10 +33,11 @@ before(async () => {
 })
 after(() => Object.values(opened).forEach(({ runtime }) => runtime.close()))
 
+/** @param {string} text */
 const own = (text) => JSON.parse(text) // "__proto__" as a name of its own
 const symbol = Symbol('x'),
   act = () => 0,
-  cyclic = []
+  cyclic = /** @type {any[]} */ ([])
 cyclic.push(cyclic)
 
 /* [what is named, then the values that are refused], of each function. */
@@ -72,9 +76,10 @@ const count = [
   size = [0, ...count],
   word = ['x', '', '__proto__', 'constructor', 'toString', 0, null, [], symbol, act],
   number = [NaN, Infinity, '1', null, 1n, [], {}, symbol, act]
-const of = (name, values, rest = {}) => [
+/** @param {string} name */
+const of = (name, /** @type {any} */ values, rest = {}) => [
   name,
-  ...values.map((value) => ({ ...rest, [name]: value }))
+  ...values.map((/** @type {any} */ value) => ({ ...rest, [name]: value }))
 ]
 const query = [
   NaN,
@@ -115,13 +120,13 @@ const cases = {
     of('base', ['::', 'relative/', 5, {}, null, symbol])
   ],
   loadModel: [
-    (given) => opened.direct.runtime.loadModel(demoModel, given),
+    (/** @type {any} */ given) => opened.direct.runtime.loadModel(demoModel, given),
     options,
     unknown,
     ...call
   ],
   createSession: [
-    (given) => opened.direct.model.createSession(given).ready,
+    (/** @type {any} */ given) => opened.direct.model.createSession(given).ready,
     options,
     unknown,
     of('taps', [
@@ -140,27 +145,30 @@ const cases = {
     ...call
   ],
   intervene: [
-    (intervene) => opened.direct.model.createSession({ intervene }).ready,
+    (/** @type {any} */ intervene) => opened.direct.model.createSession({ intervene }).ready,
     unknown,
     of('temperature', [0, -1, 1e-300, ...number]),
     of('emptyRow', word)
   ],
   run: [
-    (given) => opened.direct.session.run(picture, given),
+    (/** @type {any} */ given) => opened.direct.session.run(picture, given),
     options,
     unknown,
     of('fit', word),
     ...call
   ],
-  runFrom: [(layer) => opened.direct.changing.runFrom(layer), ['layer', undefined, ...size]],
+  runFrom: [
+    (/** @type {number} */ layer) => opened.direct.changing.runFrom(layer),
+    ['layer', undefined, ...size]
+  ],
   'runFrom, options': [
-    (given) => opened.direct.changing.runFrom(1, given),
+    (/** @type {any} */ given) => opened.direct.changing.runFrom(1, given),
     options,
     unknown,
     ...call
   ],
   write: [
-    ([name, data]) => opened.direct.changing.write(name, data),
+    (/** @type {any} */ [name, data]) => opened.direct.changing.write(name, data),
     [
       'name',
       ...[undefined, 5, '', 'a\0b', null, symbol, act].map((name) => [name, new Uint8Array(197)])
@@ -182,7 +190,7 @@ const cases = {
     ]
   ],
   attention: [
-    (given) => opened.direct.session.attention(given),
+    (/** @type {any} */ given) => opened.direct.session.attention(given),
     options,
     [
       'the option',
@@ -198,14 +206,14 @@ const cases = {
     of('batch', count, { layer: 0, head: 0 })
   ],
   statistics: [
-    (given) => opened.direct.session.statistics(given),
+    (/** @type {any} */ given) => opened.direct.session.statistics(given),
     options,
     unknown,
     of('layer', count),
     of('batch', count)
   ],
   rollout: [
-    (given) => opened.direct.session.rollout(given),
+    (/** @type {any} */ given) => opened.direct.session.rollout(given),
     options,
     unknown,
     of('fusion', word),
@@ -217,11 +225,11 @@ const cases = {
     of('query', query)
   ],
   check: [
-    (given) => opened.direct.runtime.check(given),
+    (/** @type {any} */ given) => opened.direct.runtime.check(given),
     ['the case', undefined, null, 5, 'x', {}, [1], new Float32Array(2), symbol, act]
   ],
   'check, options': [
-    (given) =>
+    (/** @type {any} */ given) =>
       opened.direct.runtime.check(
         new Uint8Array(readFileSync(join(vectors, 'layers/linear.safetensors'))),
         given
@@ -232,7 +240,7 @@ const cases = {
     of('results', [0, 'yes', null])
   ],
   scene: [
-    (scene) => opened.direct.runtime.scene(scene),
+    (/** @type {any} */ scene) => opened.direct.runtime.scene(scene),
     [
       'the scene',
       undefined,
@@ -265,9 +273,12 @@ const cases = {
       }))
     ])
   ],
-  colormap: [(name) => opened.direct.runtime.colormap(name), ['the name', undefined, ...word]],
+  colormap: [
+    (/** @type {string} */ name) => opened.direct.runtime.colormap(name),
+    ['the name', undefined, ...word]
+  ],
   loaded: [
-    (source) => opened.direct.runtime.loadModel(source),
+    (/** @type {string} */ source) => opened.direct.runtime.loadModel(source),
     [
       'this is no file',
       undefined,
@@ -293,7 +304,7 @@ const cases = {
     ['the address', '', 'http://', { weights: 'https://[' }]
   ],
   picture: [
-    (input) => opened.direct.session.run(input),
+    (/** @type {any} */ input) => opened.direct.session.run(input),
     ['this is no picture', undefined, null, 5, 'x', {}, [], { width: 5, height: 5 }, symbol, act],
     [
       'the picture is not valid',
@@ -313,8 +324,8 @@ const cases = {
 }
 
 /* Whether it is what a caller can be told: in words, of what was asked for. */
-function told(named) {
-  return (error) => {
+function told(/** @type {any} */ named) {
+  return (/** @type {Error} */ error) => {
     assert.ok(error instanceof HeedError, `no HeedError: ${error?.stack ?? error}`)
     assert.equal(error.status, 'INVALID_ARGUMENT', error.message)
     assert.ok(
@@ -325,6 +336,7 @@ function told(named) {
   }
 }
 
+/** @param {string | number | number[]} value */
 const inWords = (value) => {
   try {
     return JSON.stringify(value, (_, part) =>
@@ -338,12 +350,14 @@ const inWords = (value) => {
 }
 
 for (const mode of Object.keys(modes))
-  for (const [name, [run, ...refused]] of Object.entries(cases))
+  for (const [name, [run, ...refused]] of Object.entries(
+    /** @type {Record<string, any>} */ (cases)
+  ))
     test(`refused: ${name} (${mode})`, async () => {
       const { direct } = opened,
         of =
           name === 'createRuntime' && mode === 'worker'
-            ? (given) =>
+            ? (/** @type {any} */ given) =>
                 run(
                   given &&
                     typeof given === 'object' &&
@@ -355,21 +369,34 @@ for (const mode of Object.keys(modes))
             : run
       opened.direct = opened[mode]
       try {
-        for (const [named, ...values] of refused)
+        for (const [named, ...values] of /** @type {any[]} */ (refused))
           for (const value of values)
-            await assert.rejects(async () => of(value), told(named), `${named}: ${inWords(value)}`)
+            await assert.rejects(
+              async () => /** @type {any} */ (of)(value),
+              told(named),
+              `${named}: ${inWords(value)}`
+            )
       } finally {
         opened.direct = direct
       }
     })
 
+/**
+ * @param {string} name
+ * @param {(opened: any) => unknown} body
+ */
 const inBoth = (name, body) =>
-  Object.keys(modes).forEach((mode) => test(`${name} (${mode})`, () => body(opened[mode])))
+  Object.keys(modes).forEach((mode) =>
+    test(`${name} (${mode})`, async () => {
+      await body(opened[mode])
+    })
+  )
 
 inBoth(
   'what only the module can judge is refused by it',
-  async ({ session, model, changing, runtime }) => {
-    const said = (promise, sentence) =>
+  async (/** @type {any} */ { session, model, changing, runtime }) => {
+    /** @param {RegExp} sentence */
+    const said = (/** @type {any} */ promise, sentence) =>
       assert.rejects(promise, (error) => error instanceof HeedError && sentence.test(error.message))
     await said(
       session.attention({ layer: 5, head: 0 }),
@@ -408,13 +435,13 @@ inBoth(
 
 inBoth(
   'what was given away already, or gives nothing, is refused too',
-  async ({ runtime, changing, session }) => {
+  async (/** @type {any} */ { runtime, changing, session }) => {
     const detached = new Uint8Array(197),
       spent = new Response('x'),
       locked = new Response('x')
     structuredClone(detached, { transfer: [detached.buffer] })
     await spent.text()
-    locked.body.getReader()
+    locked.body?.getReader()
     for (const ask of [
       () => changing.write('token_mask', detached),
       () => session.run({ data: detached, width: 1, height: 1 }),
@@ -435,9 +462,16 @@ inBoth(
 
 inBoth(
   'what is asked for rightly gives what it is named after',
-  async ({ session, run: { attention }, model, runtime }) => {
-    const row = (layer, head, token) =>
-        attention[layer].subarray((head * 197 + token) * 197, (head * 197 + token + 1) * 197),
+  async (/** @type {any} */ { session, run: { attention }, model, runtime }) => {
+    const row = (
+        /** @type {number} */ layer,
+        /** @type {number} */ head,
+        /** @type {string | number | number[]} */ token
+      ) =>
+        attention[layer].subarray(
+          (Number(head) * 197 + Number(token)) * 197,
+          (Number(head) * 197 + Number(token) + 1) * 197
+        ),
       at = { layer: 3, head: 1 }
     for (const [query, token] of [
       ['cls', 0],

@@ -16,20 +16,30 @@ import { writePng } from './png.js'
 import { npyParts } from '../pages/shared/array_files.js'
 import { licenceOfCard } from '../pages/explorer/model/licence.js'
 import { serve } from '../serve.js'
+/** @import {TestBrowser, TestPage} from './browser.js' */
 
 const { mayAsk, megabytes } = await import(
   pathToFileURL(join(plain, 'explorer/open/model_cache.js')).href
 )
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const text = (page, id) => page.textContent(`#${id}`)
+/**
+ * @param {TestPage} page
+ * @param {string} id
+ */
+const text = (page, id) => /** @type {Promise<string>} */ (page.textContent(`#${id}`))
 
+/**
+ * @param {TestPage} page
+ * @param {string | RegExp} address
+ */
 async function askFor(page, address) {
   await page.click('#open-address')
-  await page.fill('#library input', address)
+  await page.fill('#library input', /** @type {any} */ (address))
   await page.keyboard.press('Enter')
 }
 
@@ -68,11 +78,11 @@ test('a model by address: its size first, then kept, opened again after a reload
   await page.click('#tensors')
   assert.match(await text(page, 'report-title'), /heed\/demo/)
   assert.match(
-    await page.textContent('dialog.report'),
+    /** @type {string} */ (await page.textContent('dialog.report')),
     /(\d+) of \1 tensors are used.*distillation/
   )
   assert.match(
-    await page.textContent('dialog.report'),
+    /** @type {string} */ (await page.textContent('dialog.report')),
     /blocks\.3\.attn\.qkv\.weightencoder\.layer\.3\.attention\.attention\.query\.weight|encoder\.layer\.3\.attention/
   )
   await page.screenshot({ path: join(site, '../screenshots/explorer-tensors.png') })
@@ -91,6 +101,7 @@ test('a model by address: its size first, then kept, opened again after a reload
 })
 
 test('the licence of a model card, its front matter alone', () => {
+  /** @param {string} front */
   const card = (front) => licenceOfCard(`---\n${front}\n---\n# A model\nlicense: of the text\n`)
   assert.equal(card('tags:\n- vision\nlicense: apache-2.0\ndatasets: x'), 'apache-2.0')
   assert.equal(card("license: 'cc-by-4.0'"), 'cc-by-4.0')
@@ -112,6 +123,7 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
     sum = createHash('sha256')
       .update(readFileSync(join(packageFolder, 'demo/model.safetensors')))
       .digest('hex')
+  /** @param {RegExp} pattern */
   const origin = (pattern) =>
     page.waitForFunction(
       (source) => new RegExp(source).test(document.getElementById('model-origin').textContent),
@@ -173,7 +185,7 @@ test('what is not there, and a server that the policy does not name, get a sente
   ]) {
     await askFor(page, address)
     await page.waitForSelector('#error:not([hidden])')
-    assert.match(await text(page, 'error-text'), sentence)
+    assert.match(await text(page, 'error-text'), /** @type {any} */ (sentence))
     await page.click('#error-close')
   }
   assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 2) // the weights and the index of their shards
@@ -183,13 +195,16 @@ test('what is not there, and a server that the policy does not name, get a sente
 
 test('an index by address names files of its own folder alone', async () => {
   const page = await browser.open(),
-    asked = []
+    asked = /** @type {string[]} */ ([])
+  /** @type {string | number} */
   let name
   await page.route('**/shards/**', (route) => {
     asked.push(new URL(route.request().url()).pathname)
-    return asked.at(-1).endsWith('index.json')
+    return /** @type {string} */ (asked.at(-1)).endsWith('index.json')
       ? route.fulfill({ json: { weight_map: { a: name } } })
-      : route.fulfill({ status: asked.at(-1).endsWith('config.json') ? 200 : 404 })
+      : route.fulfill({
+          status: /** @type {string} */ (asked.at(-1)).endsWith('config.json') ? 200 : 404
+        })
   })
   for (name of ['..\\secret.safetensors', 'sub/x.safetensors', 'C:x.safetensors', 'x.bin', 7]) {
     await askFor(page, 'shards/')
@@ -216,7 +231,9 @@ test('an index by address names files of its own folder alone', async () => {
 test('another server is asked where the page is served with --connect; a download that ends early is not kept', async () => {
   let cut = true
   const other = createServer(async ({ url, method }, response) => {
-    const bytes = await readFile(join(site, 'heed/demo', url)).catch(() => null),
+    const bytes = await readFile(join(site, 'heed/demo', /** @type {string} */ (url))).catch(
+        () => null
+      ),
       headers = {
         'Access-Control-Allow-Origin': '*',
         'Cross-Origin-Resource-Policy': 'cross-origin'
@@ -224,11 +241,11 @@ test('another server is asked where the page is served with --connect; a downloa
     if (!bytes) return response.writeHead(404, headers).end()
     response.writeHead(200, { ...headers, 'Content-Length': bytes.length })
     if (method === 'HEAD') return response.end()
-    if (!cut || !url.endsWith('.safetensors')) return response.end(bytes)
+    if (!cut || !(/** @type {string} */ (url).endsWith('.safetensors'))) return response.end(bytes)
     response.write(bytes.subarray(0, 1e5), () => response.destroy())
   })
-  await new Promise((done) => other.listen(0, 'localhost', done))
-  const address = `http://localhost:${other.address().port}`,
+  await new Promise((done) => other.listen(0, 'localhost', () => done(null)))
+  const address = `http://localhost:${/** @type {any} */ (other.address()).port}`,
     server = await serve(site, { connect: address }),
     page = await browser.open()
   try {
@@ -254,6 +271,10 @@ test('another server is asked where the page is served with --connect; a downloa
   }
 })
 
+/**
+ * @param {TestPage} page
+ * @param {string} button
+ */
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
   return readFile(await download.path())
@@ -263,7 +284,7 @@ const weights = readFileSync(join(repository, 'runtime/demo/model/model.safetens
   sum = createHash('sha256').update(weights).digest('hex')
 
 /* Each number of each head, row by row. */
-function sameHeads(found, expected) {
+function sameHeads(/** @type {any} */ found, /** @type {any} */ expected) {
   assert.equal(found.length, expected.length)
   for (const [i, head] of expected.entries())
     for (const [key, value] of Object.entries(head))
@@ -303,7 +324,12 @@ test('every view is saved with its numbers, caption and the hash of the weights'
     assert.equal(csv[1], `# ${await text(page, 'caption')}`)
     assert.equal(csv.length - 2, lines, view)
     assert.ok(svg.includes(`sha256 ${sum.slice(0, 16)}`), view)
-    if (images[view]) assert.equal(svg.match(/<image/g).length, images[view], view)
+    if (/** @type {any} */ (images)[view])
+      assert.equal(
+        /** @type {RegExpMatchArray} */ (svg.match(/<image/g)).length,
+        /** @type {any} */ (images)[view],
+        view
+      )
   }
   await page.click('#tab-heads')
   const json = JSON.parse(await saved(page, '#save-json'))
@@ -333,7 +359,7 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   )
   assert.match(said, /peak patch \(10, 1\) 19\.9\d % \(39\.2 x uniform\)/)
   assert.ok(said.includes(sum))
-  const ofNative = JSON.parse(readFileSync(join(folder, 'own.json'))).results[0]
+  const ofNative = JSON.parse(readFileSync(join(folder, 'own.json'), 'utf8')).results[0]
   assert.equal(JSON.parse(ofNative.from).weights_sha256['model.safetensors'], sum)
   sameHeads(ofNative.heads, json.results[0].heads)
   const packed = await saved(page, '#save-npz')
@@ -341,7 +367,7 @@ test('every view is saved with its numbers, caption and the hash of the weights'
     ['own.safetensors', tensors],
     ['own.npz', packed]
   ]) {
-    await page.setInputFiles('#model-files', { name, mimeType: '', buffer })
+    await page.setInputFiles('#model-files', /** @type {any} */ ({ name, mimeType: '', buffer }))
     await page.waitForFunction(
       (name) => document.getElementById('model-name').textContent === name,
       name
@@ -359,7 +385,8 @@ test('every view is saved with its numbers, caption and the hash of the weights'
 
 test("maps of one's own: nothing of the model before stays on them; what fails changes nothing", async () => {
   const page = await browser.open('#x=3.0&k=0.5'),
-    open = (...files) => page.setInputFiles('#model-files', files)
+    open = (/** @type {any[]} */ ...files) => page.setInputFiles('#model-files', files)
+  /** @param {number} weight */
   const npy = async (weight) => ({
     name: 'own.npy',
     mimeType: '',
@@ -367,6 +394,7 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
       await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()
     )
   })
+  /** @param {RegExp} expected */
   const refused = async (expected) => {
     await page.waitForSelector('#error:not([hidden])')
     assert.match(await text(page, 'error-text'), expected)
@@ -420,7 +448,10 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
   )
   const [, , , ...words] = (await page.evaluate(() => window.copied)).split(' ')
   execFileSync(native, ['maps', 'own.safetensors', ...words], { cwd: folder })
-  assert.equal(JSON.parse(readFileSync(join(folder, 'heed.json'))).results[0].heads.length, 2)
+  assert.equal(
+    JSON.parse(readFileSync(join(folder, 'heed.json'), 'utf8')).results[0].heads.length,
+    2
+  )
   await finish(page)
 })
 
@@ -439,21 +470,25 @@ test('several pictures: mean and spread of every head, those of heed run --json;
     join(folder, 'many.json'),
     '--quiet'
   ])
-  const expected = JSON.parse(readFileSync(join(folder, 'many.json'))).results.map(
-    ({ heads }) => heads
+  const expected = JSON.parse(readFileSync(join(folder, 'many.json'), 'utf8')).results.map(
+    (/** @type {any} */ { heads }) => heads
   )
   const page = await browser.open()
   await page.setInputFiles('#picture-file', [
     ...pictures.map((path) => ({
-      name: path.split('/').at(-1),
+      name: /** @type {string} */ (path.split('/').at(-1)),
       mimeType: 'image/png',
       buffer: readFileSync(path)
     })),
-    { name: 'note.png', mimeType: 'image/png', buffer: Buffer.from('no picture') }
+    {
+      name: /** @type {string} */ /** @type {string} */ /** @type {any} */ ('note.png'),
+      mimeType: 'image/png',
+      buffer: Buffer.from('no picture')
+    }
   ])
   await page.waitForSelector('dialog.report tbody tr:nth-child(20)')
   assert.match(
-    await page.textContent('dialog.report'),
+    /** @type {string} */ (await page.textContent('dialog.report')),
     /^Heads over 3 pictures.*Not read as pictures: note\.png/
   )
   const csv = (await saved(page, 'dialog.report button:text-is("Save CSV")'))
@@ -467,10 +502,16 @@ test('several pictures: mean and spread of every head, those of heed run --json;
     const [layer, head, ...numbers] = line.split(',').map(Number)
     for (const key of ['entropy_patches', 'distance', 'self_mass', 'top5_mass']) {
       const values = expected.map(
-          (heads) => heads.find((one) => one.layer === layer && one.head === head)[key]
+          (/** @type {any} */ heads) =>
+            heads.find((/** @type {any} */ one) => one.layer === layer && one.head === head)[key]
         ),
-        mean = values.reduce((a, b) => a + b) / 3,
-        spread = Math.sqrt(values.reduce((total, value) => total + (value - mean) ** 2, 0) / 2)
+        mean = values.reduce((/** @type {any} */ a, /** @type {any} */ b) => a + b) / 3,
+        spread = Math.sqrt(
+          values.reduce(
+            (/** @type {any} */ total, /** @type {any} */ value) => total + (value - mean) ** 2,
+            0
+          ) / 2
+        )
       for (const [what, value] of Object.entries({ mean, spread })) {
         const found = numbers[names.indexOf(`${key}_${what}`) - 2]
         assert.ok(
@@ -497,7 +538,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
         .evaluate((line) => (line.checkVisibility() ? line.textContent : ''))
   const limit =
       /^The demo model knows only ten drawn shapes: on a photograph its answer means nothing\.$/,
-    shows = (name) =>
+    shows = (/** @type {string} */ name) =>
       page.waitForFunction(
         (name) => document.getElementById('status').textContent.startsWith(name),
         name
@@ -507,7 +548,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
       64,
       48
     ),
-    photo = (name) => ({ name, mimeType: 'image/png', buffer: png })
+    photo = (/** @type {string} */ name) => ({ name, mimeType: 'image/png', buffer: png })
   const scene = async () => {
     await page.click('#samples button:nth-child(2)')
     await shows('Scene 7')
@@ -535,7 +576,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
   await page.evaluate(() => {
     const canvas = document.createElement('canvas'),
       draw = () => {
-        canvas.getContext('2d').fillRect(0, 0, 9, 9)
+        canvas.getContext('2d')?.fillRect(0, 0, 9, 9)
         requestAnimationFrame(draw)
       }
     draw()

@@ -8,6 +8,9 @@ export const packageFolder = process.env.HEED_WEB_PACKAGE ?? join(repository, 'b
 export const native = process.env.HEED_NATIVE ?? join(repository, 'build/release/heed')
 export const vectors = join(repository, 'tests/vectors')
 
+/** @param {string} name */
 const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
+/** @type {typeof import('heed')} */
 export const { createRuntime, HeedError, sceneShapes, sceneColours } = await load('index.js')
+/** @type {typeof import('heed/demo')} */
 export const { demoModel } = await load('demo.js')

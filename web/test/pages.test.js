@@ -11,15 +11,25 @@ import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { finish, site, startBrowser } from './browser.js'
 import { native, repository } from './package.js'
+/** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const text = (page, id) => page.textContent(`#${id}`)
+/**
+ * @param {TestPage} page
+ * @param {string} id
+ */
+const text = (page, id) => /** @type {Promise<string>} */ (page.textContent(`#${id}`))
 
+/**
+ * @param {TestPage} page
+ * @param {string} button
+ */
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
   return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
@@ -37,7 +47,7 @@ test('opens on the two twins: from a patch of one star to the other star', async
 
 test('the mouse takes patches, heads, views and styles; the address follows and leads back', async () => {
   const page = await browser.open()
-  const box = await page.locator('#patches').boundingBox()
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
   await page.mouse.move(box.x + (box.width * 1.5) / 14, box.y + (box.height * 10.5) / 14)
   await page.waitForFunction(() =>
     document.getElementById('stage-title').textContent.endsWith('(10, 1)')
@@ -66,17 +76,22 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
 
 test('the keyboard alone goes everywhere', async () => {
   const page = await browser.open()
-  const press = async (...keys) => {
+  const press = async (/** @type {any[]} */ ...keys) => {
     for (const key of keys) await page.keyboard.press(key)
   }
   for (
     let i = 0;
-    i < 40 && !(await page.evaluate(() => document.activeElement.closest('#patches')));
+    i < 40 &&
+    !(await page.evaluate(() =>
+      /** @type {Element} */ (document.activeElement).closest('#patches')
+    ));
     i++
   )
     await press('Tab')
   await page.waitForFunction(() =>
-    document.activeElement.getAttribute('aria-label')?.startsWith('row 2, column 10, ')
+    /** @type {Element} */ (document.activeElement)
+      .getAttribute('aria-label')
+      ?.startsWith('row 2, column 10, ')
   ) // named a moment later
   await press('ArrowDown', 'ArrowLeft', ']', '.', '.')
   await page.waitForFunction(() => location.hash === '#l=4&h=2&q=3.9')
@@ -137,7 +152,7 @@ test('the numbers are those of heed run --json', async () => {
   const { name, bytes } = await saved(page, '#save-json')
   assert.equal(name, 'heed.json')
   const found = JSON.parse(bytes),
-    expected = JSON.parse(readFileSync(json)),
+    expected = JSON.parse(readFileSync(json, 'utf8')),
     { heads, rollout } = expected.results[0]
   for (const name of [
     'entropy',
@@ -151,7 +166,7 @@ test('the numbers are those of heed run --json', async () => {
     'row'
   ])
     assert.ok(
-      heads.every((head) => name in head),
+      heads.every((/** @type {any} */ head) => name in head),
       name
     )
   assert.deepEqual([heads.length, rollout.length], [20, 197])
@@ -161,11 +176,13 @@ test('the numbers are those of heed run --json', async () => {
   const lines = await page
     .locator('#view tbody tr')
     .evaluateAll((lines) =>
-      lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))
+      lines.map((line) =>
+        [.../** @type {any} */ (line).cells].slice(1).map((cell) => cell.textContent)
+      )
     )
   assert.deepEqual(
     lines,
-    heads.map((head) => [
+    heads.map((/** @type {any} */ head) => [
       head.entropy_patches.toFixed(3),
       head.distance.toFixed(1),
       head.prefix_mass.toFixed(3),
@@ -211,21 +228,23 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
       await page.waitForFunction(() => !document.body.classList.contains('dim'))
     }
     const found = JSON.parse((await saved(page, '#save-json')).bytes),
-      expected = JSON.parse(readFileSync(json))
+      expected = JSON.parse(readFileSync(json, 'utf8'))
     close(found, expected, fit)
     assert.equal(found.results[0].image.fit, expected.results[0].image.fit)
   }
   assert.equal(await page.evaluate(() => location.hash.includes('m=whole')), true)
   await page.waitForFunction(() =>
     /^row 0, column 0, padding, /.test(
-      document.querySelector('#patches button').getAttribute('aria-label')
+      /** @type {string} */ (document.querySelector('#patches button').getAttribute('aria-label'))
     )
   )
   assert.match(
-    await page
-      .locator('#patches button')
-      .nth(7 * 14 + 7)
-      .getAttribute('aria-label'),
+    /** @type {string} */ (
+      await page
+        .locator('#patches button')
+        .nth(7 * 14 + 7)
+        .getAttribute('aria-label')
+    ),
     /^row 7, column 7, \d/
   )
   const code = await page.evaluate(async () => {
@@ -244,8 +263,11 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
 
 const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'probability'])
 
-/** Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size. */
-function close(found, expected, where) {
+/**
+ * Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size.
+ * @param {string} where
+ */
+function close(/** @type {any} */ found, /** @type {any} */ expected, where) {
   if (typeof expected === 'number')
     assert.ok(
       Math.abs(found - expected) <= 1e-5 * Math.max(1, Math.abs(expected)),
@@ -272,14 +294,20 @@ test('saves PNG, SVG and CSV', async () => {
     .split('\n')
     .filter((line) => !line.startsWith('#'))
   assert.equal(lines.length, 198)
-  const sum = lines.slice(1).reduce((total, line) => total + Number(line.match(/",([^,]+),/)[1]), 0)
+  const sum = lines
+    .slice(1)
+    .reduce(
+      (total, line) =>
+        total + Number(/** @type {RegExpMatchArray} */ (line.match(/",([^,]+),/))[1]),
+      0
+    )
   assert.ok(Math.abs(sum - 1) < 1e-5)
   await finish(page)
 })
 
 test('maps saved by heed run --save open in the page, and the page’s own; numbers stay', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'heed-saved-')),
-    at = (name) => join(folder, name)
+    at = (/** @type {string} */ name) => join(folder, name)
   execFileSync(native, ['demo', '--scene', '7', '--picture', at('scene.png')])
   execFileSync(native, [
     'run',
@@ -403,7 +431,7 @@ test('opens a model of one’s own from its files; where its first run is stoppe
 test('a picture and a map are there without scripts', async () => {
   const page = await browser.open('', { javaScriptEnabled: false, ready: false })
   for (const id of ['first-picture', 'first-map']) {
-    const box = await page.locator(`#${id}`).boundingBox()
+    const box = /** @type {Box} */ (await page.locator(`#${id}`).boundingBox())
     assert.ok(box.width > 300 && Math.abs(box.width - box.height) < 2, id)
   }
   await finish(page, 'explorer-no-script')
@@ -424,8 +452,11 @@ test('works where the server isolates nothing, on one thread, and says why', asy
 test('a shape is dragged, and the maps follow; it is changed by keyboard', async () => {
   const page = await browser.open('#v=scene')
   assert.equal(await page.locator('#view [name=object] option').count(), 8)
-  const box = await page.locator('#patches').boundingBox(),
-    at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+    at = /** @returns {[x: number, y: number]} */ (
+      /** @type {number} */ x,
+      /** @type {number} */ y
+    ) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
   await page.mouse.move(...at(173, 46)) // the star that the query is on
   await page.mouse.down()
   for (let step = 1; step <= 4; step++)
@@ -464,7 +495,9 @@ test('a pinned row stands beside another, with their divergence', async () => {
     /Layer 3, head 1/.test(document.querySelector('#view figcaption').textContent)
   )
   assert.match(await text(page, 'view'), /B Layer 3, head 0: from patch \(2, 10\)/)
-  const apart = Number((await text(page, 'view')).match(/divergence([\d.]+) nats/)[1])
+  const apart = Number(
+    /** @type {RegExpMatchArray} */ ((await text(page, 'view')).match(/divergence([\d.]+) nats/))[1]
+  )
   assert.ok(apart > 0.05 && apart < Math.LN2, `${apart}`)
   await page.click('#view [name=back]')
   await page.waitForFunction(() =>
@@ -485,8 +518,11 @@ function positionsOfDemo() {
       shape: [, rows, width],
       data_offsets: [from, to]
     }
-  ] = Object.entries(tensors).find(([name]) => name.endsWith('position_embeddings'))
+  ] = /** @type {[string, any]} */ (
+    Object.entries(tensors).find(([name]) => name.endsWith('position_embeddings'))
+  )
   assert.equal(dtype, 'F16')
+  /** @param {number} h */
   const half = (h) =>
     (h & 0x8000 ? -1 : 1) *
     ((h >> 10) & 31
@@ -508,7 +544,9 @@ test('states of tokens: the query is most like a patch of its own object or its 
       document.getElementById('view').textContent
     )
   )
-  const [, row, column] = (await text(page, 'view')).match(/most like patch \((\d+), (\d+)\)/)
+  const [, row, column] = /** @type {any[]} */ (
+    (await text(page, 'view')).match(/most like patch \((\d+), (\d+)\)/)
+  )
   assert.ok((row >= 8 && column <= 3) || (row <= 4 && column >= 9), `${row}, ${column}`)
   await page.waitForFunction(() =>
     /By position alone patch \(10, 1\) is most like patch/.test(
@@ -519,9 +557,13 @@ test('states of tokens: the query is most like a patch of its own object or its 
     /By position alone .* most like patch \((\d+), (\d+)\), cosine (0\.\d+), in/
   )
   const { width, rows, data } = positionsOfDemo(),
-    at = (token) => data.subarray(token * width, (token + 1) * width),
-    dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
-  const cosine = (a, b) => dot(at(a), at(b)) / Math.sqrt(dot(at(a), at(a)) * dot(at(b), at(b))),
+    at = (/** @type {number} */ token) => data.subarray(token * width, (token + 1) * width),
+    dot = (
+      /** @type {Float64Array<ArrayBuffer>} */ a,
+      /** @type {Float64Array<ArrayBuffer>} */ b
+    ) => a.reduce((sum, value, i) => sum + value * b[i], 0)
+  const cosine = (/** @type {number} */ a, /** @type {number} */ b) =>
+      dot(at(a), at(b)) / Math.sqrt(dot(at(a), at(a)) * dot(at(b), at(b))),
     query = 1 + 10 * 14 + 1
   assert.equal(rows, 197)
   const best = Math.max(
@@ -529,8 +571,17 @@ test('states of tokens: the query is most like a patch of its own object or its 
       patch + 1 === query ? -1 : cosine(query, patch + 1)
     )
   )
-  assert.ok(Math.abs(cosine(query, 1 + 14 * Number(near[1]) + Number(near[2])) - best) < 1e-6)
-  assert.equal(near[3], best.toFixed(3))
+  assert.ok(
+    Math.abs(
+      cosine(
+        query,
+        1 +
+          14 * Number(/** @type {RegExpMatchArray} */ (near)[1]) +
+          Number(/** @type {RegExpMatchArray} */ (near)[2])
+      ) - best
+    ) < 1e-6
+  )
+  assert.equal(/** @type {RegExpMatchArray} */ (near)[3], best.toFixed(3))
   const csv = (await saved(page, '#save-csv')).bytes
     .toString()
     .split('\n')
@@ -583,11 +634,15 @@ test('a head is taken out: class shares before and after; its layer’s output c
 test('patches are dropped and pairs cut on the picture; temperature and what stands in for a head; the bars tell', async () => {
   const page = await browser.open('#v=intervene'),
     answer = await text(page, 'answer'),
-    title = (words) =>
+    title = (/** @type {string} */ words) =>
       page.waitForFunction(
         (words) => document.getElementById('stage-title').textContent.includes(words),
         words
       )
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
   const weightAt = (row, column) =>
     page.waitForFunction(
       ([row, column]) =>
@@ -598,11 +653,11 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
       [row, column]
     )
   await page.selectOption('#view [name=brush]', 'drop')
-  const box = await page.locator('#patches').boundingBox(),
-    at = (row, column) => [
-      box.x + (box.width * (column + 0.5)) / 14,
-      box.y + (box.height * (row + 0.5)) / 14
-    ]
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+    at = /** @returns {[x: number, y: number]} */ (
+      /** @type {number} */ row,
+      /** @type {number} */ column
+    ) => [box.x + (box.width * (column + 0.5)) / 14, box.y + (box.height * (row + 0.5)) / 14]
   await page.mouse.move(...at(10, 1))
   await page.mouse.down()
   await page.mouse.move(...at(10, 2), { steps: 2 })
@@ -627,7 +682,7 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
     await page.selectOption('#view [name=how]', how)
     await title(`without 0.1 (${how})`)
   }
-  assert.match(await page.textContent('#view .shares'), /star.*%.*%/)
+  assert.match(/** @type {string} */ (await page.textContent('#view .shares')), /star.*%.*%/)
   await page.screenshot({
     path: join(repository, 'build/web/screenshots/explorer-changed.png'),
     fullPage: true
@@ -662,7 +717,9 @@ test('the back button leads to the view before', async () => {
 test('back and forward lead through views and samples, and keep a picture of one’s own; Esc stays on the page', async () => {
   const page = await browser.open(),
     hashes = [''],
-    at = (hash) => page.waitForFunction((hash) => location.hash === hash, hash)
+    at = (/** @type {string | number} */ hash) =>
+      page.waitForFunction((hash) => location.hash === hash, hash)
+  /** @param {string} name */
   const status = (name) =>
     page.waitForFunction(
       (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
@@ -677,7 +734,7 @@ test('back and forward lead through views and samples, and keep a picture of one
     await page.click(`#tab-${view}`)
     if (sample) await page.click(`#samples button:nth-child(${sample})`)
     await at(hash)
-    hashes.push(hash)
+    hashes.push(/** @type {any} */ (hash))
   }
   for (const hash of hashes.slice(0, -1).reverse()) {
     await page.goBack()
@@ -723,7 +780,7 @@ test('heads are sorted and filtered; the table follows', async () => {
     [...found].sort((a, b) => b - a)
   )
   await page.locator('#view [role=gridcell]').nth(1).click()
-  const [, layer, head] = /^(\d)\.(\d)/.exec((await names())[1])
+  const [, layer, head] = /** @type {RegExpExecArray} */ (/^(\d)\.(\d)/.exec((await names())[1]))
   assert.equal(await text(page, 'stage-title'), `Layer ${layer}, head ${head}: from patch (2, 10)`)
   await page.screenshot({ path: join(repository, 'build/web/screenshots/explorer-sorted.png') })
   await page.click('#tab-statistics')
@@ -739,7 +796,7 @@ test('a scale to the largest weight of all heads: stage and heads end alike, the
     const { createRunner } = await import('./explorer/model/model_runner.js'),
       engine = await createRunner(),
       { image } = await engine.scene(159)
-    await engine.run(image)
+    await engine.run(/** @type {any} */ (image))
     const rows = await engine.rows({ query: [2, 10] })
     return {
       all: Math.max(...rows.flat().flatMap((row) => [...row.subarray(1)])) * 197,
@@ -753,7 +810,7 @@ test('a scale to the largest weight of all heads: stage and heads end alike, the
   )
   assert.match(await text(page, 'bar-label'), /all heads’ largest/)
   assert.match(
-    await page.textContent('#view .hint'),
+    /** @type {string} */ (await page.textContent('#view .hint')),
     new RegExp(`ends at the largest weight of all heads: ${largest.all.toFixed(1)} × uniform`)
   )
   const ends = () => page.textContent('#ticks span:last-child'),
@@ -792,15 +849,15 @@ test('scores before the softmax: in every view, and their softmax is the row', a
       { softmax } = await import('./explorer/model/attention_rows.js'),
       engine = await createRunner()
     const { image } = await engine.scene(7)
-    await engine.run(image)
+    await engine.run(/** @type {any} */ (image))
     const rows = Array.from({ length: 5 }, (_, layer) =>
       [0, 3].flatMap((head) => ['cls', [3, 4]].map((query) => ({ layer, head, query })))
     ).flat()
     return Math.max(
       ...rows.flatMap((at) => {
-        const row = engine.row(at)
-        return softmax(engine.row({ ...at, score: 'scaled' })).map((weight, i) =>
-          Math.abs(weight - row[i])
+        const row = engine.row(/** @type {any} */ (at))
+        return softmax(engine.row(/** @type {any} */ ({ ...at, score: 'scaled' }))).map(
+          (weight, i) => Math.abs(weight - row[i])
         )
       })
     )
@@ -832,14 +889,18 @@ for (const view of [
 ])
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
-      const page = await browser.open(`#v=${view}`, { colorScheme, bypassCSP: true })
+      const page = await browser.open(`#v=${view}`, {
+        colorScheme: /** @type {'dark' | 'light'} */ (colorScheme),
+        bypassCSP: true
+      })
       if (view === 'compare') await page.click('#pin').then(() => page.waitForSelector('#pins li'))
       await page.waitForTimeout(400) // names of cells settle after 300 ms
       await page.addScriptTag({ path: axe })
-      const { violations } = await page.evaluate(() => axe.run())
+      const { violations } = await page.evaluate(() => /** @type {any} */ (axe).run())
       assert.deepEqual(
         violations.map(
-          ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+          (/** @type {any} */ { id, nodes }) =>
+            `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
         ),
         []
       )
@@ -872,7 +933,7 @@ for (const isolated of [true, false])
       for (const part of [/index\.html$/, /style\.css$/, /explorer-\w+\.js$/, /heed\/worker\.js$/])
         assert.ok(
           files.some((file) => part.test(file)),
-          part
+          /** @type {any} */ (part)
         )
       assert.ok(bytes <= 45000, `${bytes} bytes`)
     } finally {

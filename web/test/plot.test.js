@@ -24,13 +24,16 @@ import { overlay } from '../plot/overlay.js'
 import { makeScale, plainScale, signedScale, ticksThatFit } from '../plot/scale.js'
 import { scatter } from '../plot/scatter.js'
 import { strip } from '../plot/strip.js'
+/** @import {ScaleKind} from '../plot/index.js' */
 
 const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
 const weights = Float32Array.of(0, 0.125, 0.5, 0.25),
   tokens = 8
 const uniform = makeScale('uniform', { tokens, largest: 0.5 })
+/** @param {import("../plot/index.js").Raster} options */
 const reds = ({ data, width, height }) =>
   Array.from({ length: width * height }, (_, i) => (data[i * 4 + 3] ? data[i * 4] : '.')).join(' ')
+/** @param {import("../plot/index.js").Raster} options */
 const alphas = ({ data }) =>
   Array.from({ length: data.length / 4 }, (_, i) => data[i * 4 + 3]).join(' ')
 
@@ -52,20 +55,30 @@ test('scales say their ends and put weights between them', () => {
     [0, 0.0001, 0.01, 1].map((weight) => Math.round(log.position(weight) * 1e6) / 1e6),
     [0, 0, 0.5, 1]
   )
-  assert.equal(makeScale('share', { tokens, largest: 0.5 }).ticks.at(-1).text, '50 %')
+  assert.equal(
+    /** @type {any} */ (makeScale('share', { tokens, largest: 0.5 }).ticks.at(-1)).text,
+    '50 %'
+  )
   assert.equal(makeScale('own', { tokens, largest: 0.5 }).position(0.1, 0.2), 0.5)
   const all = makeScale('all', { tokens, largest: 0.5 })
   assert.deepEqual(
-    [all.kind, all.label, all.ticks.at(-1).text, all.position(0.25, 0.3)],
+    [all.kind, all.label, /** @type {any} */ (all.ticks.at(-1)).text, all.position(0.25, 0.3)],
     ['all', '× uniform, to all heads’ largest', '4', 0.5]
   )
   for (const kind of ['uniform', 'share', 'log', 'own', 'all'])
-    assert.ok(makeScale(kind, { tokens, largest: 0 }).position(0, 0) >= 0)
+    assert.ok(
+      makeScale(/** @type {ScaleKind} */ (kind), { tokens, largest: 0 }).position(0, 0) >= 0
+    )
 })
 
 const cases = JSON.parse(
   readFileSync(new URL('../../tests/vectors/scale/cases.json', import.meta.url))
 )
+/**
+ * @param {number} found
+ * @param {number} expected
+ * @param {string | number} what
+ */
 const near = (found, expected, what) =>
   assert.ok(
     Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected)),
@@ -90,32 +103,40 @@ for (const {
     for (const [weight, at] of positions) near(scale.position(weight, own), at, `weight ${weight}`)
     assert.deepEqual(
       scale.ticks.map(({ text }) => text),
-      ticks.map(([, text]) => text)
+      ticks.map((/** @type {any} */ [, text]) => text)
     )
-    ticks.forEach(([at, text], i) => near(scale.ticks[i].at, at, text))
+    ticks.forEach((/** @type {any} */ [at, text], /** @type {any} */ i) =>
+      near(scale.ticks[i].at, at, text)
+    )
   })
 
 for (const { about, tokens, maps, kind, end } of cases.grids)
   test(`scale of a grid: ${about}`, () => {
-    const largests = maps.flatMap(([count, largest]) => new Array(count).fill(largest)),
+    const largests = maps.flatMap((/** @type {any} */ [count, largest]) =>
+        new Array(count).fill(largest)
+      ),
       scale = gridScale('uniform', { tokens, largests })
     assert.equal(scale.kind, kind)
     near(scale.top, end, 'end')
     for (const asked of ['share', 'log', 'own', 'all'])
-      assert.equal(gridScale(asked, { tokens, largests }).kind, asked)
+      assert.equal(gridScale(/** @type {ScaleKind} */ (asked), { tokens, largests }).kind, asked)
   })
 
 test('a scale ends at what is finite, and says what is beyond its end', () => {
   for (const largest of [NaN, Infinity, -1])
     near(makeScale('uniform', { tokens: 197, largest }).top, 4, largest)
   const { ticks } = gridScale('uniform', { tokens: 100, largests: [0.5, 0.1, 0.2], to: 0.2 })
-  assert.equal(ticks.at(-1).text, '≥ 20')
+  assert.equal(/** @type {any} */ (ticks.at(-1)).text, '≥ 20')
   assert.equal(
-    gridScale('uniform', { tokens: 100, largests: [0.001, 0.002], to: 0.001 }).ticks.at(-1).text,
+    /** @type {any} */ (
+      gridScale('uniform', { tokens: 100, largests: [0.001, 0.002], to: 0.001 }).ticks.at(-1)
+    ).text,
     '4'
   )
   assert.equal(
-    gridScale('log', { tokens: 100, largests: [0.5, 0.2], to: 0.2 }).ticks.at(-1).text,
+    /** @type {any} */ (
+      gridScale('log', { tokens: 100, largests: [0.5, 0.2], to: 0.2 }).ticks.at(-1)
+    ).text,
     '≥ 20'
   )
 })
@@ -144,7 +165,12 @@ test('labels of ticks never meet, whatever the bar is long', () => {
 test('numbers that are no shares have a scale from 0, with words of their own', () => {
   const scale = plainScale('weight × |v|', 3)
   assert.deepEqual(
-    [scale.label, scale.ticks[0].text, scale.ticks.at(-1).text, scale.position(1.5)],
+    [
+      scale.label,
+      scale.ticks[0].text,
+      /** @type {any} */ (scale.ticks.at(-1)).text,
+      scale.position(1.5)
+    ],
     ['weight × |v|', '0', '3', 0.5]
   )
 })
@@ -174,12 +200,12 @@ test('histogram: bars of the scores, the curve of the softmax, what is barred le
   const found = countScores([-1, -1, 0, 1, -Infinity])
   assert.deepEqual(
     [
-      found.low,
-      found.high,
-      found.counts[0],
-      found.counts[16],
-      found.counts[31],
-      found.counts.reduce((a, b) => a + b)
+      /** @type {any} */ (found).low,
+      /** @type {any} */ (found).high,
+      /** @type {any} */ (found).counts[0],
+      /** @type {any} */ (found).counts[16],
+      /** @type {any} */ (found).counts[31],
+      /** @type {number[]} */ (/** @type {any} */ (found).counts).reduce((a, b) => a + b)
     ],
     [-1, 1, 2, 1, 1, 4]
   )
@@ -205,8 +231,17 @@ test('mass mask: the fewest patches, ties by index', () => {
 })
 
 test('overlay: four styles', () => {
+  /** @param {string} style */
   const draw = (style) =>
-    overlay({ weights, rows: 2, columns: 2, scale: uniform, table, style, strength: 1 })
+    overlay({
+      weights,
+      rows: 2,
+      columns: 2,
+      scale: uniform,
+      table,
+      style: /** @type {any} */ (style),
+      strength: 1
+    })
   assert.equal(reds(draw('colour').raster), '. 64 255 128')
   assert.equal(alphas(draw('colour').raster), '0 64 255 128')
   assert.equal(alphas(draw('spotlight').raster), '255 191 0 128')
@@ -333,7 +368,7 @@ test('scatter: a dot a head, the chosen one marked', () => {
     labels: { x: 'entropy', y: 'distance' },
     table
   })
-  assert.equal(inside.match(/<circle/g).length, 2)
+  assert.equal(/** @type {RegExpMatchArray} */ (inside.match(/<circle/g)).length, 2)
   assert.match(inside, /<circle data-index="0" [^>]*class="faint"/)
   assert.match(
     inside,

@@ -6,11 +6,16 @@ const table = Array.from(
   (_, n) =>
     Array.from({ length: 8 }).reduce((c) => (c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1), n) >>> 0
 )
+/** @type {(bytes: Uint8Array) => number} */
 const checksum =
   zlib.crc32 ??
-  ((bytes) =>
+  ((/** @type {Uint8Array} */ bytes) =>
     (bytes.reduce((c, byte) => table[(c ^ byte) & 255] ^ (c >>> 8), 0xffffffff) ^ 0xffffffff) >>> 0)
 
+/**
+ * @param {string} type
+ * @param {Uint8Array} body
+ */
 function chunk(type, body) {
   const bytes = Buffer.concat([Buffer.alloc(4), Buffer.from(type), body, Buffer.alloc(4)])
   bytes.writeUInt32BE(body.length, 0)
@@ -18,6 +23,11 @@ function chunk(type, body) {
   return bytes
 }
 
+/**
+ * @param {Uint8Array | Uint8ClampedArray} rgba
+ * @param {number} width
+ * @param {number} height
+ */
 export function writePng(rgba, width, height) {
   const head = Buffer.alloc(13),
     rows = Buffer.alloc(height * (1 + width * 3))

@@ -1,8 +1,9 @@
 /* Prints a test run in cmocka's lines, which ./dev counts case by case. Only cases are told, not
  * the suites around them. */
+/** @param {{file?: string, line?: number}} data */
 const where = (data) => `${data.file ?? ''}:${data.line ?? ''}`
 
-export default async function* reporter(source) {
+export default async function* reporter(/** @type {any} */ source) {
   const counts = { ok: 0, failed: 0, skipped: 0 }
   yield '[==========] Running the tests.\n'
   for await (const { type, data } of source) {

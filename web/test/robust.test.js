@@ -9,13 +9,23 @@ import { finish, startBrowser } from './browser.js'
 import { repository } from './package.js'
 import { writePng } from './png.js'
 import { bomb, npyHead } from './zips.js'
+/** @import {TestBrowser, TestPage} from './browser.js' */
 
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
-const text = (page, id) => page.textContent(`#${id}`)
+/**
+ * @param {TestPage} page
+ * @param {string} id
+ */
+const text = (page, id) => /** @type {Promise<string>} */ (page.textContent(`#${id}`))
+/**
+ * @param {string} folder
+ * @param {string[]} names
+ */
 const files = (folder, names) => names.map((name) => join(repository, folder, name))
 
 test('a link into rollout finds its settings shown', async () => {
@@ -23,7 +33,9 @@ test('a link into rollout finds its settings shown', async () => {
   await page.waitForFunction(() => document.querySelector('#view output').textContent !== '')
   assert.deepEqual(await page.locator('#view output').allTextContents(), ['1', '3', '0.4', '0'])
   assert.deepEqual(
-    await page.locator('#view input').evaluateAll((inputs) => inputs.map(({ value }) => value)),
+    await page
+      .locator('#view input')
+      .evaluateAll((inputs) => inputs.map((/** @type {any} */ { value }) => value)),
     ['1', '3', '0.4', '0']
   )
   await finish(page)
@@ -40,11 +52,11 @@ test('a model with fewer layers and patches takes the place of the demo, and the
     () => document.querySelectorAll('#patches [role=gridcell]').length < 196
   )
   const facts = await text(page, 'model-facts'),
-    [, layers] = facts.match(/^(\d+) layers/)
+    [, layers] = /** @type {RegExpMatchArray} */ (facts.match(/^(\d+) layers/))
   assert.ok(Number(layers) < 5, facts)
   assert.match(
     await text(page, 'stage-title'),
-    new RegExp(`^Layer ${layers - 1}, head \\d: from patch`)
+    new RegExp(`^Layer ${Number(layers) - 1}, head \\d: from patch`)
   )
   assert.equal(await page.locator('#error').isVisible(), false, await text(page, 'error-text'))
   await page.click('#demo-model')
@@ -63,7 +75,7 @@ test('refused every storage and service workers, as in a sandboxed frame, the pa
       [window, 'caches'],
       [navigator, 'serviceWorker']
     ])
-      Object.defineProperty(of, name, {
+      Object.defineProperty(of, /** @type {any} */ (name), {
         get() {
           throw new DOMException('denied', 'SecurityError')
         }
@@ -96,6 +108,7 @@ for (const width of [360, 1366])
 test('the heap is flat over 100 pictures', async () => {
   const page = await browser.open(),
     protocol = await page.context().newCDPSession(page)
+  /** @param {number} count */
   const show = (count) =>
     page.evaluate(async (count) => {
       const buttons = document.querySelectorAll('#samples button'),
@@ -126,15 +139,26 @@ test('the heap is flat over 100 pictures', async () => {
   await finish(page)
 })
 
-/* The largest size that the page's process has had, in bytes, since the last time that it was asked
- * for. */
+/**
+ * The largest size that the page's process has had, in bytes, since the last time that it was asked
+ * for.
+ * @param {TestPage} page
+ */
 async function watchSize(page) {
-  const protocol = await page.context().browser().newBrowserCDPSession(),
+  const protocol = await /** @type {any} */ (page.context().browser()).newBrowserCDPSession(),
     { processInfo } = await protocol.send('SystemInfo.getProcessInfo')
-  const renderers = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id),
+  const renderers = /** @type {any[]} */ (processInfo)
+      .filter(({ type }) => type === 'renderer')
+      .map(({ id }) => id),
     sizes = () =>
       renderers.map(
-        (id) => 1024 * Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))[1])
+        (/** @type {any} */ id) =>
+          1024 *
+          Number(
+            /** @type {RegExpExecArray} */ (
+              /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))
+            )[1]
+          )
       )
   const restart = () => {
     for (const id of renderers) writeFileSync(`/proc/${id}/clear_refs`, '5')
@@ -147,11 +171,12 @@ test('files and links that would expand are refused at once, in little memory; a
     page = await other.open('#v=heads'),
     size = await watchSize(page)
   const folder = mkdtempSync(join(tmpdir(), 'heed-expand-')),
-    wrong = (buffer) => {
+    wrong = (/** @type {Buffer<ArrayBuffer> | RegExp} */ buffer) => {
       const path = join(folder, 'maps.npz')
-      writeFileSync(path, buffer)
+      writeFileSync(path, /** @type {any} */ (buffer))
       return path
     } // by its path: its bytes do not go through the page's memory
+  /** @param {string} file */
   async function refused(file) {
     const begin = performance.now()
     await page.setInputFiles('#model-files', file)
@@ -173,9 +198,9 @@ test('files and links that would expand are refused at once, in little memory; a
     ]
   ]) {
     const { said, took } = await refused(wrong(file))
-    assert.match(said, sentence)
+    assert.match(said, /** @type {any} */ (sentence))
     console.log(
-      `${file.length} bytes: ${((size.largest() - before) / 1e6).toFixed(1)} MB and ${(took - small.took).toFixed(0)} ms more than a small file`
+      `${/** @type {any} */ (file).length} bytes: ${((size.largest() - before) / 1e6).toFixed(1)} MB and ${(took - small.took).toFixed(0)} ms more than a small file`
     )
     assert.ok(size.largest() - before <= 5e7, `${(size.largest() - before) / 1e6} MB`)
     assert.ok(took - small.took <= 1000, `${took} ms`)

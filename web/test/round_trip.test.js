@@ -11,27 +11,38 @@ import { bigModel } from './big_model.js'
 import { finish, startBrowser } from './browser.js'
 import { native } from './package.js'
 import { writePng } from './png.js'
+/** @import {TestBrowser, TestPage} from './browser.js' */
 
+/** @type {TestBrowser} */
 let browser
 
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
 const folder = mkdtempSync(join(tmpdir(), 'heed-round-')),
-  run = (...words) => execFileSync(native, words, { cwd: folder, encoding: 'utf8' })
-const results = (file) => JSON.parse(readFileSync(join(folder, file))).results[0]
+  run = (/** @type {any[]} */ ...words) =>
+    execFileSync(native, words, { cwd: folder, encoding: 'utf8' })
+/** @param {string} file */
+const results = (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')).results[0]
 
+/**
+ * @param {TestPage} page
+ * @param {string} button
+ */
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
   return readFileSync(await download.path())
 }
 
-/** Grid, tokens, every number of every head, and the rollout. */
-function same(found, expected, where) {
+/**
+ * Grid, tokens, every number of every head, and the rollout.
+ * @param {string} where
+ */
+function same(/** @type {any} */ found, /** @type {any} */ expected, where) {
   for (const name of ['grid', 'prefix_tokens', 'tokens', 'query', 'query_token'])
     assert.deepEqual(found[name], expected[name], `${where}: ${name}`)
-  const numbers = ({ heads, rollout }) => [
-      ...heads.flatMap((head) => Object.values(head).flat()),
+  const numbers = (/** @type {any} */ { heads, rollout }) => [
+      ...heads.flatMap((/** @type {any} */ head) => Object.values(head).flat()),
       ...rollout
     ],
     a = numbers(found),
@@ -45,6 +56,11 @@ function same(found, expected, where) {
   )
 }
 
+/**
+ * @param {TestPage} page
+ * @param {string} name
+ * @param {NonSharedBuffer} buffer
+ */
 async function opened(page, name, buffer) {
   await page.setInputFiles('#model-files', { name, mimeType: '', buffer })
   await page.waitForFunction(
@@ -63,7 +79,11 @@ for (const [name, size, grid] of [
 ])
   test(`maps there and back: ${name}`, async () => {
     mkdirSync(join(folder, 'model'), { recursive: true })
-    for (const { name, buffer } of await bigModel({ layers: 2, side: 4, size }))
+    for (const { name, buffer } of await bigModel({
+      layers: 2,
+      side: 4,
+      size: /** @type {any} */ (size)
+    }))
       writeFileSync(join(folder, 'model', name), buffer)
     const width = 21,
       height = 14,
@@ -111,7 +131,10 @@ for (const [name, size, grid] of [
     same(results('back.json'), expected, 'heed maps')
     same(await opened(page, 'page.safetensors', tensors), expected, 'page, safetensors')
     same(await opened(page, 'page.npz', npz), expected, 'page, npz')
-    if (grid[0] === grid[1])
+    if (
+      /** @type {any} */ (grid)[0] ===
+      /** @type {string | number[] | {shortest_edge: number}} */ /** @type {any} */ (grid)[1]
+    )
       same(
         { ...(await opened(page, 'page.npy', npy)), heads: [], rollout: [] },
         { ...expected, heads: [], rollout: [] },

@@ -23,7 +23,11 @@ test('answers to 1,000 scenes', async (t) => {
         const { logits } = await session.run(image)
         hash = BigInt.asUintN(
           64,
-          (hash ^ BigInt(logits.indexOf(Math.max(...logits)))) * 0x100000001b3n
+          (hash ^
+            BigInt(
+              /** @type {Float32Array} */ (logits).indexOf(Math.max(.../** @type {any} */ (logits)))
+            )) *
+            0x100000001b3n
         )
       }
       assert.equal(hash.toString(16).padStart(16, '0'), digest)

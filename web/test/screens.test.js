@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
+/** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 const views = [
@@ -17,19 +18,32 @@ const views = [
   'tokens',
   'scene'
 ]
+/** @type {TestBrowser} */
 let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
 
+/**
+ * @param {TestPage} page
+ * @param {string} button
+ */
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
   return JSON.parse(await readFile(await download.path()))
 }
-const text = (page, selector) => page.textContent(selector)
+/**
+ * @param {TestPage} page
+ * @param {string} selector
+ */
+const text = (page, selector) => /** @type {Promise<string>} */ (page.textContent(selector))
 
 /* Elements that reach beyond the screen, but for those inside of something that scrolls sideways by
  * itself. */
 const tooWide = () => {
+  /**
+   * @param {Element | null} element
+   * @returns {any}
+   */
   const scrolls = (element) =>
     element &&
     (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(element).overflowX) ||
@@ -82,7 +96,7 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
       if (width === 360) assert.deepEqual(await page.evaluate(tooSmall), [], view)
     }
   }
-  const frame = await page.locator('#frame').boundingBox()
+  const frame = /** @type {Box} */ (await page.locator('#frame').boundingBox())
   assert.deepEqual([frame.x, frame.width], [0, 320])
   for (const [width, height] of [
     [320, 256],
@@ -91,7 +105,10 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
     // 1280 x 1024 at 400 %, 1366 x 768 at 200 %
     await page.setViewportSize({ width, height })
     assert.deepEqual(await page.evaluate(tooWide), [], `${width} x ${height}`)
-    assert.ok((await page.locator('#frame').boundingBox()).height <= Math.max(340, height))
+    assert.ok(
+      /** @type {any} */ (await page.locator('#frame').boundingBox()).height <=
+        Math.max(340, height)
+    )
     assert.ok(
       await page
         .locator('#save-png')
@@ -114,6 +131,7 @@ for (const name of ['learn', 'masks', 'bench', 'embed'])
 test('the sheet with the numbers: by a press, by key, drawn up and down', async () => {
   const page = await browser.open('', phone),
     handle = page.locator('#handle')
+  /** @param {boolean} wanted */
   const opened = async (wanted) => {
     await page.waitForFunction(
       (wanted) =>
@@ -135,10 +153,13 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
   await page.keyboard.press('Tab')
   await page.keyboard.press('Escape')
   await opened(false)
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'handle')
+  assert.equal(
+    await page.evaluate(() => /** @type {Element} */ (document.activeElement).id),
+    'handle'
+  )
   for (const by of [-200, 200]) {
     await page.waitForTimeout(200) // it moves for 150 ms
-    const { x, y } = await handle.boundingBox()
+    const { x, y } = /** @type {Box} */ (await handle.boundingBox())
     await page.mouse.move(x + 100, y + 20)
     await page.mouse.down()
     await page.mouse.move(x + 100, y + 20 + by, { steps: 4 })
@@ -155,7 +176,8 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
 test('a finger: drawn down the picture it scrolls, drawn across it takes the query along', async () => {
   const page = await browser.open('', phone),
     client = await page.context().newCDPSession(page),
-    box = await page.locator('#patches').boundingBox()
+    box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
+  /** @param {number[][]} points */
   const draw = async (points) => {
     for (const [i, [x, y]] of points.entries())
       await client.send('Input.dispatchTouchEvent', {
@@ -185,11 +207,14 @@ test('a finger: drawn down the picture it scrolls, drawn across it takes the que
 
 test('the strip of all tokens: CLS is a cell with its share, a patch under the pointer is ringed and named, a press chooses it', async () => {
   const page = await browser.open(),
-    line = await page.locator('#line').boundingBox(),
-    at = (patch) => [line.x + (line.width * (patch + 0.5)) / 196, line.y + 10]
+    line = /** @type {Box} */ (await page.locator('#line').boundingBox()),
+    at = (/** @type {number} */ patch) => [line.x + (line.width * (patch + 0.5)) / 196, line.y + 10]
   assert.equal(await text(page, '#prefix button'), 'CLS 0.43 %')
-  assert.equal(await page.evaluate(() => document.querySelector('#line canvas').width), 196)
-  await page.mouse.move(...at(10 * 14 + 1))
+  assert.equal(
+    await page.evaluate(() => /** @type {any} */ (document.querySelector('#line canvas')).width),
+    196
+  )
+  await page.mouse.move(.../** @type {[number, number]} */ (at(10 * 14 + 1)))
   assert.equal(await text(page, '#token-said'), 'patch (10, 1): 19.9 % = 39.2 × uniform')
   assert.equal(await page.getAttribute('#marks .ring', 'd'), 'M1 10h1v1h-1z')
   await page.mouse.down()
@@ -199,7 +224,11 @@ test('the strip of all tokens: CLS is a cell with its share, a patch under the p
   assert.equal(await page.locator('#marks .ring').count(), 0)
   await page.focus('#prefix button')
   await page.waitForFunction(() =>
-    /^CLS, [\d.]+ %, [\d.]+ times uniform$/.test(document.activeElement.getAttribute('aria-label'))
+    /^CLS, [\d.]+ %, [\d.]+ times uniform$/.test(
+      /** @type {Element} */ /** @type {string} */ (
+        /** @type {any} */ (document.activeElement).getAttribute('aria-label')
+      )
+    )
   )
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash === '#q=cls')
@@ -212,6 +241,10 @@ test('every picture as a table: the numbers of the JSON, copied in full precisio
     {
       results: [{ heads, rollout }]
     } = await saved(page, '#save-json')
+  /**
+   * @param {string} button
+   * @param {string} [view]
+   */
   const table = async (button, view) => {
     if (view) await page.click(`#tab-${view}`)
     if (view === 'rollout')
@@ -225,7 +258,9 @@ test('every picture as a table: the numbers of the JSON, copied in full precisio
     const shown = await page
       .locator('.figures tbody tr')
       .evaluateAll((lines) =>
-        lines.map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))
+        lines.map((line) =>
+          [.../** @type {any} */ (line).cells].slice(1).map((cell) => cell.textContent)
+        )
       )
     const copied = (await page.evaluate(() => navigator.clipboard.readText()))
       .split('\n')
@@ -234,7 +269,8 @@ test('every picture as a table: the numbers of the JSON, copied in full precisio
     await page.keyboard.press('Escape')
     await page.waitForFunction(
       (button) =>
-        !document.querySelector('dialog.figures') && document.activeElement.matches(button),
+        !document.querySelector('dialog.figures') &&
+        /** @type {Element} */ (document.activeElement).matches(button),
       button
     )
     return { shown, copied }
@@ -245,23 +281,34 @@ test('every picture as a table: the numbers of the JSON, copied in full precisio
   assert.equal(all.length, 197)
   all.forEach((value, token) =>
     assert.ok(
-      Math.abs(value - row[token]) < 1e-6,
+      Math.abs(/** @type {any} */ (value) - row[token]) < 1e-6,
       `token ${token}: ${value}, expected ${row[token]}`
     )
   )
   assert.equal(stage.shown[11][1], (row[1 + 10 * 14 + 1] * 100).toFixed(3))
   const grid = await table('#view-table')
-  heads.forEach(({ row }, head) => assert.ok(Math.abs(grid.copied[100][head] - row[100]) < 1e-6))
+  heads.forEach((/** @type {any} */ { row }, /** @type {any} */ head) =>
+    assert.ok(Math.abs(/** @type {any} */ (grid.copied[100][head]) - row[100]) < 1e-6)
+  )
   const matrix = await table('#view-table', 'matrix')
   assert.equal(matrix.shown[1 + 2 * 14 + 10][0], 'patch (10, 1)')
-  assert.ok(Math.abs(matrix.copied[1 + 2 * 14 + 10][4] - heads[12].entropy) < 1e-4)
+  assert.ok(
+    Math.abs(/** @type {any} */ (matrix.copied[1 + 2 * 14 + 10][4]) - heads[12].entropy) < 1e-4
+  )
   const rolled = await table('#view-table', 'rollout')
-  rollout.forEach((weight, token) => assert.ok(Math.abs(rolled.copied[token][0] - weight) < 1e-6))
+  rollout.forEach((/** @type {any} */ weight, /** @type {any} */ token) =>
+    assert.ok(Math.abs(/** @type {any} */ (rolled.copied[token][0]) - weight) < 1e-6)
+  )
   await page.click('#tab-compare')
   await page.click('#view [name=pin]')
   await page.waitForSelector('#view dl dd')
   const pair = await table('#view-table')
-  assert.ok(pair.copied.every(([a, b, less]) => Math.abs(a - b - less) < 1e-9))
+  assert.ok(
+    pair.copied.every(
+      ([a, b, less]) =>
+        Math.abs(/** @type {any} */ (a) - /** @type {any} */ (b) - /** @type {any} */ (less)) < 1e-9
+    )
+  )
   assert.equal((await table('#view-table', 'tokens')).shown[1 + 2 * 14 + 10][0], '1.000')
   await finish(page)
 })
@@ -284,9 +331,10 @@ test('everything is above the fold at 1366 x 768, in every view', async () => {
 
 test('forced colours: the chosen head’s map stays visible, what is chosen is outlined', async () => {
   const page = await browser.open('', { forcedColors: 'active' }),
-    style = (selector, name) =>
+    style = (/** @type {string} */ selector, /** @type {string} */ name) =>
       page.evaluate(
-        ([selector, name]) => getComputedStyle(document.querySelector(selector))[name],
+        ([selector, name]) =>
+          /** @type {any} */ (getComputedStyle(document.querySelector(selector)))[name],
         [selector, name]
       )
   await page.waitForSelector('#view [aria-selected=true]')

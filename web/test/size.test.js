@@ -6,8 +6,15 @@ import test from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { packageFolder } from './package.js'
 
+/** @param {Uint8Array} bytes */
 const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length
 
+/**
+ * @param {string} name
+ * @param {Uint8Array} bytes
+ * @param {number} rawLimit
+ * @param {number} gzipLimit
+ */
 function fits(name, bytes, rawLimit, gzipLimit) {
   const raw = bytes.length,
     gzip = zipped(bytes)

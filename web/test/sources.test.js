@@ -22,9 +22,16 @@ import { createRuntime, demoModel, HeedError, packageFolder, repository } from '
 
 const demo = join(repository, 'runtime/demo/model'),
   index = 'model.safetensors.index.json'
-const fails = (status, sentence) => (error) =>
-  error instanceof HeedError && error.status === status && sentence.test(error.message)
+/**
+ * @param {string} status
+ * @param {RegExp | string} sentence
+ */
+const fails = (status, sentence) => (/** @type {Error} */ error) =>
+  error instanceof HeedError &&
+  error.status === status &&
+  /** @type {any} */ (sentence).test(error.message)
 const modes = { direct: { threads: 1 }, worker: { threads: 1, worker: true } }
+/** @type {string} */
 let folder
 
 before(() => {
@@ -32,7 +39,11 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-/* A folder with these files; null makes a FIFO. */
+/**
+ * A folder with these files; null makes a FIFO.
+ * @param {string} name
+ * @param {string[]} files
+ */
 function made(name, files) {
   const path = join(folder, name)
   mkdirSync(path)
@@ -43,7 +54,11 @@ function made(name, files) {
   return path
 }
 
-/* What a script prints, run with a runtime in a process of its own, which may hang. */
+/**
+ * What a script prints, run with a runtime in a process of its own, which may hang.
+ * @param {string} script
+ * @param {{threads: number, } | { threads: number, worker: boolean}} options
+ */
 function inProcess(script, options) {
   const whole = `import { truncateSync } from 'node:fs'
     import { createRuntime } from ${JSON.stringify(pathToFileURL(join(packageFolder, 'index.js')).href)}
@@ -59,7 +74,10 @@ function inProcess(script, options) {
 
 for (const [mode, options] of Object.entries(modes)) {
   test(`what is no file is refused at once (${mode})`, () => {
-    const fifo = made(`fifo-${mode}`, { 'config.json': null, 'model.safetensors': '' })
+    const fifo = made(
+      `fifo-${mode}`,
+      /** @type {any} */ ({ 'config.json': null, 'model.safetensors': '' })
+    )
     for (const [source, what] of [
       [
         fifo,
@@ -72,7 +90,7 @@ for (const [mode, options] of Object.entries(modes)) {
         `await runtime.loadModel(${JSON.stringify(source)}).then(() => console.log('loaded'), tell)`,
         options
       )
-      assert.match(said, what)
+      assert.match(said, /** @type {any} */ (what))
       assert.ok(Number(took) < 1000, `${took} ms`)
     }
   })
@@ -100,8 +118,11 @@ for (const [mode, options] of Object.entries(modes)) {
   ]
   test(`an index names files of its own folder alone (${mode})`, async () => {
     const runtime = await createRuntime(options),
-      whole = made(`outside-${mode}`, { 'config.json': '{}', 'b.safetensors': '' }),
-      opened = []
+      whole = made(
+        `outside-${mode}`,
+        /** @type {any} */ ({ 'config.json': '{}', 'b.safetensors': '' })
+      ),
+      opened = /** @type {string[]} */ ([])
     const { openSync: real } = fs
     fs.openSync = (path, ...rest) => {
       opened.push(String(path))
@@ -136,7 +157,7 @@ for (const [mode, options] of Object.entries(modes)) {
 
   test(`an index that is none is refused with a sentence (${mode})`, async () => {
     const runtime = await createRuntime(options),
-      whole = made(`none-${mode}`, { 'config.json': '{}' }),
+      whole = made(`none-${mode}`, /** @type {any} */ ({ 'config.json': '{}' })),
       many = Object.fromEntries(
         Array.from({ length: 513 }, (_, i) => [`t${i}`, `s${i}.safetensors`])
       )
@@ -151,8 +172,12 @@ for (const [mode, options] of Object.entries(modes)) {
         /weight_map is not valid \(found 513, expected 1 to 512 files/
       ]
     ]) {
-      writeFileSync(join(whole, index), text)
-      await assert.rejects(runtime.loadModel(whole), fails('INVALID_FILE', what), text.slice(0, 40))
+      writeFileSync(join(whole, index), /** @type {any} */ (text))
+      await assert.rejects(
+        runtime.loadModel(whole),
+        fails('INVALID_FILE', what),
+        /** @type {any} */ (text).slice(0, 40)
+      )
     }
     writeFileSync(join(whole, index), '')
     truncateSync(join(whole, index), 3e9)
@@ -168,7 +193,7 @@ for (const [mode, options] of Object.entries(modes)) {
   test(`shards of plain names open, also those that an address would read otherwise (${mode})`, async () => {
     const runtime = await createRuntime(options),
       name = 'a %2e%2e#1?.safetensors',
-      whole = made(`plain-${mode}`, {})
+      whole = made(`plain-${mode}`, /** @type {any} */ ({}))
     for (const file of ['config.json', 'preprocessor_config.json'])
       copyFileSync(join(demo, file), join(whole, file))
     copyFileSync(join(demo, 'model.safetensors'), join(whole, name))
@@ -184,7 +209,7 @@ for (const [mode, options] of Object.entries(modes)) {
   })
 
   test(`over HTTP nothing outside of the folder is asked for (${mode})`, async () => {
-    const asked = [],
+    const asked = /** @type {(string | undefined)[]} */ ([]),
       server = createServer(({ url }, response) => {
         asked.push(url)
         response
@@ -195,10 +220,10 @@ for (const [mode, options] of Object.entries(modes)) {
               : ''
           )
       })
-    await new Promise((done) => server.listen(0, 'localhost', done))
+    await new Promise((done) => server.listen(0, 'localhost', () => done(null)))
     const runtime = await createRuntime(options)
     await assert.rejects(
-      runtime.loadModel(`http://localhost:${server.address().port}/m/`),
+      runtime.loadModel(`http://localhost:${/** @type {any} */ (server.address()).port}/m/`),
       fails('INVALID_FILE', /weight_map is not valid \(found "\.\.\\\\secret\.safetensors"/)
     )
     assert.deepEqual(asked.sort(), ['/m/config.json', `/m/${index}`, '/m/preprocessor_config.json'])
@@ -215,7 +240,8 @@ function paddedWeights() {
     pad = 5e6,
     header = JSON.parse(bytes.subarray(8, start))
   for (const tensor of Object.values(header))
-    if (tensor.data_offsets) tensor.data_offsets = tensor.data_offsets.map((at) => at + pad)
+    if (tensor.data_offsets)
+      tensor.data_offsets = tensor.data_offsets.map((/** @type {any} */ at) => at + pad)
   const text = Buffer.from(
       JSON.stringify({ ...header, pad: { dtype: 'F32', shape: [pad / 4], data_offsets: [0, pad] } })
     ),
@@ -225,7 +251,7 @@ function paddedWeights() {
 }
 
 test('a file that is cut short while it is read is an error, not a wait', () => {
-  const whole = made('cut', { 'model.safetensors': paddedWeights() })
+  const whole = made('cut', /** @type {any} */ ({ 'model.safetensors': paddedWeights() }))
   copyFileSync(join(demo, 'config.json'), join(whole, 'config.json'))
   const [said] = inProcess(
     `const model = await runtime.loadModel(${JSON.stringify(whole)})

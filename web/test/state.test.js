@@ -12,7 +12,7 @@ import { createStore } from '../pages/explorer/state/store.js'
 import { numbersOfUniform } from '../pages/explorer/model/uniform_head.js'
 
 test('a link holds what differs from the defaults, and gives it back', () => {
-  assert.equal(toHash(defaults), '')
+  assert.equal(toHash(/** @type {any} */ (defaults)), '')
   const state = {
     ...defaults,
     scene: 7,
@@ -41,12 +41,12 @@ test('a link holds what differs from the defaults, and gives it back', () => {
     dropped: [3, 10, 11, 12],
     cuts: ['30.41', '30.42']
   }
-  assert.deepEqual(fromHash(toHash(state)), state)
-  assert.ok(toHash(state).length < 200)
+  assert.deepEqual(fromHash(toHash(/** @type {any} */ (state))), state)
+  assert.ok(toHash(/** @type {any} */ (state)).length < 200)
   const much = { ...state, cuts: Array.from({ length: 90 }, (_, i) => `7.${i}`) }
-  assert.ok(toHash(much).length < 200)
-  assert.deepEqual(fromHash(toHash(much)), { ...state, cuts: [] })
-  assert.deepEqual(fromHash(toHash(much, Infinity)), much)
+  assert.ok(toHash(/** @type {any} */ (much)).length < 200)
+  assert.deepEqual(fromHash(toHash(/** @type {any} */ (much))), { ...state, cuts: [] })
+  assert.deepEqual(fromHash(toHash(/** @type {any} */ (much), Infinity)), much)
   assert.equal(toHash({ ...defaults, query: [3, 4] }), '#q=3.4')
 })
 
@@ -86,21 +86,21 @@ test('what the model has not is left out of a link, and the address says what is
     '#q=cls&h=mean': '#h=mean&q=cls'
   }))
     assert.equal(toHash(fitted(fromHash(hash), shape)), shown, hash)
-  assert.deepEqual(fitted(defaults, shape), defaults)
+  assert.deepEqual(fitted(/** @type {any} */ (defaults), shape), defaults)
   assert.deepEqual(
-    fitted({ ...defaults, query: 'cls' }, { ...shape, prefixTokens: 0 }).query,
+    fitted(/** @type {any} */ ({ ...defaults, query: 'cls' }), { ...shape, prefixTokens: 0 }).query,
     [7, 7]
   )
 })
 
 test('listeners hear of their own keys, once, and only when something differs', () => {
   const store = createStore({ a: 1, query: [1, 2] }),
-    heard = []
+    heard = /** @type {number[]} */ ([])
   store.on(['a'], ({ a }) => heard.push(a))
   store.set({ query: [1, 2] })
   store.set({ query: [2, 2] })
   store.set({ a: 1 })
-  store.set({ a: 2, query: 'cls' })
+  store.set({ a: 2, query: /** @type {any} */ ('cls') })
   assert.deepEqual(heard, [2])
 })
 
@@ -117,23 +117,31 @@ test('rows, columns, means and sums of kept weights', () => {
 })
 
 test('heads are found by their numbers', () => {
+  /**
+   * @param {number} entropyPatches
+   * @param {number} distance
+   * @param {number} prefixMass
+   */
   const head = (entropyPatches, distance, prefixMass) => ({ entropyPatches, distance, prefixMass })
   const statistics = [
     [head(3, 10, 0.1), head(1, 30, 0)],
     [head(2, 20, 0.6), head(1.5, 5, 0.05)]
   ]
+  /**
+   * @param {{sort: string, } | { sort: string, descending: boolean, filter: string, } | { filter: string}} how
+   */
   const names = (how) =>
-    findHeads(statistics, how)
+    findHeads(/** @type {any} */ (statistics), how)
       .map(({ layer, head }) => `${layer}.${head}`)
       .join(' ')
-  assert.equal(names({}), '0.0 0.1 1.0 1.1')
+  assert.equal(names(/** @type {any} */ ({})), '0.0 0.1 1.0 1.1')
   assert.equal(names({ sort: 'distance' }), '1.1 0.0 1.0 0.1')
   assert.equal(
     names({ sort: 'entropy', descending: true, filter: 'entropy <= 2 and CLS >= 5%' }),
     '1.0 1.1'
   )
   assert.equal(names({ filter: 'layer = 1, distance > 5' }), '1.0')
-  assert.equal(names({ filter: 'entropy <' }), names({}))
+  assert.equal(names({ filter: 'entropy <' }), names(/** @type {any} */ ({})))
   for (const text of ['entropy', 'size < 1', 'entropy < 1 or self > 2', 'entropy << 1'])
     assert.equal(parseFilter(text), null, text)
 })
@@ -148,7 +156,11 @@ test('changes of the attention: masks, offsets, gains, words', () => {
       gains: ['0.1.35']
     },
     shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
-  const inputs = Object.fromEntries(inputsOf(changes, shape, () => Float32Array.of(5, 6, 7, 8)))
+  const inputs = Object.fromEntries(
+    inputsOf(/** @type {any} */ (changes), /** @type {any} */ (shape), () =>
+      Float32Array.of(5, 6, 7, 8)
+    )
+  )
   assert.deepEqual([...inputs.token_mask], [1, 1, 1, 0])
   assert.deepEqual(
     [...inputs['layer.0.attention.mask']]
@@ -170,10 +182,10 @@ test('changes of the attention: masks, offsets, gains, words', () => {
   )
   assert.deepEqual([...meanOverTokens(Float32Array.of(1, 2, 3, 4), 2)], [2, 3])
   assert.equal(
-    wordsOfChanges({ ...changes, temperature: 2 }),
+    wordsOfChanges(/** @type {any} */ ({ ...changes, temperature: 2 })),
     ', without 1.0 (mean), 1 patch dropped, 1 pair cut, head 0.1 at 35 %, temperature 2'
   )
-  const barred = barredBy(changes, 1, 1)
+  const barred = barredBy(/** @type {any} */ (changes), 1, 1)
   assert.deepEqual(
     [barred(0, 3, 2), barred(1, 3, 2), barred(1, 0, 1), barred(1, 0, 3)],
     [true, false, true, true]
@@ -184,6 +196,10 @@ test('changes of the attention: masks, offsets, gains, words', () => {
 test('a score is the product of query and key', () => {
   const query = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 1, 2, 3, 4) },
     key = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 5, 6, 7, 8) }
+  /**
+   * @param {number} token
+   * @param {boolean} [reverse]
+   */
   const row = (token, reverse, stage = 'raw') => [
     ...scoreRow({ query, key, head: 1, tokens: 2, token, reverse, stage })
   ]
@@ -203,7 +219,7 @@ test('uniform attention has its numbers too: every pair of patches measured', ()
     places = Array.from({ length: 6 }, (_, i) => [Math.floor(i / 3), i % 3])
   const pairs = places.flatMap(([y, x]) => places.map(([v, u]) => Math.hypot(y - v, x - u))),
     mean = (16 * pairs.reduce((a, b) => a + b)) / 36
-  const found = numbersOfUniform(shape, 16)
+  const found = numbersOfUniform(/** @type {any} */ (shape), 16)
   assert.ok(
     Math.abs(found.distanceRenormalised - mean) < 1e-12 &&
       Math.abs(found.distance - (mean * 6) / 7) < 1e-12

@@ -32,7 +32,10 @@ test('tsc accepts index.d.ts and what users write', () => {
       encoding: 'utf8'
     })
   } catch (error) {
-    throw new Error(error.stdout + error.stderr)
+    throw new Error(
+      /** @type {Error} */ /** @type {any} */ (error).stdout +
+        /** @type {Error} */ /** @type {any} */ (error).stderr
+    )
   } finally {
     rmSync(scratch, { recursive: true })
   }

@@ -10,6 +10,7 @@ import test, { after, before } from 'node:test'
 import v8 from 'node:v8'
 import { createRuntime, native, packageFolder, vectors } from './package.js'
 import { distance, readSafetensors, sameBits } from './safetensors.js'
+/** @import {Runtime} from '../src/index.js' */
 
 const folders = [
   'attention',
@@ -27,8 +28,10 @@ const cases = folders.flatMap((folder) =>
     .filter((name) => name.endsWith('.safetensors'))
     .map((name) => `${folder}/${name}`)
 )
+/** @type {Record<string, Runtime>} */
 const runtimes = {},
   node = Number(process.versions.node.split('.')[0])
+/** @type {string} */
 let scratch
 
 before(async () => {
@@ -46,6 +49,7 @@ after(() => {
   rmSync(scratch, { recursive: true })
 })
 
+/** @param {string} path */
 function checkNatively(path) {
   const out = join(scratch, 'out.safetensors')
   const { status, stderr } = spawnSync(
@@ -74,21 +78,30 @@ for (const name of cases)
     for (const [mode, runtime] of Object.entries(runtimes)) {
       const result = await runtime.check(bytes, { results: true })
       assert.ok(result.passed, `${mode}: ${result.worst} is off by ${result.maxAbs}`)
-      results[mode] = result.results
+      Object.assign(results, { [mode]: result.results })
     }
     const expected = checkNatively(path)
-    assert.deepEqual(Object.keys(results.one).sort(), Object.keys(expected).sort())
+    assert.deepEqual(
+      Object.keys(/** @type {any} */ (results).one).sort(),
+      Object.keys(expected).sort()
+    )
     for (const [tensor, { data }] of Object.entries(expected)) {
       assert.ok(
-        sameBits(results.one[tensor].data, results.two[tensor].data),
+        sameBits(
+          /** @type {any} */ (results).one[tensor].data,
+          /** @type {any} */ (results).two[tensor].data
+        ),
         `${tensor}: 1 and 2 threads differ`
       )
-      if (results.relaxed)
+      if (/** @type {any} */ (results).relaxed)
         assert.ok(
-          sameBits(results.relaxed[tensor].data, results.relaxedTwo[tensor].data),
+          sameBits(
+            /** @type {any} */ (results).relaxed[tensor].data,
+            /** @type {any} */ (results).relaxedTwo[tensor].data
+          ),
           `${tensor}: relaxed, 1 and 2 threads differ`
         )
-      const off = distance(results.one[tensor].data, data)
+      const off = distance(/** @type {any} */ (results).one[tensor].data, data)
       assert.ok(off <= 1e-6, `${tensor}: ${off} from the native result`)
     }
   })

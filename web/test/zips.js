@@ -1,6 +1,7 @@
 /* Files of arrays that are not what they say: .npz that inflate to very much, or lie about it. */
 import { constants, deflateRawSync } from 'node:zlib'
 
+/** @param {number[]} shape */
 export const npyHead = (shape, descr = '<f4') => {
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(', ')},), }\n`
   return Buffer.concat([
@@ -9,9 +10,15 @@ export const npyHead = (shape, descr = '<f4') => {
   ])
 }
 
-/** `count` times 64 MiB of one byte after a head, deflated; every part is deflated on its own. */
+/**
+ * `count` times 64 MiB of one byte after a head, deflated; every part is deflated on its own.
+ * @param {Uint8Array} head
+ * @param {number} byte
+ * @param {number} count
+ */
 export function deflated(head, byte, count) {
-  const flushed = (bytes) => deflateRawSync(bytes, { finishFlush: constants.Z_FULL_FLUSH }),
+  const flushed = (/** @type {Uint8Array} */ bytes) =>
+      deflateRawSync(bytes, { finishFlush: constants.Z_FULL_FLUSH }),
     block = flushed(Buffer.alloc(1 << 26, byte))
   return Buffer.concat([
     flushed(head),
@@ -20,12 +27,15 @@ export function deflated(head, byte, count) {
   ])
 }
 
-/** A zip: entries [name, packed bytes, size as the directory says it, place of an entry before
- * whose bytes are its own]. */
+/**
+ * A zip: entries [name, packed bytes, size as the directory says it, place of an entry before
+ * whose bytes are its own].
+ * @param {[name: string, packed: Uint8Array, size: number, same?: number][]} entries
+ */
 export function zip(entries) {
-  const locals = [],
-    directory = [],
-    places = []
+  const locals = /** @type {Uint8Array[]} */ ([]),
+    directory = /** @type {Uint8Array[]} */ ([]),
+    places = /** @type {number[]} */ ([])
   let at = 0
   for (const [name, packed, size, same] of entries) {
     const local = Buffer.alloc(30),
@@ -37,7 +47,7 @@ export function zip(entries) {
       entry.writeUInt32LE(packed.length, 20),
       entry.writeUInt32LE(size, 24),
       entry.writeUInt16LE(name.length, 28),
-      entry.writeUInt32LE(places.at(-1), 42)
+      entry.writeUInt32LE(/** @type {number} */ (places.at(-1)), 42)
     directory.push(entry, Buffer.from(name))
     if (same !== undefined) continue
     locals.push(local, Buffer.from(name), packed)
@@ -48,8 +58,14 @@ export function zip(entries) {
   return Buffer.concat([...locals, ...directory, end])
 }
 
-/** A .npz of one array of this shape, whose numbers are `count` times 64 MiB of one byte; says:
- * what its directory says of its size, if not that. */
+/**
+ * A .npz of one array of this shape, whose numbers are `count` times 64 MiB of one byte; says:
+ * what its directory says of its size, if not that.
+ * @param {number} byte
+ * @param {number} count
+ * @param {number[]} shape
+ * @param {number} [says]
+ */
 export function bomb(byte, count, shape, says) {
   const head = npyHead(shape)
   return zip([['maps.npy', deflated(head, byte, count), says ?? head.length + count * 2 ** 26]])
