@@ -12,30 +12,56 @@ import { caption, elsewhere } from './plot/caption.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
+/** @import {ColormapName, Model, Region, Runtime, Session, SessionInfo} from '../src/index.js' */
+/** @import {PagePicture, PageQuery, Shape} from '../types/pages.js' */
 
+/** @type {Promise<Runtime> | null} */
 let runtime = null
-const models = new Map(),
-  sessions = new Map()
+/**
+ * A picture and the row of its map.
+ * @typedef {[picture: ImageBitmap | HTMLCanvasElement | OffscreenCanvas, found: {row: Float32Array,
+ *   region: Region, token: number, query: PageQuery, where: string}]} Run
+ *
+ * A session; its runs take turns.
+ * @typedef {{session: Session, shape: SessionInfo, busy: Promise<unknown>}} Opened
+ */
 
-/* The promise of map.get(key), made by make() where there is none; one that failed is not kept. */
+const models = /** @type {Map<string, Promise<Model>>} */ (new Map()),
+  sessions = /** @type {Map<string, Promise<Opened>>} */ (new Map())
+
+/**
+ * The promise of map.get(key), made by make() where there is none; one that failed is not kept.
+ * @template Made
+ * @param {Map<string, Promise<Made>>} map
+ * @param {string} key
+ * @param {() => Promise<Made>} make
+ * @returns {Promise<Made>}
+ */
 function once(map, key, make) {
   if (!map.has(key)) {
     map.set(key, make())
-    map.get(key).catch(() => map.delete(key))
+    map.get(key)?.catch(() => map.delete(key))
   }
-  return map.get(key)
+  return /** @type {Promise<Made>} */ (map.get(key))
 }
 
+/** @param {string} name */
 const load = async (name) =>
   (await (runtime ??= createRuntime())).loadModel(
     name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel
   )
 
+/**
+ * @param {string} name
+ * @param {'all' | 'rows'} taps
+ * @returns {Promise<Opened>}
+ */
 async function open(name, taps) {
   const session = (await once(models, name, () => load(name))).createSession({ taps })
   return { session, shape: await session.ready, busy: Promise.resolve() }
 }
 
+/** @param {string} address */
 async function fetched(address) {
   const response = await fetch(address)
   if (!response.ok)
@@ -43,6 +69,7 @@ async function fetched(address) {
   return response.blob()
 }
 
+/** @param {AttentionMap} element */
 async function pictureOf(element) {
   const address = element.getAttribute('image')
   if (address) {
@@ -56,7 +83,9 @@ async function pictureOf(element) {
       )
     })
   }
-  const { image } = await (await runtime).scene(Number(element.getAttribute('scene') ?? 159))
+  const { image } = await (await /** @type {Promise<Runtime>} */ (runtime)).scene(
+    Number(element.getAttribute('scene') ?? 159)
+  )
   return createImageBitmap(
     new ImageData(new Uint8ClampedArray(image.data), image.width, image.height)
   )
@@ -76,6 +105,7 @@ class AttentionMap extends HTMLElement {
   #canvas = document.createElement('canvas')
   #wrong = document.createElement('p')
   #turn = 0
+  /** @type {[rows: number, columns: number] | null} */
   #grid = null
 
   connectedCallback() {
@@ -89,7 +119,10 @@ class AttentionMap extends HTMLElement {
     this.#draw()
   }
 
-  /* What went wrong stands in the map's place: an old map is no answer. */
+  /**
+   * What went wrong stands in the map's place: an old map is no answer.
+   * @param {string} wrong
+   */
   #say(wrong) {
     this.#wrong.textContent = wrong
     this.#wrong.hidden = !wrong
@@ -108,19 +141,21 @@ class AttentionMap extends HTMLElement {
       const name = this.getAttribute('model') ?? '',
         taps = this.#view === 'rollout' ? 'all' : 'rows'
       const model = await once(sessions, `${taps} ${name}`, () => open(name, taps)),
-        [picture, found] = await (model.busy = model.busy
-          .catch(() => {})
-          .then(() => this.#run(model)))
+        [picture, found] = await /** @type {Promise<Run>} */ (
+          (model.busy = model.busy.catch(() => {}).then(() => this.#run(model)))
+        )
       if (mine !== this.#turn) return
       this.#show(
         picture,
         found,
         model.shape,
-        await (await runtime).colormap(this.getAttribute('colours') ?? 'cividis')
+        await (await /** @type {Promise<Runtime>} */ (runtime)).colormap(
+          /** @type {ColormapName} */ (this.getAttribute('colours') ?? 'cividis')
+        )
       )
       this.dispatchEvent(new CustomEvent('drawn', { detail: found.row }))
     } catch (error) {
-      if (mine === this.#turn) this.#say(error.message)
+      if (mine === this.#turn) this.#say(/** @type {Error} */ (error).message)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
@@ -129,13 +164,17 @@ class AttentionMap extends HTMLElement {
     return this.getAttribute('view') ?? 'overlay'
   }
 
-  /* Elements with one model take turns: its session has the maps of the last run. */
+  /**
+   * Elements with one model take turns: its session has the maps of the last run.
+   * @param {{session: Session, shape: Shape}} options
+   * @returns {Promise<Run>}
+   */
   async #run({ session, shape }) {
     const picture = await pictureOf(this),
       { region } = await session.run(picture),
       at = this.getAttribute('query') ?? 'cls',
       head = this.getAttribute('head') ?? 'mean'
-    const query = at === 'cls' ? 'cls' : at.split(',').map(Number),
+    const query = /** @type {PageQuery} */ (at === 'cls' ? 'cls' : at.split(',').map(Number)),
       layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
     const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1],
       whole = this.#view === 'rollout'
@@ -146,7 +185,7 @@ class AttentionMap extends HTMLElement {
       picture,
       {
         row,
-        region,
+        region: /** @type {Region} */ (region),
         token,
         query,
         where: whole
@@ -156,12 +195,18 @@ class AttentionMap extends HTMLElement {
     ]
   }
 
-  /* Which patch was pressed; what follows from it is the page's to say. */
+  /**
+   * Which patch was pressed; what follows from it is the page's to say.
+   * @param {PointerEvent} options
+   */
   #pick({ offsetX, offsetY }) {
     if (!this.#grid) return
     const [rows, columns] = this.#grid,
-      at = (offset, length, count) =>
-        Math.min(count - 1, Math.max(0, Math.floor((offset / length) * count)))
+      at = (
+        /** @type {number} */ offset,
+        /** @type {number} */ length,
+        /** @type {number} */ count
+      ) => Math.min(count - 1, Math.max(0, Math.floor((offset / length) * count)))
     this.dispatchEvent(
       new CustomEvent('pick', {
         detail: {
@@ -172,10 +217,20 @@ class AttentionMap extends HTMLElement {
     )
   }
 
+  /**
+   * @param {string} name
+   * @param {string} usual
+   */
   #style(name, usual) {
     return getComputedStyle(this).getPropertyValue(name).trim() || usual
   }
 
+  /**
+   * @param {ImageBitmap | HTMLCanvasElement | OffscreenCanvas} picture
+   * @param {{row: Float32Array, region: Region, token: number, query: PageQuery, where: string}} options
+   * @param {{prefixTokens: number, rows: number, columns: number, tokens: number}} options
+   * @param {Uint8Array} table
+   */
   #show(
     picture,
     { row, region, token, query, where },
@@ -189,10 +244,12 @@ class AttentionMap extends HTMLElement {
         width: raster.width,
         height: raster.height
       })
-    map.getContext('2d').putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
+    map
+      .getContext('2d')
+      ?.putImageData(new ImageData(raster.data, raster.width, raster.height), 0, 0)
     Object.assign(this.#canvas, { width: 448, height: Math.round((448 * rows) / columns) })
     this.#grid = [rows, columns]
-    const context = this.#canvas.getContext('2d')
+    const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'))
     context.fillStyle = this.#style('--attention-ground', '#000')
     if (this.#view === 'map') context.fillRect(0, 0, this.#canvas.width, this.#canvas.height)
     else
@@ -223,7 +280,11 @@ class AttentionMap extends HTMLElement {
     this.title = said
   }
 
-  /* Where the weight is that no patch shows. */
+  /**
+   * Where the weight is that no patch shows.
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} text
+   */
   #note(context, text) {
     if (!text) return
     context.font = '15px system-ui, sans-serif'
@@ -233,12 +294,17 @@ class AttentionMap extends HTMLElement {
     context.fillText(text, 16, 26)
   }
 
-  /* A frame around the query that is seen on light and dark. */
+  /**
+   * A frame around the query that is seen on light and dark.
+   * @param {CanvasRenderingContext2D} context
+   * @param {[row: number, column: number]} patch
+   * @param {number} side
+   */
   #mark(context, [row, column], side) {
-    for (const [colour, width] of [
+    for (const [colour, width] of /** @type {[string, number][]} */ ([
       ['#000', 4],
       [this.#style('--attention-mark', '#fff'), 2]
-    ]) {
+    ])) {
       Object.assign(context, { strokeStyle: colour, lineWidth: width })
       context.strokeRect(column * side, row * side, side, side)
     }

@@ -30,6 +30,7 @@ async function forgetOthers() {
     if (/^heed-[0-9a-f]{16}$/.test(name) && name !== kept) await caches.delete(name)
 }
 
+/** @param {boolean} wanted */
 async function setThreads(wanted) {
   const cache = await caches.open(settings)
   if (wanted) await cache.put(threadsMark, new Response('on'))
@@ -37,6 +38,7 @@ async function setThreads(wanted) {
   threads = Promise.resolve(wanted)
 }
 
+/** @param {Response} answer */
 function isolated(answer) {
   if (answer.status === 0 || answer.type === 'opaqueredirect') return answer
   const headers = new Headers(answer.headers)
@@ -48,7 +50,10 @@ function isolated(answer) {
   })
 }
 
-/* What was kept; /learn is learn.html, as static hosts have it. */
+/**
+ * What was kept; /learn is learn.html, as static hosts have it.
+ * @param {Request} request
+ */
 async function fromKept(request) {
   const cache = await caches.open(kept),
     options = { ignoreSearch: true, ignoreVary: true }
@@ -62,6 +67,7 @@ async function fromKept(request) {
 
 const named = /-[0-9a-f]{8}\.js$/ // what a name with a hash stands for is never another thing
 
+/** @param {Request} request */
 async function find(request) {
   const before = named.test(new URL(request.url).pathname) && (await fromKept(request))
   if (before) return before
@@ -75,6 +81,7 @@ async function find(request) {
   }
 }
 
+/** @param {Request} request */
 async function answerTo(request) {
   const answer = await find(request)
   return (await threads) ? isolated(answer) : answer

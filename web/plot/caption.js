@@ -1,8 +1,8 @@
-/** @import {CaptionOptions} from './index.js' */
-
 /* The sentence under a map: how much of the row a few tokens hold, and the largest weight. A column
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
+
+/** @import {CaptionOptions} from './index.js' */
 
 /**
  * @param {number} token

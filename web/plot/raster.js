@@ -1,7 +1,7 @@
-/** @import {ColourTable, Raster} from './index.js' */
-
 /* Rasters: { data: RGBA bytes, width, height }, one pixel a patch, made to be enlarged without
  * smoothing. Colour tables are 256 RGB. */
+
+/** @import {ColourTable, Raster} from './index.js' */
 
 /**
  * @param {number} width

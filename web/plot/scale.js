@@ -1,11 +1,11 @@
-/** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
-
 /* How weights become colours. One scale serves a whole figure, and its ends are written beside it:
  * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform: what
  * has next to nothing has the colour of nothing.
  * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
  * which only the kind 'own' looks at. runtime/explain/scale.c has the same in C;
  * tests/vectors/scale/cases.json holds both to one table. */
+
+/** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
 
 /** @type {Record<string, string>} */
 export const scaleKinds = {

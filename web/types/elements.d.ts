@@ -237,9 +237,52 @@ interface PageElements {
   window: HTMLInputElement
 }
 
+/* A script looks for what its own page's markup, or what it has just written, holds. Where that may
+ * be missing it says so with "?.". */
+/* Of an id that is put together, or of another page: an element of no special kind. */
+type ElementOf<Id extends string> = Id extends keyof PageElements ? PageElements[Id] : HTMLElement
 interface Document {
-  getElementById<Id extends keyof PageElements>(id: Id): PageElements[Id]
+  getElementById<Id extends string>(id: Id): ElementOf<Id>
 }
 interface ParentNode {
   querySelector<Id extends keyof PageElements>(selector: `#${Id}`): PageElements[Id]
+  querySelector<Tag extends keyof HTMLElementTagNameMap>(selector: Tag): HTMLElementTagNameMap[Tag]
+  querySelector<Tag extends keyof SVGElementTagNameMap>(selector: Tag): SVGElementTagNameMap[Tag]
+  querySelector<E extends HTMLElement = HTMLElement>(selector: string): E
+  querySelectorAll<E extends HTMLElement = HTMLElement>(selector: string): NodeListOf<E>
+}
+
+/* Controls without children: their events are their own. */
+type OwnEvents<Control> = (
+  type: 'change' | 'input',
+  listener: (event: Event & { target: Control }) => unknown,
+  options?: AddEventListenerOptions
+) => void
+interface HTMLSelectElement {
+  addEventListener(...listen: Parameters<OwnEvents<HTMLSelectElement>>): void
+}
+interface HTMLInputElement {
+  addEventListener(...listen: Parameters<OwnEvents<HTMLInputElement>>): void
+}
+interface HTMLTextAreaElement {
+  addEventListener(...listen: Parameters<OwnEvents<HTMLTextAreaElement>>): void
+}
+
+/* What is written into the document becomes text by itself. */
+interface Element {
+  setAttribute(name: string, value: string | number | boolean): void
+}
+interface CSSStyleDeclaration {
+  setProperty(name: string, value: string | number | null, priority?: string): void
+}
+
+/* A script knows what surrounds its elements in its page's markup; SVG is looked up by a
+ * selector. */
+interface HTMLElement {
+  readonly children: HTMLCollectionOf<HTMLElement>
+  readonly firstElementChild: HTMLElement | null
+  readonly lastElementChild: HTMLElement
+  readonly nextElementSibling: HTMLElement
+  closest<Tag extends keyof HTMLElementTagNameMap>(selector: Tag): HTMLElementTagNameMap[Tag]
+  closest<E extends HTMLElement = HTMLElement>(selector: string): E
 }

@@ -5,3 +5,7 @@ declare module '*/heed/index.js' {
 declare module '*/heed/demo.js' {
   export * from 'heed/demo'
 }
+declare module '*/heed/shards.js' {
+  export const indexName: string
+  export function shardsOf(size: number, read: () => Uint8Array): string[]
+}

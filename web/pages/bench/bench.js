@@ -8,9 +8,15 @@ import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { registerCeiling } from './register_ceiling.js'
 import { allowed, connectTheme, offlineSaid } from '../shared/page_settings.js'
+/** @import {BenchEnvironment, BenchRow, Measured, Started, Timing} from '../../types/pages.js' */
+/** @import {ModelInfo} from '../../src/index.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
-/* 2, 4, 8 … threads and as many as there are cores. */
+/**
+ * 2, 4, 8 … threads and as many as there are cores.
+ * @param {number} cores
+ */
 const threadCounts = (cores) =>
   crossOriginIsolated && cores > 1
     ? [
@@ -20,6 +26,7 @@ const threadCounts = (cores) =>
         ])
       ]
     : []
+/** @type {Record<string, {simd?: 'none' | 'simd', threads: number}>} */
 const kinds = {
   scalar: { simd: 'none', threads: 1 },
   SIMD: { simd: 'simd', threads: 1 },
@@ -33,14 +40,23 @@ const kinds = {
 }
 const warmUp = 2,
   opRuns = 5
-/* Multiplications and additions of one run, twice each product: projections, scores, mixing, MLP
- * and patches; from the model's shape. */
+/**
+ * Multiplications and additions of one run, twice each product: projections, scores, mixing, MLP
+ * and patches; from the model's shape.
+ * @param {ModelInfo} model
+ * @param {{tokens: number}} shape
+ */
 const flopsOf = ({ width: c, mlpWidth, layers, patch, channels }, { tokens: n }) =>
   2 * n * (layers * (4 * c * c + 2 * n * c + 2 * c * mlpWidth) + patch * patch * channels * c)
+/**
+ * @param {number[]} sorted
+ * @param {number} share
+ */
 const quantile = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+/** @param {string} text */
 const say = (text) => (element('said').textContent = text)
-let measured = null,
+let measured = /** @type {Measured | null} */ (null),
   stopped = false
 
 /* Between runs: someone pressed Stop. */
@@ -48,7 +64,11 @@ function goOn() {
   if (stopped) throw new Error('Stopped; nothing is kept of it.')
 }
 
-/* A kind that this page has, or null. */
+/**
+ * A kind that this page has, or null.
+ * @param {string} name
+ * @returns {Promise<Started | null>}
+ */
 async function open(name) {
   const runtime = await createRuntime(kinds[name])
   if (
@@ -62,6 +82,10 @@ async function open(name) {
   return { name, runtime, model, session, shape, times: [], ops: [] }
 }
 
+/**
+ * @param {number[]} times
+ * @returns {Timing}
+ */
 const summary = (times) => {
   const sorted = [...times].sort((a, b) => a - b)
   return {
@@ -71,6 +95,10 @@ const summary = (times) => {
   }
 }
 
+/**
+ * @param {Started[]} started
+ * @param {number} runs
+ */
 async function measureModel(started, runs) {
   const { image } = await started[0].runtime.scene(159)
   for (let run = -warmUp; run < runs; run++)
@@ -82,10 +110,11 @@ async function measureModel(started, runs) {
     }
 }
 
+/** @param {Started[]} started */
 async function measureOps(started) {
   const cases = await benchCases()
   for (const [i, { name, bytes }] of cases.entries()) {
-    const times = started.map(() => [])
+    const times = started.map(() => /** @type {number[]} */ ([]))
     for (let run = -1; run < opRuns; run++)
       for (const [k, { runtime }] of started.entries()) {
         goOn()
@@ -103,6 +132,10 @@ async function measureOps(started) {
   }
 }
 
+/**
+ * @param {number} runs
+ * @returns {Promise<BenchRow[]>}
+ */
 async function measure(runs) {
   say('What the registers can do …')
   const ceilings = Object.fromEntries(
@@ -113,17 +146,20 @@ async function measure(runs) {
       return found
     })()
   )
-  const started = []
+  const started = /** @type {(Started | null)[]} */ ([])
   try {
     for (const name of Object.keys(kinds)) {
       goOn()
       started.push(await open(name))
     }
-    const able = started.filter(Boolean)
+    const able = /** @type {Started[]} */ (started.filter(Boolean))
     await measureModel(able, runs)
     await measureOps(able)
     return able.map(({ name, runtime: { info }, model, shape, times, ops }) => {
-      const ceiling = ceilings[{ none: 'scalar' }[info.simd] ?? info.simd] * info.threads,
+      const ceiling =
+          ceilings[
+            /** @type {Record<string, string>} */ ({ none: 'scalar' })[info.simd] ?? info.simd
+          ] * info.threads,
         timing = summary(times),
         gflops = flopsOf(model.info, shape) / timing.median / 1e6
       return {
@@ -142,18 +178,23 @@ async function measure(runs) {
   }
 }
 
+/** @param {string | number} textContent */
 const cell = (textContent) => Object.assign(document.createElement('td'), { textContent })
 
+/** @param {(string | number)[]} texts */
 function line(texts) {
   const row = document.createElement('tr')
   row.append(...texts.map(cell))
   return row
 }
 
-const tenths = (time) => time.toFixed(1),
-  between = (quartiles) => quartiles.map(tenths).join(' – ')
+const tenths = (/** @type {number} */ time) => time.toFixed(1),
+  between = (/** @type {number[]} */ quartiles) => quartiles.map(tenths).join(' – ')
 
-/* Median, and below it quartiles and GFLOP/s. */
+/**
+ * Median, and below it quartiles and GFLOP/s.
+ * @param {BenchRow['ops'][0]} op
+ */
 function opCell({ median, quartiles, gflops }) {
   const found = cell(tenths(median))
   found.append(
@@ -173,7 +214,8 @@ function show() {
   const rows = measured?.rows ?? [],
     base = baselines.chosen(),
     slowest = rows[0]?.model.median
-  const find = (from, kind) => from.find((row) => row.kind === kind),
+  const find = (/** @type {BenchRow[]} */ from, /** @type {string} */ kind) =>
+      from.find((row) => row.kind === kind),
     names = [...new Set([...rows, ...base.rows].map(({ kind }) => kind))]
   element('times').replaceChildren(
     ...names.map((name) => {
@@ -236,11 +278,15 @@ async function start() {
     element('copy').disabled = element('keep').disabled = false
     document.documentElement.dataset.measured = 'true'
   } catch (error) {
-    say(error.message)
+    say(/** @type {Error} */ (error).message)
   }
   element('start').textContent = 'Measure'
 }
 
+/**
+ * @param {BenchRow[]} rows
+ * @returns {BenchEnvironment}
+ */
 const environment = (rows) => ({
   agent: navigator.userAgent,
   cores: navigator.hardwareConcurrency,
@@ -250,6 +296,7 @@ const environment = (rows) => ({
   devices: rows.map(({ device }) => device)
 })
 
+/** @param {BenchRow[]} rows */
 function showEnvironment(rows) {
   const { agent, cores, memory, isolated, heed, devices } = environment(rows)
   const parts = {
@@ -267,7 +314,9 @@ function showEnvironment(rows) {
         ['dt', name],
         ['dd', what]
       ])
-      .map(([tag, textContent]) => Object.assign(document.createElement(tag), { textContent }))
+      .map(([tag, textContent]) =>
+        Object.assign(document.createElement(/** @type {string} */ (tag)), { textContent })
+      )
   )
 }
 
@@ -283,7 +332,7 @@ async function switchThreads() {
     { port1, port2 } = new MessageChannel()
   await new Promise((done) => {
     port1.onmessage = done
-    active.postMessage({ threads: !asked }, [port2])
+    active?.postMessage({ threads: !asked }, [port2])
   })
   location.reload()
 }
@@ -306,7 +355,7 @@ element('copy').addEventListener('click', async () => {
   say('Copied.')
 })
 element('keep').addEventListener('click', () => {
-  baselines.keep(measured)
+  baselines.keep(/** @type {Measured} */ (measured))
   say('Kept in this browser as a baseline.')
 })
 element('threads').addEventListener('click', () =>

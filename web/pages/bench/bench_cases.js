@@ -1,8 +1,12 @@
 /* Ops to measure, as cases of `heed check` without an expectation, so that what is timed is the op
  * and the copies around it. */
 import { safetensorsParts } from '../shared/array_files.js'
+/** @import {SmallTensor} from '../../types/pages.js' */
 
-/* The same numbers at every visit, between -0.5 and 0.5. */
+/**
+ * The same numbers at every visit, between -0.5 and 0.5.
+ * @param {...number} shape
+ */
 const tensor = (...shape) => ({
   shape,
   data: Float32Array.from(
@@ -10,6 +14,7 @@ const tensor = (...shape) => ({
     (_, i) => ((i * 7919) % 9973) / 9973 - 0.5
   )
 })
+/** @param {number} tokens */
 const attention = (tokens) => ({
   name: `attention, ${tokens} tokens, 4 heads of 32`,
   op: 'attention',
@@ -20,6 +25,11 @@ const attention = (tokens) => ({
     value: tensor(1, 4, tokens, 32)
   })
 })
+/**
+ * @typedef {{name: string, op: string, flops?: number, attrs?: object,
+ *   tensors: () => Record<string, SmallTensor>}} Case
+ * @type {Case[]}
+ */
 const cases = [
   {
     name: 'linear, 512 × 512 × 512',

@@ -6,13 +6,26 @@
  * may be half as fast as for another (V8: 12 and 24 GFLOP/s of SIMD on one machine, by turns), so
  * several are tried. */
 const lengths = [8, 9, 10, 12]
+/**
+ * @param {number} value
+ * @returns {number[]}
+ */
 const leb = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...leb(value >>> 7)])
+/**
+ * @param {number} id
+ * @param {number[]} bytes
+ */
 const section = (id, bytes) => [id, ...leb(bytes.length), ...bytes]
+/** @param {number} value */
 const number = (value) => [0x43, ...new Uint8Array(Float32Array.of(value).buffer)]
-const get = (local) => [0x20, local],
-  set = (local) => [0x21, local]
+const get = (/** @type {number} */ local) => [0x20, local],
+  set = (/** @type {number} */ local) => [0x21, local]
 
 /* lanes; the type of locals; a number into all lanes; sum * x + y; sum + other; its first lane. */
+/**
+ * @type {Record<string, {lanes: number, type: number, splat: number[],
+ *   step: (sum: number, x: number, y: number) => number[], add: number[], first: number[]}>}
+ */
 const kinds = {
   scalar: {
     lanes: 1,
@@ -40,7 +53,10 @@ const kinds = {
   }
 }
 
-/** The module's bytes; it exports run(rounds). */
+/**
+ * The module's bytes; it exports run(rounds).
+ * @param {string} kind
+ */
 export function ceilingModule(kind, sums = 12) {
   const { type, splat, step, add, first } = kinds[kind],
     x = sums + 1,
@@ -90,14 +106,21 @@ export function ceilingModule(kind, sums = 12) {
   ])
 }
 
-/* GFLOP/s of one loop, the best of some turns of about 10 ms. */
+/**
+ * GFLOP/s of one loop, the best of some turns of about 10 ms.
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {number} operations
+ * @param {number} turns
+ */
 async function loopCeiling(bytes, operations, turns) {
   const {
       instance: {
         exports: { run }
       }
-    } = await WebAssembly.instantiate(bytes),
-    time = (rounds) => {
+    } = /** @type {{instance: {exports: {run: (rounds: number) => void}}}} */ (
+      /** @type {unknown} */ (await WebAssembly.instantiate(bytes))
+    ),
+    time = (/** @type {number} */ rounds) => {
       const before = performance.now()
       run(rounds)
       return performance.now() - before
@@ -112,8 +135,11 @@ async function loopCeiling(bytes, operations, turns) {
   return (operations * rounds) / best / 1e6
 }
 
-/** GFLOP/s of one thread, the best of `turns` of each loop. null where this engine has no such
- * instructions. */
+/**
+ * GFLOP/s of one thread, the best of `turns` of each loop. null where this engine has no such
+ * instructions.
+ * @param {string} kind
+ */
 export async function registerCeiling(kind, turns = 8) {
   if (!WebAssembly.validate(ceilingModule(kind))) return null
   let best = 0

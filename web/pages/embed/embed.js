@@ -2,9 +2,13 @@
  * with. */
 import '../attention-map.js'
 import { connectTheme } from '../shared/page_settings.js'
+/** @import {Field} from '../../types/pages.js' */
 
-const element = (id) => document.getElementById(id),
-  map = document.querySelector('attention-map')
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
+const element = (id) => document.getElementById(id)
+/** @type {(id: string) => Field} */
+const field = (id) => /** @type {any} */ (element(id))
+const map = document.querySelector('attention-map')
 
 const names = ['image', 'scene', 'layer', 'head', 'query', 'view']
 
@@ -18,10 +22,10 @@ const examples = {
 
 async function showExample() {
   const chosen = element('example').value,
-    files = examples[chosen],
+    files = /** @type {Record<string, string[]>} */ (examples)[chosen],
     texts = await Promise.all(
       files.map(
-        async (file) =>
+        async (/** @type {string} */ file) =>
           `${files.length > 1 ? `// ${file}\n` : ''}${(await (await fetch(`examples/${file}`)).text()).trim()}`
       )
     )
@@ -30,26 +34,33 @@ async function showExample() {
 }
 
 function follow() {
-  for (const name of names) map.setAttribute(name, element(name).value)
+  for (const name of names) map.setAttribute(name, field(name).value)
   const usual = {
       view: 'overlay',
       image: '',
       scene: element('image').value ? element('scene').value : null
     },
-    shown = names.filter((name) => element(name).value !== usual[name])
+    shown = names.filter(
+      (name) => field(name).value !== /** @type {Record<string, string | null>} */ (usual)[name]
+    )
   element('code').textContent =
-    `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${element(name).value}"`).join(' ')}></attention-map>`
+    `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${field(name).value}"`).join(' ')}></attention-map>`
 }
 
+/** @typedef {{name: string, what: string, bytes: number, gzip: number, brotli: number}} Size */
+
 async function showSizes() {
-  const cell = (textContent) => Object.assign(document.createElement('td'), { textContent }),
-    count = (bytes) => cell(bytes.toLocaleString('en'))
+  const cell = (/** @type {string} */ textContent) =>
+      Object.assign(document.createElement('td'), { textContent }),
+    count = (/** @type {number} */ bytes) => cell(bytes.toLocaleString('en'))
   element('sizes').replaceChildren(
-    ...(await (await fetch('sizes.json')).json()).map(({ name, what, bytes, gzip, brotli }) => {
-      const row = document.createElement('tr')
-      row.append(cell(name), cell(what), count(bytes), count(gzip), count(brotli))
-      return row
-    })
+    ...(await (await fetch('sizes.json')).json()).map(
+      (/** @type {Size} */ { name, what, bytes, gzip, brotli }) => {
+        const row = document.createElement('tr')
+        row.append(cell(name), cell(what), count(bytes), count(gzip), count(brotli))
+        return row
+      }
+    )
   )
 }
 
@@ -58,12 +69,13 @@ for (const name of names) element(name).addEventListener('change', follow)
 map.addEventListener('drawn', () => {
   element('said').textContent = map.title
 })
-map.addEventListener('pick', ({ detail: { row, column } }) => {
-  element('query').value = `${row},${column}`
+map.addEventListener('pick', (event) => {
+  const { row, column } = /** @type {CustomEvent} */ (event).detail
+  field('query').value = `${row},${column}`
   follow()
 })
-map.addEventListener('error', ({ detail }) => {
-  element('said').textContent = detail.message
+map.addEventListener('error', (event) => {
+  element('said').textContent = /** @type {any} */ (event).detail.message
 })
 follow()
 element('example').replaceChildren(...Object.keys(examples).map((name) => new Option(name)))

@@ -17,7 +17,10 @@ import { followAddress } from './state/history.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
+/** @import {Progress} from '../../src/index.js' */
+/** @import {Changes, Page, PagePicture, PageSource, Runner, State, Store} from '../../types/pages.js' */
 
+/** @type {Store} */
 const store = createStore({
   ...fromHash(location.hash),
   hover: null,
@@ -26,15 +29,16 @@ const store = createStore({
   pinned: null,
   pins: []
 })
-const page = {
+const page = /** @type {Page} */ ({
   store,
-  engine: null,
-  table: null,
+  engine: /** @type {any} */ (null), // until start() has it
+  table: /** @type {any} */ (null),
   source: demoModel,
   run,
   openModel,
+  /** @param {Error} error */
   showError: (error) => showError(error)
-}
+})
 
 /** The query drawn now: the patch under the mouse, or the chosen one. */
 page.query = () => store.get().hover ?? store.get().query
@@ -42,16 +46,22 @@ page.query = () => store.get().hover ?? store.get().query
 const fit = () => store.set({ ...fitted(store.get(), page.engine.shape), hover: null })
 page.fit = fit
 
+/** @type {AbortController | null} */
 let latest = null // the AbortController of the run that a button can stop
 
-/** picture: { source, width, height, name, scene? }. live: one of many while something moves;
- * numbers of heads wait for the last. */
+/**
+ * picture: { source, width, height, name, scene? }. live: one of many while something moves;
+ * numbers of heads wait for the last.
+ * @param {PagePicture} picture
+ * @param {{live?: boolean}} [options]
+ */
 async function run(picture, { live = false } = {}) {
   const stop = live ? null : (latest = new AbortController()),
     options = stop
       ? {
           signal: stop.signal,
-          onProgress: ({ done, total }) => showStatus(`Running: layer ${done} of ${total}`)
+          onProgress: (/** @type {Progress} */ { done, total }) =>
+            showStatus(`Running: layer ${done} of ${total}`)
         }
       : {}
   if (!live) {
@@ -103,10 +113,18 @@ async function run(picture, { live = false } = {}) {
   }
 }
 
-const changesOf = (state) => Object.fromEntries(keysOfChanges.map((key) => [key, state[key]]))
+/**
+ * @param {Readonly<State>} state
+ * @returns {Changes}
+ */
+const changesOf = (state) =>
+  /** @type {any} */ (Object.fromEntries(keysOfChanges.map((key) => [key, state[key]])))
 
-/* About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
- * What takes longer is run when it is asked for. */
+/**
+ * About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
+ * What takes longer is run when it is asked for.
+ * @param {Runner} engine
+ */
 const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }) =>
   2 * parameters * tokens + 4 * tokens ** 2 * width * layers <= 3e9
 
@@ -145,7 +163,7 @@ function followChanges() {
     chip.hidden = true
   }
 
-  store.on(keys, () => {
+  store.on(/** @type {(keyof State)[]} */ (keys), () => {
     if (!page.picture) return
     if (running || atOnce(page.engine)) return runAgain()
     chip.textContent = 'Settings changed: run again'
@@ -158,6 +176,10 @@ function followChanges() {
   chip.addEventListener('click', runAgain)
 }
 
+/**
+ * @param {PageSource} source
+ * @param {string} name
+ */
 async function openModel(source, name) {
   const stop = new AbortController()
   showStop(stop)
@@ -193,7 +215,7 @@ function followPins() {
 /* What the files say of the model is read once its map is there and the page has nothing else to
  * do. */
 function followModel() {
-  let shown = null
+  let shown = /** @type {object | null} */ (null)
   const show = () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)
@@ -221,6 +243,7 @@ function followWidth() {
   follow()
 }
 
+/** @param {number} seed */
 async function openScene(seed) {
   const [picture] = await scenePictures(page, [seed])
   await run(picture)

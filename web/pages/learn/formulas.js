@@ -1,23 +1,47 @@
 /* How one cell was made, with its numbers, as MathML. Numbers and names of this page alone go in,
  * so that the text can be set as it is. */
 import { best, entmaxLimit } from '../shared/small_attention.js'
+/** @import {ScoreParts, SmallAttention, SmallHeads, SmallHeadsResult, SmallResult, SorterHead} from '../../types/pages.js' */
 
+/** @param {number} value */
 const mn = (value) =>
   `<mn>${Number.isFinite(value) ? String(Number(value.toFixed(3))).replace('-', '−') : '−∞'}</mn>`
+/** @param {number} value */
 const minus = (value) => (value < 0 ? `<mo>+</mo>${mn(-value)}` : `<mo>−</mo>${mn(value)}`)
+/** @param {string} inner */
 const block = (inner) => `<math display="block"><mrow>${inner}</mrow></math>`
+/**
+ * @param {string} letter
+ * @param {number} i
+ * @param {number} j
+ */
 const sub = (letter, i, j) =>
   `<msub><mi>${letter}</mi><mrow><mn>${i + 1}</mn><mo>,</mo><mn>${j + 1}</mn></mrow></msub>`
 
-/* As a factor: in brackets where it is negative. */
+/**
+ * As a factor: in brackets where it is negative.
+ * @param {number} value
+ */
 const factor = (value) => (value < 0 ? `<mo>(</mo>${mn(value)}<mo>)</mo>` : mn(value))
 
-/** left = a · b + c · d + … = total */
+/**
+ * left = a · b + c · d + … = total
+ * @param {number[][]} pairs
+ * @param {number} total
+ * @param {string} left
+ */
 export const sumOf = (pairs, total, left) =>
   block(
     `${left}<mo>=</mo>${pairs.map(([a, b], i) => `${i ? factor(a) : mn(a)}<mo>·</mo>${factor(b)}`).join('<mo>+</mo>')}<mo>=</mo>${mn(total)}`
   )
 
+/**
+ * @param {number[]} q
+ * @param {number[]} k
+ * @param {(d: number) => string} before
+ * @param {string} open
+ * @param {string} close
+ */
 const sumOfTanh = (q, k, before, open, close) =>
   q
     .map(
@@ -26,12 +50,18 @@ const sumOfTanh = (q, k, before, open, close) =>
     )
     .join('<mo>+</mo>')
 
+/**
+ * @param {number} i
+ * @param {number} j
+ * @param {SmallAttention & {own: ScoreParts}} given
+ * @param {SmallResult} result
+ */
 function score(i, j, { query, key, score, own }, result) {
   const q = query[i],
     k = key[j],
     left = sub('s', i, j),
     found = result.scores[i][j],
-    products = (b) => q.map((value, d) => [value, b[d]])
+    products = (/** @type {number[]} */ b) => q.map((value, d) => [value, b[d]])
   if (score === 'dot') return sumOf(products(k), found, left)
   if (score === 'scaled') {
     const dot = found * Math.sqrt(q.length)
@@ -59,7 +89,13 @@ function score(i, j, { query, key, score, own }, result) {
   )
 }
 
-/* After temperature and mask. */
+/**
+ * After temperature and mask.
+ * @param {number} i
+ * @param {number} j
+ * @param {{temperature: number, may: (i: number, j: number) => boolean}} given
+ * @param {SmallResult} result
+ */
 function masked(i, j, { temperature, may }, { scores, tempered }) {
   const left = sub('m', i, j)
   return block(
@@ -69,6 +105,12 @@ function masked(i, j, { temperature, may }, { scores, tempered }) {
   )
 }
 
+/**
+ * @param {number} i
+ * @param {number} j
+ * @param {{norm?: string}} given
+ * @param {SmallResult} result
+ */
 function weight(i, j, { norm }, { tempered, weights }) {
   const row = tempered[i],
     seen = row.filter((entry, c) => (norm === 'topk' ? weights[i][c] > 0 : entry > -Infinity))
@@ -83,13 +125,13 @@ function weight(i, j, { norm }, { tempered, weights }) {
       `${sub('a', i, j)}<mo>=</mo><mi>max</mi><mo>(</mo><mn>0</mn><mo>,</mo>${mn(row[j])}${minus(limit)}<mo>)</mo><mo>=</mo>${mn(weights[i][j])}`
     )
   }
-  const power = (entry) => `<msup><mi>e</mi>${mn(entry)}</msup>`,
+  const power = (/** @type {number} */ entry) => `<msup><mi>e</mi>${mn(entry)}</msup>`,
     cut =
       {
         sparse:
           '<p class="hint">Shares under 0.05 are cut to 0, and the rest is divided by what is left.</p>',
         topk: `<p class="hint">The ${best} highest scores alone take part.</p>`
-      }[norm] ?? ''
+      }[/** @type {'sparse' | 'topk'} */ (norm)] ?? ''
   if (norm === 'topk' && weights[i][j] === 0)
     return block(`${sub('a', i, j)}<mo>=</mo><mn>0</mn>`) + cut
   return (
@@ -99,6 +141,11 @@ function weight(i, j, { norm }, { tempered, weights }) {
   )
 }
 
+/**
+ * @param {number} i
+ * @param {number} j
+ * @param {{size: number, tokens: number[][], moved: number[][]}} set
+ */
 function place(i, j, { size, tokens, moved }) {
   const exponent = (2 * Math.floor(j / 2)) / size,
     at = `<mi>${j % 2 ? 'cos' : 'sin'}</mi><mo>(</mo><mfrac><mn>${i}</mn><msup><mn>10000</mn>${mn(exponent)}</msup></mfrac><mo>)</mo>`
@@ -107,8 +154,13 @@ function place(i, j, { size, tokens, moved }) {
   )
 }
 
-/* A head of a trained model: the score of query i and key j, and its share of the row, of which
- * keys up to i are seen. */
+/**
+ * A head of a trained model: the score of query i and key j, and its share of the row, of which
+ * keys up to i are seen.
+ * @param {number} i
+ * @param {number} j
+ * @param {SorterHead & {weight: number, from: string, to: string}} head
+ */
 function trained(i, j, { query, key, scores, weight, from, to }) {
   if (j > i) return `<p>${to} comes after ${from}: it is hidden, its share is 0.</p>`
   const row = scores[i].slice(0, i + 1),
@@ -126,19 +178,34 @@ function trained(i, j, { query, key, scores, weight, from, to }) {
   )
 }
 
-/** formulas[table](row, column, setting, result), as text of MathML. */
+/**
+ * formulas[table](row, column, setting, result), as text of MathML.
+ * @type {Record<string, (row: number, column: number, set: any, result?: any) => string>}
+ */
 export const formulas = {
   scores: score,
   masked,
   weights: weight,
   place,
   trained,
+  /**
+   * @param {number} i
+   * @param {number} d
+   * @param {{value: number[][]}} given
+   * @param {SmallResult} result
+   */
   output: (i, d, { value }, { weights, output }) =>
     sumOf(
       weights[i].map((share, j) => [share, value[j][d]]),
       output[i][d],
       sub('o', i, d)
     ),
+  /**
+   * @param {number} i
+   * @param {number} d
+   * @param {SmallHeads} given
+   * @param {SmallHeadsResult} result
+   */
   joined: (i, d, { tokens, heads }, { parts, weights, joined }) => {
     const size = tokens[0].length / heads,
       head = Math.floor(d / size)
@@ -148,6 +215,12 @@ export const formulas = {
       `${sub('c', i, d)}<mtext> of head ${head + 1}</mtext>`
     )
   },
+  /**
+   * @param {number} i
+   * @param {number} d
+   * @param {SmallHeads} given
+   * @param {SmallHeadsResult} result
+   */
   projected: (i, d, { projection }, { joined, output }) =>
     sumOf(
       joined[i].map((value, j) => [value, projection[d][j]]),

@@ -4,7 +4,9 @@ import { showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
 import { showTable } from '../shared/matrix_table.js'
 import { asHeadsCase, manyHeads, positions } from '../shared/small_attention.js'
+/** @import {SmallHeadsResult} from '../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 const projection = [
   [1, 0, 0, 0],
@@ -12,12 +14,21 @@ const projection = [
   [0, 0, 1, 0],
   [0, 0, 0, 1]
 ]
-let words = [],
-  tokens = [],
-  looked = null,
-  timer
+/** @typedef {ReturnType<typeof setting>} HeadsSetting */
 
-/* Which heads fit a width. */
+/** @type {string[]} */
+let words = []
+/** @type {number[][]} */
+let tokens = []
+/** @type {[table: string, row: number, column: number] | null} */
+let looked = null
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer
+
+/**
+ * Which heads fit a width.
+ * @param {number} width
+ */
 const headCounts = (width) => [1, 2, 4].filter((heads) => width % heads === 0)
 
 function setting() {
@@ -42,7 +53,11 @@ function setting() {
   }
 }
 
-/* What swapping two tokens does to their outputs. */
+/**
+ * What swapping two tokens does to their outputs.
+ * @param {HeadsSetting} set
+ * @param {SmallHeadsResult} result
+ */
 function sayOrder({ order, heads, projection }, { output }) {
   if (!element('swap').checked) return 'Swap two tokens and look at the outputs.'
   const place = element('add-positions').checked ? positions(tokens.length, tokens[0].length) : null
@@ -59,6 +74,11 @@ function sayOrder({ order, heads, projection }, { output }) {
     : `The outputs are other numbers now, by up to ${apart.toFixed(3)}: with positions the order counts.`
 }
 
+/**
+ * @param {string} of
+ * @param {() => void} show
+ * @returns {(row: number, column: number) => void}
+ */
 function look(of, show) {
   return (i, j) => {
     looked = [of, i, j]
@@ -66,6 +86,10 @@ function look(of, show) {
   }
 }
 
+/**
+ * @param {HeadsSetting} set
+ * @param {SmallHeadsResult} result
+ */
 function showHeads(set, result) {
   const host = element('head-tables')
   host.replaceChildren(...[...host.children].slice(0, set.heads))
@@ -84,7 +108,7 @@ function draw() {
   const set = setting(),
     result = manyHeads(set),
     columns = set.given[0].map((_, d) => `${d + 1}`),
-    most = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs))
+    most = (/** @type {number[][]} */ rows) => Math.max(1e-9, ...rows.flat().map(Math.abs))
   showTable(element('places'), {
     caption: 'Places',
     values: set.place,
@@ -101,9 +125,12 @@ function draw() {
     onLook: look('place', draw),
     chosen:
       looked?.[0] === 'joined'
-        ? (_, d) =>
+        ? (/** @type {unknown} */ _, d) =>
             Math.floor(d / (set.size / set.heads)) ===
-            Math.floor(looked[2] / (set.size / set.heads))
+            Math.floor(
+              /** @type {[table: string, row: number, column: number]} */ (looked)[2] /
+                (set.size / set.heads)
+            )
         : null
   })
   showHeads(set, result)
@@ -114,7 +141,10 @@ function draw() {
     columns,
     largest: most(result.joined),
     onLook: look('joined', draw),
-    chosen: looked?.[0] === 'projected' ? (i) => i === looked[1] : null
+    chosen:
+      looked?.[0] === 'projected'
+        ? (i) => i === /** @type {[table: string, row: number, column: number]} */ (looked)[1]
+        : null
   })
   showTable(element('projection'), {
     caption: 'Projection',
@@ -122,11 +152,15 @@ function draw() {
     rows: columns,
     columns,
     digits: 2,
+    /** @param {number} value */
     onEdit: (i, j, value) => {
       projection[i][j] = value
       draw()
     },
-    chosen: looked?.[0] === 'projected' ? (i) => i === looked[2] : null
+    chosen:
+      looked?.[0] === 'projected'
+        ? (i) => i === /** @type {[table: string, row: number, column: number]} */ (looked)[2]
+        : null
   })
   showTable(element('projected'), {
     caption: 'Output',
@@ -143,8 +177,12 @@ function draw() {
   timer = setTimeout(() => showAgreement(element('heads-agreement'), asHeadsCase(set, result)), 250)
 }
 
+/**
+ * @param {HeadsSetting} set
+ * @param {SmallHeadsResult} result
+ */
 function explain(set, result) {
-  const [of, i, j] = looked
+  const [of, i, j] = /** @type {[string, number, number]} */ (looked)
   if (of === 'place' && !element('add-positions').checked) return
   element(of === 'place' ? 'place-formula' : 'heads-formula').innerHTML =
     of === 'place'
@@ -152,7 +190,11 @@ function explain(set, result) {
       : formulas[of](i, j, set, result)
 }
 
-/** Takes the tokens of an example; heads that do not fit its width are left out. */
+/**
+ * Takes the tokens of an example; heads that do not fit its width are left out.
+ * @param {number[][]} rows
+ * @param {string[]} names
+ */
 export function takeTokens(rows, names) {
   const counts = headCounts(rows[0].length),
     select = element('heads'),
@@ -161,7 +203,9 @@ export function takeTokens(rows, names) {
   words = names
   looked = null
   select.replaceChildren(...counts.map((count) => new Option(String(count))))
-  select.value = counts.includes(before) ? before : counts.at(-1) > 2 ? 2 : counts.at(-1)
+  select.value = String(
+    counts.includes(before) ? before : /** @type {number} */ (counts.at(-1)) > 2 ? 2 : counts.at(-1)
+  )
   for (const id of ['places', 'placed', 'head-tables', 'joined', 'projection', 'projected'])
     element(id).replaceChildren()
   draw()

@@ -15,7 +15,9 @@ import {
   scoreKinds,
   scoreParts
 } from '../shared/small_attention.js'
+/** @import {ScoreParts, SmallAttention, SmallResult} from '../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 const pen = [
   [1, 0.5, 0, 0],
@@ -23,6 +25,7 @@ const pen = [
   [0, 0, 1, 0.5],
   [0, 0.5, 0.5, 1]
 ]
+/** @type {Record<string, Given & {name: string, score: string}>} */
 const presets = {
   pen: {
     name: 'I have a pen: Q = K = V',
@@ -70,12 +73,27 @@ const presets = {
   }
 }
 
-let given = null,
-  own = null,
-  looked = null,
-  timer
+/**
+ * Queries, keys and values as rows, and a word for each key.
+ * @typedef {{query: number[][], key: number[][], value: number[][], words: string[]}} Given
+ * @typedef {{score?: string, norm?: string, temperature?: number, causal?: boolean,
+ *   padding?: boolean, hide?: boolean, numbers?: Omit<Given, 'words'> | null}} Choices
+ */
+
+/** @type {Given} */
+let given
+/** @type {ScoreParts} */
+let own
+/** @type {[table: string, row: number, column: number] | null} */
+let looked = null
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer
 const seen = new Set() // cells whose results are shown while results are hidden
 
+/**
+ * @param {string} name
+ * @param {Choices} [choices]
+ */
 function take(
   name,
   {
@@ -90,7 +108,7 @@ function take(
 ) {
   const { words, score: own } = presets[name],
     { query, key, value } = numbers ?? presets[name],
-    copy = (rows) => rows.map((row) => [...row])
+    copy = (/** @type {number[][]} */ rows) => rows.map((row) => [...row])
   given = {
     query: copy(query),
     key: copy(key),
@@ -99,7 +117,7 @@ function take(
   }
   element('preset').value = name
   element('score').value = score ?? own
-  element('temperature').value = temperature
+  element('temperature').value = String(temperature)
   element('norm').value = norm
   element('causal').checked = causal
   element('padding').checked = padding
@@ -111,8 +129,8 @@ function take(
 function renew() {
   seen.clear()
   looked = null
-  element('tokens').value = given.words.length
-  element('columns').value = given.key[0].length
+  element('tokens').value = String(given.words.length)
+  element('columns').value = String(given.key[0].length)
   own = scoreParts(given.key[0].length)
   for (const id of [
     'query',
@@ -132,7 +150,7 @@ function renew() {
 
 /* What is new has numbers of its own, the same at every visit. */
 function resize() {
-  const within = (id) =>
+  const within = (/** @type {'tokens' | 'columns'} */ id) =>
       Math.min(
         Number(element(id).max),
         Math.max(Number(element(id).min), Math.round(element(id).valueAsNumber) || 0)
@@ -140,7 +158,12 @@ function resize() {
     tokens = within('tokens'),
     columns = within('columns')
   const alone = given.query.length !== given.words.length,
-    fresh = (i, d) => Math.round(4 * Math.sin(3 * i + 2 * d + 1)) / 2
+    fresh = (/** @type {number} */ i, /** @type {number} */ d) =>
+      Math.round(4 * Math.sin(3 * i + 2 * d + 1)) / 2
+  /**
+   * @param {number[][]} rows
+   * @param {number} count
+   */
   const cut = (rows, count) =>
     Array.from({ length: count }, (_, i) =>
       Array.from({ length: columns }, (_, d) => rows[i]?.[d] ?? fresh(i, d))
@@ -169,7 +192,7 @@ const linkOf = () => {
   }
   const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', p: '', h: '' }
   const link = Object.entries(parts)
-      .filter(([key, value]) => value !== usual[key])
+      .filter(([key, value]) => value !== /** @type {Record<string, string>} */ (usual)[key])
       .map(([key, value]) => `${key}=${value}`),
     numbers = numbersText(given)
   const all = (numbers === numbersText(presets[parts.x]) ? link : [...link, `m=${numbers}`]).join(
@@ -181,8 +204,10 @@ const linkOf = () => {
 
 function takeLink() {
   const link = new URLSearchParams(location.hash.slice(1)),
-    oneOf = (options, key) =>
-      Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : undefined
+    oneOf = (/** @type {object} */ options, /** @type {string} */ key) =>
+      Object.hasOwn(options, link.get(key) ?? '')
+        ? /** @type {string} */ (link.get(key))
+        : undefined
   const temperature = Number(link.get('t'))
   take(oneOf(presets, 'x') ?? 'pen', {
     score: oneOf(scoreKinds, 's'),
@@ -217,36 +242,83 @@ function settings() {
     norm: element('norm').value,
     temperature: Number(element('temperature').value),
     mask,
+    /**
+     * @param {number} i
+     * @param {number} j
+     */
     may: (i, j) => !mask || mask[i][j]
   }
 }
 
-/* The cells of the step before that the looked-at one is made from. */
+/**
+ * The cells of the step before that the looked-at one is made from.
+ * @param {string} table
+ * @returns {((row: number, column: number) => boolean) | null | undefined}
+ */
 function feeds(table) {
   if (!looked) return null
   const [of, i, j] = looked
-  if (of === 'scores') return { query: (r) => r === i, key: (r) => r === j }[table]
-  if (of === 'masked') return { scores: (r, c) => r === i && c === j }[table]
-  if (of === 'weights') return { masked: (r) => r === i }[table]
-  return { weights: (r) => r === i, value: (_, c) => c === j }[table]
+  if (of === 'scores')
+    return {
+      /** @param {number} r */
+      query: (r) => r === i,
+      /** @param {number} r */
+      key: (r) => r === j
+    }[table]
+  if (of === 'masked')
+    return {
+      /**
+       * @param {number} r
+       * @param {number} c
+       */
+      scores: (r, c) => r === i && c === j
+    }[table]
+  if (of === 'weights')
+    return {
+      /** @param {number} r */
+      masked: (r) => r === i
+    }[table]
+  return {
+    /** @param {number} r */
+    weights: (r) => r === i,
+    /**
+     * @param {unknown} _
+     * @param {number} c
+     */
+    value: (_, c) => c === j
+  }[table]
 }
 
+/** @param {number[][]} rows */
 const most = (rows) => Math.max(1e-9, ...rows.flat().filter(Number.isFinite).map(Math.abs))
+/** @param {number[][]} rows */
 const sums = (rows) => ({
   sum: rows.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)),
   'above 0': rows.map((row) => row.filter((weight) => weight > 0).length)
 })
 
+/**
+ * @param {Given} set
+ * @param {string[]} asked
+ */
 function drawGiven({ words }, asked) {
+  /**
+   * @param {'query' | 'key' | 'value'} name
+   * @returns {(row: number, column: number, value: number) => void}
+   */
   const edit = (name) => (i, j, value) => {
     given[name][i][j] = value
     draw()
   }
-  for (const [name, caption, rows] of [
+  for (const [
+    name,
+    caption,
+    rows
+  ] of /** @type {['query' | 'key' | 'value', string, string[]][]} */ ([
     ['query', 'Q, queries', asked],
     ['key', 'K, keys', words],
     ['value', 'V, values', words]
-  ])
+  ]))
     showTable(element(name), {
       caption,
       values: given[name],
@@ -259,9 +331,13 @@ function drawGiven({ words }, asked) {
     })
 }
 
+/** @param {number[][]} rows */
 const numbersOf = (rows) => rows[0].map((_, d) => `${d + 1}`)
 
-/* What the score has of its own: a matrix, a vector, or two numbers. */
+/**
+ * What the score has of its own: a matrix, a vector, or two numbers.
+ * @type {Record<string, () => [string, number[][], string[], string[], (row: number, column: number, value: number) => void]>}
+ */
 const ownTables = {
   general: () => [
     'W',
@@ -277,7 +353,7 @@ const ownTables = {
     [own.v],
     ['v'],
     numbersOf([own.v]),
-    (_, j, value) => {
+    (/** @type {unknown} */ _, j, value) => {
       own.v[j] = value
     }
   ],
@@ -286,11 +362,12 @@ const ownTables = {
     [[own.c, own.s]],
     [' '],
     ['c', 's'],
-    (_, j, value) => {
+    (/** @type {unknown} */ _, j, value) => {
       own[j ? 's' : 'c'] = value
     }
   ]
 }
+/** @type {Record<string, string>} */
 const scoreSaid = {
   scaled: 'Dividing by √D keeps scores from growing with the length of the vectors.',
   dot: 'Without the division by √D long vectors have large scores, and softmax sees nothing but the largest.',
@@ -330,10 +407,12 @@ function draw() {
     { words } = set,
     asked = set.query.length === words.length ? words : ['query']
   const hide = element('hide').checked,
-    results = (name) => ({
+    results = (/** @type {string} */ name) => ({
       onLook: look(name),
       chosen: feeds(name),
-      hidden: hide ? (i, j) => !seen.has(`${name} ${i} ${j}`) : null
+      hidden: hide
+        ? (/** @type {number} */ i, /** @type {number} */ j) => !seen.has(`${name} ${i} ${j}`)
+        : null
     })
   drawGiven(set, asked)
   drawOwn()
@@ -369,7 +448,7 @@ function draw() {
     largest: most(result.output),
     ...results('output')
   })
-  element('temperature-said').textContent = set.temperature
+  element('temperature-said').textContent = String(set.temperature)
   element('hide-said').hidden = !hide
   showRules(result.tempered, asked, words)
   for (const name of ['scores', 'masked', 'weights', 'output'])
@@ -382,6 +461,10 @@ function draw() {
   }, 150)
 }
 
+/**
+ * @param {string} name
+ * @returns {(row: number, column: number, type: string) => void}
+ */
 const look = (name) => (i, j, type) => {
   if (element('hide').checked && type !== 'click') return
   looked = [name, i, j]
@@ -389,7 +472,12 @@ const look = (name) => (i, j, type) => {
   draw()
 }
 
-/* One row of scores by every rule: the row of the looked-at cell, or the first. */
+/**
+ * One row of scores by every rule: the row of the looked-at cell, or the first.
+ * @param {number[][]} tempered
+ * @param {string[]} asked
+ * @param {string[]} words
+ */
 function showRules(tempered, asked, words) {
   const row = looked?.[1] ?? 0,
     host = element('rules')
@@ -405,6 +493,10 @@ function showRules(tempered, asked, words) {
   host.querySelector('caption').textContent = `Row of “${asked[row]}”`
 }
 
+/**
+ * @param {SmallAttention} set
+ * @param {SmallResult} result
+ */
 function agree(set, result) {
   if (set.norm !== 'entmax') return showAgreement(element('agreement'), asCase(set, result))
   const apart = entmaxDistance(result.tempered)
@@ -415,9 +507,15 @@ function agree(set, result) {
   )
 }
 
+/**
+ * @param {'preset' | 'score' | 'norm'} id
+ * @param {Record<string, string | {name: string}>} options
+ */
 const fill = (id, options) =>
   element(id).replaceChildren(
-    ...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key))
+    ...Object.entries(options).map(
+      ([key, text]) => new Option(/** @type {{name: string}} */ (text).name ?? text, key)
+    )
   )
 fill('preset', presets)
 fill('score', scoreKinds)

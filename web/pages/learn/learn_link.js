@@ -1,16 +1,26 @@
 /* The numbers of Q, K and V in a link: "4x4x3_1_.5_0_…", queries x tokens x columns and then Q, K,
  * V row by row, to hundredths. */
 
+/** @param {number} value */
 const short = (value) => String(Number(value.toFixed(2))).replace(/^(-?)0\./, '$1.')
+/**
+ * @param {number} count
+ * @param {number} least
+ * @param {number} most
+ */
 const within = (count, least, most) => count >= least && count <= most
 
+/** @param {{query: number[][], key: number[][], value: number[][]}} options */
 export const numbersText = ({ query, key, value }) =>
   [
     `${query.length}x${key.length}x${key[0].length}`,
     ...[query, key, value].flat(2).map(short)
   ].join('_')
 
-/** { query, key, value }, or null where the text is none of numbersText. */
+/**
+ * { query, key, value }, or null where the text is none of numbersText.
+ * @param {string} text
+ */
 export function numbersFrom(text) {
   const [sides, ...texts] = text.split('_'),
     [, queries, tokens, columns] = (/^(\d)x(\d)x(\d)$/.exec(sides) ?? []).map(Number),

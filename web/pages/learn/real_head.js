@@ -5,10 +5,13 @@ import { createRuntime } from '../heed/index.js'
 import { tokenName } from '../plot/caption.js'
 import { scoreRow } from '../shared/scores.js'
 import { softmax } from '../shared/small_attention.js'
+/** @import {NamedArray} from '../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 const at = { scene: 159, query: [2, 10] },
   shown = 6
+/** @type {ReturnType<typeof run> | null} */
 let running = null
 
 async function run() {
@@ -25,6 +28,7 @@ async function run() {
   return { values, shape }
 }
 
+/** @param {string[]} texts */
 function line(texts) {
   const row = document.createElement('tr')
   row.append(
@@ -42,7 +46,7 @@ async function show() {
     head = Number(element('real-head').value)
   const token = prefixTokens + at.query[0] * columns + at.query[1],
     [query, key, weights] = ['query', 'key', 'attention.weights'].map(
-      (what) => values[`layer.${layer}.${what}`]
+      (what) => /** @type {NamedArray} */ (values[`layer.${layer}.${what}`])
     )
   const scores = scoreRow({ query, key, head, tokens, token, stage: 'scaled' }),
     mine = softmax([...scores]),
@@ -96,7 +100,7 @@ export function connectRealHead() {
     } catch (error) {
       running = null
       element('run-real').disabled = false
-      element('real-said').textContent = error.message
+      element('real-said').textContent = /** @type {Error} */ (error).message
     }
   }
   element('run-real').addEventListener('click', start)

@@ -7,15 +7,24 @@ import { createRuntime } from '../heed/index.js'
 import { apart, codesOf, given, heads, lettersOf, readSorter, reference, write } from './sorter.js'
 import { showTable } from '../shared/matrix_table.js'
 
-const element = (id) => document.getElementById(id),
-  made = (tag, properties) => Object.assign(document.createElement(tag), properties)
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
+const element = (id) => document.getElementById(id)
+/**
+ * @param {string} tag
+ * @param {object} properties
+ */
+const made = (tag, properties) => Object.assign(document.createElement(tag), properties)
 const wanted = /^[A-Z]{6}$/
-let open = null,
-  shown = null,
-  chosen = null,
-  row = given - 1,
-  looked = null,
+/** @type {ReturnType<typeof load> | null} */
+let open = null
+/** @type {Awaited<ReturnType<typeof write>> & {exact: ReturnType<typeof reference>}} */
+let shown
+/** @type {number[]} [layer, head] */
+let chosen
+let row = given - 1,
   turn = 0
+/** @type {[row: number, column: number] | null} */
+let looked = null
 
 async function load() {
   const [runtime, response] = await Promise.all([
@@ -29,15 +38,24 @@ async function load() {
   return { runtime, sorter: await readSorter(await response.blob()) }
 }
 
+/**
+ * @param {number[]} which
+ * @param {number} i
+ * @param {number} j
+ */
 const weightOf = ([layer, head], i, j) =>
   shown.weights[layer].data[(head * shown.tokens.length + i) * shown.tokens.length + j]
+/** @param {number[]} which */
 const rowsOf = (which) =>
   shown.tokens.map((_, i) => shown.tokens.map((_, j) => weightOf(which, i, j)))
 const eachHead = () =>
   shown.weights.flatMap((_, layer) => Array.from({ length: heads }, (_, head) => [layer, head]))
 
-/* Where a letter is written: how much of a head's attention goes to the given places that hold this
- * very letter, on average. */
+/**
+ * Where a letter is written: how much of a head's attention goes to the given places that hold this
+ * very letter, on average.
+ * @param {number[]} which
+ */
 function found(which) {
   const shares = shown.answer.map((letter, k) =>
     shown.tokens
@@ -47,9 +65,15 @@ function found(which) {
   return shares.reduce((a, b) => a + b) / given
 }
 
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {number[][]} rows
+ */
 function drawSmall(canvas, rows) {
   const count = rows.length,
-    context = Object.assign(canvas, { width: count, height: count }).getContext('2d')
+    context = /** @type {CanvasRenderingContext2D} */ (
+      Object.assign(canvas, { width: count, height: count }).getContext('2d')
+    )
   rows.forEach((line, i) =>
     line.forEach((weight, j) => {
       context.fillStyle = `rgb(28 79 156 / ${weight})`
@@ -74,7 +98,7 @@ function showHeads() {
         draw()
       })
     }
-    drawSmall(button.children[0], rowsOf(which))
+    drawSmall(/** @type {HTMLCanvasElement} */ (button.children[0]), rowsOf(which))
     button.children[2].textContent = `finds it: ${Math.round(100 * found(which))} %`
     button.setAttribute('aria-pressed', chosen.join() === which.join())
   }
@@ -101,7 +125,12 @@ function showAnswer() {
 /* The likeliest letters after the row's token. */
 function showNext() {
   const count = shown.logits.shape.at(-1),
-    logits = [...shown.logits.data.subarray(row * count, (row + 1) * count)],
+    logits = [
+      ...shown.logits.data.subarray(
+        row * /** @type {number} */ (count),
+        (row + 1) * /** @type {number} */ (count)
+      )
+    ],
     powers = logits.map((logit) => Math.exp(logit - Math.max(...logits)))
   const sum = powers.reduce((a, b) => a + b),
     best = powers
@@ -121,6 +150,10 @@ function draw() {
   showHeads()
   showAnswer()
   showNext()
+  /**
+   * @param {number} i
+   * @param {number} j
+   */
   const look = (i, j) => {
     row = i
     looked = [i, j]
@@ -155,7 +188,7 @@ async function run() {
   element('sort-letters').setAttribute('aria-invalid', !wanted.test(text))
   if (!wanted.test(text))
     return sayAgreement(element('sort-said'), 'Six letters from A to Z, please.', false)
-  const { runtime, sorter } = await open,
+  const { runtime, sorter } = await /** @type {ReturnType<typeof load>} */ (open),
     codes = codesOf(text),
     before = performance.now(),
     written = await write(runtime, sorter, codes),
@@ -189,7 +222,7 @@ export async function startSorting() {
     element('run-sort').hidden = true
   } catch (error) {
     open = null
-    sayAgreement(element('sort-said'), error.message, false)
+    sayAgreement(element('sort-said'), /** @type {Error} */ (error).message, false)
     return
   }
   element('sort-letters').addEventListener('input', run)

@@ -2,6 +2,9 @@
  * query padding by row, value and key padding by column, causal, sliding window, and one painted by
  * hand; the same as numbers to add to scores. And what a row without any key becomes. */
 
+/** @import {MaskParts, MaskSetting} from '../../types/pages.js' */
+
+/** @type {Record<string, string>} */
 export const factorNames = {
   query: 'Query padding',
   value: 'Value padding',
@@ -11,14 +14,21 @@ export const factorNames = {
   painted: 'Painted'
 }
 
-/* MultiHeadAttention ANDs every factor, and leaves the key mask out where the keys are the values.
+/**
+ * MultiHeadAttention ANDs every factor, and leaves the key mask out where the keys are the values.
  * Attention has neither key mask, window nor painted mask, and instead of hiding rows of padded
- * queries sets their output to zero. */
+ * queries sets their output to zero.
+ * @type {Record<string, string>}
+ */
 export const layers = { multi: 'MultiHeadAttention', single: 'Attention' }
 
-/** setting: { layer, queries, values, keys (true = real token), shared (keys are the values),
+/**
+ * setting: { layer, queries, values, keys (true = real token), shared (keys are the values),
  * causal, window: null or [left, right], painted: rows or null }. A factor that bars nothing is
- * null. */
+ * null.
+ * @param {Partial<MaskSetting> & Pick<MaskSetting, 'queries' | 'values' | 'keys'>} setting
+ * @returns {MaskParts}
+ */
 export function factors({
   layer = 'multi',
   queries,
@@ -29,7 +39,8 @@ export function factors({
   window,
   painted
 }) {
-  const table = (may) => queries.map((_, i) => keys.map((_, j) => may(i, j))),
+  const table = (/** @type {(i: number, j: number) => boolean} */ may) =>
+      queries.map((_, i) => keys.map((_, j) => may(i, j))),
     multi = layer === 'multi'
   return {
     query: multi && queries.includes(false) ? table((i) => queries[i]) : null,
@@ -41,12 +52,21 @@ export function factors({
   }
 }
 
+/**
+ * @param {MaskParts} parts
+ * @param {unknown[]} queries
+ * @param {unknown[]} keys
+ * @returns {boolean[][]}
+ */
 export const allOf = (parts, queries, keys) =>
   queries.map((_, i) =>
     keys.map((_, j) => Object.values(parts).every((part) => part === null || part[i][j]))
   )
 
-/** To the nearest float16 (IEEE 754 binary16), ties to even. */
+/**
+ * To the nearest float16 (IEEE 754 binary16), ties to even.
+ * @param {number} value
+ */
 export function half(value) {
   if (!Number.isFinite(value) || value === 0) return value
   const unit = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10),
@@ -57,8 +77,11 @@ export function half(value) {
   return Math.abs(rounded) > 65504 ? Math.sign(rounded) * Infinity : rounded
 }
 
-/** Ways to write a mask. bias: what is added where it bars; round: the numbers that the sum is in.
- * A boolean mask adds nothing. */
+/**
+ * Ways to write a mask. bias: what is added where it bars; round: the numbers that the sum is in.
+ * A boolean mask adds nothing.
+ * @type {Record<string, {name: string, bias: number | null, round?: (value: number) => number}>}
+ */
 export const forms = {
   boolean: { name: 'true and false', bias: null },
   infinite: { name: '−∞ added, float32', bias: -Infinity, round: Math.fround },
@@ -67,16 +90,29 @@ export const forms = {
   half: { name: '−65 504 added, float16', bias: -65504, round: half }
 }
 
-/** Weights of a row of scores by a form, may: what its keys may be seen. -Infinity alone gives NaN,
- * as exp(-Infinity - -Infinity) does. */
+/**
+ * Weights of a row of scores by a form, may: what its keys may be seen. -Infinity alone gives NaN,
+ * as exp(-Infinity - -Infinity) does.
+ * @param {string} form
+ * @param {number[]} scores
+ * @param {boolean[]} may
+ * @param {(row: number[]) => number[]} softmax
+ */
 export function weightsBy(form, scores, may, softmax) {
   const { bias, round } = forms[form]
   if (bias === null) return softmax(scores.map((score, j) => (may[j] ? score : -Infinity)))
-  const sums = scores.map((score, j) => round(round(score) + (may[j] ? 0 : bias)))
+  const sums = scores.map((score, j) =>
+    /** @type {typeof half} */ (round)(
+      /** @type {typeof half} */ (round)(score) + (may[j] ? 0 : bias)
+    )
+  )
   return sums.every((sum) => sum === -Infinity) ? sums.map(() => NaN) : softmax(sums)
 }
 
-/** What a fully masked row becomes, and where that is so. */
+/**
+ * What a fully masked row becomes, and where that is so.
+ * @type {Record<string, string>}
+ */
 export const emptyRows = {
   boolean: 'zero: heed, ONNX 1.23',
   large: 'uniform: −1e9 in float32 (Keras)',
@@ -85,15 +121,21 @@ export const emptyRows = {
   small: 'nearly unmasked: −10 000 (old BERT code)'
 }
 
-/** Patches of a picture that no query sees when the keys stand for equal runs of them in raster
- * order: [first, last] of each run that is hidden. mask: rows of true and false. */
+/**
+ * Patches of a picture that no query sees when the keys stand for equal runs of them in raster
+ * order: [first, last] of each run that is hidden. mask: rows of true and false.
+ * @param {boolean[][]} mask
+ * @param {number} patches
+ * @returns {[first: number, last: number][]}
+ */
 export function hiddenPatches(mask, patches) {
   const keys = mask[0].length,
-    runs = [],
-    start = (key) => Math.round((key * patches) / keys)
+    runs = /** @type {[number, number][]} */ ([]),
+    start = (/** @type {number} */ key) => Math.round((key * patches) / keys)
   for (let key = 0; key < keys; key++) {
     if (mask.some((row) => row[key])) continue
-    if (runs.at(-1)?.[1] === start(key) - 1) runs.at(-1)[1] = start(key + 1) - 1
+    if (runs.at(-1)?.[1] === start(key) - 1)
+      /** @type {number[]} */ (runs.at(-1))[1] = start(key + 1) - 1
     else runs.push([start(key), start(key + 1) - 1])
   }
   return runs

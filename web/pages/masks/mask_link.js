@@ -5,10 +5,14 @@
  * link 200 characters long. */
 import { forms, layers } from './mask_factors.js'
 import { readRuns, writeRuns } from '../shared/number_runs.js'
+/** @import {MaskLink} from '../../types/pages.js' */
 
 const longest = 1e4 // characters; what is longer is not read
 
-/** What stands there at the start. */
+/**
+ * What stands there at the start.
+ * @returns {MaskLink}
+ */
 export const start = () => ({
   tq: 5,
   tk: 5,
@@ -21,7 +25,12 @@ export const start = () => ({
   closed: []
 })
 
-/* Numbers from 1 up to a count, as indices; nothing that is out of it. */
+/**
+ * Numbers from 1 up to a count, as indices; nothing that is out of it.
+ * @param {string} text
+ * @param {number} count
+ * @returns {number[] | undefined}
+ */
 const indicesOf = (text, count) =>
   text === ''
     ? []
@@ -29,7 +38,12 @@ const indicesOf = (text, count) =>
         ?.filter((number) => number > 0)
         .map((number) => number - 1)
 
+/** @param {number[]} indices */
 const oneBased = (indices) => writeRuns(indices.map((index) => index + 1))
+/**
+ * @param {MaskLink} state
+ * @returns {Record<string, string>}
+ */
 const written = ({ tq, tk, layer, shared, causal, window, form, padded, closed }) => ({
   q: String(tq),
   k: String(tk),
@@ -44,6 +58,7 @@ const written = ({ tq, tk, layer, shared, causal, window, form, padded, closed }
   p: oneBased(closed)
 })
 
+/** @param {MaskLink} state */
 export function toLink(state) {
   const usual = written(start()),
     parts = Object.entries(written(state))
@@ -53,18 +68,32 @@ export function toLink(state) {
   return parts.join('&')
 }
 
+/**
+ * @param {string} text
+ * @returns {MaskLink}
+ */
 export function fromLink(text) {
   const link = new URLSearchParams(text.length > longest ? '' : text),
     state = start(),
-    side = (key, usual) =>
+    side = (/** @type {string} */ key, /** @type {number} */ usual) =>
       /^\d{1,2}$/.test(link.get(key) ?? '')
         ? Math.min(16, Math.max(1, Number(link.get(key))))
         : usual
-  const oneOf = (options, key, usual) =>
-      Object.hasOwn(options, link.get(key) ?? '') ? link.get(key) : usual,
+  const oneOf =
+      /** @param {object} options @param {string} key @param {string} usual @returns {string} */ (
+        options,
+        key,
+        usual
+      ) =>
+        Object.hasOwn(options, link.get(key) ?? '') ? /** @type {string} */ (link.get(key)) : usual,
     window = /^(\d{1,2})\.(\d{1,2})$/.exec(link.get('w') ?? '')
   state.tq = side('q', state.tq)
   state.tk = side('k', state.tk)
+  /**
+   * @param {string} key
+   * @param {number} count
+   * @param {number[]} usual
+   */
   const list = (key, count, usual) => indicesOf(link.get(key) ?? oneBased(usual), count) ?? usual
   return {
     ...state,

@@ -3,12 +3,18 @@
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { softmax } from '../shared/small_attention.js'
+/** @import {DrawnScene, ImageInput, Session} from '../../src/index.js' */
+/** @import {Shape} from '../../types/pages.js' */
 
-const element = (id) => document.getElementById(id),
-  shown = 3
-let open = null,
-  last = null,
-  busy = Promise.resolve()
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
+const element = (id) => document.getElementById(id)
+const shown = 3
+/** @type {ReturnType<typeof load> | null} */
+let open = null
+/** @type {{hidden: number[], scene: number}} the last that was asked for */
+let last
+/** @type {Promise<unknown>} */
+let busy = Promise.resolve()
 
 async function load() {
   const runtime = await createRuntime({ threads: 1 }),
@@ -17,16 +23,29 @@ async function load() {
   return { runtime, session, labels: model.info.labels, shape: await session.ready }
 }
 
-/* Class shares with these patches hidden from every head. */
+/**
+ * Class shares with these patches hidden from every head.
+ * @param {{session: Session, shape: Shape}} model
+ * @param {ImageInput} image
+ * @param {number[]} hidden
+ */
 async function sharesWithout({ session, shape: { tokens, prefixTokens } }, image, hidden) {
   const seen = new Uint8Array(tokens).fill(1)
   for (const patch of hidden) seen[prefixTokens + patch] = 0
   await session.write('token_mask', seen)
-  return softmax([...(await session.run(image)).logits])
+  return softmax([.../** @type {Float32Array} */ ((await session.run(image)).logits)])
 }
 
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {DrawnScene['image']} image
+ * @param {number[]} hidden
+ * @param {number} columns
+ */
 function drawPicture(canvas, { data, width, height }, hidden, columns) {
-  const context = Object.assign(canvas, { width, height }).getContext('2d'),
+  const context = /** @type {CanvasRenderingContext2D} */ (
+      Object.assign(canvas, { width, height }).getContext('2d')
+    ),
     side = width / columns
   context.putImageData(new ImageData(data, width, height), 0, 0)
   for (const patch of hidden) {
@@ -44,6 +63,7 @@ function drawPicture(canvas, { data, width, height }, hidden, columns) {
   )
 }
 
+/** @param {string[]} texts */
 function line(texts) {
   const row = document.createElement('tr')
   row.append(
@@ -52,10 +72,16 @@ function line(texts) {
   return row
 }
 
+/** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`
 
+/**
+ * @param {string[]} labels
+ * @param {number[]} before
+ * @param {number[]} after
+ */
 function say(labels, before, after) {
-  const best = (shares) => shares.indexOf(Math.max(...shares)),
+  const best = (/** @type {number[]} */ shares) => shares.indexOf(Math.max(...shares)),
     [was, is] = [best(before), best(after)]
   const order = before
     .map((_, i) => i)
@@ -84,8 +110,12 @@ async function show() {
   element('picture-result').dataset.shown = `${scene} ${hidden.length}`
 }
 
-/** hidden: numbers of patches in raster order. Runs take turns; of several that wait the last alone
- * runs. */
+/**
+ * hidden: numbers of patches in raster order. Runs take turns; of several that wait the last alone
+ * runs.
+ * @param {number[]} hidden
+ * @param {number} scene
+ */
 export function showMasked(hidden, scene) {
   const mine = (last = { hidden, scene })
   busy = busy

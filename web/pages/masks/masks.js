@@ -15,31 +15,48 @@ import { fromLink, toLink } from './mask_link.js'
 import { connectTheme } from '../shared/page_settings.js'
 import { showTable } from '../shared/matrix_table.js'
 import { asCase, attend, softmax } from '../shared/small_attention.js'
+/** @import {MaskParts, MaskSetting} from '../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
+/** @param {'tq' | 'tk' | 'left' | 'right' | 'scene'} id */
 const value = (id) =>
   Math.min(
     Number(element(id).max),
     Math.max(Number(element(id).min), Math.round(element(id).valueAsNumber) || 0)
   )
+/**
+ * @param {number} count
+ * @param {string} letter
+ */
 const names = (count, letter) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
-/* Vectors of an example, the same at every visit. */
+/**
+ * Vectors of an example, the same at every visit.
+ * @param {number} count
+ * @param {number} by
+ */
 const vectors = (count, by) =>
   Array.from({ length: count }, (_, i) =>
     Array.from({ length: 4 }, (_, d) => Math.round(15 * Math.sin((i + 1) * (d + 2) * by)) / 10)
   )
-/* Which tokens are real; those that are added are. */
+/**
+ * Which tokens are real; those that are added are.
+ * @type {Record<string, boolean[]>}
+ */
 const real = { query: [], value: [], key: [] }
-let painted = null,
-  shape = '',
-  hidden = [],
-  running = false,
-  timer
+/** @type {boolean[][]} */
+let painted
+/** @type {number[]} */
+let hidden = []
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer
+let shape = '',
+  running = false
 
 function setting() {
   const queries = value('tq'),
     keys = value('tk'),
-    grown = (name, count) =>
+    grown = (/** @type {'query' | 'value' | 'key'} */ name, /** @type {number} */ count) =>
       (real[name] = Array.from({ length: count }, (_, i) => real[name][i] ?? true))
   if (shape !== `${queries} ${keys}`)
     painted = Array.from({ length: queries }, () => Array(keys).fill(true))
@@ -69,14 +86,14 @@ function takeLink() {
     left: window?.[0] ?? 1,
     right: window?.[1] ?? 0
   }))
-    element(id).value = given
+    Object.assign(element(id), { value: given })
   for (const [id, given] of Object.entries({ shared, causal, window: Boolean(window) }))
-    element(id).checked = given
-  for (const [name, count] of [
+    Object.assign(element(id), { checked: given })
+  for (const [name, count] of /** @type {['query' | 'value' | 'key', number][]} */ ([
     ['query', tq],
     ['value', tk],
     ['key', tk]
-  ])
+  ]))
     real[name] = Array.from({ length: count }, (_, i) => !padded[name].includes(i))
   painted = Array.from({ length: tq }, (_, i) =>
     Array.from({ length: tk }, (_, j) => !closed.includes(i * tk + j))
@@ -85,8 +102,10 @@ function takeLink() {
   draw()
 }
 
+/** @param {boolean[]} flags */
 const barred = (flags) => flags.flatMap((open, i) => (open ? [] : [i]))
 
+/** @param {MaskSetting} set */
 function keepLink({ layer, shared, queries, values, keys, causal, window }) {
   const link = toLink({
     tq: queries.length,
@@ -103,13 +122,20 @@ function keepLink({ layer, shared, queries, values, keys, causal, window }) {
     history.replaceState(null, '', link ? `#${link}` : location.pathname + location.search)
 }
 
-/* Rows of switches: which queries, values and keys are no padding. */
+/**
+ * Rows of switches: which queries, values and keys are no padding.
+ * @param {MaskSetting} set
+ */
 function showReal({ layer, shared, queries, values, keys }) {
-  for (const [name, list, letter] of [
+  for (const [
+    name,
+    list,
+    letter
+  ] of /** @type {['query' | 'value' | 'key', boolean[], string][]} */ ([
     ['query', queries, 'q'],
     ['value', values, 'k'],
     ['key', keys, 'k']
-  ]) {
+  ])) {
     const host = element(`real-${name}`)
     host.hidden = name === 'key' && (shared || layer === 'single')
     showTable(host, {
@@ -117,6 +143,7 @@ function showReal({ layer, shared, queries, values, keys }) {
       values: [list],
       rows: ['real'],
       columns: names(list.length, letter),
+      /** @param {unknown} _ */
       onEdit: (_, j, open) => {
         real[name][j] = open
         draw()
@@ -127,11 +154,22 @@ function showReal({ layer, shared, queries, values, keys }) {
     shared && layer === 'multi' ? 'Real tokens: values, which are the keys' : 'Real tokens: values'
 }
 
+/**
+ * @param {number} i
+ * @param {number} j
+ * @param {boolean} open
+ */
 function paint(i, j, open) {
   painted[i][j] = open
   draw()
 }
 
+/**
+ * @param {MaskParts} parts
+ * @param {string[]} rows
+ * @param {string[]} columns
+ * @param {boolean} multi
+ */
 function showFactors(parts, rows, columns, multi) {
   for (const [name, caption] of Object.entries(factorNames)) {
     const host =
@@ -156,7 +194,10 @@ function showFactors(parts, rows, columns, multi) {
       !multi
 }
 
-/* What no query sees is hidden from the demo model too. Its picture has 14 x 14 patches. */
+/**
+ * What no query sees is hidden from the demo model too. Its picture has 14 x 14 patches.
+ * @param {boolean[][]} mask
+ */
 function showPicture(mask) {
   const runs = hiddenPatches(mask, 196),
     link = element('on-picture')
@@ -179,7 +220,10 @@ async function runPicture() {
   await (await import('./masked_picture.js')).showMasked(hidden, value('scene'))
 }
 
-/* What the layer does with padded queries. */
+/**
+ * What the layer does with padded queries.
+ * @param {MaskSetting} set
+ */
 const sayLayer = ({ layer, queries, shared }) =>
   layer === 'single'
     ? `Keras’s Attention takes a query mask, a value mask and causal. The query mask hides no row: it sets the output of padded queries to zero${queries.includes(false) ? ', as above' : ''}.`
@@ -198,11 +242,15 @@ function draw() {
       key: vectors(columns.length, 0.9),
       value: vectors(columns.length, 1.1),
       mask,
+      /**
+       * @param {number} i
+       * @param {number} j
+       */
       may: (i, j) => mask[i][j]
     },
     result = attend(given)
   const weights = result.scores.map((row, i) => weightsBy(form, row, mask[i], softmax)),
-    zeroed = (i) => set.layer === 'single' && !set.queries[i]
+    zeroed = (/** @type {number} */ i) => set.layer === 'single' && !set.queries[i]
   const output = weights.map((row, i) =>
     given.value[0].map((_, d) =>
       zeroed(i) ? 0 : row.reduce((sum, weight, j) => sum + weight * given.value[j][d], 0)
@@ -265,7 +313,12 @@ function draw() {
   )
 }
 
-/* Where the page shows what others do, the runtime has nothing to agree with. */
+/**
+ * Where the page shows what others do, the runtime has nothing to agree with.
+ * @param {number[][]} shown
+ * @param {number[][]} ours
+ * @param {MaskSetting} set
+ */
 function ownWords(shown, ours, { layer, queries }) {
   if (shown.some((row, i) => row.some((weight, j) => !(Math.abs(weight - ours[i][j]) < 1e-9))))
     return {
@@ -277,9 +330,15 @@ function ownWords(shown, ours, { layer, queries }) {
     : {}
 }
 
+/**
+ * @param {'layer' | 'form'} id
+ * @param {Record<string, string | {name: string}>} options
+ */
 const fill = (id, options) =>
   element(id).replaceChildren(
-    ...Object.entries(options).map(([key, text]) => new Option(text.name ?? text, key))
+    ...Object.entries(options).map(
+      ([key, text]) => new Option(/** @type {{name: string}} */ (text).name ?? text, key)
+    )
   )
 fill('layer', layers)
 fill('form', forms)

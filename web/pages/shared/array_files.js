@@ -4,11 +4,20 @@
  * Written: all three. What a file says of itself is checked, against the file and against what a
  * page can hold, before its numbers are read. */
 
+/** @import {ArrayPart, FileHeader, NamedArray, Shape, ZipEntry} from '../../types/pages.js' */
+
+/**
+ * @param {string} name
+ * @param {string} what
+ * @returns {never}
+ */
 const fail = (name, what) => {
   throw new Error(`${name}: ${what}`)
 }
+/** @param {number[]} shape */
 const size = (shape) => shape.reduce((product, side) => product * side, 1)
 
+/** @param {number} bits */
 function half(bits) {
   const sign = bits & 0x8000 ? -1 : 1,
     exponent = (bits >> 10) & 31,
@@ -19,8 +28,10 @@ function half(bits) {
   )
 }
 
-let halves = null // the number of every half float
+/** @type {Float32Array | undefined} */
+let halves // the number of every half float
 
+/** @param {Uint16Array} bits */
 function fromHalves(bits) {
   halves ??= Float32Array.from({ length: 65536 }, (_, i) => half(i))
   const values = new Float32Array(bits.length)
@@ -29,6 +40,7 @@ function fromHalves(bits) {
 }
 
 /* A bfloat16 is the upper half of a float. */
+/** @param {Uint16Array} bits */
 function fromBfloats(bits) {
   const words = new Uint32Array(bits.length)
   for (let i = 0; i < bits.length; i++) words[i] = bits[i] << 16
@@ -37,7 +49,13 @@ function fromBfloats(bits) {
 
 /* How values of a kind are stored, and how they become floats; as all of WebAssembly's machines,
  * little endian. */
+/** @param {ArrayLike<number>} values */
 const asFloats = (values) => new Float32Array(values)
+/**
+ * @typedef {{BYTES_PER_ELEMENT: number, new (buffer: ArrayBufferLike, at: number, length: number): any}} ArrayClass
+ */
+
+/** @type {Record<string, [stored: ArrayClass, convert: (values: any) => Float32Array]>} */
 const readers = {
   f4: [Float32Array, (values) => values],
   f8: [Float64Array, asFloats],
@@ -48,6 +66,10 @@ const readers = {
   i8: [BigInt64Array, (values) => Float32Array.from(values, Number)]
 }
 
+/**
+ * @param {string} name
+ * @param {string} kind
+ */
 const readerOf = (name, kind) =>
   Object.hasOwn(readers, kind)
     ? readers[kind]
@@ -56,6 +78,12 @@ const readerOf = (name, kind) =>
         `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`
       )
 
+/**
+ * @param {string} name
+ * @param {number} found
+ * @param {string} kind
+ * @param {number[]} shape
+ */
 function expectSize(name, found, kind, shape) {
   const expected = size(shape) * readerOf(name, kind)[0].BYTES_PER_ELEMENT
   if (found !== expected)
@@ -65,6 +93,12 @@ function expectSize(name, found, kind, shape) {
     )
 }
 
+/**
+ * @param {string} name
+ * @param {Uint8Array} bytes
+ * @param {string} kind
+ * @param {number[]} shape
+ */
 function floats(name, bytes, kind, shape) {
   const [Stored, convert] = readerOf(name, kind)
   expectSize(name, bytes.length, kind, shape) // a file may be another by now
@@ -77,10 +111,16 @@ function floats(name, bytes, kind, shape) {
 const headerMost = 65536,
   arraysMost = 2 ** 31
 
-/* Where the numbers of a .npy begin, of which kind they are and in which shape; bytes: its first
- * ones, length: of all of it. */
+/**
+ * Where the numbers of a .npy begin, of which kind they are and in which shape; bytes: its first
+ * ones, length: of all of it.
+ * @param {Uint8Array} bytes
+ * @param {number} length
+ * @param {string} name
+ */
 function npyHeader(bytes, length, name) {
-  const text = (from, to) => new TextDecoder('latin1').decode(bytes.subarray(from, to)),
+  const text = (/** @type {number} */ from, /** @type {number} */ to) =>
+      new TextDecoder('latin1').decode(bytes.subarray(from, to)),
     view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93)
     fail(
@@ -100,25 +140,36 @@ function npyHeader(bytes, length, name) {
     )
   if (/'fortran_order':\s*True/.test(header))
     fail(name, 'columns first (expected rows first: save numpy.ascontiguousarray(maps))')
-  const shape = sides[1]
+  const shape = /** @type {RegExpExecArray} */ (sides)[1]
     .split(',')
     .map((side) => side.trim())
     .filter(Boolean)
     .map(Number)
-  expectSize(name, length - end, descr[2], shape)
-  return { name, kind: descr[2], shape, start: end, bytes: length - end }
+  expectSize(name, length - end, /** @type {RegExpExecArray} */ (descr)[2], shape)
+  return {
+    name,
+    kind: /** @type {RegExpExecArray} */ (descr)[2],
+    shape,
+    start: end,
+    bytes: length - end
+  }
 }
 
 /* A deflated part in small pieces: inflated, one is a thousand times as large at most, and no
  * further one is before it was taken. */
 const pieces = () =>
   new TransformStream({
-    transform(part, to) {
+    transform(/** @type {Uint8Array} */ part, to) {
       for (let at = 0; at < part.length; at += 4096) to.enqueue(part.subarray(at, at + 4096))
     }
   })
 
-/* The first `count` bytes of what an entry holds; of all of it the end is checked too. */
+/**
+ * The first `count` bytes of what an entry holds; of all of it the end is checked too.
+ * @param {ZipEntry} entry
+ * @param {number} count
+ * @returns {Promise<Uint8Array>}
+ */
 async function inflate({ blob, size, what }, count) {
   const bytes = new Uint8Array(Math.min(size, count)),
     reader = blob
@@ -128,7 +179,7 @@ async function inflate({ blob, size, what }, count) {
       .getReader()
   let at = 0
   for (;;) {
-    const { done, value = [] } = await reader
+    const { done, value = /** @type {any} */ ([]) } = await reader
       .read()
       .catch(() => fail(what, 'damaged. Copy it or save it with numpy.savez again.'))
     if (done ? at < bytes.length : at + value.length > size)
@@ -143,7 +194,12 @@ async function inflate({ blob, size, what }, count) {
   }
 }
 
+/** @param {Blob} blob */
 const bytesOf = async (blob) => new Uint8Array(await blob.arrayBuffer())
+/**
+ * @param {ZipEntry} entry
+ * @param {number} count
+ */
 const startOf = (entry, count) =>
   entry.packed ? inflate(entry, count) : bytesOf(entry.blob.slice(0, count))
 
@@ -152,6 +208,7 @@ const startOf = (entry, count) =>
  * of which shares bytes with another. */
 const entriesMost = 1024,
   directoryMost = 4e6 // bytes
+/** @param {File} file */
 async function zipEntries(file) {
   const { name } = file,
     tail = await bytesOf(file.slice(Math.max(0, file.size - 65557))),
@@ -170,7 +227,7 @@ async function zipEntries(file) {
     fail(name, `too many arrays (found ${count}, expected at most ${entriesMost})`)
   const bytes = await bytesOf(file.slice(from, Math.min(to, from + directoryMost))),
     view = new DataView(bytes.buffer),
-    entries = []
+    entries = /** @type {ZipEntry[]} */ ([])
   for (let at = 0; entries.length < count; ) {
     if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50)
       fail(name, 'a damaged directory. Copy it or save it with numpy.savez again.')
@@ -206,9 +263,14 @@ async function zipEntries(file) {
   return entries
 }
 
-/* Attention deflates to a half or a tenth; what would become very much larger is no attention. */
+/**
+ * Attention deflates to a half or a tenth; what would become very much larger is no attention.
+ * @param {ZipEntry[]} entries
+ * @param {string} name
+ */
 function expectModest(entries, name) {
-  const total = (of) => entries.reduce((sum, entry) => sum + of(entry), 0),
+  const total = (/** @type {(entry: ZipEntry) => number} */ of) =>
+      entries.reduce((sum, entry) => sum + of(entry), 0),
     found = total(({ size }) => size),
     most = Math.max(48e6, 16 * total(({ blob }) => blob.size))
   if (entries.some(({ packed }) => packed) && found > most)
@@ -218,6 +280,7 @@ function expectModest(entries, name) {
     )
 }
 
+/** @param {File} file */
 async function npzParts(file) {
   const entries = (await zipEntries(file)).filter(({ entry }) => entry.endsWith('.npy')),
     parts = Object.create(null)
@@ -232,27 +295,41 @@ async function npzParts(file) {
   return parts
 }
 
+/** @param {File} file */
 async function npyPart(file) {
   const head = npyHeader(await bytesOf(file.slice(0, headerMost)), file.size, file.name)
   return { maps: { ...head, read: () => bytesOf(file.slice(head.start)) } }
 }
 
+/** @param {number} value */
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0
+/** @param {any} entry */
 const isTensor = (entry) =>
   typeof entry?.dtype === 'string' &&
   [entry.shape, entry.data_offsets].every((list) => Array.isArray(list) && list.every(isCount)) &&
   entry.data_offsets[1] >= entry.data_offsets[0]
 
-/** Names, shapes and places alone: { header, start }. */
+/**
+ * Names, shapes and places alone: { header, start }.
+ * @param {Blob & {name?: string} | undefined} file
+ * @returns {Promise<FileHeader>}
+ */
 export async function readSafetensorsHeader(file) {
   const length =
-      file.size < 8
+      /** @type {Blob | File} */ (file).size < 8
         ? Infinity
-        : Number(new DataView(await file.slice(0, 8).arrayBuffer()).getBigUint64(0, true)),
-    wrong = (why) => fail(file.name, `no safetensors file (${why})`)
-  if (length > file.size - 8) wrong('its header is longer than the file')
+        : Number(
+            new DataView(
+              await /** @type {Blob | File} */ (file).slice(0, 8).arrayBuffer()
+            ).getBigUint64(0, true)
+          ),
+    wrong = (/** @type {string} */ why) =>
+      fail(/** @type {File} */ (file).name, `no safetensors file (${why})`)
+  if (length > /** @type {Blob | File} */ (file).size - 8)
+    wrong('its header is longer than the file')
   if (length > 4e6) wrong(`its header is too long, found ${length} bytes, expected at most 4000000`)
-  const header = await file
+  /** @type {any} */
+  const header = await /** @type {Blob | File} */ (file)
     .slice(8, 8 + length)
     .text()
     .then(JSON.parse)
@@ -264,8 +341,14 @@ export async function readSafetensorsHeader(file) {
   return { header, start: 8 + length }
 }
 
+/** @type {Record<string, string>} */
 const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2', U8: 'u1' }
 
+/**
+ * @param {Blob & {name?: string}} file
+ * @param {FileHeader} read
+ * @param {string} name
+ */
 function tensorPart(file, { header, start }, name) {
   const {
       dtype,
@@ -284,18 +367,28 @@ function tensorPart(file, { header, start }, name) {
   }
 }
 
+/**
+ * @param {ArrayPart} part
+ * @returns {Promise<NamedArray>}
+ */
 const arrayOf = async ({ name, kind, shape, read }) => ({
   shape,
   data: floats(name, await read(), kind, shape)
 })
 
-/** One tensor, { shape, data }, of a file whose header was read. */
+/**
+ * One tensor, { shape, data }, of a file whose header was read.
+ * @param {Blob} file
+ * @param {FileHeader} read
+ * @param {string} name
+ */
 export const readTensor = (file, read, name) => arrayOf(tensorPart(file, read, name))
 
+/** @param {File} file */
 async function partsOfSafetensors(file) {
   const read = await readSafetensorsHeader(file),
     { header } = read,
-    { grid, patch } = header.__metadata__ ?? {},
+    { grid, patch } = /** @type {Record<string, any>} */ (header.__metadata__ ?? {}),
     parts = Object.create(null)
   for (const [name, { dtype }] of Object.entries(header))
     if (name !== '__metadata__' && kinds[dtype]) parts[name] = tensorPart(file, read, name)
@@ -312,8 +405,11 @@ async function partsOfSafetensors(file) {
   return parts
 }
 
-/** { name: { shape, data } }. choose({ name: { shape } }) says which of them are read: nothing else
- * is, and before it nothing but names and shapes. */
+/**
+ * { name: { shape, data } }. choose({ name: { shape } }) says which of them are read: nothing else
+ * is, and before it nothing but names and shapes.
+ * @param {File} file
+ */
 export async function readArrays(file, choose = Object.keys) {
   const parts = await (file.name.endsWith('.safetensors')
     ? partsOfSafetensors
@@ -339,11 +435,14 @@ export async function readArrays(file, choose = Object.keys) {
   return arrays
 }
 
-/** Where the arrays of a file are from, as it says itself: an object, or null. */
+/**
+ * Where the arrays of a file are from, as it says itself: an object, or null.
+ * @param {File} file
+ */
 export async function provenanceIn(file) {
   let text
   if (file.name.endsWith('.safetensors'))
-    text = (await readSafetensorsHeader(file)).header.__metadata__?.provenance
+    text = /** @type {any} */ ((await readSafetensorsHeader(file)).header.__metadata__)?.provenance
   else if (file.name.endsWith('.npz')) {
     const entry = (await zipEntries(file)).find(
       ({ entry, size }) => entry.endsWith('provenance.json') && size < 1e6
@@ -358,13 +457,20 @@ export async function provenanceIn(file) {
   }
 }
 
-const descrs = new Map([
-  [Float32Array, '<f4'],
-  [Uint8Array, '|u1'],
-  [Int32Array, '<i4']
-])
+const descrs = new Map(
+  /** @type {[Function, string][]} */ ([
+    [Float32Array, '<f4'],
+    [Uint8Array, '|u1'],
+    [Int32Array, '<i4']
+  ])
+)
 
-/** parts: arrays of one type that follow one another. Returns the pieces of a Blob. */
+/**
+ * parts: arrays of one type that follow one another. Returns the pieces of a Blob.
+ * @param {number[]} shape
+ * @param {(Uint8Array | Int32Array | Float32Array)[]} parts
+ * @returns {any[]} BlobPart[]
+ */
 export function npyParts(shape, parts) {
   const text = `{'descr': '${descrs.get(parts[0].constructor)}', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`
   const padded = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`,
@@ -385,13 +491,17 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
   return n
 })
 
+/** @param {Uint8Array<ArrayBuffer>} bytes */
 function crc32(bytes) {
   let crc = ~0
   for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]) & 255]
   return ~crc >>> 0
 }
 
-/* Numbers of a zip's records, little endian: [value, bytes of it]. */
+/**
+ * Numbers of a zip's records, little endian: [value, bytes of it].
+ * @param {...number[]} fields
+ */
 function record(...fields) {
   const bytes = new Uint8Array(fields.reduce((sum, [, length]) => sum + length, 0)),
     view = new DataView(bytes.buffer)
@@ -402,8 +512,11 @@ function record(...fields) {
   return bytes
 }
 
-/** entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the
- * pieces of a Blob: numpy.load reads it as .npz. */
+/**
+ * entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the
+ * pieces of a Blob: numpy.load reads it as .npz.
+ * @param {Record<string, BlobPart[]>} entries
+ */
 export async function zipParts(entries) {
   const locals = [],
     directory = []
@@ -439,8 +552,14 @@ export async function zipParts(entries) {
   ]
 }
 
-/** tensors: { name: { shape, data } }. Returns the pieces of a Blob. */
+/**
+ * tensors: { name: { shape, data } }. Returns the pieces of a Blob.
+ * @param {Record<string, {shape: number[], data: Float32Array | Uint8Array}>} tensors
+ * @param {Record<string, string>} metadata
+ * @returns {BlobPart[]}
+ */
 export function safetensorsParts(tensors, metadata) {
+  /** @type {Record<string, object>} */
   const header = { __metadata__: metadata }
   let at = 0
   for (const [name, { shape, data }] of Object.entries(tensors))
@@ -457,6 +576,6 @@ export function safetensorsParts(tensors, metadata) {
     length.buffer,
     text,
     ' '.repeat(padding),
-    ...Object.values(tensors).map(({ data }) => data)
+    ...Object.values(tensors).map(({ data }) => /** @type {Float32Array<ArrayBuffer>} */ (data))
   ]
 }

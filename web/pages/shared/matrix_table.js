@@ -2,11 +2,23 @@
  * into or stepped by arrow keys, or that explain themselves when they have the focus or the
  * pointer. Shared by the pages on learning and masks. */
 
+/** @import {Cell, TableOptions} from '../../types/pages.js' */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {object} [properties]
+ * @param {...(Node | string)} children
+ */
 const made = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties)
   element.append(...children)
   return element
 }
+/**
+ * @param {number | null} value
+ * @param {number} digits
+ */
 const number = (value, digits) =>
   value === null
     ? ''
@@ -21,26 +33,40 @@ const number = (value, digits) =>
               .replace(/^-(?=0(\.0*)?$)/, '')
               .replace('-', '−')
 
-/* A share of the accent below the number: 0 none, 1 most; contrast with the text stays. */
+/**
+ * A share of the accent below the number: 0 none, 1 most; contrast with the text stays.
+ * @param {HTMLElement} cell
+ * @param {number} share
+ */
 const shade = (cell, share) =>
   cell.style.setProperty('--share', `${Math.round(45 * Math.min(1, Math.abs(share || 0)))}%`)
 
-/* A mouse drawn sideways across a number changes it, 0.1 for each 8 pixels. */
+/**
+ * A mouse drawn sideways across a number changes it, 0.1 for each 8 pixels.
+ * @param {HTMLInputElement} input
+ * @param {(value: number) => void} onEdit
+ */
 function connectDrag(input, onEdit) {
-  let from = null
+  let from = /** @type {{clientX: number, value: number} | null} */ (null)
   input.addEventListener('pointerdown', ({ pointerType, clientX }) => {
     from = pointerType === 'mouse' ? { clientX, value: input.valueAsNumber || 0 } : null
   })
   input.addEventListener('pointermove', ({ buttons, clientX }) => {
     const steps = from && buttons & 1 ? Math.round((clientX - from.clientX) / 8) : 0
     if (!steps) return
-    input.value = Number((from.value + steps / 10).toFixed(3))
+    input.value = String(Number(((from?.value ?? 0) + steps / 10).toFixed(3)))
     onEdit(input.valueAsNumber)
   })
 }
 
-/* A button of true or false: a click turns it over, and a mouse drawn on from it gives the cells on
- * its way the same value. */
+/**
+ * A button of true or false: a click turns it over, and a mouse drawn on from it gives the cells on
+ * its way the same value.
+ * @param {HTMLElement} box
+ * @param {number} i
+ * @param {number} j
+ * @param {(row: number, column: number, value: boolean) => void} onEdit
+ */
 function connectPaint(box, i, j, onEdit) {
   const on = () => box.classList.contains('on')
   box.addEventListener('click', ({ detail }) => {
@@ -57,11 +83,12 @@ function connectPaint(box, i, j, onEdit) {
   })
 }
 let pointer = '',
-  painting = null // what pressed last, and what the mouse that is down gives to the cells it enters
+  painting = /** @type {boolean | null} */ (null) // what pressed last, and what the mouse that is down gives to the cells it enters
 addEventListener('pointerup', () => {
   painting = null
 })
 
+/** @type {Record<string, number[]>} */
 const steps = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
@@ -71,7 +98,10 @@ const steps = {
   End: [0, Infinity]
 }
 
-/* One tab stop for a table of buttons, arrow keys within it (the grid pattern of ARIA). */
+/**
+ * One tab stop for a table of buttons, arrow keys within it (the grid pattern of ARIA).
+ * @param {HTMLTableElement} table
+ */
 function connectArrows(table) {
   const lines = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll('button')])
   if (!lines[0].length) return
@@ -86,22 +116,32 @@ function connectArrows(table) {
   )
   table.addEventListener('keydown', (event) => {
     const step = steps[event.key],
-      i = lines.findIndex((line) => line.includes(event.target))
+      i = lines.findIndex((line) => line.includes(/** @type {HTMLElement} */ (event.target)))
     if (!step || i < 0) return
     event.preventDefault()
-    const within = (at, count) => Math.max(0, Math.min(count - 1, at)),
+    const within = (/** @type {number} */ at, /** @type {number} */ count) =>
+        Math.max(0, Math.min(count - 1, at)),
       line = lines[within(i + step[0], lines.length)]
-    line[within(lines[i].indexOf(event.target) + step[1], line.length)].focus()
+    line[
+      within(lines[i].indexOf(/** @type {HTMLElement} */ (event.target)) + step[1], line.length)
+    ].focus()
   })
 }
 
+/**
+ * @param {Cell} value
+ * @param {number} i
+ * @param {number} j
+ * @param {string} label
+ * @param {Pick<TableOptions, 'onEdit' | 'onLook'>} how
+ */
 function makeCell(value, i, j, label, { onEdit, onLook }) {
   const cell = made('td')
   if (!onEdit && !onLook) cell.append(made('span'))
   else if (typeof value === 'boolean') {
     const box = cell.appendChild(made('button', { type: 'button' }))
     box.dataset.label = label
-    connectPaint(box, i, j, onEdit)
+    connectPaint(box, i, j, /** @type {NonNullable<typeof onEdit>} */ (onEdit))
   } else if (onEdit) {
     const input = cell.appendChild(made('input', { type: 'number', step: 0.1, ariaLabel: label }))
     input.addEventListener('input', () => {
@@ -111,15 +151,19 @@ function makeCell(value, i, j, label, { onEdit, onLook }) {
   } else {
     const button = cell.appendChild(made('button', { type: 'button' }))
     for (const type of ['focus', 'pointerenter', 'click'])
-      button.addEventListener(type, () => onLook(i, j, type))
+      button.addEventListener(type, () => onLook?.(i, j, type))
   }
   return cell
 }
 
-/** values: rows of numbers (null: nothing there) or of true and false. Editable with onEdit(row,
+/**
+ * values: rows of numbers (null: nothing there) or of true and false. Editable with onEdit(row,
  * column, value); explained with onLook(row, column, event type); chosen(row, column): whether a
  * cell is marked, hidden(row, column): whether its number is kept back; after: { name: text of each
- * row }, columns that follow. */
+ * row }, columns that follow.
+ * @param {HTMLElement} host
+ * @param {TableOptions} options
+ */
 export function showTable(host, options) {
   const { caption, values, rows, columns, after } = options,
     more = Object.keys(after ?? {}),
@@ -156,26 +200,36 @@ export function showTable(host, options) {
   refresh(host, options)
 }
 
+/**
+ * @param {HTMLElement} host
+ * @param {TableOptions} table
+ */
 function refresh(host, { values, digits = 3, largest = 1, chosen = null, hidden = null, after }) {
   const lines = host.querySelectorAll('tbody tr')
   for (const [i, line] of values.entries()) {
     line.forEach((value, j) => {
       const cell = lines[i].children[j + 1],
-        inner = cell.firstElementChild
+        inner = /** @type {HTMLInputElement} */ (cell.firstElementChild)
       cell.classList.toggle('chosen', Boolean(chosen && chosen(i, j)))
       inner.hidden = value === null
-      if (typeof value === 'boolean') return refreshBit(inner, value)
+      if (typeof value === 'boolean') return refreshBit(/** @type {HTMLElement} */ (inner), value)
       const kept = Boolean(hidden && hidden(i, j))
-      shade(cell, kept ? 0 : value / largest)
-      if (inner.tagName !== 'INPUT') inner.textContent = kept ? '?' : number(value, digits)
-      else if (document.activeElement !== inner) inner.value = Number(value.toFixed(digits))
+      shade(cell, kept ? 0 : /** @type {number} */ (value) / largest)
+      if (/** @type {HTMLElement} */ (inner).tagName !== 'INPUT')
+        inner.textContent = kept ? '?' : number(value, digits)
+      else if (document.activeElement !== inner)
+        inner.value = String(Number(/** @type {number} */ (value).toFixed(digits)))
     })
     Object.values(after ?? {}).forEach((texts, n) => {
-      lines[i].children[line.length + 1 + n].textContent = texts[i]
+      lines[i].children[line.length + 1 + n].textContent = String(texts[i])
     })
   }
 }
 
+/**
+ * @param {HTMLElement} inner
+ * @param {boolean} value
+ */
 function refreshBit(inner, value) {
   inner.textContent = value ? '1' : '0'
   inner.classList.toggle('on', value)

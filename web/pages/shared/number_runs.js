@@ -1,17 +1,22 @@
 /* Whole numbers in a link, as runs: 3, 10, 11, 12, 13 as "3_10-13". */
 
+/** @param {number[]} numbers */
 export function writeRuns(numbers) {
-  const parts = []
+  const parts = /** @type {number[][]} */ ([])
   for (const number of [...numbers].sort((a, b) => a - b)) {
-    if (parts.at(-1)?.[1] === number - 1) parts.at(-1)[1] = number
+    if (parts.at(-1)?.[1] === number - 1) /** @type {number[]} */ (parts.at(-1))[1] = number
     else parts.push([number, number])
   }
   return parts.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')
 }
 
-/** The numbers below `end`, each once and in order; undefined where the text cannot be read.
+/**
+ * The numbers below `end`, each once and in order; undefined where the text cannot be read.
  * Whatever the runs overlap, it takes as long as the text and `end` say: only where runs begin and
- * end is noted. */
+ * end is noted.
+ * @param {string} text
+ * @param {number} end
+ */
 export function readRuns(text, end) {
   const edges = new Int32Array(end + 1)
   for (const run of text.split('_')) {

@@ -1,7 +1,11 @@
 /* What every page has: the theme, kept where storage is allowed; its files kept for when there is
  * no network. */
 
-/** What the browser may refuse to a page, as to one in a sandboxed frame: null then. */
+/**
+ * What the browser may refuse to a page, as to one in a sandboxed frame: null then.
+ * @template Found
+ * @param {() => Found} ask
+ */
 export const allowed = (ask) => {
   try {
     return ask()
@@ -10,10 +14,18 @@ export const allowed = (ask) => {
   }
 }
 
-/** A setting of this browser, where it may keep one: null otherwise. */
+/**
+ * A setting of this browser, where it may keep one: null otherwise.
+ * @param {string} name
+ */
 export const stored = (name) => allowed(() => localStorage.getItem(name))
+/**
+ * @param {string} name
+ * @param {string} value
+ */
 export const keep = (name, value) => allowed(() => localStorage.setItem(name, value)) // else for this visit alone
 
+/** @param {HTMLButtonElement} button */
 export function connectTheme(button) {
   const root = document.documentElement,
     theme = stored('theme')

@@ -2,18 +2,30 @@
  * shows. */
 import { safetensorsParts } from './array_files.js'
 import { createRuntime } from '../heed/index.js'
+/** @import {SmallCase} from '../../types/pages.js' */
 
 let runtime = null
 const turns = new WeakMap()
 
-/** Says something else in its place. */
+/**
+ * Says something else in its place.
+ * @param {HTMLElement} element
+ * @param {string} text
+ * @param {string | boolean} passed
+ */
 export function sayAgreement(element, text, passed) {
   turns.delete(element)
   element.textContent = text
-  element.dataset.passed = passed
+  element.dataset.passed = String(passed)
 }
 
-/** words: `instead` of an answer, or what is said `before` one. */
+/**
+ * Runs a case and says whether the runtime agrees. instead: what stands there in its place;
+ * before: what comes first.
+ * @param {HTMLElement} element
+ * @param {SmallCase} given
+ * @param {{instead?: string, before?: string}} [words]
+ */
 export async function showAgreement(element, { tensors, metadata }, { instead, before = '' } = {}) {
   if (instead) return sayAgreement(element, instead, '')
   const mine = Symbol('turn')
@@ -30,9 +42,9 @@ export async function showAgreement(element, { tensors, metadata }, { instead, b
       (passed
         ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.`
         : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`)
-    element.dataset.passed = passed
+    element.dataset.passed = String(passed)
   } catch (error) {
-    element.textContent = error.message
-    element.dataset.passed = false
+    element.textContent = /** @type {Error} */ (error).message
+    element.dataset.passed = String(false)
   }
 }

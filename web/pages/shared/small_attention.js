@@ -1,6 +1,9 @@
 /* Attention on small matrices in double precision, step by step, as the runtime defines it (heed.h,
  * heed_define_attention); rows are arrays. */
 
+/** @import {ScoreParts, SmallAttention, SmallCase, SmallHeads, SmallHeadsResult, SmallResult, SmallTensor} from '../../types/pages.js' */
+
+/** @type {Record<string, string>} */
 export const scoreKinds = {
   scaled: 'scaled dot: q·k / √D',
   dot: 'dot: q·k',
@@ -8,6 +11,7 @@ export const scoreKinds = {
   additive: 'additive: v·tanh(q + k)',
   concat: 'concat, as in Keras: c Σ tanh(s (q + k))'
 }
+/** @type {Record<string, string>} */
 export const normKinds = {
   softmax: 'softmax',
   sparse: 'softmax, small weights cut',
@@ -19,11 +23,19 @@ export const normKinds = {
 /* How many scores the softmax of the best keeps; ties go to the earlier. */
 export const best = 2
 
+/**
+ * @param {number[]} a
+ * @param {number[]} b
+ */
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
 
-/** What scores have of their own, for vectors of D numbers: W [D, D] of general, which at first
+/**
+ * What scores have of their own, for vectors of D numbers: W [D, D] of general, which at first
  * compares each number of the key with its neighbour as well; v [D] of additive; c and s of concat,
- * as Keras's Attention calls them concat_score_weight and scale. */
+ * as Keras's Attention calls them concat_score_weight and scale.
+ * @param {number} size
+ * @returns {ScoreParts}
+ */
 export const scoreParts = (size) => ({
   w: Array.from({ length: size }, (_, i) =>
     Array.from({ length: size }, (_, j) => (i === j ? 1 : Math.abs(i - j) === 1 ? 0.5 : 0))
@@ -33,6 +45,7 @@ export const scoreParts = (size) => ({
   s: 0.5
 })
 
+/** @type {Record<string, (q: number[], k: number[], own: ScoreParts) => number>} */
 const scores = {
   dot,
   scaled: (q, k) => dot(q, k) / Math.sqrt(q.length),
@@ -46,6 +59,7 @@ const scores = {
     c * q.reduce((sum, value, i) => sum + Math.tanh(s * (value + k[i])), 0)
 }
 
+/** @param {number[]} row */
 export function softmax(row) {
   const largest = Math.max(...row),
     powers = row.map((score) => (score === -Infinity ? 0 : Math.exp(score - largest))),
@@ -53,14 +67,21 @@ export function softmax(row) {
   return sum > 0 ? powers.map((power) => power / sum) : row.map(() => 0)
 }
 
-/* Weights under the threshold are cut and the rest renormalised. */
+/**
+ * Weights under the threshold are cut and the rest renormalised.
+ * @param {number[]} row
+ * @param {number} threshold
+ */
 function sparse(row, threshold) {
   const kept = softmax(row).map((weight) => (weight < threshold ? 0 : weight)),
     sum = kept.reduce((a, b) => a + b, 0)
   return sum > 0 ? kept.map((weight) => weight / sum) : kept
 }
 
-/* The nearest point of the simplex (Martins & Astudillo 2016). */
+/**
+ * The nearest point of the simplex (Martins & Astudillo 2016).
+ * @param {number[]} row
+ */
 export function sparsemax(row) {
   const seen = row.filter((score) => score > -Infinity).sort((a, b) => b - a)
   let sum = 0,
@@ -72,8 +93,11 @@ export function sparsemax(row) {
   return row.map((score) => Math.max(0, score - limit) || 0)
 }
 
-/* The limit of entmax 1.5: weights (s / 2 - limit)^2 of the scores above it sum to 1 (Peters,
- * Niculae, Martins 2019, algorithm 2). */
+/**
+ * The limit of entmax 1.5: weights (s / 2 - limit)^2 of the scores above it sum to 1 (Peters,
+ * Niculae, Martins 2019, algorithm 2).
+ * @param {number[]} row
+ */
 export function entmaxLimit(row) {
   const halves = row
     .filter((score) => score > -Infinity)
@@ -93,11 +117,13 @@ export function entmaxLimit(row) {
   return limit
 }
 
+/** @param {number[]} row */
 export function entmax(row) {
   const limit = entmaxLimit(row)
   return row.map((score) => Math.max(0, score / 2 - limit) ** 2)
 }
 
+/** @param {number[]} row */
 function softmaxOfBest(row) {
   const kept = new Set(
     row
@@ -108,6 +134,7 @@ function softmaxOfBest(row) {
   return softmax(row.map((score, i) => (kept.has(i) ? score : -Infinity)))
 }
 
+/** @type {Record<string, (row: number[], threshold: number) => number[]>} */
 const norms = {
   softmax,
   sparsemax,
@@ -116,16 +143,25 @@ const norms = {
   sparse: (row, threshold) => sparse(row, threshold)
 }
 
-/** The weights of a row of scores by one of normKinds. */
+/**
+ * The weights of a row of scores by one of normKinds.
+ * @param {number[]} row
+ * @param {string} norm
+ * @returns {number[]}
+ */
 export const normalise = (row, norm, threshold = 0.05) => norms[norm](row, threshold)
 
-/** How far entmax 1.5 is from weights whose limit is found by halving an interval, as the runtime
- * has no entmax to compare with. */
+/**
+ * How far entmax 1.5 is from weights whose limit is found by halving an interval, as the runtime
+ * has no entmax to compare with.
+ * @param {number[][]} rows
+ */
 export function entmaxDistance(rows) {
   return Math.max(
     ...rows.map((row) => {
       const seen = row.filter((score) => score > -Infinity),
-        mass = (limit) => seen.reduce((sum, score) => sum + Math.max(0, score / 2 - limit) ** 2, 0)
+        mass = (/** @type {number} */ limit) =>
+          seen.reduce((sum, score) => sum + Math.max(0, score / 2 - limit) ** 2, 0)
       if (!seen.length) return 0
       let high = Math.max(...seen) / 2,
         low = high - 1
@@ -141,8 +177,12 @@ export function entmaxDistance(rows) {
   )
 }
 
-/** query, key, value: rows; own: see scoreParts; may(i, j): whether query i may see key j. Returns
- * { scores, tempered, weights, output }. */
+/**
+ * query, key, value: rows; own: see scoreParts; may(i, j): whether query i may see key j. Returns
+ * { scores, tempered, weights, output }.
+ * @param {SmallAttention} given
+ * @returns {SmallResult}
+ */
 export function attend({
   query,
   key,
@@ -165,14 +205,28 @@ export function attend({
   return { scores: raw, tempered, weights, output }
 }
 
+/**
+ * @param {number[][]} rows
+ * @param {number[]} shape
+ * @returns {SmallTensor}
+ */
 const tensor = (rows, shape) => ({ shape, data: Float32Array.from(rows.flat()) })
+/**
+ * @param {number} size
+ * @param {number} diagonal
+ */
 const squareOf = (size, diagonal) =>
   Array.from({ length: size }, (_, i) =>
     Array.from({ length: size }, (_, j) => (i === j ? diagonal : 0))
   )
 
-/** The same as a case of `heed check`: { tensors, attrs }, whose expected results are those of
- * `attend`; not for entmax, which heed has not. */
+/**
+ * The same as a case of `heed check`: { tensors, attrs }, whose expected results are those of
+ * `attend`; not for entmax, which heed has not.
+ * @param {SmallAttention} given
+ * @param {Pick<SmallResult, 'weights' | 'output'>} result
+ * @returns {SmallCase}
+ */
 export function asCase(
   {
     query,
@@ -188,11 +242,20 @@ export function asCase(
   { weights, output }
 ) {
   const size = query[0].length,
-    head = (rows) => tensor(rows, [1, 1, rows.length, rows[0].length]),
-    tensors = { query: head(query), key: head(key), value: head(value) }
+    head = (/** @type {number[][]} */ rows) => tensor(rows, [1, 1, rows.length, rows[0].length]),
+    tensors = /** @type {SmallCase['tensors']} */ ({
+      query: head(query),
+      key: head(key),
+      value: head(value)
+    })
+  /** @type {Record<string, string | number>} */
   const attrs = {
-    score: { scaled: 'scaled_dot', dot: 'scaled_dot' }[score] ?? score,
-    norm: { sparse: 'sparse_softmax', topk: 'softmax' }[norm] ?? norm
+    score:
+      /** @type {Record<string, string>} */ ({ scaled: 'scaled_dot', dot: 'scaled_dot' })[score] ??
+      score,
+    norm:
+      /** @type {Record<string, string>} */ ({ sparse: 'sparse_softmax', topk: 'softmax' })[norm] ??
+      norm
   }
   if (attrs.score === 'scaled_dot')
     attrs.scale = 1 / (temperature * (score === 'scaled' ? Math.sqrt(size) : 1))
@@ -219,7 +282,11 @@ export function asCase(
   return { tensors, metadata: { op: 'attention', attrs: JSON.stringify(attrs) } }
 }
 
-/** Sines and cosines of the token's place (Vaswani et al. 2017, 3.5): [tokens, size]. */
+/**
+ * Sines and cosines of the token's place (Vaswani et al. 2017, 3.5): [tokens, size].
+ * @param {number} tokens
+ * @param {number} size
+ */
 export const positions = (tokens, size) =>
   Array.from({ length: tokens }, (_, place) =>
     Array.from({ length: size }, (_, column) => {
@@ -228,9 +295,13 @@ export const positions = (tokens, size) =>
     })
   )
 
-/** Self-attention of many heads over tokens [T, C]: each head takes C / H columns (its projections
+/**
+ * Self-attention of many heads over tokens [T, C]: each head takes C / H columns (its projections
  * are parts of the identity), attends, the heads are put side by side, and the rows are multiplied
- * by the projection [C, C] (out, in). */
+ * by the projection [C, C] (out, in).
+ * @param {SmallHeads} given
+ * @returns {SmallHeadsResult}
+ */
 export function manyHeads({ tokens, heads, projection }) {
   const size = tokens[0].length / heads,
     parts = Array.from({ length: heads }, (_, head) =>
@@ -246,12 +317,18 @@ export function manyHeads({ tokens, heads, projection }) {
   }
 }
 
-/** The same as a case of `heed check`. */
+/**
+ * The same as a case of `heed check`.
+ * @param {SmallHeads} given
+ * @param {SmallHeadsResult} result
+ * @returns {SmallCase}
+ */
 export function asHeadsCase({ tokens, heads, projection }, { weights, output }) {
   const count = tokens.length,
     size = tokens[0].length,
     identity = tensor(squareOf(size, 1), [size, size]),
     given = tensor(tokens, [1, count, size])
+  /** @type {SmallCase['tensors']} */
   const tensors = {
     query: given,
     key_value: given,

@@ -3,18 +3,36 @@
  * 'drag' to further cells, 'step' by arrow keys. Cells are named when they are asked for by
  * name(row, column), after things have settled. */
 
+/** @type {Record<string, [rows: number, columns: number]>} */
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 const settled = 300 // ms
 
+/** @param {HTMLDivElement | HTMLElement} element */
+/**
+ * @typedef {object} GridOptions
+ * @property {(row: number, column: number) => string} name
+ * @property {(row: number, column: number, how: string, event?: PointerEvent) => unknown} onPick
+ * @property {(row: number | null, column?: number) => void} [onHover] null: over none of them
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {GridOptions} options
+ */
 export function createGrid(element, { name, onPick, onHover = () => {} }) {
   let rows = 0,
     columns = 0,
     count = 0,
-    cells = [],
-    current = 0,
-    timer
+    cells = /** @type {HTMLButtonElement[]} */ ([]),
+    current = 0
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer
 
-  /* Only the first newCount cells are made. */
+  /**
+   * Only the first newCount cells are made.
+   * @param {number} newRows
+   * @param {number} newColumns
+   */
   function resize(newRows, newColumns, newCount = newRows * newColumns) {
     if (newRows === rows && newColumns === columns && newCount === count) return
     clearTimeout(timer) // of the cells before
@@ -42,8 +60,12 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     if (cells.length) cells[0].tabIndex = 0
   }
 
+  /**
+   * @param {number | null} row
+   * @param {number} [column]
+   */
   function select(row, column) {
-    const index = row === null ? -1 : row * columns + column
+    const index = row === null ? -1 : row * columns + /** @type {number} */ (column)
     cells.forEach((cell, i) => {
       if (i === index) cell.setAttribute('aria-selected', 'true')
       else if (cell.hasAttribute('aria-selected')) cell.removeAttribute('aria-selected')
@@ -68,8 +90,12 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
 
   /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no
    * other cells. */
+  /** @type {DOMRect | null} */
   let held = null
-  /** The cell under a pointer, also while it is captured. */
+  /**
+   * The cell under a pointer, also while it is captured.
+   * @param {PointerEvent} event
+   */
   function cellAt(event) {
     const box = held ?? element.getBoundingClientRect()
     const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
@@ -77,13 +103,13 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
   }
 
-  let from = null,
+  let from = /** @type {PointerEvent | null} */ (null),
     scrubbing = false // where a pointer went down; whether it picks
   function begin() {
-    const [row, column] = cellAt(from)
+    const [row, column] = cellAt(/** @type {PointerEvent} */ (from))
     scrubbing = true
     held = element.getBoundingClientRect()
-    onPick(row, column, 'press', from)
+    onPick(row, column, 'press', /** @type {PointerEvent} */ (from))
     cells[row * columns + column].focus({ preventScroll: true })
   }
 
@@ -94,9 +120,12 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
 
   /* A finger may be about to scroll the page: it picks where it is lifted, or once it has been
    * drawn sideways, which scrolls nothing. */
-  const drawn = ({ clientX, clientY }) => {
-    const across = Math.abs(clientX - from.clientX),
-      along = Math.hypot(clientX - from.clientX, clientY - from.clientY)
+  const drawn = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+    const across = Math.abs(clientX - /** @type {PointerEvent} */ (from).clientX),
+      along = Math.hypot(
+        clientX - /** @type {PointerEvent} */ (from).clientX,
+        clientY - /** @type {PointerEvent} */ (from).clientY
+      )
     return along > 40 || (along > 6 && across > along * 0.8)
   }
   element.addEventListener('pointerdown', (event) => {
@@ -122,16 +151,19 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   element.addEventListener('pointerleave', () => onHover(null))
   element.addEventListener('click', (event) => {
     if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
-    const index = cells.indexOf(event.target.closest('button'))
+    const index = cells.indexOf(
+      /** @type {HTMLButtonElement} */ (/** @type {Element} */ (event.target).closest('button'))
+    )
     if (index >= 0) onPick(Math.floor(index / columns), index % columns, 'press')
   })
   element.addEventListener('keydown', (event) => {
     const step = steps[event.key],
-      ends = { Home: 0, End: columns - 1 }
+      ends = /** @type {Record<string, number>} */ ({ Home: 0, End: columns - 1 })
     if ((!step && !(event.key in ends)) || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     const row = Math.floor(current / columns),
       column = current % columns
+    /** @type {[row: number, column: number]} */
     const to = step ? [row + step[0], column + step[1]] : [row, ends[event.key]]
     if (
       to[0] < 0 ||

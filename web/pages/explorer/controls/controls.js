@@ -4,9 +4,14 @@ import { scaleKinds } from '../../plot/scale.js'
 import { connectTheme } from '../../shared/page_settings.js'
 import { pin } from '../state/pins.js'
 import { scoreStages } from '../../shared/scores.js'
+/** @import {ColormapName} from '../../../src/index.js' */
+/** @import {OverlayStyle} from '../../../plot/index.js' */
+/** @import {Page, Runner, State, Store} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
-const fits = () => document.querySelectorAll('#fit button')
+const fits = () =>
+  /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('#fit button'))
 const maps = {
   cividis: 'Cividis',
   viridis: 'Viridis',
@@ -15,18 +20,24 @@ const maps = {
   grey: 'Grey'
 }
 
+/**
+ * @param {Record<string, string>} options
+ * @param {string} value
+ * @param {HTMLSelectElement} select
+ */
 function fill(select, options, value) {
   select.replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text, key)))
   select.value = value
 }
 
+/** @param {Page} options */
 export function showControls({ store, showError }) {
   const state = store.get()
   fill(element('style'), overlayStyles, state.style)
   fill(element('scale'), scaleKinds, state.scale)
   fill(element('score'), scoreStages, state.score)
   fill(element('colours'), maps, state.colours)
-  element('strength').value = state.strength
+  element('strength').value = String(state.strength)
   connectTheme(element('theme'))
   element('help').addEventListener('click', () => {
     element('keys').showModal()
@@ -34,18 +45,24 @@ export function showControls({ store, showError }) {
   })
 }
 
+/** @param {Page} page */
 export function connectControls(page) {
   const { store } = page
-  element('style').addEventListener('change', ({ target }) => store.set({ style: target.value }))
+  element('style').addEventListener('change', ({ target }) =>
+    store.set({ style: /** @type {OverlayStyle} */ (target.value) })
+  )
   for (const id of ['scale', 'score'])
-    element(id).addEventListener('change', ({ target }) => store.set({ [id]: target.value }))
+    element(id).addEventListener('change', ({ target }) =>
+      store.set({ [id]: /** @type {HTMLSelectElement} */ (target).value })
+    )
   element('strength').addEventListener('input', ({ target }) =>
     store.set({ strength: Number(target.value) })
   )
   element('colours').addEventListener('change', async ({ target }) =>
-    store.set({ colours: target.value })
+    store.set({ colours: /** @type {ColormapName} */ (target.value) })
   )
   element('cls').addEventListener('click', () => toggleCls(page))
+  /** @param {string} which */
   const table = async (which) => {
     if (page.drawn) await (await import('./number_tables.js')).showTable(page, which)
   }
@@ -57,7 +74,9 @@ export function connectControls(page) {
   element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
   element('ablate').addEventListener('click', () => toggleHead(page))
   for (const button of fits())
-    button.addEventListener('click', () => store.set({ fit: button.dataset.fit }))
+    button.addEventListener('click', () =>
+      store.set({ fit: /** @type {State['fit']} */ (button.dataset.fit) })
+    )
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
   store.on(
     [
@@ -79,8 +98,8 @@ export function connectControls(page) {
       const out = state.off.includes(`${state.layer}.${state.head}`)
       element('ablate').textContent = out ? 'Put back' : 'Take out'
       element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
-      for (const id of ['style', 'scale', 'score', 'strength', 'colours'])
-        element(id).value = state[id]
+      for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
+        element(id).value = String(state[id])
       element('score').disabled =
         state.view === 'rollout' || (page.engine.result && !page.engine.scored())
       element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
@@ -94,16 +113,26 @@ export function connectControls(page) {
   )
 }
 
+/**
+ * @param {string} entry
+ * @param {string[]} list
+ */
 export const toggled = (list, entry, on = !list.includes(entry)) =>
   (on ? [...new Set([...list, entry])] : list.filter((other) => other !== entry)).sort()
 
-/** The chosen head out of the model, or back. */
+/**
+ * The chosen head out of the model, or back.
+ * @param {Pick<Page, 'store'>} options
+ */
 export function toggleHead({ store }) {
   const { off, layer, head } = store.get()
   if (head !== 'mean') store.set({ off: toggled(off, `${layer}.${head}`) })
 }
 
-/** From CLS, and back to the patch before. */
+/**
+ * From CLS, and back to the patch before.
+ * @param {{store: Store, engine: Runner}} options
+ */
 export function toggleCls({ store, engine }) {
   const { query, patch } = store.get()
   if (query === 'cls')

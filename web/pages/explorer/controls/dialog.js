@@ -1,21 +1,45 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {object} [properties]
+ * @param {...(Node | string)} children
+ */
 const made = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties)
   element.append(...children)
   return element
 }
+/**
+ * @param {'td' | 'th'} tag
+ * @param {string[]} texts
+ */
 const cells = (tag, texts) => texts.map((textContent) => made(tag, { textContent }))
 
-/** label: what the table is called; buttons: { text: action(event) }, to which Close is added;
- * figures: each line begins with its name, and numbers follow. */
+/**
+ * label: what the table is called; buttons: { text: action(event) }, to which Close is added;
+ * figures: each line begins with its name, and numbers follow.
+ * @typedef {object} DialogOptions
+ * @property {string} title
+ * @property {string} text
+ * @property {string} label
+ * @property {string[]} columns
+ * @property {string[][]} rows
+ * @property {Record<string, (event: Event & {target: any}) => unknown>} [buttons]
+ * @property {boolean} [figures]
+ */
+
+/** @param {DialogOptions} options */
 export function showDialog({ title, text, label, columns, rows, buttons = {}, figures = false }) {
   const dialog = document.body.appendChild(
       made('dialog', { className: figures ? 'report figures' : 'report' })
     ),
     heading = made('h2', { id: 'report-title', textContent: title }),
     head = made('tr', {}, ...cells('th', columns))
-  for (const cell of head.children) cell.scope = 'col'
+  for (const cell of /** @type {HTMLCollectionOf<HTMLTableCellElement>} */ (head.children))
+    cell.scope = 'col'
+  /** @param {string[]} row */
   const line = (row) =>
     figures
       ? made(

@@ -18,6 +18,7 @@ const keys = [
   ['?', 'this list']
 ]
 
+/** @param {HTMLDListElement} list */
 export function showKeys(list) {
   list.replaceChildren(
     ...keys

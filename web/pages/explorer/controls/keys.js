@@ -3,6 +3,7 @@
 import { toggleCls, toggleHead } from './controls.js'
 import { pin, swap } from '../state/pins.js'
 import { keep, stored } from '../../shared/page_settings.js'
+/** @import {Page, ViewName} from '../../../types/pages.js' */
 
 const views = [
   'heads',
@@ -15,20 +16,33 @@ const views = [
   'scene'
 ]
 
+/** @param {Page} page */
 export function connectKeys(page) {
   const { store } = page
-  const click = (id) => () => document.getElementById(id).click()
+  /** @param {string} id */
+  const click = (id) => () => /** @type {HTMLElement} */ (document.getElementById(id)).click()
+  /**
+   * @param {number} value
+   * @param {number} end
+   */
   const within = (value, end) => Math.min(end - 1, Math.max(0, value))
+  /** @param {number} by */
   const layer = (by) => () =>
     store.set({ layer: within(store.get().layer + by, page.engine.shape.layers) })
+  /** @param {number} by */
   const head = (by) => () =>
     store.set({
-      head: store.get().head === 'mean' ? 0 : within(store.get().head + by, page.engine.shape.heads)
+      head:
+        store.get().head === 'mean'
+          ? 0
+          : within(/** @type {number} */ (store.get().head) + by, page.engine.shape.heads)
     })
+  /** @param {number} by */
   const strength = (by) => () =>
     store.set({
       strength: Math.round(Math.min(1, Math.max(0, store.get().strength + by)) * 100) / 100
     })
+  /** @type {Record<string, () => unknown>} */
   const actions = {
     '[': layer(-1),
     ']': layer(1),
@@ -50,14 +64,16 @@ export function connectKeys(page) {
     p: () => pin(page),
     '?': click('help')
   }
-  views.forEach((view, i) => (actions[i + 1] = () => store.set({ view })))
+  views.forEach(
+    (view, i) => (actions[i + 1] = () => store.set({ view: /** @type {ViewName} */ (view) }))
+  )
   const letters = document.getElementById('letters')
   letters.checked = stored('letters') !== 'off'
   letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))
   for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
     area.addEventListener('keydown', (event) => {
       if (!letters.checked && event.key !== '?') return
-      const typed = ['SELECT', 'INPUT'].includes(event.target.tagName)
+      const typed = ['SELECT', 'INPUT'].includes(/** @type {Element} */ (event.target).tagName)
       if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
       event.preventDefault()
       actions[event.key]()

@@ -6,9 +6,10 @@ const far = 40 // pixels that a finger is drawn to open or close
 export function connectSheet() {
   const sheet = document.getElementById('numbers'),
     handle = document.getElementById('handle')
-  let from = null,
+  let from = /** @type {number | null} */ (null),
     drawn = false
 
+  /** @param {boolean} opened */
   function open(opened) {
     sheet.classList.toggle('open', opened)
     handle.setAttribute('aria-expanded', opened)
@@ -30,13 +31,14 @@ export function connectSheet() {
     drawn ||= Math.abs(clientY - from) > 8
     sheet.style.setProperty('--drawn', `${clientY - from}px`)
   })
-  const end = ({ clientY, type }) => {
+  const end = (/** @type {PointerEvent} */ { clientY, type }) => {
     if (from !== null && type === 'pointerup' && Math.abs(clientY - from) > far)
       open(clientY < from)
     from = null
     sheet.style.removeProperty('--drawn')
   }
-  for (const type of ['pointerup', 'pointercancel']) handle.addEventListener(type, end)
+  for (const type of /** @type {const} */ (['pointerup', 'pointercancel']))
+    handle.addEventListener(type, end)
   sheet.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape' || !isOpen()) return
     open(false)

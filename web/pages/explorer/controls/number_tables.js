@@ -4,23 +4,31 @@ import { showDialog } from './dialog.js'
 import { likeness } from '../model/token_similarity.js'
 import { entropy } from '../model/attention_rows.js'
 import { tokenName, topOf } from '../../plot/caption.js'
+/** @import {Page} from '../../../types/pages.js' */
 
 const most = 40000 // cells; a larger table would take long to stand
+/** @param {number} value */
 const hundredths = (value) => (value * 100).toFixed(3).replace(/^-/, '−')
+/** @param {number} value */
 const score = (value) => (value === -Infinity ? 'barred' : value.toFixed(3))
 
+/** @param {Pick<Page, 'engine'>} options */
 const names = ({
   engine: {
     shape: { tokens, prefixTokens, columns }
   }
 }) => Array.from({ length: tokens }, (_, token) => tokenName(token, prefixTokens, columns))
+/** @param {number} count */
 const numbered = (count) => Array.from({ length: count }, (_, i) => i)
 
-/* The map in the picture's shape; what has no place in the picture comes first. */
+/**
+ * The map in the picture's shape; what has no place in the picture comes first.
+ * @param {Page} page
+ */
 function stage({ engine, drawn }) {
   const { prefixTokens, rows, columns } = engine.shape,
     values = drawn.scores ?? drawn.row,
-    line = (row) => [
+    line = (/** @type {number} */ row) => [
       `row ${row}`,
       ...values.subarray(prefixTokens + row * columns, prefixTokens + (row + 1) * columns)
     ]
@@ -38,7 +46,10 @@ function stage({ engine, drawn }) {
   }
 }
 
-/* A line a token, a column a head. */
+/**
+ * A line a token, a column a head.
+ * @param {Page} page
+ */
 async function heads(page) {
   const { store, engine, drawn } = page,
     { query, reverse, score: kind, layer } = store.get(),
@@ -56,12 +67,15 @@ async function heads(page) {
   }
 }
 
-/* The matrix in few columns: a line a query. All of it is in the CSV. */
+/**
+ * The matrix in few columns: a line a query. All of it is in the CSV.
+ * @param {Page} page
+ */
 async function matrix(page) {
   const { store, engine } = page,
     { layer, head } = store.get(),
     { tokens, prefixTokens } = engine.shape,
-    weights = await engine.matrix(layer, head),
+    weights = await engine.matrix(layer, /** @type {number} */ (head)),
     of = names(page)
   const rows = of.map((name, query) => {
     const row = weights.subarray(query * tokens, (query + 1) * tokens),
@@ -91,6 +105,7 @@ async function matrix(page) {
   }
 }
 
+/** @param {Page} page */
 function rollout(page) {
   const { drawn } = page
   return {
@@ -106,6 +121,7 @@ function rollout(page) {
   }
 }
 
+/** @param {Page} page */
 function compare(page) {
   const { drawn, compared } = page
   if (!compared)
@@ -130,6 +146,7 @@ function compare(page) {
   }
 }
 
+/** @param {Page} page */
 async function tokens(page) {
   const { layer } = page.store.get(),
     { token } = page.drawn,
@@ -150,35 +167,54 @@ async function tokens(page) {
     title: `States after layer ${layer}`,
     text: `Cosine of each token’s state, and of its position embedding, with that of ${names(page)[token]}; the length of the state.`,
     columns: ['token', ...Object.keys(columns)],
-    rows: names(page).map((name, at) => [name, ...Object.values(columns).map((of) => of[at])]),
+    rows: names(page).map((name, at) => [
+      name,
+      ...Object.values(columns).map((of) => /** @type {number[]} */ (of)[at])
+    ]),
     show: score
   }
 }
 
 /* Views whose pictures have a table here; what statistics and intervene show are tables already. */
+/**
+ * @typedef {string | number | {plain: number}} TableCell
+ * @typedef {{title: string, text: string, columns: (string | number)[], rows: TableCell[][],
+ *   show: (value: number) => string}} Table
+ * @type {Record<string, (page: Page) => any>} each of a Table, or a promise of it
+ */
 const views = { heads, matrix, rollout, compare, tokens }
 
-/* Numbers with a unit of their own stand as { plain }. */
+/**
+ * Numbers with a unit of their own stand as { plain }.
+ * @param {TableCell} value
+ * @param {(value: number) => string} show
+ */
 const shown = (value, show) =>
   typeof value === 'string'
     ? value
     : typeof value === 'number'
       ? show(value)
       : value.plain.toPrecision(4)
+/** @param {TableCell} value */
 const copied = (value) => (typeof value === 'object' ? value.plain : value)
 
-/** which: 'stage', or a view's name. */
+/**
+ * which: 'stage', or a view's name.
+ * @param {Page} page
+ * @param {string} which
+ */
 export async function showTable(page, which) {
+  /** @type {Table} */
   const { title, text, columns, rows, show } = await (which === 'stage' ? stage : views[which])(
     page
   )
   showDialog({
     title,
     text,
-    columns,
+    columns: /** @type {string[]} */ (columns),
     label: `Numbers: ${title}`,
     figures: true,
-    rows: rows.map((row) => row.map((value) => shown(value, show))),
+    rows: /** @type {TableCell[][]} */ (rows).map((row) => row.map((value) => shown(value, show))),
     buttons: {
       'Copy, in full precision': async ({ target }) => {
         await navigator.clipboard.writeText(

@@ -7,38 +7,65 @@ import { largestOf } from '../../plot/raster.js'
 import { makeScale } from '../../plot/scale.js'
 import { stageWords } from '../../shared/scores.js'
 import { drawRow } from '../views/row_picture.js'
+/** @import {Page, PageSource, Pin, SavedMaps, State} from '../../../types/pages.js' */
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {object} [properties]
+ * @param {...(Node | string)} children
+ */
 const made = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties)
   element.append(...children)
   return element
 }
 
-/** Picture, model and place of a pin on the stage; the view stays, unless the row is of the
- * rollout. */
+/**
+ * Picture, model and place of a pin on the stage; the view stays, unless the row is of the
+ * rollout.
+ * @param {Page} page
+ * @param {Pin} options
+ */
 export async function showPin(page, { source, model, image, settings }) {
   const { store } = page,
     state = fromHash(settings, longestSettings),
     view = [state.view, store.get().view].includes('rollout') ? state.view : store.get().view
   if (source !== sourceOf(page)) {
-    if (!source || source.attention)
+    if (!source || /** @type {SavedMaps} */ (source).attention)
       throw new Error(
         `This row is of ${model}, which is not open. Open it, then show the row; it can be B as it is.`
       )
-    if (await page.openModel(source, model))
+    if (await page.openModel(/** @type {PageSource} */ (source), /** @type {string} */ (model)))
       document.getElementById('demo-model').hidden = source === demoModel
   }
   if (image !== page.picture) await page.run(image)
-  store.set({ ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])), view })
+  store.set({
+    ...Object.fromEntries(keysOfPlace.map((key) => [key, state[/** @type {keyof State} */ (key)]])),
+    view
+  })
   page.fit()
 }
 
-/* A line of the list; its buttons are told apart by the row's name. */
+/**
+ * A line of the list; its buttons are told apart by the row's name.
+ * @param {Page} page
+ * @param {Pin} pin
+ */
 function lineOf(page, pin) {
   const { store } = page,
     { title, name, note, score, shape, row, picture } = pin,
     { prefixTokens, rows, columns, tokens } = shape,
     weights = row.subarray(prefixTokens)
+  /**
+   * @param {string} text
+   * @param {string} label
+   */
+  /**
+   * @param {string} text
+   * @param {string} label
+   * @param {() => unknown} act
+   */
   const button = (text, label, act) => {
     const element = made('button', {
       type: 'button',
@@ -99,7 +126,10 @@ function lineOf(page, pin) {
   return line
 }
 
-/* Lines stay as they are while others come and go, so that the focus does. */
+/**
+ * Lines stay as they are while others come and go, so that the focus does.
+ * @param {Page} page
+ */
 export function createPinList(page) {
   const { store } = page,
     host = document.getElementById('pins'),
@@ -113,7 +143,7 @@ export function createPinList(page) {
       textContent: 'Pins and notes are kept in the session file (Save, Session), nowhere else.'
     })
   )
-  const draw = ({ pins, pinned }) => {
+  const draw = (/** @type {Pick<State, 'pins' | 'pinned'>} */ { pins, pinned }) => {
     for (const [pin, line] of lines)
       if (!pins.includes(pin)) {
         line.remove()

@@ -2,21 +2,31 @@
  * runs, the module and the model's weights. Sizes are those of the files, put into the page by
  * assemble.js, since a server that compresses does not say them. */
 
+/** @import {PageProgress} from '../../../types/pages.js' */
+
 /** show: as showProgress; gives what takes the progress of createRunner. */
+/** @param {(progress: {phase: string, done: number, total: number}) => void} show */
 export function barOfStart(show) {
   const entries = [
     ...performance.getEntriesByType('navigation'),
     ...performance.getEntriesByType('resource').filter(({ name }) => /\.(js|css)$/.test(name))
   ]
-  const code = entries.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0),
+  const code = /** @type {PerformanceResourceTiming[]} */ (entries).reduce(
+      (sum, { decodedBodySize }) => sum + decodedBodySize,
+      0
+    ),
     [weights = 0, , module = 0] =
-      document.querySelector('meta[name=demo-weights]')?.content.split(' ').map(Number) ?? []
+      /** @type {HTMLMetaElement | null} */ (
+        document.querySelector('meta[name=demo-weights]')
+      )?.content
+        .split(' ')
+        .map(Number) ?? []
   let arrived = 0,
     done = 0
   const tell = () =>
     show({ phase: 'start', done: code + arrived + done, total: code + module + weights })
   tell()
-  return (progress) => {
+  return (/** @type {PageProgress} */ progress) => {
     if (progress.phase === 'module') arrived = module
     if (progress.phase === 'download') done = progress.done
     tell()

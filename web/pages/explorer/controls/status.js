@@ -1,9 +1,12 @@
 /* What goes on, in the header; what went wrong, in a banner that says what to do. */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
+/** @param {string} text */
 export const showStatus = (text) => (element('status').textContent = text)
 
+/** @type {Record<string, string>} */
 const phases = {
   start: 'Loading',
   download: 'Loading the model',
@@ -11,6 +14,7 @@ const phases = {
   run: 'Running'
 }
 
+/** @param {{phase: string, done: number, total: number} | null} progress null: it is over */
 export function showProgress(progress) {
   const bar = element('progress')
   bar.hidden = progress === null
@@ -25,15 +29,19 @@ export function showProgress(progress) {
   )
 }
 
-/** Buttons, in the header and beside the run's numbers, that stop what an AbortController is for,
- * while it lasts; null takes them away. */
+/**
+ * Buttons, in the header and beside the run's numbers, that stop what an AbortController is for,
+ * while it lasts; null takes them away.
+ * @param {AbortController | null} controller
+ */
 export function showStop(controller) {
   for (const button of document.querySelectorAll('.stop')) {
     button.hidden = controller === null
-    button.onclick = () => controller.abort()
+    button.onclick = () => /** @type {AbortController} */ (controller).abort()
   }
 }
 
+/** @type {Record<string, string>} */
 const advice = {
   INVALID_FILE: 'Take another file, or all files of the model’s folder together.',
   UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',
@@ -45,7 +53,11 @@ const advice = {
 /* A part of the page that was not there: the browsers' words for it. */
 const partMissing = /dynamically imported module|module script failed/i
 
-/** again: what a button "Try again" does, where there is something to try. */
+/**
+ * again: what a button "Try again" does, where there is something to try.
+ * @param {any} error what was thrown; a HeedError has a status
+ * @param {(() => void) | null} [again]
+ */
 export function showError(
   error,
   again = partMissing.test(error?.message) ? () => location.reload() : null

@@ -3,13 +3,21 @@
  * at once where it is the right one, and what is not of this page's version is fetched again past
  * every cache. Without a network a kept copy is what there is. */
 
+/** @import {FetchOptions, LoadOptions} from '../../../types/pages.js' */
+
 const expected = () => {
-  const [bytes, sum] = document.querySelector('meta[name=demo-weights]')?.content.split(' ') ?? []
+  const [bytes, sum] =
+    /** @type {HTMLMetaElement | null} */ (
+      document.querySelector('meta[name=demo-weights]')
+    )?.content.split(' ') ?? []
   return { bytes: Number(bytes ?? 0), sum }
 }
 
-/** The SHA-256 of a Blob in digits; null where the browser works none out (a page that is not from
- * https or localhost). */
+/**
+ * The SHA-256 of a Blob in digits; null where the browser works none out (a page that is not from
+ * https or localhost).
+ * @param {Blob} blob
+ */
 export async function sha256(blob) {
   if (!globalThis.crypto?.subtle) return null
   return Array.from(
@@ -18,8 +26,16 @@ export async function sha256(blob) {
   ).join('')
 }
 
+/**
+ * @param {string} status
+ * @param {string} message
+ */
 const failed = (status, message) => Object.assign(new Error(message), { status })
 
+/**
+ * @param {URL} address
+ * @param {FetchOptions} options
+ */
 async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
   const answer = await fetch(address, { cache, signal })
   if (!answer.ok)
@@ -27,7 +43,7 @@ async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
       'IO',
       `${address.pathname}: the server did not give it (found HTTP ${answer.status}, expected 200).`
     )
-  const counted = answer.body.pipeThrough(
+  const counted = /** @type {ReadableStream<Uint8Array>} */ (answer.body).pipeThrough(
     new TransformStream({
       transform(part, to) {
         onBytes(part.length)
@@ -38,7 +54,10 @@ async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
   return new Response(counted).blob()
 }
 
-/* Of all that is kept: the service worker's files of this version and of others. */
+/**
+ * Of all that is kept: the service worker's files of this version and of others.
+ * @param {URL} address
+ */
 async function fromKept(address) {
   try {
     return (await caches.match(address.href, { ignoreSearch: true, ignoreVary: true }))?.blob()
@@ -47,6 +66,10 @@ async function fromKept(address) {
   }
 }
 
+/**
+ * @param {URL} address
+ * @param {FetchOptions} options
+ */
 async function networkOrKept(address, options) {
   try {
     return await fromNetwork(address, options)
@@ -54,21 +77,28 @@ async function networkOrKept(address, options) {
     if (options.signal?.aborted) throw failed('CANCELLED', 'model: cancelled')
     const kept = await fromKept(address)
     if (kept) return kept
-    throw error.status
+    throw /** @type {{status?: string}} */ (error).status
       ? error
-      : failed('IO', `${address.pathname}: the network failed (found "${error.message}").`)
+      : failed(
+          'IO',
+          `${address.pathname}: the network failed (found "${/** @type {Error} */ (error).message}").`
+        )
   }
 }
 
+/**
+ * @param {URL} address
+ * @param {LoadOptions} options
+ */
 async function weights(address, { onProgress, signal, onMismatch }) {
   const { bytes, sum } = expected(),
-    fits = async (blob) => {
+    fits = async (/** @type {Blob} */ blob) => {
       const found = sum && (await sha256(blob))
       return !found || found === sum
     }
   const counted = () => {
     let done = 0
-    return (part) =>
+    return (/** @type {number} */ part) =>
       onProgress?.({ phase: 'download', done: (done += part), total: Math.max(bytes, done) })
   }
   const kept = sum && (await fromKept(address))
@@ -80,18 +110,28 @@ async function weights(address, { onProgress, signal, onMismatch }) {
   if (await fits(again)) return again
   throw failed(
     'MISMATCH',
-    `${address.pathname}: it is of another version than this page (found SHA-256 ${(await sha256(again)).slice(0, 16)}, expected ${sum.slice(0, 16)}).`
+    `${address.pathname}: it is of another version than this page (found SHA-256 ${/** @type {string} */ (await sha256(again)).slice(0, 16)}, expected ${sum.slice(0, 16)}).`
   )
 }
 
+/** @type {Map<string, Blob>} */
 const fetched = new Map()
 
-/** What is at an address: as it was fetched for the runtime, where it was. */
+/**
+ * What is at an address: as it was fetched for the runtime, where it was.
+ * @param {URL | string} address
+ * @returns {Promise<Blob>}
+ */
 export const blobAt = async (address) =>
   fetched.get(String(address)) ?? (await fetch(address, { cache: 'force-cache' })).blob()
 
-/** { weights, config, preprocessor } as Blobs, from their addresses. onMismatch: called before the
- * weights are fetched again. */
+/**
+ * { weights, config, preprocessor } as Blobs, from their addresses. onMismatch: called before the
+ * weights are fetched again.
+ * @param {{weights: URL, config: URL, preprocessor: URL}} source
+ * @param {LoadOptions} options
+ * @returns {Promise<Record<string, Blob>>}
+ */
 export async function fetchModel(source, options) {
   const files = Object.entries(source).map(async ([name, address]) => {
     const blob =

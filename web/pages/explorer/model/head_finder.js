@@ -1,8 +1,13 @@
 /* Heads by their numbers: what there is to sort by, and a filter such as "entropy < 1.5 and
  * distance < 30". */
 
-/** By the name that a filter and a link use: the key in the runtime's statistics, a sentence,
- * decimals. */
+/** @import {HeadEntry, PageStatistics} from '../../../types/pages.js' */
+
+/**
+ * By the name that a filter and a link use: the key in the runtime's statistics, a sentence,
+ * decimals.
+ * @type {Record<string, [key: keyof PageStatistics, sentence: string, decimals: number]>}
+ */
 export const numbersOfHeads = {
   entropy: ['entropyPatches', 'Entropy of patch queries, nats', 3],
   distance: ['distance', 'Mean attention distance, pixels', 1],
@@ -15,6 +20,7 @@ export const numbersOfHeads = {
 
 const term =
   /^(layer|head|entropy|distance|distance-patches|cls|self|top5|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
+/** @type {Record<string, (a: number, b: number) => boolean>} */
 const compare = {
   '<': (a, b) => a < b,
   '>': (a, b) => a > b,
@@ -23,10 +29,19 @@ const compare = {
   '=': (a, b) => a === b
 }
 
+/**
+ * @param {HeadEntry} entry
+ * @param {string} name
+ * @returns {number}
+ */
 export const numberOf = (entry, name) => entry[numbersOfHeads[name]?.[0] ?? name]
 
-/** A function of an entry, or null where the text cannot be read. Terms are joined by "and" or
- * commas. */
+/**
+ * A function of an entry, or null where the text cannot be read. Terms are joined by "and" or
+ * commas.
+ * @param {string} text
+ * @returns {((entry: HeadEntry) => boolean) | null}
+ */
 export function parseFilter(text) {
   const terms = text
     .trim()
@@ -35,15 +50,23 @@ export function parseFilter(text) {
     .filter(Boolean)
     .map((part) => term.exec(part))
   if (terms.includes(null)) return null
-  return (entry) =>
-    terms.every(([, name, sign, value, percent]) =>
-      compare[sign](numberOf(entry, name), Number(value) / (percent ? 100 : 1))
+  return (/** @type {HeadEntry} */ entry) =>
+    /** @type {RegExpExecArray[]} */ (terms).every(([, name, sign, value, percent]) =>
+      compare[sign](
+        numberOf(/** @type {HeadEntry} */ (entry), name),
+        Number(value) / (percent ? 100 : 1)
+      )
     )
 }
 
-/** statistics[layer][head] -> entries { layer, head, ...numbers } that pass the filter, in the
+/**
+ * statistics[layer][head] -> entries { layer, head, ...numbers } that pass the filter, in the
  * order of `sort` (smallest first; '' = layer and head), largest first with descending. An
- * unreadable filter lets all pass. */
+ * unreadable filter lets all pass.
+ * @param {PageStatistics[][]} statistics
+ * @param {{sort?: string, descending?: boolean, filter?: string}} how
+ * @returns {HeadEntry[]}
+ */
 export function findHeads(statistics, { sort = '', descending = false, filter = '' }) {
   const passes = parseFilter(filter) ?? (() => true)
   const entries = statistics

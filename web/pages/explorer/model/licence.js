@@ -2,18 +2,26 @@
  * (README.md, YAML between two lines of ---) or in config.json, and whether they say the number of
  * heads. Loaded with the first model of one's own. */
 import { filesOf } from './weight_hashes.js'
+/** @import {PageSource, Runner} from '../../../types/pages.js' */
 
-/** A YAML scalar without its quotes, at most 80 characters. */
+/**
+ * A YAML scalar without its quotes, at most 80 characters.
+ * @param {string} text
+ */
 const unquoted = (text) =>
   text
     .trim()
     .replace(/^(['"])(.*)\1$/, '$2')
     .slice(0, 80)
 
-/** The licence in a model card's front matter (YAML between lines of ---), null where it names
- * none. */
+/**
+ * The licence in a model card's front matter (YAML between lines of ---), null where it names
+ * none.
+ * @param {string} text
+ */
 export function licenceOfCard(text) {
   const [, front] = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---/.exec(text) ?? []
+  /** @param {string} key */
   const one = (key) => {
     const [, value] = new RegExp(`^${key}:[ \\t]*([^\\s#].*)$`, 'm').exec(front ?? '') ?? []
     return value && unquoted(value)
@@ -29,6 +37,10 @@ export function licenceOfCard(text) {
   return (named === 'other' && one('license_name')) || named || null
 }
 
+/**
+ * @param {[name: string, file: Blob][]} files
+ * @param {(name: string) => Promise<string>} text
+ */
 async function licenceOf(files, text) {
   const card = licenceOfCard(await text('README.md'))
   if (card) return card
@@ -43,17 +55,26 @@ async function licenceOf(files, text) {
     : 'not stated in the files'
 }
 
-/* What is to be known of the number of heads where no config says it: then the runtime takes heads
- * of 64 channels. */
+/**
+ * What is to be known of the number of heads where no config says it: then the runtime takes heads
+ * of 64 channels.
+ * @param {Runner} engine
+ * @param {(name: string) => Promise<string>} text
+ */
 async function guessOf({ shape, model }, text) {
   if (/"num_(attention_)?heads"/.test(await text('config.json'))) return ''
   return `The number of heads is a guess: width ${model.width} / 64 = ${shape.heads}, as no config.json says it. With another number the maps are others: open the weights together with their config.json.`
 }
 
-/** { licence, guess } in words; guess: '' where the number of heads is none. */
+/**
+ * { licence, guess } in words; guess: '' where the number of heads is none.
+ * @param {Runner} engine
+ * @param {PageSource} source
+ */
 export async function readCard(engine, source) {
   const files = filesOf(source),
-    text = async (name) => (await files.find(([found]) => found === name)?.[1].text()) ?? ''
+    text = async (/** @type {string} */ name) =>
+      (await files.find(([found]) => found === name)?.[1].text()) ?? ''
   const [licence, guess] = await Promise.all([licenceOf(files, text), guessOf(engine, text)])
   return { licence, guess }
 }

@@ -5,10 +5,17 @@ import { demoModel } from '../../heed/demo.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
 import { showStatus } from '../controls/status.js'
 import { sourceOf } from '../state/place.js'
+/** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 
 /* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
 const hashAtOnce = 2e8
 
+/**
+ * @param {string} text
+ * @param {string} title
+ * @param {string} label
+ * @param {() => void} act
+ */
 const button = (text, title, label, act) => {
   const made = Object.assign(document.createElement('button'), {
     type: 'button',
@@ -21,12 +28,17 @@ const button = (text, title, label, act) => {
   return made
 }
 
-/* The first eight digits; all of them on hover and copied on a press. */
+/**
+ * The first eight digits; all of them on hover and copied on a press.
+ * @param {HTMLElement} host
+ * @param {Record<string, string | null>} hashes
+ * @param {number} many
+ */
 function showHash(host, hashes, many) {
   const known = Object.entries(hashes).filter(([, sum]) => sum),
     all = known.map(([name, sum]) => `${sum}  ${name}`).join('\n')
   if (!known.length) return host.replaceChildren('SHA-256: too large for this browser')
-  const short = `${known[0][1].slice(0, 8)}…${many > 1 ? ` and ${many - 1} more` : ''}`
+  const short = `${/** @type {string} */ (known[0][1]).slice(0, 8)}…${many > 1 ? ` and ${many - 1} more` : ''}`
   host.replaceChildren(
     'SHA-256 ',
     button(short, all, `SHA-256 of the weights, ${short} Copy all of it.`, () =>
@@ -38,22 +50,25 @@ function showHash(host, hashes, many) {
   )
 }
 
+/** @param {Page} page */
 export async function showOrigin(page) {
   const host = document.getElementById('model-origin'),
     source = sourceOf(page),
     current = () => source === sourceOf(page)
-  if (source.attention)
+  if (/** @type {SavedMaps} */ (source).attention)
     return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
   const { licence, guess } =
     source === demoModel
       ? { licence: 'Apache-2.0' }
-      : await import('./licence.js').then(({ readCard }) => readCard(page.engine, source))
+      : await import('./licence.js').then(({ readCard }) =>
+          readCard(page.engine, /** @type {PageSource} */ (source))
+        )
   if (!current()) return
-  const weights = weightsOf(source),
+  const weights = weightsOf(/** @type {PageSource} */ (source)),
     size = weights.reduce((sum, [, file]) => sum + (file.size ?? 0), 0),
     sum = document.createElement('span')
   const work = async () => {
-    const hashes = await hashesOf(source)
+    const hashes = await hashesOf(/** @type {PageSource} */ (source))
     if (current()) showHash(sum, hashes, weights.length)
   }
   host.replaceChildren(`Licence: ${licence}`, document.createElement('br'), sum)

@@ -5,6 +5,8 @@ import { fetchModel } from './demo_files.js'
 import { layerMean, slice, softmax } from './attention_rows.js'
 import { barredBy, isChanged, unchanged } from '../state/changes.js'
 import { meanOf, scoreRow, valueRow } from '../../shared/scores.js'
+/** @import {CallOptions, ColormapName, DrawnScene, Model, ModelInfo, ModelSource, RunResult, Runtime, RuntimeOptions, Scene, Session} from '../../../src/index.js' */
+/** @import {Changes, Changing, Fusion, LoadOptions, PagePicture, PageQuery, PageSource, PageStatistics, PictureSource, RowPlace, RunnerResult, SavedMaps, ScoreStage, Shape} from '../../../types/pages.js' */
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked
  * out on demand. In bytes. */
@@ -12,19 +14,27 @@ const keepAtMost = 160e6
 
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
+/**
+ * @param {ArrayLike<number> | undefined} before
+ * @param {ArrayLike<number>} data
+ */
 function isSame(before, data) {
   let i = before ? 0 : -1
-  while (i >= 0 && i < data.length && before[i] === data[i]) i++
+  while (i >= 0 && i < data.length && /** @type {ArrayLike<number>} */ (before)[i] === data[i]) i++
   return i === data.length
 }
+/** @param {number} layers */
 const kept = (
   layers,
   names = ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output']
 ) => Array.from({ length: layers }, (_, i) => names.map((what) => `layer.${i}.${what}`)).flat()
 
-/** options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene:
+/**
+ * options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene:
  * the seed of one that is asked for next. The demo model and what draws scenes come while the
- * runtime starts: on a slow line these are most of the wait. */
+ * runtime starts: on a slow line these are most of the wait.
+ * @param {LoadOptions & RuntimeOptions & {source?: PageSource, scene?: number}} [options]
+ */
 export async function createRunner({
   source = demoModel,
   scene,
@@ -34,32 +44,51 @@ export async function createRunner({
   ...options
 } = {}) {
   const files =
-    source === demoModel ? fetchModel(source, { onProgress, signal, onMismatch }) : source
+    source === demoModel ? fetchModel(demoModel, { onProgress, signal, onMismatch }) : source
   Promise.resolve(files).catch(() => {}) // told below, unless the runtime fails first
   const engine = new ModelRunner(await createRuntime(options))
   onProgress?.({ phase: 'module' })
   if (scene !== undefined) engine.draw(scene)
-  await engine.load(await files, { onProgress, signal })
+  await engine.load(/** @type {ModelSource} */ (await files), { onProgress, signal })
   return engine
 }
 
-class ModelRunner {
+/** @type {any} */
+const none = null // until the first model is loaded
+
+export class ModelRunner {
   #runtime
-  #model
-  #session
+  /** @type {Model} */
+  #model = none
+  /** @type {Session} */
+  #session = none
+  /** @type {Promise<unknown>} */
   #busy = Promise.resolve()
+  /** @type {{scene: number | Scene, result: Promise<DrawnScene>} | null} */
   #drawn = null // { scene, result } that was begun before it is asked for
-  #plain = null // the session of the model as it is; #session is that, or one whose attention can be changed
-  #changing = null // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
+  /** @type {Session} */
+  #plain = none // the session of the model as it is; #session is that, or one whose attention can be changed
+  /** @type {Changing} */
+  #changing = none // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
   #keeps = false // whether a run hands out all maps
+  /** @type {Session | null} */
   #light = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
-  result = null
-  /** The last run of the picture with nothing changed: { picture, logits, values }, or null. */
+  /** @type {Shape} */
+  shape = none
+  /** @type {RunnerResult} */
+  result = none
+  /**
+   * The last run of the picture with nothing changed, or null.
+   * @type {(RunnerResult & {picture: PictureSource}) | null}
+   */
   whole = null
-  /** Maps from a file take the runtime's place until a model is loaded: { shape, attention }, or
-   * null. */
+  /**
+   * Maps from a file take the runtime's place until a model is loaded.
+   * @type {SavedMaps | null}
+   */
   saved = null
 
+  /** @param {Runtime} runtime */
   constructor(runtime) {
     this.#runtime = runtime
   }
@@ -67,27 +96,39 @@ class ModelRunner {
   get info() {
     return this.#runtime.info
   }
+  /** @returns {ModelInfo} of maps from a file: family, patch, no parameters and no labels */
   get model() {
-    return this.saved ? { ...savedModel, patch: this.saved.shape.patch } : this.#model.info
+    return this.saved
+      ? /** @type {any} */ ({ ...savedModel, patch: this.saved.shape.patch })
+      : this.#model.info
   }
 
-  /** A scene, or a seed's; one that draw() began is the answer once. */
+  /**
+   * A scene, or a seed's; one that draw() began is the answer once.
+   * @param {number | Scene} scene
+   */
   scene(scene) {
     const drawn = this.#drawn?.scene === scene ? this.#drawn.result : this.#runtime.scene(scene)
     this.#drawn = null
     return drawn
   }
 
+  /** @param {number | Scene} scene */
   draw(scene) {
     this.#drawn = { scene, result: this.#runtime.scene(scene) }
     this.#drawn.result.catch(() => {}) // told by who asks
   }
 
+  /** @param {ColormapName} name */
   colours(name) {
     return this.#runtime.colormap(name)
   }
 
-  /** Takes the place of the model before, once it is ready; `result` is null until the next run. */
+  /**
+   * Takes the place of the model before, once it is ready; `result` is null until the next run.
+   * @param {ModelSource} source
+   * @param {CallOptions} options
+   */
   async load(source, options) {
     const model = await this.#runtime.loadModel(source, options)
     let session, shape, keeps
@@ -112,38 +153,47 @@ class ModelRunner {
     this.#model = model
     this.#session = this.#plain = session
     this.#keeps = keeps
-    this.#changing = this.#light = this.whole = null
+    this.#changing = none
+    this.#light = this.whole = null
     this.shape = shape
     this.saved = null
-    this.result = null
+    this.result = none
   }
 
+  /** @param {SavedMaps} saved */
   openMaps(saved) {
     this.saved = saved
     this.shape = saved.shape
-    this.result = null
+    this.result = none
   }
 
-  /* What a picture has to do with saved maps is only its place: they are taken for its centre, in
-   * the shape of their grid. */
+  /**
+   * What a picture has to do with saved maps is only its place: they are taken for its centre, in
+   * the shape of their grid.
+   * @param {PagePicture} picture
+   * @returns {RunnerResult}
+   */
   #savedResult({ width, height }) {
     const { rows, columns } = this.shape,
       side = Math.min(width / columns, height / rows),
       seen = { width: side * columns, height: side * rows }
     const region = { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
     return {
-      logits: this.saved.logits,
+      logits: /** @type {SavedMaps} */ (this.saved).logits,
       values: {},
       region,
       fit: 'model',
       milliseconds: 0,
-      attention: this.saved.attention,
+      attention: /** @type {SavedMaps} */ (this.saved).attention,
       kept: true,
       scores: false
     }
   }
 
-  /** The states of all tokens after a layer, an array each; null where they were not kept. */
+  /**
+   * The states of all tokens after a layer, an array each; null where they were not kept.
+   * @param {number} layer
+   */
   states(layer) {
     const output = this.result.values[`layer.${layer}.output`],
       { tokens } = this.shape
@@ -168,7 +218,11 @@ class ModelRunner {
     return Boolean(this.result && this.scored())
   }
 
-  /** Whether a result has what a score of this stage is made from. */
+  /**
+   * Whether a result has what a score of this stage is made from.
+   * @param {ScoreStage} [stage]
+   * @param {RunnerResult} [of]
+   */
   scored(stage = 'masked', of = this.result) {
     return Boolean(of.scores || (stage !== 'value' && of.values['layer.0.query']))
   }
@@ -177,14 +231,21 @@ class ModelRunner {
     this.#runtime.close()
   }
 
-  /* Writes what is not there yet; resolves to the first layer whose inputs that changes. */
+  /**
+   * Writes what is not there yet; resolves to the first layer whose inputs that changes.
+   * @param {Changes} changes
+   */
   async #writeChanges(changes) {
     const { inputsOf, meanOverTokens } = await import('../state/change_inputs.js'),
       { session, written } = this.#changing,
       { layers } = this.shape,
       width = this.#model.info.width
+    /** @param {number} layer */
     const means = (layer) =>
-      meanOverTokens(this.whole.values[`layer.${layer}.attention.output`].data, width)
+      meanOverTokens(
+        /** @type {RunnerResult} */ (this.whole).values[`layer.${layer}.attention.output`].data,
+        width
+      )
     const inputs = inputsOf(changes, { ...this.shape, width }, means).filter(
       ([name, data]) => !isSame(written.get(name), data)
     )
@@ -201,15 +262,20 @@ class ModelRunner {
     )
   }
 
-  /* A session whose attention is changed runs again from the first layer that differs from its last
-   * run, where that was of this picture. */
+  /**
+   * A session whose attention is changed runs again from the first layer that differs from its last
+   * run, where that was of this picture.
+   * @param {PictureSource} picture
+   * @param {Changes} changes
+   * @param {CallOptions & {fit: 'model' | 'whole'}} options
+   */
   async #runChanged(picture, changes, { fit, ...options }) {
     const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero',
       { temperature } = changes,
       key = `${emptyRow} ${temperature}`
     if (this.#changing?.key !== key) {
       this.#changing?.session.close()
-      this.#changing = null
+      this.#changing = none
       this.#changing = {
         key,
         session: this.#model.createSession({
@@ -231,49 +297,64 @@ class ModelRunner {
     return result
   }
 
+  /**
+   * @param {RunResult} result
+   * @param {Changes} changes
+   * @param {'model' | 'whole'} fit
+   * @returns {RunnerResult}
+   */
   #withMaps(result, changes, fit) {
     const weights =
       result.values['layer.0.attention.weights'] &&
       Array.from(
         { length: this.shape.layers },
-        (_, i) => result.values[`layer.${i}.attention.weights`].data
+        (_, i) => /** @type {Float32Array} */ (result.values[`layer.${i}.attention.weights`].data)
       )
-    return {
+    return /** @type {RunnerResult} */ ({
       ...result,
       changes,
       fit,
       attention: weights ?? null,
       kept: Boolean(weights),
       scores: Boolean(weights)
-    }
+    })
   }
 
-  /* Copying all maps out of the module takes as long as a layer or two. Queries and keys are few,
+  /**
+   * Copying all maps out of the module takes as long as a layer or two. Queries and keys are few,
    * and rows are computed from them here: one that is asked of the module would miss the frame, and
-   * wait for the run that follows. */
+   * wait for the run that follows.
+   * @param {PictureSource} picture
+   * @param {'model' | 'whole'} fit
+   */
   async #runLight(picture, fit) {
     const session = (this.#light ??= this.#keeps
         ? this.#model.createSession({ taps: kept(this.shape.layers, ['query', 'key']) })
         : this.#plain),
       result = await session.run(picture, { fit })
     this.#session = session
-    return (this.result = {
+    return (this.result = /** @type {RunnerResult} */ ({
       ...result,
       changes: unchanged,
       fit,
       attention: null,
       kept: false,
       scores: false
-    })
+    }))
   }
 
-  /** One run after the other; resolves to the result, which stays until the next. changes: as
+  /**
+   * One run after the other; resolves to the result, which stays until the next. changes: as
    * changes.js has them; the first run with changes of a picture is led by one without, which stays
    * in `whole`. light: another run follows soon, so maps are computed on demand. fit: what of the
-   * picture is seen, as a session's run takes it. */
+   * picture is seen, as a session's run takes it.
+   * @param {PictureSource} picture
+   * @param {CallOptions & {changes?: Changes, light?: boolean, fit?: 'model' | 'whole'}} [options]
+   * @returns {Promise<RunnerResult>}
+   */
   run(picture, { changes = unchanged, light = false, fit = 'model', ...options } = {}) {
     const run = this.#busy.then(async () => {
-      if (this.saved) return (this.result = this.#savedResult(picture))
+      if (this.saved) return (this.result = this.#savedResult(/** @type {any} */ (picture)))
       if (light && !isChanged(changes)) return this.#runLight(picture, fit)
       if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
         this.result = this.#withMaps(
@@ -297,8 +378,12 @@ class ModelRunner {
     return run
   }
 
-  /** The logits that a run with changes gives; `result` stays, but rollout and statistics want
-   * another run before they are asked again. */
+  /**
+   * The logits that a run with changes gives; `result` stays, but rollout and statistics want
+   * another run before they are asked again.
+   * @param {PictureSource} picture
+   * @param {Changes} changes
+   */
   logits(picture, changes) {
     const run = this.#busy.then(
       async () => (await this.#runChanged(picture, changes, { fit: this.result.fit })).logits
@@ -307,20 +392,27 @@ class ModelRunner {
     return run
   }
 
-  /** The token's number: prefix tokens first, then patches in raster order. */
+  /**
+   * The token's number: prefix tokens first, then patches in raster order.
+   * @param {PageQuery} query
+   */
   token(query) {
     const { prefixTokens, columns } = this.shape
     return query === 'cls' ? 0 : prefixTokens + query[0] * columns + query[1]
   }
 
-  /** One row of weights (who does the query look at), or with reverse the column (who looks at it);
+  /**
+   * One row of weights (who does the query look at), or with reverse the column (who looks at it);
    * with a score stage, what the softmax saw. At once where all maps or queries and keys are kept.
-   * of: the result that it is of. */
+   * of: the result that it is of.
+   * @param {RowPlace} place
+   * @returns {any} Float32Array [N], or a promise of it
+   */
   row({
     layer,
     head,
     query,
-    token = this.token(query),
+    token = this.token(/** @type {PageQuery} */ (query)),
     reverse = false,
     score = 'softmax',
     of = this.result
@@ -333,21 +425,35 @@ class ModelRunner {
       return head === 'mean'
         ? layerMean(attention[layer], heads, tokens, token, reverse)
         : slice(attention[layer], head, tokens, token, reverse)
-    if (reverse) return this.#column(layer, head, token)
+    if (reverse) return this.#column(layer, /** @type {number} */ (head), token)
     return this.scored('softmax', of)
       ? this.#scores(of, layer, head, token, false, 'softmax')
       : this.#session.attention({ layer, head, query: token })
   }
 
+  /**
+   * @param {RunnerResult} of
+   * @param {number} layer
+   * @param {number | 'mean'} head
+   * @param {number} token
+   * @param {boolean} reverse
+   * @param {ScoreStage} stage
+   * @returns {Float32Array}
+   */
   #scores(of, layer, head, token, reverse, stage) {
     const { values, changes } = of,
       { tokens, heads, prefixTokens } = this.shape,
       query = values[`layer.${layer}.query`],
       key = values[`layer.${layer}.key`]
     const barred =
-      stage === 'masked' && changes.off.length + changes.dropped.length + changes.cuts.length > 0
-        ? barredBy(changes, layer, prefixTokens)
+      stage === 'masked' &&
+      /** @type {Changes} */ (changes).off.length +
+        /** @type {Changes} */ (changes).dropped.length +
+        /** @type {Changes} */ (changes).cuts.length >
+        0
+        ? barredBy(/** @type {Changes} */ (changes), layer, prefixTokens)
         : () => false
+    /** @param {number} head */
     const one = (head) => {
       if (stage === 'value')
         return valueRow({
@@ -363,20 +469,29 @@ class ModelRunner {
         row.forEach((score, i) => {
           row[i] = barred(head, reverse ? i : token, reverse ? token : i)
             ? -Infinity
-            : score / changes.temperature
+            : score / /** @type {Changes} */ (changes).temperature
         })
       return row
     }
     return head === 'mean' ? meanOf(Array.from({ length: heads }, (_, i) => one(i))) : one(head)
   }
 
+  /**
+   * @param {number} layer
+   * @param {number} head
+   * @param {number} token
+   */
   async #column(layer, head, token) {
     const { tokens } = this.shape,
       matrix = await this.#session.attention({ layer, head })
     return Float32Array.from({ length: tokens }, (_, row) => matrix[row * tokens + token])
   }
 
-  /** Rows of all heads: rows[layer][head]. */
+  /**
+   * Rows of all heads: rows[layer][head].
+   * @param {{query: PageQuery, reverse?: boolean, score?: ScoreStage}} of
+   * @returns {Promise<Float32Array[][]>}
+   */
   async rows({ query, reverse, score }) {
     const { layers, heads } = this.shape
     return Promise.all(
@@ -390,7 +505,13 @@ class ModelRunner {
     )
   }
 
-  /** N x N of one head. */
+  /**
+   * N x N of one head.
+   * @param {number} layer
+   * @param {number} head
+   * @param {ScoreStage} [score]
+   * @returns {Promise<Float32Array>}
+   */
   async matrix(layer, head, score = 'softmax') {
     const { tokens } = this.shape,
       { attention } = this.result
@@ -401,8 +522,11 @@ class ModelRunner {
     return matrix
   }
 
-  /** null where another run came meanwhile. A layer at a time where maps are worked out on demand,
-   * so that rows need not wait long. */
+  /**
+   * null where another run came meanwhile. A layer at a time where maps are worked out on demand,
+   * so that rows need not wait long.
+   * @returns {Promise<PageStatistics[][] | null>}
+   */
   async statistics() {
     const { saved } = this
     if (saved)
@@ -416,6 +540,10 @@ class ModelRunner {
     return of === this.result ? layers : null
   }
 
+  /**
+   * @param {{query: PageQuery, fusion: Fusion, residual: number, discard?: number, first: number, last: number}} how
+   * @returns {Promise<Float32Array>}
+   */
   rollout({ query, fusion, residual, discard = 0, first, last }) {
     const to = last < 0 ? this.shape.layers - 1 : last
     if (this.saved)

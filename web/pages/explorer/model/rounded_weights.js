@@ -3,8 +3,12 @@
  * stay. Works on weights of 2 or 4 bytes. */
 import { readSafetensorsHeader } from '../../shared/array_files.js'
 import { blobAt } from './demo_files.js'
+/** @import {PageSource} from '../../../types/pages.js' */
 
-/* In place; a row is what one output is made from. */
+/**
+ * In place; a row is what one output is made from.
+ * @type {Record<string, (row: Float32Array) => void>}
+ */
 const roundings = {
   bf16: (row) => {
     const bits = new Uint32Array(row.buffer, row.byteOffset, row.length)
@@ -16,7 +20,11 @@ const roundings = {
   int4: (row) => roundTo(row, 7)
 }
 
-/* Whole multiples of a step, the largest being `steps` of them. */
+/**
+ * Whole multiples of a step, the largest being `steps` of them.
+ * @param {Float32Array} row
+ * @param {number} steps
+ */
 function roundTo(row, steps) {
   const step = row.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / steps
   if (step > 0)
@@ -25,23 +33,34 @@ function roundTo(row, steps) {
     })
 }
 
-/* The file of weights in a model's source, and the source with another in its place. */
+/**
+ * The file of weights in a model's source, and the source with another in its place.
+ * @param {PageSource} source
+ */
 async function weightsOf(source) {
   if (Array.isArray(source)) {
     const file = source.find(({ name }) => name.endsWith('.safetensors'))
-    return { file, replace: (made) => source.map((entry) => (entry === file ? made : entry)) }
+    return {
+      file,
+      /** @param {File} made */
+      replace: (made) => source.map((entry) => (entry === file ? made : entry))
+    }
   }
-  const file = new File([await blobAt(source.weights)], 'model.safetensors')
-  return { file, replace: (made) => ({ ...source, weights: made }) }
+  const file = new File([await blobAt(/** @type {URL} */ (source.weights))], 'model.safetensors')
+  return { file, replace: (/** @type {File} */ made) => ({ ...source, weights: made }) }
 }
 
-/* Half precision (IEEE 754 binary16) to single and back, to the nearest with ties to even. */
+/**
+ * Half precision (IEEE 754 binary16) to single and back, to the nearest with ties to even.
+ * @param {number} h
+ */
 const fromHalf = (h) => {
   const e = (h >> 10) & 31,
     f = h & 1023,
     v = e === 0 ? f * 2 ** -24 : e === 31 ? (f ? NaN : Infinity) : (1 + f / 1024) * 2 ** (e - 15)
   return h & 0x8000 ? -v : v
 }
+/** @param {number} value */
 function toHalf(value) {
   const size = Math.abs(value),
     sign = value < 0 ? 0x8000 : 0
@@ -55,7 +74,10 @@ function toHalf(value) {
   return sign | (rounded < 1024 ? rounded : ((power + 15) << 10) + rounded - 1024)
 }
 
-/* How numbers lie in a file of weights: size in bytes, read and write at a place of a DataView. */
+/**
+ * How numbers lie in a file of weights: size in bytes, read and write at a place of a DataView.
+ * @type {Record<string, {size: number, read(view: DataView, at: number): number, write(view: DataView, at: number, value: number): void}>}
+ */
 const types = {
   F32: {
     size: 4,
@@ -77,14 +99,20 @@ const types = {
   }
 }
 
-/** Resolves to a source for loadModel. name: of roundings. */
+/**
+ * Resolves to a source for loadModel. name: of roundings.
+ * @param {PageSource} source
+ * @param {string} name
+ */
 export async function roundedSource(source, name) {
   const { file, replace } = await weightsOf(source),
     { header, start } = await readSafetensorsHeader(file),
-    bytes = await file.arrayBuffer(),
+    bytes = await /** @type {File} */ (file).arrayBuffer(),
     view = new DataView(bytes),
     round = roundings[name]
-  for (const { dtype, shape, data_offsets: [from, to] = [] } of Object.values(header)) {
+  for (const { dtype, shape, data_offsets: [from, to] = /** @type {any} */ ([]) } of Object.values(
+    header
+  )) {
     const type = types[dtype]
     if (!type || shape.length < 2) continue
     const length = (to - from) / type.size / shape[0],
@@ -95,5 +123,5 @@ export async function roundedSource(source, name) {
       for (let i = 0; i < length; i++, at += type.size) type.write(view, at, row[i])
     }
   }
-  return replace(new File([bytes], file.name))
+  return replace(new File([bytes], /** @type {File} */ (file).name))
 }

@@ -1,9 +1,22 @@
 /* The part of a picture that a model saw, on a canvas; what it saw beyond the picture is
  * padding. */
 
-/** Where the picture lies in the part that was seen, in shares of it: { left, top, right, bottom
- * }. */
+/** @import {Region} from '../../../src/index.js' */
+/** @import {Inside, PagePicture} from '../../../types/pages.js' */
+
+/**
+ * Where the picture lies in the part that was seen, in shares of it: { left, top, right, bottom
+ * }.
+ * @param {{width: number, height: number}} picture
+ * @param {Region} region
+ * @returns {Inside}
+ */
 export function insideOf({ width, height }, region) {
+  /**
+   * @param {number} value
+   * @param {number} from
+   * @param {number} size
+   */
   const share = (value, from, size) => Math.min(1, Math.max(0, (value - from) / size))
   return {
     left: share(0, region.x, region.width),
@@ -13,7 +26,13 @@ export function insideOf({ width, height }, region) {
   }
 }
 
-/** Whether nothing of a patch is of the picture. */
+/**
+ * Whether nothing of a patch is of the picture.
+ * @param {Inside} inside
+ * @param {number} row
+ * @param {number} column
+ * @param {{rows: number, columns: number}} grid
+ */
 export function isPadding({ left, top, right, bottom }, row, column, { rows, columns }) {
   return (
     (row + 1) / rows <= top ||
@@ -23,9 +42,14 @@ export function isPadding({ left, top, right, bottom }, row, column, { rows, col
   )
 }
 
-/** picture: { source, width, height }; region: in the picture's own pixels. Padding is grey. */
+/**
+ * picture: { source, width, height }; region: in the picture's own pixels. Padding is grey.
+ * @param {PagePicture} picture
+ * @param {Region} region
+ * @param {HTMLCanvasElement} canvas
+ */
 export function cutOut(picture, region, canvas) {
-  const context = canvas.getContext('2d'),
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
     { width, height } = canvas,
     { left, top, right, bottom } = insideOf(picture, region)
   let { source } = picture
@@ -34,7 +58,7 @@ export function cutOut(picture, region, canvas) {
       width: source.width,
       height: source.height
     })
-    source.getContext('2d').putImageData(picture.source, 0, 0)
+    source.getContext('2d')?.putImageData(/** @type {ImageData} */ (picture.source), 0, 0)
   }
   if (right - left < 1 || bottom - top < 1) {
     context.fillStyle = '#808080'
@@ -45,9 +69,13 @@ export function cutOut(picture, region, canvas) {
   return canvas
 }
 
-/** Lines over the padding of a canvas that cutOut drew, so that nobody takes it for a picture. */
+/**
+ * Lines over the padding of a canvas that cutOut drew, so that nobody takes it for a picture.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Inside} inside
+ */
 export function hatchPadding(canvas, { left, top, right, bottom }) {
-  const context = canvas.getContext('2d'),
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
     { width, height } = canvas,
     step = width / 56
   if (right - left >= 1 && bottom - top >= 1) return

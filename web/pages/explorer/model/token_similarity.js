@@ -4,11 +4,18 @@
 import { readSafetensorsHeader, readTensor } from '../../shared/array_files.js'
 import { cosine } from './row_distance.js'
 import { weightsOf } from './weight_hashes.js'
+/** @import {Page, PageSource} from '../../../types/pages.js' */
+/** @import {TensorUse} from '../../../src/index.js' */
 
 const role = 'embeddings.position_embeddings',
   known = new WeakMap()
 
-/* [1, rows, width] in the file that has it, as an array a row; null where none has. */
+/**
+ * [1, rows, width] in the file that has it, as an array a row; null where none has.
+ * @param {PageSource} source
+ * @param {TensorUse[]} tensors
+ * @returns {Promise<Float32Array[] | null>}
+ */
 async function readPositions(source, tensors) {
   const name = tensors.find((tensor) => tensor.role === role)?.name
   for (const [, value] of name ? weightsOf(source) : []) {
@@ -19,18 +26,22 @@ async function readPositions(source, tensors) {
               await fetch(value, { cache: 'force-cache' /* it was fetched for the runtime */ })
             ).blob(),
       read = await readSafetensorsHeader(file)
-    if (!read.header[name]) continue
-    const { shape, data } = await readTensor(file, read, name),
+    if (!read.header[/** @type {string} */ (name)]) continue
+    const { shape, data } = await readTensor(file, read, /** @type {string} */ (name)),
       width = shape.at(-1)
-    return Array.from({ length: shape.at(-2) }, (_, row) =>
-      data.subarray(row * width, (row + 1) * width)
+    return Array.from({ length: /** @type {number} */ (shape.at(-2)) }, (_, row) =>
+      data.subarray(row * /** @type {number} */ (width), (row + 1) * /** @type {number} */ (width))
     )
   }
   return null
 }
 
-/** The position embeddings of all tokens, an array each, null for a token before the patches that
- * has none; null where the file has none, or those of another grid, which the runtime makes fit. */
+/**
+ * The position embeddings of all tokens, an array each, null for a token before the patches that
+ * has none; null where the file has none, or those of another grid, which the runtime makes fit.
+ * @param {Page} page
+ * @returns {Promise<(Float32Array | null)[] | null>}
+ */
 export async function positionsOf({ engine, source }) {
   if (engine.saved) return null
   if (!known.has(source))
@@ -48,12 +59,21 @@ export async function positionsOf({ engine, source }) {
   )
 }
 
-/** Cosines of every row with that of a token; NaN where either has none. */
+/**
+ * Cosines of every row with that of a token; NaN where either has none.
+ * @param {(Float32Array | null)[]} rows
+ * @param {number} token
+ */
 export const alikeTo = (rows, token) =>
   rows.map((row) => (row && rows[token] ? cosine(row, rows[token]) : NaN))
 
-/** Of every token after a layer, for the token that is the query: { states, lengths, positions },
- * null where there are none. */
+/**
+ * Of every token after a layer, for the token that is the query: { states, lengths, positions },
+ * null where there are none.
+ * @param {Page} page
+ * @param {number} layer
+ * @param {number} token
+ */
 export async function likeness(page, layer, token) {
   const states = page.engine.states(layer),
     positions = await positionsOf(page)

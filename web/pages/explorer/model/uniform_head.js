@@ -1,7 +1,13 @@
 /* What the numbers of heads are compared with. */
 
-/** The numbers of a head, as the runtime's statistics have them, that looks everywhere alike. unit:
- * pixels a patch. */
+/** @import {Shape} from '../../../types/pages.js' */
+
+/**
+ * The numbers of a head, as the runtime's statistics have them, that looks everywhere alike. unit:
+ * pixels a patch.
+ * @param {Shape} shape
+ * @param {number} unit
+ */
 export function numbersOfUniform({ tokens, prefixTokens, rows, columns }, unit) {
   let sum = 0
   for (let dy = 1 - rows; dy < rows; dy++)

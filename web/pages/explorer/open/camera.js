@@ -1,7 +1,11 @@
 /* A picture from the camera, in a dialog. Loaded when asked for. */
 
+/** @import {Page} from '../../../types/pages.js' */
+
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
+/** @param {Page} page */
 export async function openCamera(page) {
   const dialog = element('camera-dialog'),
     video = element('video')
@@ -12,7 +16,8 @@ export async function openCamera(page) {
   }
   element('camera-close').onclick = () => dialog.close()
   dialog.onclose = () => {
-    for (const track of video.srcObject?.getTracks() ?? []) track.stop()
+    for (const track of /** @type {MediaStream | null} */ (video.srcObject)?.getTracks() ?? [])
+      track.stop()
   }
   try {
     video.srcObject = await navigator.mediaDevices.getUserMedia({
@@ -22,7 +27,7 @@ export async function openCamera(page) {
     await video.play()
   } catch (error) {
     throw new Error(
-      `The camera cannot be used (${error.name ?? error}). Allow it for this page, or open a file.`
+      `The camera cannot be used (${/** @type {Error} */ (error).name ?? error}). Allow it for this page, or open a file.`
     )
   }
 }

@@ -1,5 +1,9 @@
 /* A picture from a file, as its pixels are: no colour management, alpha not premultiplied. */
 
+/**
+ * @param {Blob} blob
+ * @param {string} name
+ */
 export async function decode(blob, name) {
   let source
   try {

@@ -2,23 +2,44 @@
  * asked for, or when one is kept. */
 import { download, keptModels, lookAt, megabytes, remove } from './model_cache.js'
 import { showProgress } from '../controls/status.js'
+/** @import {KeptModel} from './model_cache.js' */
+/** @import {ListedModel} from '../../../types/pages.js' */
+/** @import {ModelInfo} from '../../../src/index.js' */
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {object} [properties]
+ * @param {...(Node | string)} children
+ */
 const made = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties)
   element.append(...children)
   return element
 }
+/**
+ * @param {string} textContent
+ * @param {() => unknown} act
+ * @param {string} [label]
+ */
 const button = (textContent, act, label) => {
   const element = made('button', { type: 'button', textContent })
   if (label) element.ariaLabel = label
   element.addEventListener('click', act)
   return element
 }
-/* The last two parts of an address, which tell models apart. */
+/**
+ * The last two parts of an address, which tell models apart.
+ * @param {string} address
+ */
 const shortName = (address) =>
   new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/')
 
-/** open(files, name) is called with the files of a model. */
+/**
+ * open(files, name) is called with the files of a model.
+ * @param {HTMLElement} host
+ * @param {{open: (files: Record<string, Blob>, name: string) => Promise<unknown>, showError: (error: unknown) => void}} page
+ */
 export function createLibrary(host, { open, showError }) {
   const input = made('input', {
     type: 'text',
@@ -31,6 +52,7 @@ export function createLibrary(host, { open, showError }) {
   const form = made('form', { className: 'row' }, input, made('button', { textContent: 'Look' })),
     found = made('div'),
     list = made('ul', { className: 'kept' })
+  /** @type {AbortController | null} */
   let under = null
 
   async function showKept() {
@@ -53,6 +75,7 @@ export function createLibrary(host, { open, showError }) {
     )
   }
 
+  /** @param {ListedModel} model */
   async function fetchModel(model) {
     under = new AbortController()
     found.replaceChildren(
@@ -60,14 +83,16 @@ export function createLibrary(host, { open, showError }) {
         'p',
         { className: 'row' },
         'Downloading …',
-        button('Cancel', () => under.abort())
+        button('Cancel', () => /** @type {AbortController} */ (under).abort())
       )
     )
     try {
       await download(model, showProgress, under.signal)
       found.replaceChildren()
       await showKept()
-      const { files } = (await keptModels()).find(({ address }) => address === model.address)
+      const { files } = /** @type {KeptModel} */ (
+        (await keptModels()).find(({ address }) => address === model.address)
+      )
       await open(files, shortName(model.address))
     } catch (error) {
       found.replaceChildren()
@@ -77,6 +102,7 @@ export function createLibrary(host, { open, showError }) {
     }
   }
 
+  /** @param {ListedModel} model */
   function showFound(model) {
     const lines = model.files.map(({ name, size }) =>
       made('li', { textContent: `${name}: ${size ? megabytes(size) : 'size not told'}` })

@@ -5,6 +5,7 @@ import { showDialog } from '../controls/dialog.js'
 import { provenanceOf, provenanceText } from '../save/provenance.js'
 import { download } from '../save/download_file.js'
 import { showStatus, showStop } from '../controls/status.js'
+/** @import {Page, PageStatistics, Runner, Store} from '../../../types/pages.js' */
 
 /** Mean and spread of each number of each head: add(statistics[layer][head]), then
  * layers[layer][head][key] = { mean, spread }. */
@@ -15,6 +16,7 @@ export function createSpread() {
     get count() {
       return count
     },
+    /** @param {PageStatistics[][]} statistics */
     add(statistics) {
       count++
       for (const [layer, row] of statistics.entries())
@@ -29,6 +31,7 @@ export function createSpread() {
           }
     },
     get layers() {
+      /** @type {Spread[][]} */
       const layers = []
       for (const { layer, head, key, mean, squares } of heads.values())
         ((layers[layer] ??= [])[head] ??= {})[key] = {
@@ -40,9 +43,18 @@ export function createSpread() {
   }
 }
 
+/**
+ * The numbers of a head over pictures.
+ * @typedef {Record<string, {mean: number, spread: number}>} Spread
+ */
+
+/** @param {string} name */
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** A line a head. */
+/**
+ * A line a head.
+ * @param {Spread[][]} layers
+ */
 export function spreadTable(layers) {
   const keys = Object.keys(layers[0][0])
   return [
@@ -55,7 +67,12 @@ export function spreadTable(layers) {
     .join('\n')
 }
 
-/* Runs every picture; resolves to { spread, unread: names, first: a picture that was read }. */
+/**
+ * Runs every picture; resolves to { spread, unread: names, first: a picture that was read }.
+ * @param {{engine: Runner, store: Store}} options
+ * @param {File[]} files
+ * @param {AbortSignal} signal
+ */
 async function measure({ engine, store }, files, signal) {
   const spread = createSpread(),
     unread = []
@@ -80,6 +97,10 @@ async function measure({ engine, store }, files, signal) {
   return { spread, unread, first }
 }
 
+/**
+ * @param {Page} page
+ * @param {File[]} files
+ */
 export async function overPictures(page, files) {
   if (page.engine.saved)
     throw new Error('Maps from a file are of one picture. Open a model, then the pictures.')

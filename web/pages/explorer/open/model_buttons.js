@@ -1,18 +1,31 @@
 /* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
 import { demoModel } from '../../heed/demo.js'
+/** @import {Page} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
-/** Whatever it is that was opened. */
+/**
+ * Whatever it is that was opened.
+ * @param {Page} page
+ * @param {File[]} files
+ */
 export const openFiles = (page, files) =>
   import('./open_files.js').then((opened) => opened.openFiles(page, files)).catch(page.showError)
 
 let library = null
 
-/* Where to type an address, and what is kept. */
+/**
+ * Where to type an address, and what is kept.
+ * @param {Page} page
+ */
 async function openLibrary(page) {
   library ??= (await import('./kept_models.js')).createLibrary(element('library'), {
     showError: page.showError,
+    /**
+     * @param {Record<string, Blob>} files
+     * @param {string} name
+     */
     open: async (files, name) => {
       if (await page.openModel(files, name)) element('demo-model').hidden = false
     }
@@ -20,6 +33,7 @@ async function openLibrary(page) {
   return library
 }
 
+/** @param {Page} page */
 function pickFolder(page) {
   const input = Object.assign(document.createElement('input'), {
     type: 'file',
@@ -28,16 +42,23 @@ function pickFolder(page) {
   input.addEventListener(
     'change',
     () =>
-      input.files.length &&
+      /** @type {FileList} */ (input.files).length &&
       openFiles(
         page,
-        [...input.files].filter(({ webkitRelativePath: path }) => path.split('/').length <= 2)
+        [.../** @type {FileList} */ (input.files)].filter(
+          ({ webkitRelativePath: path }) => path.split('/').length <= 2
+        )
       )
   )
   input.click()
 }
 
+/** @param {Page} page */
 export function connectModels(page) {
+  /**
+   * @param {string} id
+   * @param {() => unknown} act
+   */
   const on = (id, act) =>
     element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
   on('open-folder', () => pickFolder(page))
@@ -53,7 +74,8 @@ export function connectModels(page) {
   showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
   element('open-model').addEventListener('click', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
-    if (target.files.length) openFiles(page, [...target.files])
+    if (/** @type {FileList} */ (target.files).length)
+      openFiles(page, [.../** @type {FileList} */ (target.files)])
     target.value = ''
   })
   element('demo-model').addEventListener('click', async () => {

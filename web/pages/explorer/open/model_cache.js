@@ -4,15 +4,23 @@
 
 import { indexName, shardsOf } from '../../heed/shards.js'
 import { digest } from '../model/weight_hashes.js'
+/** @import {ListedModel} from '../../../types/pages.js' */
+/** @import {Progress} from '../../../src/index.js' */
 
 const storeName = 'heed-models'
 const single = 'model.safetensors',
   small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
 
+/** @param {number} bytes */
 export const megabytes = (bytes) =>
   bytes < 5e4 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
 
-/** Whether a policy lets the page ask an origin; policy: the text of a Content-Security-Policy. */
+/**
+ * Whether a policy lets the page ask an origin; policy: the text of a Content-Security-Policy.
+ * @param {string} policy
+ * @param {string} origin
+ * @param {string} own
+ */
 export function mayAsk(policy, origin, own) {
   const [, sources] = /connect-src ([^;]*)/.exec(policy) ?? []
   return (
@@ -22,8 +30,12 @@ export function mayAsk(policy, origin, own) {
   )
 }
 
+/** @param {URL} url */
 function ask(url) {
-  const policy = document.querySelector('meta[http-equiv=Content-Security-Policy]')?.content ?? '',
+  const policy =
+      /** @type {HTMLMetaElement | null} */ (
+        document.querySelector('meta[http-equiv=Content-Security-Policy]')
+      )?.content ?? '',
     { origin } = new URL(url)
   if (!mayAsk(policy, origin, location.origin))
     throw new Error(
@@ -31,6 +43,10 @@ function ask(url) {
     )
 }
 
+/**
+ * @param {string} url
+ * @param {RequestInit} [options]
+ */
 async function request(url, options) {
   try {
     return await fetch(url, options)
@@ -42,10 +58,15 @@ async function request(url, options) {
   }
 }
 
-/** { name, url, size } of a file, size 0 where the server does not say it; null where there is
- * none. */
+/**
+ * { name, url, size } of a file, size 0 where the server does not say it; null where there is
+ * none.
+ * @param {URL} folder
+ * @param {string | undefined} name
+ * @param {string} [path]
+ */
 async function look(folder, name, path = name) {
-  const url = new URL(path, folder).href,
+  const url = new URL(/** @type {string | URL} */ (path), folder).href,
     answer = await request(url, { method: 'HEAD' })
   if (answer.status === 404) return null
   if (!answer.ok && answer.status !== 405)
@@ -59,15 +80,19 @@ async function look(folder, name, path = name) {
   }
 }
 
+/** @param {{url: string}} options */
 async function shards({ url }) {
   const bytes = new Uint8Array(await (await request(url)).arrayBuffer())
   return shardsOf(bytes.length, () => bytes)
 }
 
-/** What an address holds: a folder (config.json, weights or their shards), or one file of weights
+/**
+ * What an address holds: a folder (config.json, weights or their shards), or one file of weights
  * with the small files beside it. Nothing is downloaded yet but an index. Resolves to { address,
  * files, size, sha256 }; size 0 where a server does not say all. An address that ends in #sha256=…
- * says what the file of weights must be. */
+ * says what the file of weights must be.
+ * @param {string} text
+ */
 export async function lookAt(text) {
   const url = new URL(text, document.baseURI),
     lone = url.pathname.endsWith('.safetensors')
@@ -84,19 +109,21 @@ export async function lookAt(text) {
   const weights = await look(folder, name),
     shardIndex = weights || lone ? null : await look(folder, indexName) // one by one: what is not there is an error on the console
   if (!weights && !shardIndex) missing(folder, name)
-  const files = (await Promise.all(small.map((file) => look(folder, file)))).filter(Boolean)
-  if (weights) files.push(weights)
+  const files = /** @type {ListedModel['files']} */ (
+    (await Promise.all(small.map((file) => look(folder, file)))).filter(Boolean)
+  )
+  if (weights) files.push(/** @type {{name: string, url: string, size: number}} */ (weights))
   else
     files.push(
-      shardIndex,
-      ...(await Promise.all(
-        (
-          await shards(shardIndex)
-        ).map(
-          async (shard) =>
-            (await look(folder, shard, encodeURIComponent(shard))) ?? missing(folder, shard)
+      /** @type {ListedModel['files'][0]} */ (shardIndex),
+      .../** @type {ListedModel['files']} */ (
+        await Promise.all(
+          (await shards(/** @type {{url: string}} */ (shardIndex))).map(
+            async (/** @type {string} */ shard) =>
+              (await look(folder, shard, encodeURIComponent(shard))) ?? missing(folder, shard)
+          )
         )
-      ))
+      )
     )
   if (sha256 && !weights)
     throw new Error(
@@ -110,12 +137,23 @@ export async function lookAt(text) {
   }
 }
 
+/**
+ * @param {URL} folder
+ * @param {string | undefined} name
+ */
 function missing(folder, name) {
   throw new Error(
     `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, or of one .safetensors file.`
   )
 }
 
+/**
+ * @param {Cache} cache
+ * @param {string} address
+ * @param {{name: string, url: string, size: number}} file
+ * @param {(count: number) => void} onBytes
+ * @param {AbortSignal} signal
+ */
 async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
   const answer = await request(url, { signal })
   if (!answer.ok)
@@ -123,7 +161,7 @@ async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
       `${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`
     )
   let found = 0
-  const counted = answer.body.pipeThrough(
+  const counted = /** @type {ReadableStream<Uint8Array>} */ (answer.body).pipeThrough(
     new TransformStream({
       transform(part, to) {
         found += part.length
@@ -142,15 +180,24 @@ async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
     )
 }
 
+/**
+ * @param {Response | undefined} answer
+ * @param {string} expected
+ */
 async function expectHash(answer, expected) {
-  const found = await digest(await answer.blob())
+  const found = await digest(await /** @type {Response} */ (answer).blob())
   if (found !== expected)
     throw new Error(
-      `${answer.headers.get('x-heed-file')}: not the weights that were asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`
+      `${/** @type {Response} */ (answer).headers.get('x-heed-file')}: not the weights that were asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`
     )
 }
 
-/** Downloads what lookAt found and keeps it; all of it or nothing. */
+/**
+ * Downloads what lookAt found and keeps it; all of it or nothing.
+ * @param {ListedModel} model
+ * @param {(progress: Progress) => void} onProgress
+ * @param {AbortSignal} signal
+ */
 export async function download({ address, files, size, sha256 }, onProgress, signal) {
   const cache = await caches.open(storeName)
   let done = 0
@@ -165,12 +212,16 @@ export async function download({ address, files, size, sha256 }, onProgress, sig
       )
     if (sha256)
       await expectHash(
-        await cache.match(files.find(({ name }) => name.endsWith('.safetensors')).url),
+        await cache.match(
+          /** @type {ListedModel['files'][0]} */ (
+            files.find(({ name }) => name.endsWith('.safetensors'))
+          ).url
+        ),
         sha256
       )
   } catch (error) {
     await remove(address)
-    if (error.name === 'QuotaExceededError')
+    if (/** @type {Error} */ (error).name === 'QuotaExceededError')
       throw new Error(
         `${address}: the browser has no room for it. Remove a kept model, or download the files and open them.`
       )
@@ -178,7 +229,11 @@ export async function download({ address, files, size, sha256 }, onProgress, sig
   }
 }
 
-/** The models that are kept: { address, size, files: { name: Blob } }. */
+/**
+ * The models that are kept.
+ * @typedef {{address: string, size: number, files: Record<string, Blob>}} KeptModel
+ * @returns {Promise<KeptModel[]>}
+ */
 export async function keptModels() {
   const models = new Map()
   if (!(await caches.has(storeName))) return []
@@ -186,13 +241,14 @@ export async function keptModels() {
     const address = answer.headers.get('x-heed-model'),
       model = models.get(address) ?? { address, size: 0, files: {} },
       blob = await answer.blob()
-    model.files[answer.headers.get('x-heed-file')] = blob
+    model.files[/** @type {string} */ (answer.headers.get('x-heed-file'))] = blob
     model.size += blob.size
     models.set(address, model)
   }
   return [...models.values()]
 }
 
+/** @param {string} address */
 export async function remove(address) {
   const cache = await caches.open(storeName)
   for (const request of await cache.keys())

@@ -5,11 +5,16 @@ import { unchanged } from '../state/changes.js'
 import { decode } from './decode_picture.js'
 import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
 import { openSession, readSession } from '../save/session_file.js'
+/** @import {NamedArray, Page, Shape} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
-/* Maps that were saved, where one of the files holds some. What cannot be read as safetensors is
- * left to the runtime, which says why. */
+/**
+ * Maps that were saved, where one of the files holds some. What cannot be read as safetensors is
+ * left to the runtime, which says why.
+ * @param {File[]} files
+ */
 async function mapsIn(files) {
   for (const file of files) {
     if (/\.np[yz]$/.test(file.name)) return file
@@ -20,6 +25,10 @@ async function mapsIn(files) {
   return null
 }
 
+/**
+ * @param {Page} page
+ * @param {File[]} files
+ */
 export async function openFiles(page, files) {
   try {
     const session =
@@ -43,7 +52,10 @@ export async function openFiles(page, files) {
   }
 }
 
-/* What the page saved beside the maps: RGB [height, width, 3]. */
+/**
+ * What the page saved beside the maps: RGB [height, width, 3].
+ * @param {NamedArray} picture
+ */
 function pictureOfBytes({ shape: [height, width], data }) {
   const image = new ImageData(width, height)
   for (let i = 0; i < image.data.length; i++)
@@ -53,15 +65,27 @@ function pictureOfBytes({ shape: [height, width], data }) {
 
 /* The picture that maps are of: one opened with them, or one in their file; null where there is
  * none. */
+/**
+ * @param {Record<string, NamedArray>} arrays
+ * @param {NamedArray | null} pixels
+ * @param {File | undefined} opened
+ */
 function pictureOf(arrays, pixels, opened) {
   if (opened) return decode(opened, opened.name)
   if (arrays.picture) return pictureOfBytes(arrays.picture)
   return pixels && pictureOfPixels(pixels)
 }
 
-/* All that can fail comes before the page changes. */
+/**
+ * All that can fail comes before the page changes.
+ * @param {Page} page
+ * @param {File} file
+ * @param {File | undefined} opened
+ */
 async function openMaps(page, file, opened) {
-  const arrays = await readArrays(file, (parts) => wantedArrays(parts, file.name)),
+  const arrays = await readArrays(file, (parts) =>
+      wantedArrays(/** @type {any} */ (parts), file.name)
+    ),
     saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) },
     { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
   await checkWeights(saved, file.name)

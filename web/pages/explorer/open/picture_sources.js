@@ -2,10 +2,17 @@
 import { decode } from './decode_picture.js'
 import { openFiles } from './model_buttons.js'
 import { scenePictures, twinPatch } from './scene_pictures.js'
+/** @import {Page, PagePicture} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 const samples = [159, 7, 42, 1009]
 
+/**
+ * @param {Page} page
+ * @param {Blob} blob
+ * @param {string} name
+ */
 async function openBlob(page, blob, name) {
   try {
     await page.run(await decode(blob, name))
@@ -14,12 +21,17 @@ async function openBlob(page, blob, name) {
   }
 }
 
+/**
+ * @param {Page} page
+ * @param {PagePicture} picture
+ */
 async function openScene(page, picture) {
-  const patch = twinPatch(picture)
+  const patch = twinPatch(/** @type {object} */ (picture))
   await page.run(picture)
   if (patch && page.engine.shape.rows === 14) page.store.set({ query: patch })
 }
 
+/** @param {Page} page */
 async function connectSamples(page) {
   const pictures = await scenePictures(page, samples)
   element('samples').replaceChildren(
@@ -35,7 +47,7 @@ async function connectSamples(page) {
           height: picture.height
         })
       )
-      canvas.getContext('2d').putImageData(picture.source, 0, 0)
+      canvas.getContext('2d')?.putImageData(/** @type {ImageData} */ (picture.source), 0, 0)
       button.addEventListener('click', () => openScene(page, picture))
       return button
     })
@@ -52,7 +64,11 @@ async function connectSamples(page) {
   })
 }
 
-/* One picture is shown; of several, the heads' numbers are put together. */
+/**
+ * One picture is shown; of several, the heads' numbers are put together.
+ * @param {Page} page
+ * @param {File[]} files
+ */
 async function openPictures(page, files) {
   if (files.length === 1) return openBlob(page, files[0], files[0].name)
   try {
@@ -62,13 +78,19 @@ async function openPictures(page, files) {
   }
 }
 
+/**
+ * @param {Page} page
+ * @param {File[]} files
+ */
 function take(page, files) {
   return files.every(({ type }) => type.startsWith('image/'))
     ? openPictures(page, files)
     : openFiles(page, files)
 }
 
+/** @param {Page} page */
 function connectDropAndPaste(page) {
+  /** @param {boolean} on */
   const mark = (on) => document.body.classList.toggle('dropping', on)
   addEventListener('dragover', (event) => {
     event.preventDefault()
@@ -78,7 +100,8 @@ function connectDropAndPaste(page) {
   addEventListener('drop', (event) => {
     event.preventDefault()
     mark(false)
-    if (event.dataTransfer.files.length) take(page, [...event.dataTransfer.files])
+    if (/** @type {DataTransfer} */ (event.dataTransfer).files.length)
+      take(page, [.../** @type {DataTransfer} */ (event.dataTransfer).files])
   })
   addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])]
@@ -86,10 +109,12 @@ function connectDropAndPaste(page) {
   })
 }
 
+/** @param {Page} page */
 export async function connectPictures(page) {
   element('open-picture').addEventListener('click', () => element('picture-file').click())
   element('picture-file').addEventListener('change', ({ target }) => {
-    if (target.files.length) openPictures(page, [...target.files])
+    if (/** @type {FileList} */ (target.files).length)
+      openPictures(page, [.../** @type {FileList} */ (target.files)])
     target.value = ''
   })
   connectDropAndPaste(page)

@@ -2,6 +2,7 @@
  * ("attention.3" of `heed run --save`). Their numbers are worked out here, by the definitions of
  * heed.h. */
 import { entropy } from '../model/attention_rows.js'
+/** @import {Fusion, NamedArray, PagePicture, SavedMaps, Shape} from '../../../types/pages.js' */
 
 /* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */
 let began = 0
@@ -11,20 +12,36 @@ async function pause() {
   began = performance.now()
 }
 
+/** @param {number[]} shape */
 const withoutBatch = (shape) =>
   shape.length === 5 && shape[1] === 1 ? [shape[0], ...shape.slice(2)] : shape
+/**
+ * @param {number[]} shape
+ * @param {number} rank
+ */
 const isMap = (shape, rank) =>
   shape.length === rank &&
   shape.at(-1) === shape.at(-2) &&
-  shape.at(-1) > 3 &&
+  /** @type {number} */ (shape.at(-1)) > 3 &&
   shape.every((side) => side > 0)
+/**
+ * @param {string} a
+ * @param {string} b
+ */
 const numbered = (a, b) => a.localeCompare(b, 'en', { numeric: true })
 
-/** Whether a safetensors header holds maps, not a model: by their names, or under any where no
- * tensor has a name as models' have. */
+/**
+ * Whether a safetensors header holds maps, not a model: by their names, or under any where no
+ * tensor has a name as models' have.
+ * @param {Record<string, {shape?: number[]}>} header
+ */
 export function holdsMaps(header) {
   const square = Object.entries(header)
-    .filter(([, { shape }]) => shape?.length >= 3 && shape.at(-1) === shape.at(-2))
+    .filter(
+      ([, { shape }]) =>
+        /** @type {number} */ (shape?.length) >= 3 &&
+        /** @type {number[]} */ (shape).at(-1) === /** @type {number[]} */ (shape).at(-2)
+    )
     .map(([name]) => name)
   return (
     square.some((name) => /^attentions?([._]?\d+)?$|^maps$/.test(name)) ||
@@ -32,20 +49,27 @@ export function holdsMaps(header) {
   )
 }
 
-/* Arrays whose names differ in their last number alone, in its order; those whose names end in it
- * come first. */
+/**
+ * Arrays whose names differ in their last number alone, in its order; those whose names end in it
+ * come first.
+ * @param {string[]} keys
+ */
 function seriesOf(keys) {
-  const series = (key) => key.replace(/\d+(?=\D*$)/, '#'),
+  const series = (/** @type {string} */ key) => key.replace(/\d+(?=\D*$)/, '#'),
     names = keys.map(series),
     wanted = names.find((name) => name.endsWith('#')) ?? names[0]
   return keys.filter((key) => series(key) === wanted).sort(numbered)
 }
 
-/* The names of the arrays that are maps: one, or one a layer; by names and shapes alone. */
+/**
+ * The names of the arrays that are maps: one, or one a layer; by names and shapes alone.
+ * @param {Record<string, {shape: number[]}>} arrays
+ * @param {string} name
+ */
 function mapsAmong(arrays, name) {
   const shapes = Object.entries(arrays)
     .filter(([key]) => key !== 'pixel_values')
-    .map(([key, { shape }]) => [key, withoutBatch(shape)])
+    .map(([key, { shape }]) => /** @type {[string, number[]]} */ ([key, withoutBatch(shape)]))
   const whole = shapes.find(
     ([key, shape]) => isMap(shape, 4) && !(shape[0] === 1 && /\d/.test(key))
   )
@@ -66,7 +90,10 @@ function mapsAmong(arrays, name) {
   return { maps, whole: Boolean(whole) }
 }
 
-/* What else of a file is looked at, and of which shape. */
+/**
+ * What else of a file is looked at, and of which shape.
+ * @type {Record<string, (shape: number[]) => boolean>}
+ */
 const others = {
   grid: (shape) => shape.length === 1 && shape[0] <= 4,
   logits: (shape) => shape.length <= 2,
@@ -74,7 +101,11 @@ const others = {
   pixel_values: (shape) => shape.length === 4 && shape[1] === 3
 }
 
-/** The names of those arrays of a file that savedMaps looks at; arrays: { name: { shape } }. */
+/**
+ * The names of those arrays of a file that savedMaps looks at; arrays: { name: { shape } }.
+ * @param {Record<string, {shape: number[]}>} arrays
+ * @param {string} name
+ */
 export const wantedArrays = (arrays, name) => [
   ...new Set([
     ...mapsAmong(arrays, name).maps,
@@ -84,6 +115,7 @@ export const wantedArrays = (arrays, name) => [
   ])
 ]
 
+/** @param {number} tokens */
 function gridOf(tokens) {
   for (const prefixTokens of [1, 0, 5, 2, 4, 3]) {
     const side = Math.sqrt(tokens - prefixTokens)
@@ -94,8 +126,13 @@ function gridOf(tokens) {
   )
 }
 
-/* What the file says of its grid, where it fits; the side of a patch, the unit of distances, 1
- * where nothing says it. */
+/**
+ * What the file says of its grid, where it fits; the side of a patch, the unit of distances, 1
+ * where nothing says it.
+ * @param {{grid: NamedArray | null, pixel_values: NamedArray | null}} arrays
+ * @param {number} tokens
+ * @param {string} name
+ */
 function placesOf({ grid, pixel_values: pixels }, tokens, name) {
   const [rows, columns, prefixTokens, patch = 0] = grid?.data ?? []
   if (
@@ -118,9 +155,14 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
   }
 }
 
-/** arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels:
+/**
+ * arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels:
  * pixel_values or null, named: whether `heed maps` reads them, logits or null, statistics(),
- * rollout() }. */
+ * rollout() }.
+ * @param {Record<string, NamedArray>} arrays
+ * @param {string} name
+ * @returns {SavedMaps}
+ */
 export function savedMaps(arrays, name) {
   const { maps, whole } = mapsAmong(arrays, name)
   let layers = maps.map((key) => ({
@@ -130,7 +172,10 @@ export function savedMaps(arrays, name) {
   }))
   if (whole) {
     const [{ heads, tokens, data }] = layers,
-      length = heads * tokens * tokens
+      length =
+        /** @type {number} */ (heads) *
+        /** @type {number} */ (tokens) *
+        /** @type {number} */ (tokens)
     layers = Array.from({ length: data.length / length }, (_, l) => ({
       heads,
       tokens,
@@ -140,32 +185,42 @@ export function savedMaps(arrays, name) {
   const { heads, tokens } = layers[0]
   if (layers.some((layer) => layer.heads !== heads || layer.tokens !== tokens))
     throw new Error(`${name}: its layers differ in heads or tokens.`)
-  const other = (key) => (arrays[key] && others[key](arrays[key].shape) ? arrays[key] : null),
+  const other = (/** @type {string} */ key) =>
+      arrays[key] && others[key](arrays[key].shape) ? arrays[key] : null,
     pixels = other('pixel_values')
   const shape = {
       layers: layers.length,
       heads,
       tokens,
-      ...placesOf({ grid: other('grid'), pixel_values: pixels }, tokens, name),
+      ...placesOf(
+        { grid: other('grid'), pixel_values: pixels },
+        /** @type {number} */ (tokens),
+        name
+      ),
       batch: 1
     },
     attention = layers.map(({ data }) => data),
-    size = tokens ** 2
+    size = /** @type {number} */ (tokens) ** 2
   let statistics = null
   const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays
   return {
-    shape,
+    shape: /** @type {SavedMaps['shape']} */ (shape),
     attention,
     pixels,
     named,
     logits: other('logits')?.data ?? null,
-    statistics: () => (statistics ??= allStatistics(attention, shape)),
-    rollout: (how) => rolloutRow(attention, shape, how)
+    statistics: () =>
+      (statistics ??= allStatistics(attention, /** @type {Shape & {patch: number}} */ (shape))),
+    rollout: (how) => rolloutRow(attention, /** @type {Shape} */ (shape), how)
   }
 }
 
-/** Weights are not below 0, and rows sum to 1 but for what half precision rounds; a head that was
- * taken out has rows of zeros. */
+/**
+ * Weights are not below 0, and rows sum to 1 but for what half precision rounds; a head that was
+ * taken out has rows of zeros.
+ * @param {SavedMaps} maps
+ * @param {string} name
+ */
 export async function checkWeights({ attention, shape: { heads, tokens } }, name) {
   for (const [layer, weights] of attention.entries()) {
     for (let row = 0; row < heads * tokens; row++) {
@@ -189,7 +244,11 @@ export async function checkWeights({ attention, shape: { heads, tokens } }, name
   }
 }
 
-/** pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */
+/**
+ * pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white.
+ * @param {NamedArray} pixels
+ * @returns {PagePicture}
+ */
 export function pictureOfPixels({ shape: [, , height, width], data }) {
   const image = new ImageData(width, height),
     area = width * height
@@ -202,14 +261,25 @@ export function pictureOfPixels({ shape: [, , height, width], data }) {
   return { source: image, width, height, name: 'pixel_values' }
 }
 
-/* Distances from the first patch to each, row by row, in patches. */
+/**
+ * Distances from the first patch to each, row by row, in patches.
+ * @param {number} rows
+ * @param {number} columns
+ */
 const distancesOf = (rows, columns) =>
   Float64Array.from({ length: rows * columns }, (_, i) =>
     Math.hypot(Math.floor(i / columns), i % columns)
   )
 
-/* [mass on the patches, mass times distance] of one query, from its row's weights on the
- * patches. */
+/**
+ * [mass on the patches, mass times distance] of one query, from its row's weights on the
+ * patches.
+ * @param {Float32Array} row
+ * @param {number} q
+ * @param {number} rows
+ * @param {number} columns
+ * @param {Float64Array} distances
+ */
 function reachOf(row, q, rows, columns, distances) {
   const own = Math.floor(q / columns),
     across = q % columns
@@ -225,7 +295,10 @@ function reachOf(row, q, rows, columns, distances) {
   return [mass, distance]
 }
 
-/* Sum of the five largest. */
+/**
+ * Sum of the five largest.
+ * @param {Float32Array} row
+ */
 function topFive(row) {
   const top = new Float64Array(5) // ascending
   for (let i = 0; i < row.length; i++) {
@@ -237,6 +310,10 @@ function topFive(row) {
   return top.reduce((sum, weight) => sum + weight, 0)
 }
 
+/**
+ * @param {Float32Array[]} attention
+ * @param {SavedMaps['shape']} shape
+ */
 async function allStatistics(attention, shape) {
   const layers = [],
     size = shape.tokens ** 2,
@@ -259,7 +336,13 @@ async function allStatistics(attention, shape) {
   return layers
 }
 
-/** Statistics of one head; attention [N, N]; distances in patches times `patch`. */
+/**
+ * Statistics of one head; attention [N, N]; distances in patches times `patch`.
+ * @param {Float32Array} attention
+ * @param {Shape} shape
+ * @param {number} patch
+ * @param {Float64Array} [distances]
+ */
 export function headStatistics(
   attention,
   { tokens, prefixTokens: prefix, rows, columns },
@@ -289,13 +372,21 @@ export function headStatistics(
   return sums
 }
 
+/** @type {Record<string, (a: number, b: number) => number>} */
 const fusions = {
   mean: (a, b) => a + b,
   min: (a, b) => (b < a ? b : a),
   max: (a, b) => (b > a ? b : a)
 }
 
-/* Row q of a layer's heads made into one. */
+/**
+ * Row q of a layer's heads made into one.
+ * @param {Float64Array} line
+ * @param {Float32Array} weights
+ * @param {number} q
+ * @param {Shape} shape
+ * @param {Fusion} fusion
+ */
 function fused(line, weights, q, { heads, tokens }, fusion) {
   const join = fusions[fusion]
   line.set(weights.subarray(q * tokens, (q + 1) * tokens))
@@ -306,8 +397,14 @@ function fused(line, weights, q, { heads, tokens }, fusion) {
   if (fusion === 'mean') for (let k = 0; k < tokens; k++) line[k] /= heads
 }
 
-/** One row of the rollout over layers first..last: the query's unit vector through (1 - r) A + r I,
- * rows normalised, from the last layer back. */
+/**
+ * One row of the rollout over layers first..last: the query's unit vector through (1 - r) A + r I,
+ * rows normalised, from the last layer back.
+ * @param {Float32Array[]} attention
+ * @param {Shape} shape
+ * @param {Parameters<SavedMaps['rollout']>[0]} how
+ * @returns {Promise<Float32Array>}
+ */
 export async function rolloutRow(
   attention,
   shape,

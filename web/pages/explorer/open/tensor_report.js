@@ -1,8 +1,12 @@
 /* Which tensors of a model's files are used, and for what: a dialog with a table. Loaded when asked
  * for. */
 import { showDialog } from '../controls/dialog.js'
+/** @import {TensorUse} from '../../../src/index.js' */
 
-/** report: { found: [{ name, dtype, shape, used, role }], absent: [name] }. */
+/**
+ * @param {string | null} name
+ * @param {{found: TensorUse[], absent: string[]}} tensors
+ */
 export function showReport(name, { found, absent }) {
   const used = found.filter((tensor) => tensor.used).length
   showDialog({

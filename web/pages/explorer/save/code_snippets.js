@@ -3,15 +3,28 @@
 import { demoModel } from '../../heed/demo.js'
 import { optionsOfChanges } from '../state/change_options.js'
 import { isChanged, unchanged } from '../state/changes.js'
+/** @import {Changes, PagePicture, PageQuery, PageSource, Runner, SavedMaps, ScoreStage, Shape, State, Store} from '../../../types/pages.js' */
 
+/** @param {string} text */
 const quoted = (text) =>
   /^[\w./=,-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`
+/** @param {(string | number | number[])[]} entries */
 const list = (entries) => `[${entries.map((entry) => JSON.stringify(entry)).join(', ')}]`
 
+/**
+ * @param {string} name
+ * @param {string | number} value
+ * @param {string | number} usual
+ */
 const option = (name, value, usual) => (value === usual ? [] : [`--${name}`, value])
+/** @param {...(string | number)} words */
 const line = (...words) => words.map((word) => quoted(String(word))).join(' ')
 
-/* Options of heed run and heed maps; what is as it always is stays away. */
+/**
+ * Options of heed run and heed maps; what is as it always is stays away.
+ * @param {State} state
+ * @param {{layers: number}} shape
+ */
 function optionsOf(
   { layer, head, query, reverse, fusion, residual, discard, first, last },
   { layers }
@@ -31,6 +44,13 @@ function optionsOf(
   ]
 }
 
+/**
+ * @param {State} state
+ * @param {Changes} changes
+ * @param {Shape} shape
+ * @param {string} model
+ * @param {string} picture
+ */
 function commandOf(state, changes, shape, model, picture) {
   const { fit, score } = state,
     options = [
@@ -47,6 +67,11 @@ function commandOf(state, changes, shape, model, picture) {
   ].join(' ')
 }
 
+/**
+ * @param {SavedMaps} maps
+ * @param {State} state
+ * @param {Shape} shape
+ */
 function commandOfMaps({ name, named }, state, shape) {
   if (!named)
     throw new Error(
@@ -55,7 +80,11 @@ function commandOfMaps({ name, named }, state, shape) {
   return `heed maps ${quoted(`path/to/${name}`)} ${line(...optionsOf(state, shape), '--json', 'heed.json')}`
 }
 
-/* The inputs that changes.js makes; `whole` is the run of the model as it is. */
+/**
+ * The inputs that changes.js makes; `whole` is the run of the model as it is.
+ * @param {Changes} changes
+ * @param {number} width
+ */
 function codeOfChanges({ off, how, dropped, cuts, gains }, width) {
   const heads = off.map((text) => text.split('.').map(Number)),
     mean = how === 'mean' && off.length
@@ -111,6 +140,7 @@ function codeOfChanges({ off, how, dropped, cuts, gains }, width) {
 }
 
 /* What a score is made from, and the score of head h between query i and key j. */
+/** @type {Record<string, {from: string[], lines: string[]}>} */
 const scores = {
   raw: {
     from: ['query', 'key'],
@@ -132,6 +162,10 @@ const scores = {
   }
 }
 
+/**
+ * @param {{layer: number, head: number | 'mean', query: PageQuery, reverse: boolean, score: ScoreStage}} options
+ * @param {{heads: number}} options
+ */
 function codeOfScores({ layer, head, query, reverse, score }, { heads }) {
   const { from, lines } = scores[score],
     token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`,
@@ -152,7 +186,11 @@ function codeOfScores({ layer, head, query, reverse, score }, { heads }) {
   ]
 }
 
-/* The row that the stage shows, from a session that has run. */
+/**
+ * The row that the stage shows, from a session that has run.
+ * @param {State} state
+ * @param {Shape} shape
+ */
 function codeOfRow(
   { view, layer, head, query, reverse, score, fusion, residual, discard, first, last },
   shape
@@ -171,6 +209,14 @@ function codeOfRow(
   ]
 }
 
+/**
+ * @param {State} state
+ * @param {Changes} changes
+ * @param {Shape} shape
+ * @param {string} model
+ * @param {string} picture
+ * @param {number} width
+ */
 function scriptOf(state, changes, shape, model, picture, width) {
   const seen = state.fit === 'whole' ? ", { fit: 'whole' }" : ''
   const { view, layer, score, how } = state,
@@ -211,7 +257,10 @@ function scriptOf(state, changes, shape, model, picture, width) {
   ].join('\n')
 }
 
-/** Both, with an empty line between; the command alone for maps from a file. */
+/**
+ * Both, with an empty line between; the command alone for maps from a file.
+ * @param {{store: Store, picture: PagePicture, source: PageSource, engine: Runner}} options
+ */
 export function code({ store, picture, source, engine }) {
   if (engine.saved) return commandOfMaps(engine.saved, store.get(), engine.shape)
   const state = store.get(),

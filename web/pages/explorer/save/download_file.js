@@ -1,5 +1,9 @@
 /* Gives the reader a file: what the browser does with a link to download. */
 
+/**
+ * @param {Blob} blob
+ * @param {string} name
+ */
 export function download(blob, name) {
   const link = Object.assign(document.createElement('a'), {
     href: URL.createObjectURL(blob),

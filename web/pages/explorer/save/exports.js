@@ -10,21 +10,27 @@ import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.j
 import { stageWords } from '../../shared/scores.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 import { scaleOf } from '../views/bar.js'
+/** @import {Drawn, Page, PagePicture, PageStatistics, Runner, ScoreStage} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
+/** @param {string} id */
 const shot = (id) => {
-  const canvas = element(id)
+  const canvas = /** @type {HTMLCanvasElement} */ (element(id))
   return canvas.width ? enlarged(canvas).toDataURL() : null
 }
 
-/* Enlarged without smoothing, so that viewers that smooth pictures keep the patches' edges. */
+/**
+ * Enlarged without smoothing, so that viewers that smooth pictures keep the patches' edges.
+ * @param {HTMLCanvasElement} canvas
+ */
 function enlarged(canvas) {
   const times = Math.max(1, Math.floor(896 / Math.max(canvas.width, canvas.height)))
   const copy = Object.assign(document.createElement('canvas'), {
     width: canvas.width * times,
     height: canvas.height * times
   })
-  const context = copy.getContext('2d')
+  const context = /** @type {CanvasRenderingContext2D} */ (copy.getContext('2d'))
   context.imageSmoothingEnabled = false
   context.drawImage(canvas, 0, 0, copy.width, copy.height)
   return copy
@@ -32,14 +38,16 @@ function enlarged(canvas) {
 
 /* What the view beside the picture shows: its canvases with their bars, or its plot. */
 function viewPictures() {
-  const canvases = [...document.querySelectorAll('#view canvas')].filter(
-      (canvas) => canvas.width && canvas.offsetParent && !canvas.closest('.bar')
-    ),
-    plot = document.querySelector('#view svg.plot')
+  const canvases = [
+      .../** @type {NodeListOf<HTMLCanvasElement>} */ (document.querySelectorAll('#view canvas'))
+    ].filter((canvas) => canvas.width && canvas.offsetParent && !canvas.closest('.bar')),
+    plot = /** @type {SVGSVGElement | null} */ (
+      /** @type {Element | null} */ (document.querySelector('#view svg.plot'))
+    )
   if (plot && !canvases.length) return [plotPicture(plot)]
   return canvases.map((canvas) => {
-    const bar = (canvas.closest('figure') ?? document.getElementById('view')).querySelector(
-      '.bar canvas'
+    const bar = /** @type {HTMLCanvasElement | null} */ (
+      (canvas.closest('figure') ?? document.getElementById('view')).querySelector('.bar canvas')
     )
     return {
       href: enlarged(canvas).toDataURL(),
@@ -49,11 +57,17 @@ function viewPictures() {
   })
 }
 
-/* A plot stands alone once the styles it has from the page are written into it. */
+/**
+ * A plot stands alone once the styles it has from the page are written into it.
+ * @param {SVGSVGElement} plot
+ */
 function plotPicture(plot) {
-  const copy = plot.cloneNode(true),
+  const copy = /** @type {SVGSVGElement} */ (plot.cloneNode(true)),
     from = [plot, ...plot.querySelectorAll('*')]
-  for (const [i, element] of [copy, ...copy.querySelectorAll('*')].entries()) {
+  for (const [i, element] of [
+    copy,
+    .../** @type {NodeListOf<any>} */ (copy.querySelectorAll('*'))
+  ].entries()) {
     const style = getComputedStyle(from[i])
     for (const name of ['fill', 'stroke', 'stroke-width', 'font-size', 'font-family'])
       element.style.setProperty(name, style.getPropertyValue(name))
@@ -64,20 +78,21 @@ function plotPicture(plot) {
     width: 2 * width,
     height: 2 * height
   }))
-    copy.setAttribute(name, value)
+    copy.setAttribute(name, String(value))
   return {
     href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`,
     aspect: width / height
   }
 }
 
+/** @param {Page} page */
 export async function currentFigure(page) {
   const { store, engine, drawn } = page,
     { query } = store.get()
   return figure({
     pictures: {
       picture: element('picture').toDataURL(),
-      map: shot('map'),
+      map: /** @type {string} */ (shot('map')),
       bar: element('bar').toDataURL()
     },
     views: viewPictures(),
@@ -89,11 +104,18 @@ export async function currentFigure(page) {
     scale: drawn.scale,
     caption: drawn.caption,
     provenance: provenanceText(await provenanceOf(page)),
-    dark: getComputedStyle(document.body).color.match(/\d+/)[0] > 128
+    dark:
+      Number(
+        /** @type {RegExpMatchArray} */ (getComputedStyle(document.body).color.match(/\d+/))[0]
+      ) > 128
   })
 }
 
-/** Resolves to a Blob. */
+/**
+ * Resolves to a Blob.
+ * @param {Page} page
+ * @param {number} times
+ */
 export async function pngOf(page, times) {
   const svg = await currentFigure(page),
     image = new Image()
@@ -103,15 +125,24 @@ export async function pngOf(page, times) {
     width: image.naturalWidth * times,
     height: image.naturalHeight * times
   })
-  canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height)
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
   URL.revokeObjectURL(image.src)
   return new Promise((done) => canvas.toBlob(done))
 }
 
+/**
+ * @param {string[]} names
+ * @param {(string | number)[][]} rows
+ */
 const lines = (names, rows) => [names, ...rows].map((row) => row.join(',')).join('\n')
+/** @param {string} text */
 const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`
 
-/* A line a token, a column a row of weights. */
+/**
+ * A line a token, a column a row of weights.
+ * @param {Pick<Page, 'engine' | 'drawn'>} page
+ * @param {Record<string, ArrayLike<number>>} columns
+ */
 function tokenTable({ engine, drawn }, columns) {
   const { prefixTokens, columns: across } = engine.shape,
     names = Object.keys(columns)
@@ -125,19 +156,28 @@ function tokenTable({ engine, drawn }, columns) {
   )
 }
 
-/* What the stage shows of each token. */
+/**
+ * What the stage shows of each token.
+ * @param {Pick<Drawn, 'row' | 'scores'>} drawn
+ */
 const onStage = ({ row, scores }) => ({
   weight: row,
   times_uniform: row.map((weight) => weight * row.length),
   ...(scores ? { score: scores } : {})
 })
 
-/* The stage that the views' maps are of: weights where scores are not kept. */
+/**
+ * The stage that the views' maps are of: weights where scores are not kept.
+ * @param {Page} options
+ */
 const stageShown = ({ drawn, store }) => (drawn.scores ? store.get().score : 'softmax')
+/** @param {ScoreStage} score */
 const stageSaid = (score) => (score === 'softmax' ? '' : `, ${stageWords[score]}`)
 
 /* What each view's numbers are. */
+/** @type {Record<string, (page: Page) => Promise<string>>} */
 const tables = {
+  /** @param {Page} page */
   heads: async (page) => {
     const { query, reverse } = page.store.get(),
       score = stageShown(page),
@@ -149,12 +189,13 @@ const tables = {
       )
     })
   },
+  /** @param {Page} page */
   matrix: async (page) => {
     const { engine, store } = page,
       { layer, head } = store.get(),
       score = stageShown(page),
       { tokens, prefixTokens, columns } = engine.shape,
-      matrix = await engine.matrix(layer, head, score),
+      matrix = await engine.matrix(layer, /** @type {number} */ (head), score),
       names = Array.from({ length: tokens }, (_, token) =>
         quoted(tokenName(token, prefixTokens, columns))
       )
@@ -163,32 +204,47 @@ const tables = {
       names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)])
     )
   },
+  /** @param {Pick<Page, 'engine'>} options */
   statistics: async ({ engine }) => {
     const statistics = await engine.statistics(),
-      names = Object.keys(statistics[0][0])
+      names = Object.keys(/** @type {PageStatistics[][]} */ (statistics)[0][0])
     return lines(
       [
         'layer',
         'head',
         ...names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
       ],
-      statistics.flatMap((heads, l) => heads.map((s, h) => [l, h, ...names.map((name) => s[name])]))
+      /** @type {PageStatistics[][]} */ (statistics).flatMap((heads, l) =>
+        heads.map((s, h) => [l, h, ...names.map((name) => s[/** @type {keyof typeof s} */ (name)])])
+      )
     )
   },
+  /** @param {Page} page */
   tokens: async (page) => {
     const { layer, query } = page.store.get(),
       { states, lengths, positions } = await likeness(page, layer, page.engine.token(query))
-    return tokenTable(page, {
-      ...(states && { cosine: states, length: lengths }),
-      ...(positions && { position_cosine: positions })
-    })
+    return tokenTable(
+      page,
+      /** @type {Record<string, ArrayLike<number>>} */ ({
+        ...(states && { cosine: states, length: lengths }),
+        ...(positions && { position_cosine: positions })
+      })
+    )
   },
+  /** @param {Page} page */
   compare: async (page) => {
     const { drawn, compared } = page,
       sides = { A: drawn, ...(compared && { B: compared }) },
       scores = drawn.scores && compared?.scores && compared.score === page.store.get().score
+    /**
+     * @param {string} of
+     * @param {string} what
+     */
     const columns = (of, what) =>
-      Object.entries(sides).map(([name, side]) => [`${name}: ${side.title}${what}`, side[of]])
+      Object.entries(sides).map(([name, side]) => [
+        `${name}: ${side.title}${what}`,
+        /** @type {Record<string, any>} */ (side)[of]
+      ])
     const { pins, pinned } = page.store.get(),
       others = pins.filter((pin) => pin !== pinned && pin.row.length === drawn.row.length)
     const named = others.map(({ title, name, note, row }) => [
@@ -206,13 +262,17 @@ const tables = {
   }
 }
 
-/** The numbers of the view; lines that begin with # say where they are from. */
+/**
+ * The numbers of the view; lines that begin with # say where they are from.
+ * @param {Page} page
+ */
 export async function csv(page) {
   const { drawn, store } = page,
     table = tables[store.get().view] ?? (async () => tokenTable(page, onStage(drawn)))
   return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${await table(page)}\n`
 }
 
+/** @param {Page} page */
 export async function numbers(page) {
   const { engine, picture, store } = page,
     { result, shape, model } = engine,
@@ -226,13 +286,13 @@ export async function numbers(page) {
       class: index,
       label: model.labels[index],
       probability,
-      logit: result.logits[index]
+      logit: /** @type {ArrayLike<number>} */ (result.logits)[index]
     }))
     .sort((a, b) => b.probability - a.probability)
     .slice(0, 5)
   const heads = rows.flatMap((layer, l) =>
     layer.map((row, h) => {
-      const s = statistics[l][h]
+      const s = /** @type {PageStatistics[][]} */ (statistics)[l][h]
       return {
         layer: l,
         head: h,
@@ -286,6 +346,7 @@ export async function numbers(page) {
   }
 }
 
+/** @param {Pick<Page, 'engine'>} options */
 function keptMaps({ engine }) {
   if (!engine.result.kept)
     throw new Error(
@@ -294,12 +355,21 @@ function keptMaps({ engine }) {
   return engine.result.attention
 }
 
+/** @param {Pick<Page, 'engine'>} options */
 export function npyOf({ engine }) {
   const { layers, heads, tokens } = engine.shape
-  return npyParts([layers, heads, tokens, tokens], keptMaps({ engine }))
+  return npyParts(
+    [layers, heads, tokens, tokens],
+    /** @type {Float32Array<ArrayBuffer>[] | Uint8Array<ArrayBuffer>[] | Int32Array<ArrayBuffer>[]} */ (
+      keptMaps({ engine })
+    )
+  )
 }
 
-/* The part of the picture that the model saw, RGB from the top left. */
+/**
+ * The part of the picture that the model saw, RGB from the top left.
+ * @param {{picture: PagePicture, engine: Runner}} options
+ */
 function seenPixels({ picture, engine }) {
   const { region } = engine.result,
     { width, height } = region,
@@ -312,14 +382,22 @@ function seenPixels({ picture, engine }) {
       height: Math.max(1, Math.round(height * scale))
     })
   )
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height),
+  const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(
+      0,
+      0,
+      canvas.width,
+      canvas.height
+    ),
     rgb = new Uint8Array((data.length / 4) * 3)
   for (let i = 0; i < rgb.length; i++) rgb[i] = data[Math.floor(i / 3) * 4 + (i % 3)]
   return { shape: [canvas.height, canvas.width, 3], data: rgb }
 }
 
-/** maps [L, H, N, N], the picture as the model saw it, the grid and where all is from: for
- * numpy.load, and for this page. */
+/**
+ * maps [L, H, N, N], the picture as the model saw it, the grid and where all is from: for
+ * numpy.load, and for this page.
+ * @param {Page} page
+ */
 export async function npzOf(page) {
   const { rows, columns, prefixTokens } = page.engine.shape,
     picture = seenPixels(page)
@@ -334,15 +412,18 @@ export async function npzOf(page) {
   })
 }
 
-/** As `heed run --save`, and the picture as the model saw it; `heed maps` opens it. The metadata
- * says where it is from. */
+/**
+ * As `heed run --save`, and the picture as the model saw it; `heed maps` opens it. The metadata
+ * says where it is from.
+ * @param {Page} page
+ */
 export async function safetensorsOf(page) {
   const {
       shape: { heads, tokens, prefixTokens, rows, columns },
       result
     } = page.engine,
     from = await provenanceOf(page)
-  const maps = keptMaps(page).map((data, layer) => [
+  const maps = /** @type {Float32Array[]} */ (keptMaps(page)).map((data, layer) => [
     `attention.${layer}`,
     { shape: [1, heads, tokens, tokens], data }
   ])

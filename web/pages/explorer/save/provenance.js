@@ -4,7 +4,9 @@ import { toHash } from '../state/address.js'
 import { optionsOfChanges } from '../state/change_options.js'
 import { isChanged } from '../state/changes.js'
 import { hashesOf } from '../model/weight_hashes.js'
+/** @import {PagePicture, PageSource, Provenance, Runner, Store} from '../../../types/pages.js' */
 
+/** @param {{engine: Runner, store: Store, source: PageSource, picture: PagePicture}} options */
 export async function provenanceOf({ engine, store, source, picture }) {
   const { family, parameters } = engine.model,
     { layers, heads } = engine.shape,
@@ -28,7 +30,10 @@ export async function provenanceOf({ engine, store, source, picture }) {
   }
 }
 
-/** One line. */
+/**
+ * In words, for captions and heads of files.
+ * @param {Provenance} from
+ */
 export function provenanceText({
   heed,
   model,

@@ -3,15 +3,22 @@ import { demoModel } from '../../heed/demo.js'
 import * as made from './exports.js'
 import { download } from './download_file.js'
 import { showStatus } from '../controls/status.js'
+/** @import {Page} from '../../../types/pages.js' */
 
+/** @param {Page} page */
 const shown = (page) => {
   if (!page.engine.result) throw new Error('This model has not run yet. Choose a picture.')
 }
+/**
+ * @param {string} name
+ * @param {(page: Page) => BlobPart[] | Promise<BlobPart | BlobPart[]>} make
+ */
 const file =
   (name, make, type = '') =>
-  async (page) =>
+  async (/** @type {Page} */ page) =>
     shown(page) ?? download(new Blob([await make(page)].flat(), { type }), name)
 
+/** @param {Page} page */
 async function copyCode(page) {
   shown(page)
   await navigator.clipboard.writeText((await import('./code_snippets.js')).code(page))
@@ -20,6 +27,7 @@ async function copyCode(page) {
   )
 }
 
+/** @param {Page} page */
 async function copyLink(page) {
   await navigator.clipboard.writeText(location.href)
   const { saved } = page.engine,
@@ -36,7 +44,9 @@ async function copyLink(page) {
   )
 }
 
+/** @type {Record<string, (page: Page) => Promise<void>>} */
 export const actions = {
+  /** @param {Page} page */
   'save-png': async (page) =>
     shown(page) ??
     download(

@@ -8,25 +8,42 @@ import { sourceOf, square } from '../state/place.js'
 import { hashesOf } from '../model/weight_hashes.js'
 import { provenanceOf } from './provenance.js'
 import { scoreStages } from '../../shared/scores.js'
+/** @import {Page, PagePicture, PageSource, Pin, SavedMaps, SessionFile, Shape, Store} from '../../../types/pages.js' */
+/** @import {Session} from '../../../src/index.js' */
 
 const pinsAtMost = 200,
   textAtMost = 500
 
+/** @param {PagePicture} picture */
 function pngOf({ source, width, height, name }) {
   const canvas = Object.assign(document.createElement('canvas'), { width, height }),
-    context = canvas.getContext('2d')
+    context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'))
   if (source instanceof ImageData) context.putImageData(source, 0, 0)
   else context.drawImage(source, 0, 0)
   return { name, png: canvas.toDataURL('image/png') }
 }
 
+/** @param {PagePicture} options */
 const isDrawn = ({ scene }) => Number.isInteger(scene)
-const hashesOrNone = (source) => (!source || source.attention ? null : hashesOf(source))
-/* Nine digits tell any two floats apart. */
+/**
+ * null for maps from a file, which have no weights.
+ * @param {PageSource | SavedMaps | null} source
+ */
+const hashesOrNone = (source) =>
+  !source || /** @type {SavedMaps} */ (source).attention
+    ? null
+    : hashesOf(/** @type {PageSource} */ (source))
+/**
+ * Nine digits tell any two floats apart.
+ * @param {Float32Array} row
+ */
 const digits = (row) => Array.from(row, (weight) => Number(weight.toPrecision(9)))
 
-/* A picture is in the file once: pins name it by its place in `pictures`, a drawn scene by its
- * number, the session's own by neither. */
+/**
+ * A picture is in the file once: pins name it by its place in `pictures`, a drawn scene by its
+ * number, the session's own by neither.
+ * @param {{store: Store, picture: PagePicture}} options
+ */
 async function writePins({ store, picture }) {
   const { pins, pinned } = store.get(),
     pictures = [...new Set(pins.map(({ image }) => image))].filter(
@@ -58,7 +75,10 @@ async function writePins({ store, picture }) {
   return { pins: await Promise.all(written), pictures: pictures.map(pngOf) }
 }
 
-/** Resolves to the text of the file. */
+/**
+ * Resolves to the text of the file.
+ * @param {Page} page
+ */
 export async function writeSession(page) {
   const { picture, store, engine } = page,
     pins = store.get().pins.length ? await writePins(page) : {}
@@ -73,6 +93,7 @@ export async function writeSession(page) {
   })
 }
 
+/** @param {Record<string, string | null>} sums */
 const short = (sums) =>
   sums
     ? Object.values(sums)
@@ -80,7 +101,11 @@ const short = (sums) =>
         .join(' + ')
     : ''
 
-/* Whether the weights are those that the session was saved with, where both are known. */
+/**
+ * Whether the weights are those that the session was saved with, where both are known.
+ * @param {Page} page
+ * @param {Record<string, string> | null} expected
+ */
 async function expectWeights(page, expected) {
   const found = await hashesOrNone(sourceOf(page))
   if (!expected || (found && short(found) === short(expected))) return
@@ -89,8 +114,11 @@ async function expectWeights(page, expected) {
   )
 }
 
-/** The session in a file, or null where it is other JSON: a session says first what it is, so no
- * other file is read further. */
+/**
+ * The session in a file, or null where it is other JSON: a session says first what it is, so no
+ * other file is read further.
+ * @param {File} file
+ */
 export async function readSession(file) {
   try {
     if (!/^\s*\{\s*"heed_session"/.test(await file.slice(0, 200).text())) return null
@@ -101,6 +129,7 @@ export async function readSession(file) {
   }
 }
 
+/** @param {{name: string, png: string}} picture */
 async function readPicture({ name, png }) {
   const [, text] = /^data:image\/png;base64,([A-Za-z0-9+/=]+)$/.exec(png) ?? []
   if (!text)
@@ -113,11 +142,18 @@ async function readPicture({ name, png }) {
   )
 }
 
+/** @param {string} text */
 const words = (text) => String(text ?? '').slice(0, textAtMost)
+/** @param {number} value */
 const isCount = (value) => Number.isInteger(value) && value >= 0 && value < 1e5
+/** @param {number} value */
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
 
-/* What a pin must have to be drawn; what else it says is text. */
+/**
+ * What a pin must have to be drawn; what else it says is text.
+ * @param {any} pin
+ * @param {number} i
+ */
 function checkPin({ row, shape, region, settings, score }, i) {
   const { tokens, prefixTokens, rows, columns } = shape ?? {},
     { x, y, width, height } = region ?? {}
@@ -139,11 +175,16 @@ function checkPin({ row, shape, region, settings, score }, i) {
     )
 }
 
-/** The pins in a session that is open already. */
+/**
+ * The pins in a session that is open already.
+ * @param {Page} page
+ * @param {SessionFile} session
+ * @returns {Promise<Pin[]>}
+ */
 async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
   const opened = await Promise.all(pictures.slice(0, pinsAtMost).map(readPicture))
   return Promise.all(
-    pins.slice(0, pinsAtMost).map(async (pin, i) => {
+    /** @type {any[]} */ (pins).slice(0, pinsAtMost).map(async (pin, i) => {
       checkPin(pin, i)
       const {
         title,
@@ -174,9 +215,9 @@ async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
         model: words(model),
         score,
         settings,
-        source: short(sums) === short(own) ? sourceOf(page) : null,
-        shape: { tokens, prefixTokens, rows, columns },
-        image,
+        source: short(sums) === short(/** @type {any} */ (own)) ? sourceOf(page) : null,
+        shape: /** @type {Shape} */ ({ tokens, prefixTokens, rows, columns }),
+        image: /** @type {PagePicture} */ (image),
         region,
         picture: cutOut(image, region, square())
       }
@@ -184,6 +225,10 @@ async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
   )
 }
 
+/**
+ * @param {Page} page
+ * @param {SessionFile} session
+ */
 export async function openSession(page, session) {
   if (session.settings.length > longestSettings)
     throw new Error(
@@ -192,7 +237,7 @@ export async function openSession(page, session) {
   const { scene, ...state } = fromHash(session.settings, longestSettings)
   await expectWeights(page, session.weights_sha256) // before anything of it is shown
   if (session.picture) await page.run(await readPicture(session.picture))
-  else await page.openScene(scene)
+  else await page.openScene(/** @type {number} */ (scene))
   page.store.set(state)
   page.fit()
   if (!Array.isArray(session.pins)) return

@@ -3,6 +3,7 @@
  * link. */
 import { changesWithin, unchanged } from './changes.js'
 import { readRuns, writeRuns } from '../../shared/number_runs.js'
+/** @import {PageQuery, Shape, State} from '../../../types/pages.js' */
 
 export const defaults = Object.freeze({
   scene: 159,
@@ -34,22 +35,41 @@ const longestLink = 1e4
 export const longestSettings = 1e6
 const patchesMost = 1e4 // more than any model has whose attention can be changed here
 
+/** @param {string} text */
 const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
-const share = (least, most) => (text) =>
+/**
+ * @param {number} least
+ * @param {number} most
+ * @returns {(text: string) => number | undefined}
+ */
+const share = (least, most) => (/** @type {any} */ text) =>
   /^[01](\.\d{1,3})?$/.test(text) && text >= least && text <= most ? Number(text) : undefined
+/**
+ * @param {...string} names
+ * @returns {(text: string) => string | undefined}
+ */
 const oneOf =
   (...names) =>
   (text) =>
     names.includes(text) ? text : undefined
 
+/**
+ * @param {string} text
+ * @returns {PageQuery | undefined}
+ */
 const parseQuery = (text) => {
   const [, row, column] = /^(\d{1,3})\.(\d{1,3})$/.exec(text) ?? []
   return text === 'cls' ? 'cls' : row === undefined ? undefined : [Number(row), Number(column)]
 }
 
+/** @param {string} text */
 const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
 
-/* Each once, without zeros before its numbers. */
+/**
+ * Each once, without zeros before its numbers.
+ * @param {RegExp} entry
+ * @returns {(text: string) => string[] | undefined}
+ */
 const listOf = (entry) => (text) => {
   const entries = text.split('_')
   return entries.every((one) => entry.test(one))
@@ -58,13 +78,15 @@ const listOf = (entry) => (text) => {
 }
 const pairs = listOf(/^\d{1,4}\.\d{1,4}$/)
 
+/** @param {string} text */
 const temperature = (text) =>
   /^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined
 
+/** @type {Record<string, [name: keyof State, read: (text: string) => any]>} */
 const keys = {
   s: ['scene', whole],
   l: ['layer', whole],
-  h: ['head', (text) => (text === 'mean' ? 'mean' : whole(text))],
+  h: ['head', (/** @type {string} */ text) => (text === 'mean' ? 'mean' : whole(text))],
   q: ['query', parseQuery],
   v: [
     'view',
@@ -74,7 +96,7 @@ const keys = {
   n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')],
   a: ['strength', share(0, 1)],
-  r: ['reverse', (text) => text === '1'],
+  r: ['reverse', (/** @type {string} */ text) => text === '1'],
   f: ['fusion', oneOf('mean', 'min', 'max')],
   i: ['first', whole],
   j: ['last', whole],
@@ -84,7 +106,7 @@ const keys = {
     'sort',
     oneOf('entropy', 'distance', 'distance-patches', 'cls', 'self', 'top5', 'cls-entropy')
   ],
-  d: ['descending', (text) => text === '1'],
+  d: ['descending', (/** @type {string} */ text) => text === '1'],
   w: ['filter', filterText],
   x: ['off', pairs],
   y: ['how', oneOf('zero', 'mean', 'uniform')],
@@ -92,41 +114,54 @@ const keys = {
   g: ['discard', share(0, 0.95)],
   b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)],
   m: ['fit', oneOf('model', 'whole')],
-  z: ['dropped', (text) => readRuns(text, patchesMost)],
+  z: ['dropped', (/** @type {string} */ text) => readRuns(text, patchesMost)],
   u: ['cuts', pairs]
 }
 
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {string}
+ */
 const write = (value, name) =>
   name === 'dropped'
-    ? writeRuns(value)
+    ? writeRuns(/** @type {number[]} */ (value))
     : value === true
       ? '1'
       : !Array.isArray(value)
         ? String(value)
         : value.join(typeof value[0] === 'string' ? '_' : '.')
 
-/** What would make it longer than `longest` is left out, the last first: many heads, patches or
- * pairs are in a session file alone. */
+/**
+ * What would make it longer than `longest` is left out, the last first: many heads, patches or
+ * pairs are in a session file alone.
+ * @param {Partial<State>} state
+ */
 export function toHash(state, longest = 199) {
   const parts = Object.entries(keys)
     .filter(
       ([, [name]]) =>
         state[name] !== undefined &&
         state[name] !== null &&
-        write(state[name], name) !== write(defaults[name], name)
+        write(state[name], /** @type {string} */ (name)) !==
+          write(/** @type {Partial<State>} */ (defaults)[name], /** @type {string} */ (name))
     )
     .map(
       ([key, [name]]) =>
-        `${key}=${name === 'filter' ? encodeURIComponent(state[name]) : write(state[name], name)}`
+        `${key}=${name === 'filter' ? encodeURIComponent(/** @type {string | number | boolean} */ (state[name])) : write(state[name], /** @type {string} */ (name))}`
     )
   while (parts.join('&').length + 1 > longest) parts.pop()
   return parts.length ? `#${parts.join('&')}` : ''
 }
 
-/** What a hash says, over the defaults; what cannot be read is left out, and so is all of one that
- * is too long. */
+/**
+ * What a hash says, over the defaults; what cannot be read is left out, and so is all of one that
+ * is too long.
+ * @param {string} hash
+ * @returns {State}
+ */
 export function fromHash(hash, longest = longestLink) {
-  const state = { ...defaults }
+  const state = /** @type {any} */ ({ ...defaults }) // State, but for what is not in a link
   if (hash.length > longest) return state
   for (const [key, text] of new URLSearchParams(hash.replace(/^#/, ''))) {
     const value = Object.hasOwn(keys, key) ? keys[key][1](text) : undefined
@@ -135,7 +170,12 @@ export function fromHash(hash, longest = longestLink) {
   return state
 }
 
-/** The state with what a model of this shape has: a link, or the model before, may say more. */
+/**
+ * The state with what a model of this shape has: a link, or the model before, may say more.
+ * @param {State} state
+ * @param {Shape} shape
+ * @returns {State}
+ */
 export function fitted(state, shape) {
   const { layers, heads, rows, columns, prefixTokens } = shape,
     { layer, head, query, first, last } = state,

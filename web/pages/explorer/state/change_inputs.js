@@ -1,8 +1,16 @@
 /* What is changed in the attention, as the numbers that a session with `intervene` takes. Loaded
  * with the first change. */
 
-/** The inputs [name, data] of heed_build_desc's `intervene` for these changes. means(layer): what
- * the heads of a layer give on average, [C], asked for where a head's mean stands in for it. */
+/** @import {Changes, Shape} from '../../../types/pages.js' */
+
+/**
+ * The inputs [name, data] of heed_build_desc's `intervene` for these changes. means(layer): what
+ * the heads of a layer give on average, [C], asked for where a head's mean stands in for it.
+ * @param {Changes} changes
+ * @param {Shape & {width: number}} shape
+ * @param {(layer: number) => Float32Array} means
+ * @returns {[name: string, data: Uint8Array | Float32Array][]}
+ */
 export function inputsOf(
   { off, how, dropped, cuts, gains = [] },
   { layers, heads, tokens, prefixTokens, width },
@@ -12,6 +20,7 @@ export function inputsOf(
     size = tokens * tokens,
     depth = width / heads
   for (const patch of dropped) seen[prefixTokens + patch] = 0
+  /** @type {[name: string, data: Uint8Array | Float32Array][]} */
   const inputs = [['token_mask', seen]]
   for (let layer = 0; layer < layers; layer++) {
     const mask = new Uint8Array(heads * size).fill(1),
@@ -37,7 +46,11 @@ export function inputsOf(
   return inputs
 }
 
-/** [T, C] -> the mean over tokens, [C]. */
+/**
+ * [T, C] -> the mean over tokens, [C].
+ * @param {Float32Array} states
+ * @param {number} width
+ */
 export function meanOverTokens(states, width) {
   const mean = new Float64Array(width),
     tokens = states.length / width

@@ -1,7 +1,13 @@
 /* What is changed in the attention, as words of a command line. */
 import { changesWithin } from './changes.js'
+/** @import {Changes, Shape} from '../../../types/pages.js' */
 
-/** As options of heed run, [name, value]; what the model has not is left out. */
+/**
+ * As options of heed run, [name, value]; what the model has not is left out.
+ * @param {Changes} changes
+ * @param {Shape} shape
+ * @returns {[name: string, value: string][]}
+ */
 export function optionsOfChanges({ how, temperature, ...changes }, shape) {
   const { off, dropped, cuts, gains } = changesWithin(changes, shape),
     { columns } = shape

@@ -3,13 +3,19 @@
  * taken by a share. Heads are "layer.head", patches numbers in raster order, cuts "query.key"
  * (tokens), gains "layer.head.percent". */
 
-/** How a head is taken out: what stands in its place. */
+/** @import {Changes, Shape} from '../../../types/pages.js' */
+
+/**
+ * How a head is taken out: what stands in its place.
+ * @type {Record<string, string>}
+ */
 export const replacements = {
   zero: 'zeros',
   mean: 'its mean over the tokens',
   uniform: 'equal attention to all'
 }
 
+/** @type {Readonly<Changes>} */
 export const unchanged = Object.freeze({
   off: [],
   how: 'zero',
@@ -18,12 +24,16 @@ export const unchanged = Object.freeze({
   cuts: [],
   gains: []
 })
-export const keysOfChanges = Object.keys(unchanged)
+export const keysOfChanges = /** @type {(keyof Changes)[]} */ (Object.keys(unchanged))
 
+/** @param {Changes} changes */
 export const isChanged = ({ off, temperature, dropped, cuts, gains = [] }) =>
   off.length + dropped.length + cuts.length + gains.length > 0 || temperature !== 1
 
-/** In words, for titles: "" where nothing is changed. */
+/**
+ * In words, for titles: "" where nothing is changed.
+ * @param {Partial<Changes>} changes
+ */
 export function wordsOfChanges({
   off = [],
   how,
@@ -32,6 +42,10 @@ export function wordsOfChanges({
   cuts = [],
   gains = []
 }) {
+  /**
+   * @param {number} count
+   * @param {string} one
+   */
   const several = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`
   return [
     off.length &&
@@ -49,28 +63,39 @@ export function wordsOfChanges({
     .join('')
 }
 
-/** Those of the changes that a model of this shape has. */
+/**
+ * Those of the changes that a model of this shape has.
+ * @param {Pick<Changes, 'off' | 'dropped' | 'cuts' | 'gains'>} changes
+ * @param {Shape} shape
+ * @returns {Pick<Changes, 'off' | 'gains' | 'dropped' | 'cuts'>}
+ */
 export function changesWithin(
   { off, dropped, cuts, gains = [] },
   { layers, heads, tokens, rows, columns }
 ) {
+  /** @param {string} text */
   const isHead = (text) => {
-    const [layer, head] = text.split('.')
+    const [layer, head] = /** @type {any[]} */ (text.split('.')) // compared as numbers
     return layer < layers && head < heads
   }
   return {
     off: off.filter(isHead),
     gains: gains.filter(isHead),
     dropped: dropped.filter((patch) => patch < rows * columns),
-    cuts: cuts.filter((pair) => pair.split('.').every((token) => token < tokens))
+    cuts: cuts.filter((pair) => pair.split('.').every((token) => Number(token) < tokens))
   }
 }
 
-/** Whether the masks of a layer keep this head's query from this key. */
+/**
+ * Whether the masks of a layer keep this head's query from this key.
+ * @param {Changes} changes
+ * @param {number} layer
+ * @param {number} prefixTokens
+ */
 export function barredBy({ off, dropped, cuts }, layer, prefixTokens) {
   const keys = new Set(dropped.map((patch) => patch + prefixTokens)),
     pairs = new Set(cuts),
     heads = new Set(off)
-  return (head, query, key) =>
+  return (/** @type {number} */ head, /** @type {number} */ query, /** @type {number} */ key) =>
     keys.has(key) || pairs.has(`${query}.${key}`) || heads.has(`${layer}.${head}`)
 }

@@ -2,16 +2,18 @@
  * that were looked at. An entry of the browser's history keeps { own, depth }: whether its picture
  * was one's own, which no address names, and how many entries of this page are before it. */
 import { fromHash, toHash } from './address.js'
+/** @import {Page, PagePicture} from '../../../types/pages.js' */
 
 const internal = ['pinned', 'pins', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
 
+/** @param {Page} page */
 export function followAddress(page) {
   const { store } = page
   let waiting = false,
     push = false,
     depth = history.state?.depth ?? 0,
     opening = 0,
-    ownPicture = null
+    ownPicture = /** @type {PagePicture | null} */ (null)
   const isOwn = () => store.get().scene === null
 
   function write() {
@@ -30,12 +32,17 @@ export function followAddress(page) {
     push = false
   }
 
-  /* The picture of an entry: the scene that its address names, or the last picture of one's own. An
-   * address that was typed names none: then one's own stays. */
+  /**
+   * The picture of an entry: the scene that its address names, or the last picture of one's own. An
+   * address that was typed names none: then one's own stays.
+   * @param {{own?: boolean}} entry
+   * @param {number | null} scene
+   */
   async function show({ own = isOwn() && !/\bs=/.test(location.hash) }, scene) {
     if (own && ownPicture)
       return opening > 1 || page.picture !== ownPicture ? page.run(ownPicture) : undefined
-    if (opening > 1 || scene !== store.get().scene) await page.openScene(scene)
+    if (opening > 1 || scene !== store.get().scene)
+      await page.openScene(/** @type {number} */ (scene))
   }
 
   async function follow() {

@@ -7,11 +7,20 @@
 import { toHash } from './address.js'
 import { keysOfPlace, pictureNow, sourceOf } from './place.js'
 import { showStatus } from '../controls/status.js'
+/** @import {Page, PagePicture, PageQuery, State} from '../../../types/pages.js' */
 
+/**
+ * @param {PagePicture} a
+ * @param {PagePicture} b
+ */
 const samePicture = (a, b) => a === b || (Number.isInteger(a.scene) && a.scene === b.scene)
 
-/** Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. A
- * row that is there already is B again. */
+/**
+ * Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. A
+ * row that is there already is B again.
+ * @param {Page} page
+ * @param {{row: Float32Array, title: string, query: PageQuery, scores?: Float32Array | null}} [shown]
+ */
 export function pin(
   page,
   { row, title, query, scores = null } = { ...page.drawn, query: page.store.get().query }
@@ -23,7 +32,9 @@ export function pin(
   if (!engine.result) return // a new model, not run yet
   const settings = toHash(
     {
-      ...Object.fromEntries(keysOfPlace.map((key) => [key, state[key]])),
+      ...Object.fromEntries(
+        keysOfPlace.map((key) => [key, state[/** @type {keyof State} */ (key)]])
+      ),
       view: view === 'rollout' ? view : undefined
     },
     Infinity
@@ -53,7 +64,10 @@ export function pin(
   showStatus(`Pinned as B: ${pinned.title}`)
 }
 
-/** The pinned place on the stage, and what was there pinned. */
+/**
+ * The pinned place on the stage, and what was there pinned.
+ * @param {Page} page
+ */
 export async function swap(page) {
   const { pinned } = page.store.get()
   if (!pinned) return

@@ -2,6 +2,7 @@
  * part of the picture that the model saw. */
 import { keysOfChanges } from './changes.js'
 import { cutOut } from '../model/seen_region.js'
+/** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 
 const side = 224 // pixels of a picture that is kept beside a row
 
@@ -24,8 +25,15 @@ export const keysOfPlace = [
 export const square = () =>
   Object.assign(document.createElement('canvas'), { width: side, height: side })
 
-/** The stage's picture, square. */
+/**
+ * The stage's picture, square.
+ * @param {Page} options
+ */
 export const pictureNow = ({ picture, engine }) => cutOut(picture, engine.result.region, square())
 
-/** The model, or the maps from a file, that the rows are of. */
+/**
+ * The model, or the maps from a file, that the rows are of.
+ * @param {Page} options
+ * @returns {PageSource | SavedMaps}
+ */
 export const sourceOf = ({ engine, source }) => engine.saved ?? source

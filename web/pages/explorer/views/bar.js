@@ -3,6 +3,7 @@
 import { newRaster, putColour } from '../../plot/raster.js'
 import { ticksThatFit } from '../../plot/scale.js'
 import { put } from './canvas.js'
+/** @import {Scale} from '../../../plot/index.js' */
 
 const fewest = 14 // characters on the shortest bar
 
@@ -12,17 +13,25 @@ export const smallBar =
 
 const scales = new WeakMap()
 
-/** The scale that was drawn last on a bar's canvas. */
+/**
+ * The scale that was drawn last on a bar's canvas.
+ * @param {Element} canvas
+ */
 export const scaleOf = (canvas) => scales.get(canvas)
 
-/** element: what the bar is in; table: 256 colours; ticks: those of the scale that there is room
- * for. */
+/**
+ * element: what the bar is in; table: 256 colours; ticks: those of the scale that there is room
+ * for.
+ * @param {HTMLElement} element
+ * @param {Scale} scale
+ * @param {Uint8Array<ArrayBufferLike>} table
+ */
 export function drawBar(element, scale, table, ticks = scale.ticks) {
   const canvas = element.querySelector('.bar canvas')
   scales.set(canvas, scale)
   const raster = newRaster(256, 1)
   for (let i = 0; i < 256; i++) putColour(raster, i, table, i / 255)
-  put(canvas, raster)
+  put(/** @type {HTMLCanvasElement} */ (canvas), raster)
   element.querySelector('.ticks').replaceChildren(
     ...ticks.map(({ at, text }) => {
       const tick = Object.assign(document.createElement('span'), { textContent: text })
@@ -32,6 +41,11 @@ export function drawBar(element, scale, table, ticks = scale.ticks) {
   )
 }
 
-/** Within a figure made with smallBar. */
+/**
+ * Within a figure made with smallBar.
+ * @param {Scale} scale
+ * @param {Uint8Array} table
+ * @param {HTMLElement} figure
+ */
 export const drawSmallBar = (figure, scale, table) =>
   drawBar(figure, scale, table, ticksThatFit(scale.ticks, fewest))

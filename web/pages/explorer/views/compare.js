@@ -14,8 +14,11 @@ import { stageWords } from '../../shared/scores.js'
 import { drawRow } from './row_picture.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+/** @import {Field, MakeView, Other, Page, PageSource, Runner} from '../../../types/pages.js' */
+/** @import {Scale} from '../../../plot/index.js' */
 
 const diverging = divergingTable()
+/** @type {Record<string, string>} */
 const others = {
   pinned: 'the pinned row',
   bf16: 'weights in BF16',
@@ -24,11 +27,13 @@ const others = {
   scalar: 'the scalar module',
   simd: 'the SIMD module'
 }
+/** @type {Record<string, 'none' | 'simd'>} */
 const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
+/** @type {MakeView} */
 export function compareView(page, element, { left, redraw }) {
   const { store } = page,
-    figure = (name) =>
+    figure = (/** @type {string} */ name) =>
       `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
   element.innerHTML = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
     <div class="fields"><label>B is <select name="other">${Object.entries(others)
@@ -38,9 +43,12 @@ export function compareView(page, element, { left, redraw }) {
     <div class="pair compared">${['A', 'B', 'A − B'].map(figure).join('')}<dl class="facts"></dl></div>
     <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
     <p class="hint" aria-live="polite"></p>`
-  const field = (name) => element.querySelector(`[name=${name}]`),
+  const field = /** @type {(name: string) => Field} */ (
+      (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
+    ),
     figures = element.querySelectorAll('figure'),
     hint = element.querySelector('.hint')
+  /** @type {{other: string, source: PageSource, ran: number, engine: Promise<Runner>} | null} */
   let second = null // a model of its own for another precision or module: { other, source, engine (a promise), ran }
   field('pin').addEventListener('click', () => {
     field('other').value = 'pinned'
@@ -62,6 +70,10 @@ export function compareView(page, element, { left, redraw }) {
   }
   left.addEventListener('abort', close)
 
+  /**
+   * @param {string} other
+   * @param {PageSource} source
+   */
   async function open(other, source) {
     const [{ createRunner }, { roundedSource }] = await Promise.all([
       import('../model/model_runner.js'),
@@ -74,6 +86,10 @@ export function compareView(page, element, { left, redraw }) {
     )
   }
 
+  /**
+   * @param {string} other
+   * @returns {Promise<[second: {ran: number}, engine: Runner]>}
+   */
   async function secondOf(other) {
     if (second?.other !== other || second.source !== page.source) {
       hint.textContent = 'Loading the model a second time …'
@@ -89,6 +105,7 @@ export function compareView(page, element, { left, redraw }) {
     }
   }
 
+  /** @param {string} other */
   async function rowsOf(other) {
     const { layer, head, reverse, ran, score } = store.get(),
       [mine, engine] = await secondOf(other)
@@ -107,6 +124,10 @@ export function compareView(page, element, { left, redraw }) {
     }
   }
 
+  /**
+   * @param {string} other
+   * @returns {Promise<Other | null>}
+   */
   async function findB(other) {
     const { pinned } = store.get()
     if (other === 'pinned')
@@ -119,6 +140,14 @@ export function compareView(page, element, { left, redraw }) {
     }
   }
 
+  /**
+   * @param {number} index
+   * @param {string} words
+   * @param {Float32Array} weights
+   * @param {Scale} scale
+   * @param {Uint8Array} table
+   * @param {HTMLCanvasElement} [picture]
+   */
   function show(index, words, weights, scale, table, picture) {
     const { rows, columns } = page.engine.shape,
       canvas = figures[index].querySelector('canvas')
@@ -136,21 +165,26 @@ export function compareView(page, element, { left, redraw }) {
     else put(canvas, heat({ weights, rows, columns, scale, table }))
   }
 
-  /* What stands in the pictures: { a, b, less, scale, lessScale, table, words }, of the patches. */
+  /**
+   * What stands in the pictures: { a, b, less, scale, lessScale, table, words }, of the patches.
+   * @param {Other} b
+   */
   function shownOf(b) {
     const { row, scores } = page.drawn,
       { tokens, prefixTokens } = page.engine.shape,
       { score } = store.get(),
       staged = scores && b.scores && b.score === score
-    const [first, second] = (staged ? [scores, b.scores] : [row, b.row]).map((of) =>
-        of.subarray(prefixTokens)
-      ),
-      size = (of) =>
+    const [first, second] = /** @type {Float32Array[]} */ (
+        staged ? [scores, b.scores] : [row, b.row]
+      ).map((of) => of.subarray(prefixTokens)),
+      size = (/** @type {Float32Array} */ of) =>
         of.reduce(
           (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
           0
         )
-    const [unit, factor] = staged ? [stageWords[score], 1] : ['× uniform', tokens],
+    const [unit, factor] = /** @type {[string, number]} */ (
+        staged ? [stageWords[score], 1] : ['× uniform', tokens]
+      ),
       largest = Math.max(size(first), size(second))
     const less = first.map((value, i) =>
         Number.isFinite(value) && Number.isFinite(second[i]) ? (value - second[i]) * factor : NaN
@@ -176,6 +210,7 @@ export function compareView(page, element, { left, redraw }) {
     }
   }
 
+  /** @param {Other | null} b */
   function showNothing(b) {
     const { row, title } = page.drawn,
       { tokens, prefixTokens } = page.engine.shape,
@@ -196,7 +231,11 @@ export function compareView(page, element, { left, redraw }) {
       : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights, or another module of the runtime, as B. Both stand here on one scale, with their difference.'
   }
 
-  /* Which of the controls make sense. */
+  /**
+   * Which of the controls make sense.
+   * @param {string} other
+   * @param {boolean | null} fits
+   */
   function showControls(other, fits) {
     const { simd } = page.engine.info,
       pair = element.querySelector('.pair')
@@ -210,6 +249,7 @@ export function compareView(page, element, { left, redraw }) {
     field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
   }
 
+  /** @param {() => boolean} latest */
   async function draw(latest) {
     const other = page.engine.saved ? 'pinned' : field('other').value,
       b = await findB(other)
@@ -219,16 +259,23 @@ export function compareView(page, element, { left, redraw }) {
       fits = b && b.row.length === row.length && b.shape.rows === shape.rows
     showControls(other, fits)
     page.compared = fits ? b : null
-    if (!fits) return showNothing(b)
-    const shown = shownOf(b)
+    if (!fits) return showNothing(/** @type {Other} */ (b))
+    const shown = shownOf(/** @type {Other} */ (b))
     show(0, title, shown.a, shown.scale, shown.table, pictureNow(page))
-    show(1, b.title, shown.b, shown.scale, shown.table, b.picture)
+    show(
+      1,
+      /** @type {Other} */ (b).title,
+      shown.b,
+      shown.scale,
+      shown.table,
+      /** @type {Other} */ (b).picture
+    )
     show(2, 'blue: B has more, orange: A has more', shown.less, shown.lessScale, diverging)
-    hint.textContent = `${shown.words}${modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : ''}`
-    const apart = divergence(row, b.row),
+    hint.textContent = `${shown.words}${modules[other] ? ` A is by ${info.device}, B by ${/** @type {Other} */ (b).device}.` : ''}`
+    const apart = divergence(row, /** @type {Other} */ (b).row),
       digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
     element.querySelector('dl').innerHTML =
-      `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, b.row).toFixed(4)}</dd>`
+      `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, /** @type {Other} */ (b).row).toFixed(4)}</dd>`
   }
   return { keys: ['drawn', 'pinned'], draw }
 }

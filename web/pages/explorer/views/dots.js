@@ -4,19 +4,28 @@
 import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
 import { scatter } from '../../plot/scatter.js'
 import { numbersOfUniform } from '../model/uniform_head.js'
+/** @import {Field, Page} from '../../../types/pages.js' */
 
+/** @type {Record<string, string>} */
 const axes = {
   layer: 'Layer',
   ...Object.fromEntries(Object.entries(numbersOfHeads).map(([name, [, text]]) => [name, text]))
 }
 
-/** Fills host; where: in words, where the numbers can be read. Returns a function that draws what
- * has changed. */
+/**
+ * Fills host; where: in words, where the numbers can be read. Returns a function that draws what
+ * has changed.
+ * @param {Page} page
+ * @param {HTMLElement} host
+ * @param {string} where
+ */
 export function createDots(page, host, where) {
   const { store, engine } = page
   host.innerHTML = `<div class="fields"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; ${where}"></svg>`
-  const select = (name) => host.querySelector(`[name=${name}]`),
+  const select = /** @type {(name: string) => Field} */ (
+      (name) => /** @type {Field} */ (host.querySelector(`[name=${name}]`))
+    ),
     plot = host.querySelector('svg')
   for (const name of ['x', 'y']) {
     select(name).append(...Object.entries(axes).map(([key, text]) => new Option(text, key)))
@@ -25,7 +34,7 @@ export function createDots(page, host, where) {
   select('x').value = 'entropy'
   select('y').value = 'distance'
   plot.addEventListener('click', ({ target }) => {
-    const index = Number(target.dataset?.index ?? -1),
+    const index = Number(/** @type {HTMLElement} */ (target).dataset?.index ?? -1),
       { heads } = engine.shape
     if (index >= 0) store.set({ layer: Math.floor(index / heads), head: index % heads })
   })
@@ -53,10 +62,13 @@ export function createDots(page, host, where) {
     plot.innerHTML = scatter({
       points,
       layers,
-      chosen: state.layer * heads + state.head,
+      chosen: state.layer * heads + /** @type {number} */ (state.head),
       labels: { x: axes[x], y: axes[y] },
       table: page.table,
-      reference: { x: numberOf(uniform, x), y: numberOf(uniform, y) }
+      reference: {
+        x: numberOf(/** @type {any} */ (uniform), x),
+        y: numberOf(/** @type {any} */ (uniform), y)
+      }
     })
   }
   return draw
@@ -64,7 +76,11 @@ export function createDots(page, host, where) {
 
 const drawers = new WeakMap()
 
-/** Beside the maps of all heads, as long as the panel shows those. */
+/**
+ * Beside the maps of all heads, as long as the panel shows those.
+ * @param {Page} page
+ * @param {HTMLElement} element
+ */
 export function drawBeside(page, element) {
   const grid = element.querySelector('.heads-grid')
   if (!grid) return

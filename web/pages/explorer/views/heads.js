@@ -10,9 +10,17 @@ import { heads } from '../../plot/heads.js'
 import { largestOf } from '../../plot/raster.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+/** @import {ScaleKind} from '../../../plot/index.js' */
+/** @import {HeadStatistics} from '../../../src/index.js' */
+/** @import {Field, HeadEntry, MakeView, Page, State} from '../../../types/pages.js' */
 
+/**
+ * @param {string} tag
+ * @param {string | number} textContent
+ */
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
 
+/** @type {MakeView} */
 export function headsView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="row finder"><label>Sort <select name="sort"><option value="">by layer</option></select></label>
@@ -24,22 +32,37 @@ export function headsView(page, element) {
   const [across, down, cells, hint] = ['.across', '.down', '.cells', '.hint'].map((selector) =>
     element.querySelector(selector)
   )
-  const field = (name) => element.querySelector(`[name=${name}]`)
-  let rows = [],
-    shown = [],
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
+  let rows = /** @type {Float32Array[][]} */ ([]),
+    shown = /** @type {HeadEntry[]} */ ([]),
     shape = engine.shape // as drawn: another model may have come meanwhile
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
   const place = (row, column) => shown[row * shape.heads + column]
   const grid = createGrid(cells, {
+    /**
+     * @param {number} row
+     * @param {number} column
+     */
     name: (row, column) => {
       const { layer, head } = place(row, column)
       return `layer ${layer}, head ${head}, ${page.drawn.scale.numbers ? 'highest' : 'largest'} ${amount(highest(rows[layer][head].subarray(shape.prefixTokens)))}`
     },
+    /**
+     * @param {number} row
+     * @param {number} column
+     */
     onPick: (row, column) => {
       const { layer, head } = place(row, column)
       store.set({ layer, head })
     }
   })
+  /** @param {Float32Array} row */
   const highest = (row) => row.reduce((a, b) => Math.max(a, b), -Infinity)
+  /** @param {number} value */
   const amount = (value) => (page.drawn.scale.numbers ? value.toFixed(2) : percent(value))
   field('sort').append(
     ...Object.entries(numbersOfHeads).map(
@@ -55,6 +78,7 @@ export function headsView(page, element) {
     store.set({ head: store.get().head === 'mean' ? 0 : 'mean' })
   )
 
+  /** @param {Readonly<State>} options */
   function showControls({ sort, descending, filter, head }) {
     field('sort').value = sort
     field('descending').setAttribute('aria-pressed', descending)
@@ -63,7 +87,11 @@ export function headsView(page, element) {
     field('mean').setAttribute('aria-pressed', head === 'mean')
   }
 
-  /* Names beside the grid, or in it where heads stand in another order. */
+  /**
+   * Names beside the grid, or in it where heads stand in another order.
+   * @param {boolean} ordered
+   * @param {{layers: number, heads: number}} options
+   */
   function showNames(ordered, { layers, heads: count }) {
     element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
     element.style.setProperty('--heads', count)
@@ -88,12 +116,16 @@ export function headsView(page, element) {
     })
   }
 
-  /* Numbers, a scale of each map's own and one to all heads' largest are those of the stage. */
+  /**
+   * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
+   * @param {Float32Array[][]} maps
+   * @param {{layer: number}} options
+   */
   function scaleOfAll(maps, { layer }) {
     const { scale } = page.drawn,
-      largests = maps.map((heads) => heads.map(largestOf))
+      largests = maps.map((heads) => heads.map((row) => largestOf(row)))
     return ['uniform', 'share', 'log'].includes(scale.kind)
-      ? gridScale(scale.kind, {
+      ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
           tokens: engine.shape.tokens,
           largests: largests.flat(),
           to: Math.max(...largests[layer])
@@ -101,6 +133,11 @@ export function headsView(page, element) {
       : scale
   }
 
+  /**
+   * @param {State} state
+   * @param {Float32Array[][]} maps
+   * @param {{label: string}} options
+   */
   function words(state, maps, { label }) {
     const found = `${shown.length} of ${engine.shape.layers * engine.shape.heads} heads.`
     if (parseFilter(state.filter) === null)
@@ -117,6 +154,7 @@ export function headsView(page, element) {
     return state.sort || state.filter ? `${found} ${scaled}` : scaled
   }
 
+  /** @param {() => boolean} latest */
   async function draw(latest) {
     const { heads: count, prefixTokens, rows: r, columns: c } = engine.shape,
       state = store.get()
@@ -130,8 +168,10 @@ export function headsView(page, element) {
     shape = engine.shape
     const ordered = Boolean(state.sort || state.filter.trim()) && page.statistics !== null
     shown = ordered
-      ? findHeads(page.statistics, state)
-      : rows.flatMap((layer, l) => layer.map((_, h) => ({ layer: l, head: h })))
+      ? findHeads(/** @type {HeadStatistics[][]} */ (page.statistics), state)
+      : rows.flatMap((layer, l) =>
+          layer.map((_, h) => /** @type {HeadEntry} */ ({ layer: l, head: h }))
+        )
     const maps = rows.map((layer) => layer.map((row) => row.subarray(prefixTokens)))
     const lines = Array.from({ length: Math.max(1, Math.ceil(shown.length / count)) }, (_, i) =>
       Array.from({ length: count }, (_, j) => {

@@ -6,20 +6,30 @@ import { isChanged, replacements, unchanged } from '../state/changes.js'
 import { toggled } from '../controls/controls.js'
 import { slice, softmax } from '../model/attention_rows.js'
 import { percent } from '../../plot/caption.js'
+/** @import {Field, MakeView, Page, PageQuery, RunnerResult, State} from '../../../types/pages.js' */
 
+/** @param {string} tag */
 const made = (tag, textContent = '') => Object.assign(document.createElement(tag), { textContent })
-const nats = (value) => (value > 0 && value < 5e-4 ? value.toExponential(1) : value.toFixed(4)),
-  points = (share, digits = 2) =>
+const nats = (/** @type {number} */ value) =>
+    value > 0 && value < 5e-4 ? value.toExponential(1) : value.toFixed(4),
+  points = (/** @type {number} */ share, digits = 2) =>
     (share * 100)
       .toFixed(digits)
       .replace(/^-(?=.*[1-9])/, '−')
       .replace('-', '')
 const brushes = { '': 'chooses the query', drop: 'drops patches', cut: 'cuts query → patch' }
+/** @param {{'': string, drop: string, cut: string} | Record<string, string>} names */
 const options = (names) =>
   Object.entries(names)
     .map(([value, text]) => `<option value="${value}">${text}</option>`)
     .join('')
 
+/**
+ * What the answer is without each head, "layer.head".
+ * @typedef {Record<string, {share: number, apart: number}>} Effects
+ */
+
+/** @type {MakeView} */
 export function interveneView(page, element, { left, redraw }) {
   const { store, engine } = page
   element.innerHTML = `<p class="hint">What a change does to the answer is closer to an explanation than where a head looks. The model runs again at once.</p>
@@ -30,17 +40,20 @@ export function interveneView(page, element, { left, redraw }) {
     <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
     <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by what the answer is without them" hidden><table><caption>Each head alone out, the least change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
     <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
-  const field = (name) => element.querySelector(`[name=${name}]`)
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
   const table = element.querySelector('.switches tbody'),
     shares = element.querySelector('.shares'),
     said = element.querySelector('p[aria-live]')
   const ranking = element.querySelector('.effects')
-  let effects = null,
+  let effects = /** @type {{} | null} */ (null),
     of = -1,
     painting = true
   field('all').addEventListener('click', () => store.set(unchanged))
   field('sweep').addEventListener('click', () => sweep().catch(page.showError))
-  field('how').addEventListener('change', ({ target }) => store.set({ how: target.value }))
+  field('how').addEventListener('change', ({ target }) =>
+    store.set({ how: /** @type {State['how']} */ (target.value) })
+  )
   field('temperature').addEventListener('input', ({ target }) =>
     store.set({ temperature: Number(target.value) })
   )
@@ -55,7 +68,7 @@ export function interveneView(page, element, { left, redraw }) {
   })
 
   /* A stroke goes on as its first patch began: setting, or taking back. */
-  page.paint = (row, column, how) => {
+  page.paint = (/** @type {number} */ row, /** @type {number} */ column, how) => {
     const brush = field('brush').value,
       { columns, prefixTokens } = engine.shape,
       patch = row * columns + column,
@@ -66,9 +79,13 @@ export function interveneView(page, element, { left, redraw }) {
         brush === 'drop'
           ? ['dropped', patch]
           : ['cuts', `${engine.token(query)}.${prefixTokens + patch}`],
-      list = store.get()[key]
+      list = /** @type {(string | number)[]} */ (
+        store.get()[/** @type {'off' | 'dropped'} */ (key)]
+      )
     if (how === 'press') painting = !list.includes(entry)
-    store.set({ [key]: toggled(list, entry, painting) })
+    store.set({
+      [key]: toggled(/** @type {string[]} */ (list), /** @type {string} */ (entry), painting)
+    })
     return true
   }
 
@@ -82,15 +99,19 @@ export function interveneView(page, element, { left, redraw }) {
   async function sweep() {
     const { layers, heads } = engine.shape,
       { how } = store.get(),
-      { logits } = engine.whole,
-      whole = softmax(logits),
+      { logits } = /** @type {RunnerResult} */ (engine.whole),
+      whole = softmax(/** @type {ArrayLike<number>} */ (logits)),
       best = whole.indexOf(Math.max(...whole))
-    const found = {},
+    const found = /** @type {Effects} */ ({}),
       { source } = page.picture
     for (let layer = 0; layer < layers; layer++)
       for (let head = 0; head < heads && !left.aborted; head++) {
         const key = `${layer}.${head}`
-        const shares = softmax(await engine.logits(source, { ...unchanged, how, off: [key] }))
+        const shares = softmax(
+          /** @type {ArrayLike<number>} */ (
+            await engine.logits(source, { ...unchanged, how, off: [key] })
+          )
+        )
         found[key] = { share: shares[best] - whole[best], apart: divergence(whole, shares) }
         said.textContent = `Without layer ${layer}, head ${head}: ${nats(found[key].apart)} nats`
       }
@@ -102,11 +123,16 @@ export function interveneView(page, element, { left, redraw }) {
     redraw()
   }
 
-  /* The heads by how little the answer needs them; the first and the last are named. */
+  /**
+   * The heads by how little the answer needs them; the first and the last are named.
+   * @param {string} label
+   */
   function rank(label) {
-    const order = Object.entries(effects).sort(([, a], [, b]) => a.apart - b.apart),
+    const order = Object.entries(/** @type {Effects} */ (effects)).sort(
+        ([, a], [, b]) => a.apart - b.apart
+      ),
       [[least, low]] = order,
-      [most, high] = order.at(-1)
+      [most, high] = /** @type {[string, Effects[string]]} */ (order.at(-1))
     ranking.querySelector('th:nth-child(2)').textContent = `${label}, points`
     ranking.querySelector('tbody').replaceChildren(
       ...order.map(([key, { share, apart }]) => {
@@ -125,9 +151,10 @@ export function interveneView(page, element, { left, redraw }) {
     said.textContent = `Least important: without ${least} the answer changes least (${nats(low.apart)} nats); without ${most} it changes most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class shares; in the cells is that of the share of “${label}”, in points of 100.`
   }
 
+  /** @param {{off: string[]}} options */
   function drawSwitches({ off }) {
     const { layers, heads } = engine.shape,
-      focused = document.activeElement?.dataset.key
+      focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key
     table.replaceChildren(
       ...Array.from({ length: layers }, (_, layer) => {
         const line = made('tr')
@@ -140,7 +167,9 @@ export function interveneView(page, element, { left, redraw }) {
                 Object.assign(
                   made(
                     'button',
-                    effects && of === store.get().ran ? points(effects[key].share, 1) : key
+                    effects && of === store.get().ran
+                      ? points(/** @type {Effects} */ (effects)[key].share, 1)
+                      : key
                   ),
                   { type: 'button' }
                 )
@@ -160,7 +189,10 @@ export function interveneView(page, element, { left, redraw }) {
     if (focused) table.querySelector(`[data-key="${focused}"]`)?.focus()
   }
 
-  /* How much of what it gives the chosen head may give. */
+  /**
+   * How much of what it gives the chosen head may give.
+   * @param {Pick<State, 'layer' | 'head' | 'gains'>} options
+   */
   function drawGain({ layer, head, gains }) {
     const [, , percent = '100'] =
       gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
@@ -171,12 +203,20 @@ export function interveneView(page, element, { left, redraw }) {
     field('gain').nextElementSibling.textContent = `${percent} %`
   }
 
-  /* Which map of the query has changed most: layers above what was changed see other keys and
-   * values. */
+  /**
+   * Which map of the query has changed most: layers above what was changed see other keys and
+   * values.
+   * @param {{query: PageQuery, off: string[]}} options
+   * @param {boolean | undefined} changed
+   */
   function showDownstream({ query, off }, changed) {
     const { layers, heads, tokens } = engine.shape,
       token = engine.token(query),
-      at = (attention, layer, head) => slice(attention[layer], head, tokens, token)
+      at = (
+        /** @type {Float32Array[]} */ attention,
+        /** @type {number} */ layer,
+        /** @type {number} */ head
+      ) => slice(attention[layer], head, tokens, token)
     const apart = !changed
       ? []
       : Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads])
@@ -184,8 +224,14 @@ export function interveneView(page, element, { left, redraw }) {
           .map(([layer, head]) => ({
             name: `${layer}.${head}`,
             by: divergence(
-              at(engine.whole.attention, layer, head),
-              at(engine.result.attention, layer, head)
+              at(
+                /** @type {Float32Array[]} */ (
+                  /** @type {RunnerResult} */ (engine.whole).attention
+                ),
+                layer,
+                head
+              ),
+              at(/** @type {Float32Array[]} */ (engine.result.attention), layer, head)
             )
           }))
           .sort((a, b) => b.by - a.by)
@@ -197,6 +243,10 @@ export function interveneView(page, element, { left, redraw }) {
         : 'Maps of this query: those of the heads in use are as before.'
   }
 
+  /**
+   * @param {number} share
+   * @param {string} text
+   */
   const bar = (share, text) => {
     const cell = made('td', text)
     cell.style.setProperty('--share', `${share * 100}%`)
@@ -207,9 +257,12 @@ export function interveneView(page, element, { left, redraw }) {
     const state = store.get(),
       { logits } = engine.result,
       changed = engine.result.changes && isChanged(engine.result.changes)
-    for (const name of ['how', 'temperature']) field(name).value = state[name]
-    field('temperature').nextElementSibling.textContent = state.temperature
-    for (const control of element.querySelectorAll('button, select, input'))
+    for (const name of ['how', 'temperature'])
+      field(name).value = String(state[/** @type {keyof State} */ (name)])
+    field('temperature').nextElementSibling.textContent = String(state.temperature)
+    for (const control of /** @type {NodeListOf<HTMLInputElement>} */ (
+      element.querySelectorAll('button, select, input')
+    ))
       control.disabled = !engine.canChange
     if (!engine.canChange)
       return (said.textContent =
@@ -220,9 +273,11 @@ export function interveneView(page, element, { left, redraw }) {
     showDownstream(state, changed)
     field('sweep').disabled = !logits
     if (!logits) return (said.textContent = 'This model has no classifier: only its maps change.')
-    const before = softmax(engine.whole.logits),
+    const before = softmax(
+        /** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (engine.whole).logits)
+      ),
       now = softmax(logits),
-      most = (i) => Math.max(before[i], now[i])
+      most = (/** @type {number} */ i) => Math.max(before[i], now[i])
     const order = Array.from(now.keys())
       .sort((a, b) => most(b) - most(a))
       .slice(0, 5)

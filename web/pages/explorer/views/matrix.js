@@ -10,9 +10,13 @@ import { largestOf } from '../../plot/raster.js'
 import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+/** @import {Numbers, ScaleKind} from '../../../plot/index.js' */
+/** @import {Field, MakeView, Page, PageQuery, State} from '../../../types/pages.js' */
 
+/** @type {Record<string, [down: number, across: number]>} */
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
+/** @type {MakeView} */
 export function matrixView(page, element, { left }) {
   const { store, engine } = page
   element.innerHTML = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
@@ -25,34 +29,51 @@ export function matrixView(page, element, { left }) {
     canvas = element.querySelector('canvas'),
     said = element.querySelector('#matrix-said'),
     svg = element.querySelector('svg')
-  const field = (name) => element.querySelector(`[name=${name}]`)
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
   field('zoom').addEventListener('change', ({ target }) => {
-    surface.style.width = `${target.value * 100}%`
+    surface.style.width = `${Number(target.value) * 100}%`
     look()
   })
   field('free').addEventListener('click', () => store.set({ cuts: [] }))
+  /** @type {PageQuery | null} */
   let over = null // the row under the pointer, which a run takes from the stage
+  /** @type {boolean | null} */
   let painting = null // true while a stroke bars, false while it frees
   let shape = engine.shape,
-    matrix = null,
-    unit,
+    matrix = /** @type {Float32Array | null} */ (null),
     held = '',
-    key = null,
-    ringed = null
+    key = /** @type {number | null} */ (null),
+    ringed = /** @type {number | null} */ (null)
+  /** @type {string} */
+  let unit
 
-  /* [query, key] of the stage's token and the other, and back: in reverse the stage is on the
-   * key. */
+  /**
+   * [query, key] of the stage's token and the other, and back: in reverse the stage is on the
+   * key.
+   * @param {number} token
+   * @param {number} other
+   */
   const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
 
+  /**
+   * @param {number} token
+   * @returns {PageQuery}
+   */
   const queryOf = (token) => {
     const { prefixTokens, columns } = shape
     return token < prefixTokens
       ? 'cls'
       : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
   }
+  /**
+   * @param {PointerEvent} event
+   * @returns {[query: number, key: number]}
+   */
   const at = (event) => {
     const box = canvas.getBoundingClientRect(),
       { tokens } = shape
+    /** @param {number} share */
     const index = (share) => Math.min(tokens - 1, Math.max(0, Math.floor(share * tokens)))
     return [
       index((event.clientY - box.top) / box.height),
@@ -63,17 +84,22 @@ export function matrixView(page, element, { left }) {
   /* What lies under the crosshair comes into the window. */
   function look() {
     const view = surface.parentElement,
-      at = (token) => ((token + 0.5) / shape.tokens) * surface.offsetWidth - view.clientWidth / 2
+      at = (/** @type {number} */ token) =>
+        ((token + 0.5) / shape.tokens) * surface.offsetWidth -
+        /** @type {HTMLElement} */ (view).clientWidth / 2
     const [down, across] = pair(page.drawn.token, key ?? page.drawn.token)
-    view.scrollTo(at(across), at(down))
+    view?.scrollTo(at(across), at(down))
   }
 
-  /* A stroke goes on as its first pair began; the brush ends at the matrix's edge. */
+  /**
+   * A stroke goes on as its first pair began; the brush ends at the matrix's edge.
+   * @param {number[]} pair
+   */
   function paint([token, to], begin = false) {
     const size = Number(field('brush').value),
       { tokens } = shape,
       { cuts } = store.get(),
-      first = (at) => Math.max(0, at - ((size - 1) >> 1))
+      first = (/** @type {number} */ at) => Math.max(0, at - ((size - 1) >> 1))
     if (!size || !engine.canChange) return false
     if (begin) painting = !cuts.includes(`${token}.${to}`)
     const pairs = Array.from({ length: size * size }, (_, i) => [
@@ -95,8 +121,9 @@ export function matrixView(page, element, { left }) {
       { token } = page.drawn
     const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
     svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
-    const [down, across] = pair(token, key),
-      line = (at, path) => (at === null ? '' : path(at + 0.5)),
+    const [down, across] = pair(token, /** @type {number} */ (key)),
+      line = (/** @type {number | null} */ at, /** @type {(at: number) => string} */ path) =>
+        at === null ? '' : path(at + 0.5),
       path = line(down, (y) => `M0 ${y}H${tokens}`) + line(across, (x) => `M${x} 0V${tokens}`)
     svg.children[0].setAttribute(
       'd',
@@ -116,17 +143,19 @@ export function matrixView(page, element, { left }) {
     said.textContent =
       key === null
         ? summary()
-        : `${tokenName(down, prefixTokens, columns)} to ${tokenName(across, prefixTokens, columns)}: ${amount(matrix[down * tokens + across])}`
-    if (key !== ringed) page.look((ringed = key))
+        : `${tokenName(down, prefixTokens, columns)} to ${tokenName(across, prefixTokens, columns)}: ${amount(/** @type {Float32Array} */ (matrix)[down * tokens + across])}`
+    if (key !== ringed) page.look?.((ringed = key))
   }
+  /** @param {number} value */
   const amount = (value) =>
     page.drawn.scale.numbers
       ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}`
       : `${percent(value)} = ${times(value, shape.tokens)}`
+  /** @param {Pick<State, 'layer' | 'head'>} state */
   const name = ({ layer, head }) =>
     `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
   const summary = () =>
-    `${unit}. ${name(store.get())}: ${shape.tokens} × ${shape.tokens}, the largest ${amount(largestOf(matrix))}`
+    `${unit}. ${name(store.get())}: ${shape.tokens} × ${shape.tokens}, the largest ${amount(largestOf(/** @type {Iterable<number>} */ (matrix)))}`
 
   /* Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a
    * patch, and CLS may be beyond. */
@@ -136,19 +165,21 @@ export function matrixView(page, element, { left }) {
     if (scale.numbers)
       return (scale.signed ? signedScale : plainScale)(
         scale.label,
-        matrix.reduce(
+        /** @type {Float32Array} */ (matrix).reduce(
           (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
           0
         )
       )
     if (scale.kind === 'own') return scale
     const largests = Array.from({ length: tokens }, (_, i) =>
-      largestOf(matrix.subarray(i * tokens + prefixTokens, (i + 1) * tokens))
+      largestOf(
+        /** @type {Float32Array} */ (matrix).subarray(i * tokens + prefixTokens, (i + 1) * tokens)
+      )
     )
-    return gridScale(scale.kind === 'all' ? 'uniform' : scale.kind, {
+    return gridScale(/** @type {ScaleKind} */ (scale.kind === 'all' ? 'uniform' : scale.kind), {
       tokens,
       largests,
-      beyond: largestOf(matrix)
+      beyond: largestOf(/** @type {Iterable<number>} */ (matrix))
     })
   }
 
@@ -160,7 +191,7 @@ export function matrixView(page, element, { left }) {
     key = other
     if (painting !== null) paint(place)
     over = query
-    store.set({ hover: query })
+    store.set({ hover: /** @type {State['hover']} */ (query) })
     cross()
   })
   surface.addEventListener('pointerdown', (event) => {
@@ -191,7 +222,7 @@ export function matrixView(page, element, { left }) {
     }
     if (!step || !matrix || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    const within = (value) => Math.min(tokens - 1, Math.max(0, value)),
+    const within = (/** @type {number} */ value) => Math.min(tokens - 1, Math.max(0, value)),
       [along, across] = pair(...step)
     key = within((key ?? page.drawn.token) + across)
     if (along) store.set({ query: queryOf(within(page.drawn.token + along)), hover: null })
@@ -199,11 +230,12 @@ export function matrixView(page, element, { left }) {
     look()
   })
 
+  /** @param {() => boolean} latest */
   async function draw(latest) {
     const { layer, head, ran, score } = store.get()
     const wanted = `${ran} ${layer} ${head} ${score}`
     if (wanted !== held) {
-      const found = await engine.matrix(layer, head, score)
+      const found = await engine.matrix(layer, /** @type {number} */ (head), score)
       if (!latest()) return
       matrix = found
       shape = engine.shape // of the matrix: another model may come before it is drawn anew
@@ -213,16 +245,25 @@ export function matrixView(page, element, { left }) {
     field('free').disabled = !store.get().cuts.length
     const scale = scaleOfAll(),
       { table } = page.drawn
-    put(canvas, heat({ weights: matrix, rows: shape.tokens, columns: shape.tokens, scale, table }))
+    put(
+      canvas,
+      heat({
+        weights: /** @type {Numbers} */ (matrix),
+        rows: shape.tokens,
+        columns: shape.tokens,
+        scale,
+        table
+      })
+    )
     drawBar(element, scale, table)
     unit = scale.label
     ringed = null // the stage has drawn its marks anew
     cross()
-    if (over) store.set({ hover: over })
+    if (over) store.set({ hover: /** @type {State['hover']} */ (over) })
   }
   left.addEventListener('abort', () => {
     store.set({ hover: null })
-    page.look(null)
+    page.look?.(null)
   })
   return { keys: ['drawn', 'cuts'], draw }
 }

@@ -4,10 +4,17 @@ import { demoModel } from '../../heed/demo.js'
 import { percent, times, topOf, tokenName } from '../../plot/caption.js'
 import { histogram } from '../../plot/histogram.js'
 import { entropy, softmax } from '../model/attention_rows.js'
+/** @import {Page, PagePicture, PageSource, Runner} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
+/**
+ * @param {string} tag
+ * @param {string} text
+ */
 const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text })
 
+/** @param {{engine: Runner, source: PageSource, picture: PagePicture}} options */
 export function showAnswer({ engine, source, picture }) {
   const { logits } = engine.result,
     list = element('answer')
@@ -33,7 +40,10 @@ export function showAnswer({ engine, source, picture }) {
   )
 }
 
-/* With reverse, who looks at the query: a column, which is no distribution. */
+/**
+ * With reverse, who looks at the query: a column, which is no distribution.
+ * @param {Page} options
+ */
 function facts({ engine, drawn, statistics }) {
   const { tokens, prefixTokens } = engine.shape,
     { layer, head, reverse, rollout } = drawn.at,
@@ -65,8 +75,11 @@ function facts({ engine, drawn, statistics }) {
   return rows
 }
 
-/* What the softmax saw, and what it made of it, of the run and the place that the row is of; one
- * head alone has that. */
+/**
+ * What the softmax saw, and what it made of it, of the run and the place that the row is of; one
+ * head alone has that.
+ * @param {Page} options
+ */
 function showScores({ engine, drawn: { row, of, at } }) {
   const { layer, head, reverse, rollout } = at,
     { off, temperature } = of.changes ?? unchanged,
@@ -86,6 +99,7 @@ function showScores({ engine, drawn: { row, of, at } }) {
     `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D${temperature === 1 ? '' : ` / ${temperature}`} of the row’s tokens</figcaption>`
 }
 
+/** @param {Page} page */
 export function showNumbers(page) {
   if (!page.drawn || !page.engine.result) return
   const {

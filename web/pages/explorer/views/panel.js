@@ -4,8 +4,12 @@
  * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
  * has begun; left is an AbortSignal. */
 import { headsView } from './heads.js'
+/** @import {MakeView, Page, View, ViewName} from '../../../types/pages.js' */
 
-/* The first view comes with the page, the others when they are first looked at. */
+/**
+ * The first view comes with the page, the others when they are first looked at.
+ * @type {Record<string, () => MakeView | Promise<MakeView>>}
+ */
 const views = {
   heads: () => headsView,
   matrix: async () => (await import('./matrix.js')).matrixView,
@@ -20,13 +24,14 @@ const views = {
 /* Views whose pictures number_tables.js has in numbers. */
 const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
 
+/** @param {Page} page */
 export function createPanel(page) {
   const { store } = page,
     tabs = [...document.querySelectorAll('#tabs [role=tab]')],
     table = document.getElementById('view-table')
-  let element = document.getElementById('view'),
-    current = null,
-    shown = null,
+  let element = /** @type {HTMLElement} */ (document.getElementById('view')),
+    current = /** @type {View | null} */ (null),
+    shown = /** @type {string | null} */ (null),
     left = new AbortController(),
     turn = 0
 
@@ -46,7 +51,7 @@ export function createPanel(page) {
     left.abort()
     left = new AbortController()
     const before = element
-    element = before.cloneNode()
+    element = /** @type {HTMLDivElement} */ (before.cloneNode())
     element.removeAttribute('style')
     before.replaceWith(element)
     current = made(page, element, { left: left.signal, redraw })
@@ -60,14 +65,16 @@ export function createPanel(page) {
       mine = ++turn,
       latest = () => mine === turn && !signal.aborted
     try {
-      await current.draw(latest)
+      await current?.draw(latest)
     } catch (error) {
       if (latest() && page.engine.result) page.showError(error)
     }
   }
 
   tabs.forEach((tab, i) => {
-    tab.addEventListener('click', () => store.set({ view: tab.dataset.view }))
+    tab.addEventListener('click', () =>
+      store.set({ view: /** @type {ViewName} */ (tab.dataset.view) })
+    )
     tab.addEventListener('keydown', ({ key }) => {
       const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
       if (!by) return

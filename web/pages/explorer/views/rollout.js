@@ -1,6 +1,9 @@
 /* Attention rollout: the stage shows the query's row of the product over a range of layers. A
  * button walks the last layer; where less motion is asked for, each press takes it one layer on. */
 
+/** @import {Field, Fusion, MakeView, Runner, State, Store} from '../../../types/pages.js' */
+
+/** @type {MakeView} */
 export function rolloutView({ store, engine }, element, { left }) {
   element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
     <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
@@ -8,11 +11,18 @@ export function rolloutView({ store, engine }, element, { left }) {
     <p><label class="range">Residual share r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
     <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
     <p class="row after"><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
-  const field = (name) => element.querySelector(`[name=${name}]`)
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
   for (const name of ['first', 'last', 'residual', 'discard'])
     field(name).addEventListener('input', ({ target }) => change(name, Number(target.value)))
-  field('fusion').addEventListener('change', ({ target }) => store.set({ fusion: target.value }))
+  field('fusion').addEventListener('change', ({ target }) =>
+    store.set({ fusion: /** @type {Fusion} */ (target.value) })
+  )
 
+  /**
+   * @param {string} name
+   * @param {number} value
+   */
   function change(name, value) {
     const { first, last } = store.get(),
       end = last < 0 ? engine.shape.layers - 1 : last
@@ -24,7 +34,7 @@ export function rolloutView({ store, engine }, element, { left }) {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
   if (still) field('play').textContent = 'One layer on'
 
-  const next = ({ first, last }) => ({
+  const next = (/** @type {State} */ { first, last }) => ({
     last: last < 0 || last >= engine.shape.layers - 1 ? first : last + 1
   })
 
@@ -43,10 +53,11 @@ export function rolloutView({ store, engine }, element, { left }) {
   }
   function stop() {
     clearInterval(timer)
-    timer = null
+    timer = undefined
     if (!still) field('play').textContent = 'Play the layers'
   }
-  let timer = null
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let timer
   left.addEventListener('abort', stop)
   field('play').addEventListener('click', () =>
     still ? store.set(next(store.get())) : timer ? stop() : play()
@@ -62,9 +73,9 @@ export function rolloutView({ store, engine }, element, { left }) {
       discard: state.discard
     }
     for (const [name, value] of Object.entries(shown)) {
-      if (name === 'first' || name === 'last') field(name).max = layers - 1
-      field(name).value = value
-      field(name).nextElementSibling.textContent = value
+      if (name === 'first' || name === 'last') field(name).max = String(layers - 1)
+      field(name).value = String(value)
+      field(name).nextElementSibling.textContent = String(value)
     }
     field('fusion').value = state.fusion
     field('play').disabled = !engine.result.kept

@@ -2,8 +2,12 @@
  * follow at once. */
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { pictureOf } from '../open/scene_pictures.js'
+/** @import {Scene, SceneObject} from '../../../src/index.js' */
+/** @import {Field, MakeView, Page} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
+/** @type {Record<string, [text: string, min: number, max: number]>} */
 const ranges = {
   x: ['Across', 8, 216],
   y: ['Down', 8, 216],
@@ -14,6 +18,7 @@ const mostObjects = 16
 /* Other moves wait for the next frame. */
 const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 
+/** @type {MakeView} */
 export function sceneView(page, panel, { left }) {
   const { store, engine } = page
   panel.innerHTML = `<p class="hint">Drag a shape on the picture, with Shift to turn it, or change it here. The maps follow.</p>
@@ -25,10 +30,11 @@ export function sceneView(page, panel, { left }) {
       )
       .join('')}
     <p class="row after"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="hint"></p>`
-  const field = (name) => panel.querySelector(`[name=${name}]`)
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (panel.querySelector(`[name=${name}]`))
   let chosen = 0,
-    waiting = null,
-    latest = null,
+    waiting = /** @type {{scene: Scene, live: boolean} | null} */ (null),
+    latest = /** @type {Scene | null} */ (null),
     running = false,
     listed = ''
 
@@ -49,13 +55,19 @@ export function sceneView(page, panel, { left }) {
     latest = null
   }
 
+  /**
+   * @param {SceneObject[]} objects
+   * @param {boolean} [live]
+   */
   function change(objects, live = false) {
     latest = { ...current(), objects }
-    waiting = { scene: latest, live }
+    waiting = { scene: /** @type {Scene} */ (latest), live }
     follow()
   }
 
+  /** @returns {Scene} */
   const current = () => latest ?? page.picture.drawing
+  /** @param {Partial<SceneObject>} patch */
   const changed = (patch) =>
     current().objects.map((object, i) => (i === chosen ? { ...object, ...patch } : object))
 
@@ -89,6 +101,7 @@ export function sceneView(page, panel, { left }) {
   field('colour').append(...sceneColours.map((name) => new Option(name)))
 
   /* In the picture's pixels. */
+  /** @param {PointerEvent} event */
   function placeOf(event) {
     const box = element('patches').getBoundingClientRect()
     return {
@@ -97,6 +110,7 @@ export function sceneView(page, panel, { left }) {
     }
   }
 
+  /** @param {PointerEvent} event */
   function drag(event) {
     if (store.get().view !== 'scene' || !page.picture.drawing || event.button !== 0) return
     const from = placeOf(event),
@@ -110,13 +124,14 @@ export function sceneView(page, panel, { left }) {
     chosen = under
     const { x, y, angle = 0 } = objects[under],
       turning = event.shiftKey,
-      heading = (at) => (Math.atan2(y - at.y, at.x - x) * 180) / Math.PI
+      heading = (/** @type {{x: number, y: number}} */ at) =>
+        (Math.atan2(y - at.y, at.x - x) * 180) / Math.PI
     const { query } = store.get(),
       surface = element('patches'),
       stop = new AbortController()
     const carries = query !== 'cls' && page.picture.owner[query[0] * 14 + query[1]] === under // the query goes along with the shape that it is on
     surface.setPointerCapture(event.pointerId)
-    const move = (at) => {
+    const move = (/** @type {PointerEvent} */ at) => {
       const to = placeOf(at),
         place = { x: inside(x + to.x - from.x), y: inside(y + to.y - from.y) }
       if (turning)
@@ -128,7 +143,10 @@ export function sceneView(page, panel, { left }) {
         store.set({ query: [Math.floor(place.y / 16), Math.floor(place.x / 16)], hover: null })
       change(changed(place), true)
     }
-    surface.addEventListener(moves, move, { capture: true, signal: stop.signal })
+    surface.addEventListener(/** @type {'pointermove'} */ (moves), move, {
+      capture: true,
+      signal: stop.signal
+    })
     surface.addEventListener('pointermove', (at) => at.stopImmediatePropagation(), {
       capture: true,
       signal: stop.signal
@@ -144,27 +162,33 @@ export function sceneView(page, panel, { left }) {
       )
     draw()
   }
+  /** @param {number} value */
   const inside = (value) => Math.round(Math.min(216, Math.max(8, value)) * 16) / 16
   element('patches').addEventListener('pointerdown', drag, { capture: true, signal: left })
 
   function draw() {
+    /** @type {Scene | undefined} */
     const scene = page.picture.drawing
-    for (const input of panel.querySelectorAll('select, input, button')) input.disabled = !scene
+    for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (
+      panel.querySelectorAll('select, input, button')
+    ))
+      input.disabled = !scene
     if (!scene)
       return (panel.lastElementChild.textContent =
         'This picture is no drawn scene. Take one of the samples.')
     chosen = Math.min(chosen, scene.objects.length - 1)
     const names = scene.objects.map(({ shape, colour }) => `${colour} ${shape}`)
     if (String(names) !== listed)
-      field('object').replaceChildren(...names.map((name, i) => new Option(name, i)))
+      field('object').replaceChildren(...names.map((name, i) => new Option(name, String(i))))
     listed = String(names)
-    field('object').value = chosen
+    field('object').value = String(chosen)
     const object = scene.objects[chosen]
     for (const name of ['shape', 'colour', ...Object.keys(ranges)]) {
-      if (document.activeElement !== field(name)) field(name).value = object[name] ?? 0
+      if (document.activeElement !== field(name))
+        field(name).value = /** @type {any} */ (object)[name] ?? 0
       if (name in ranges)
         field(name).nextElementSibling.textContent =
-          `${Math.round(object[name] ?? 0)}${name === 'angle' ? '°' : ''}`
+          `${Math.round(/** @type {any} */ (object)[name] ?? 0)}${name === 'angle' ? '°' : ''}`
     }
     field('add').disabled = scene.objects.length >= mostObjects
     field('remove').disabled = scene.objects.length <= 1

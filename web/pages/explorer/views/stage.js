@@ -12,17 +12,28 @@ import { stageWords } from '../../shared/scores.js'
 import { drawBar } from './bar.js'
 import { put } from './canvas.js'
 import { createStrip } from './strip.js'
+/** @import {Changes, Page, PageQuery, RowPlace, Shape, State} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
-/** What the stage shows in words. */
+/**
+ * What the stage shows in words.
+ * @param {State} state
+ * @param {number} layers
+ */
 export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfChanges(state)}`
 
+/**
+ * @param {State} state
+ * @param {number} layers
+ */
 function placeOf({ view, layer, head, first, last }, layers) {
   if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
   return `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
 }
 
+/** @param {Page} page */
 function drawPicture({ engine, picture }) {
   const canvas = element('picture'),
     { region } = engine.result,
@@ -37,7 +48,14 @@ function drawPicture({ engine, picture }) {
   for (const id of ['first-picture', 'first-map']) element(id).hidden = true
 }
 
-/* The query's patch, and a cross on patches that it cannot look at. */
+/**
+ * The query's patch, and a cross on patches that it cannot look at.
+ * @param {string} path
+ * @param {PageQuery} query
+ * @param {Shape} shape
+ * @param {Changes} changes
+ * @param {number} token
+ */
 function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts }, token) {
   const cut = cuts
     .map((pair) => pair.split('.').map(Number))
@@ -59,10 +77,14 @@ const diverging = divergingTable()
 /* What follows the pointer is painted before what only describes it: numbers and views come a task
  * later. */
 const afterPaint = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+/** @param {Float32Array} row */
 const reach = (row) =>
   row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
 
-/** The weights of the row that the stage is on, all N of them. */
+/**
+ * The weights of the row that the stage is on, all N of them.
+ * @param {Page} page
+ */
 async function weightsOf({ engine, store, query }) {
   const { view, fusion, residual, discard, first, last, layer, head, reverse } = store.get()
   if (view === 'rollout' && engine.result.kept)
@@ -70,8 +92,11 @@ async function weightsOf({ engine, store, query }) {
   return engine.row({ layer, head, query: query(), reverse })
 }
 
-/* The largest weight on a patch that any head of any layer gives for this query. A rollout stands
- * alone. */
+/**
+ * The largest weight on a patch that any head of any layer gives for this query. A rollout stands
+ * alone.
+ * @param {Page} page
+ */
 async function largestOfAll({ engine, store, query }) {
   const { view, scale, score, reverse } = store.get()
   if (scale !== 'all' || view === 'rollout' || score !== 'softmax') return 0
@@ -79,21 +104,32 @@ async function largestOfAll({ engine, store, query }) {
   return largestOf(rows.flat().map((row) => largestOf(row.subarray(engine.shape.prefixTokens))))
 }
 
+/** @param {Page} page */
 export function createStage(page) {
   const { store, engine } = page
-  let turn = 0,
-    spoken
+  let turn = 0
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let spoken
   const grid = createGrid(element('patches'), {
     name: cellName,
+    /**
+     * @param {number} row
+     * @param {number} column
+     */
     onPick: (row, column, how, event) => {
       if (event?.shiftKey) pickB([row, column])
       else if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null })
     },
-    onHover: (row, column) => store.set({ hover: row === null ? null : [row, column] })
+    onHover: (row, column) =>
+      store.set({ hover: row === null ? null : [row, /** @type {number} */ (column)] })
   })
 
   const drawStrip = createStrip(page)
 
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
   function cellName(row, column) {
     const { shape, inside } = page.drawn,
       { prefixTokens, columns, tokens } = shape,
@@ -105,7 +141,10 @@ export function createStage(page) {
     return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
   }
 
-  /* The patch becomes B of the comparison; the query stays. */
+  /**
+   * The patch becomes B of the comparison; the query stays.
+   * @param {[row: number, column: number]} query
+   */
   async function pickB(query) {
     if (!engine.result) return
     const state = { ...store.get(), query },
@@ -114,11 +153,12 @@ export function createStage(page) {
     pin(page, {
       row,
       query,
-      title: `${placeName(state, engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}`
+      title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}`
     })
     store.set({ view: 'compare' })
   }
 
+  /** @param {string} text */
   function speak(text) {
     clearTimeout(spoken)
     spoken = setTimeout(() => (element('spoken').textContent = text), 300)
@@ -198,7 +238,7 @@ export function createStage(page) {
     store.set({ drawn: page.drawn })
     if (state.hover) return
     speak(page.drawn.caption)
-    grid.select(query === 'cls' ? null : query[0], query[1])
+    grid.select(query === 'cls' ? null : query[0], /** @type {number} */ (query[1]))
     grid.relabel()
   }
 

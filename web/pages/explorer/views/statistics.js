@@ -1,6 +1,7 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
 import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
 import { createDots } from './dots.js'
+/** @import {HeadEntry, MakeView, Page, State} from '../../../types/pages.js' */
 
 /* What a column is called in the table. */
 const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self', top5: 'top 5' }
@@ -11,13 +12,18 @@ const fields = Object.entries(short).map(([name, text]) => ({
   digits: numbersOfHeads[name][2]
 }))
 
+/** @type {MakeView} */
 export function statisticsView(page, element) {
   const { store } = page
   element.innerHTML = `<div></div>
     <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. Faint: left out by the filter. Broken lines: uniform attention. Distances count CLS and registers as 0, or leave them out (over patches alone). <span class="left"></span> <span class="staged"></span></p>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
   const body = element.querySelector('tbody'),
-    drawDots = createDots(page, element.firstElementChild, 'the table below has the numbers')
+    drawDots = createDots(
+      page,
+      /** @type {HTMLElement} */ (element.firstElementChild),
+      'the table below has the numbers'
+    )
 
   element.querySelector('thead tr').append(
     ...[{ name: '', text: 'layer' }, ...fields].map(({ name, text }) => {
@@ -34,6 +40,10 @@ export function statisticsView(page, element) {
     })
   )
 
+  /**
+   * @param {HeadEntry} entry
+   * @param {State} state
+   */
   function line(entry, state) {
     const row = document.createElement('tr'),
       name = Object.assign(document.createElement('td'))

@@ -8,22 +8,30 @@ import { percent, times, tokenName } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
 import { strip } from '../../plot/strip.js'
 import { put } from './canvas.js'
+/** @import {Scale} from '../../../plot/index.js' */
+/** @import {Page, PageQuery} from '../../../types/pages.js' */
 
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
-/* Black or white, whichever has more contrast with a colour (WCAG relative luminance, the threshold
- * where both have the same). */
+/**
+ * Black or white, whichever has more contrast with a colour (WCAG relative luminance, the threshold
+ * where both have the same).
+ * @param {ArrayLike<number>} rgb
+ */
 const inkOn = (rgb) =>
   [0.2126, 0.7152, 0.0722].reduce((sum, share, i) => sum + share * (rgb[i] / 255) ** 2.2, 0) > 0.179
     ? '#000'
     : '#fff'
 
+/** @param {Page} page */
 export function createStrip(page) {
   const { store, engine } = page,
     line = element('line'),
     said = element('token-said'),
     canvas = line.querySelector('canvas'),
     mark = line.querySelector('i')
+  /** @param {number} token */
   const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
   let beyond = '' // the bar ends at the largest patch
   let width = 0 // of the line, in the screen's pixels; asked for while drawing it would have the page laid out a second time
@@ -31,11 +39,20 @@ export function createStrip(page) {
     width = Math.round(contentRect.width * devicePixelRatio)
     if (page.drawn) drawLine()
   }).observe(line)
+  /** @param {number} token */
   const number = (token) =>
     page.drawn.scores ? page.drawn.scores[token].toFixed(2) : percent(page.drawn.row[token])
   const grid = createGrid(element('prefix'), {
+    /**
+     * @param {unknown} _
+     * @param {number} token
+     */
     name: (_, token) =>
       `${name(token)}, ${number(token)}, ${times(page.drawn.row[token], engine.shape.tokens).replace('×', 'times')}`,
+    /**
+     * @param {unknown} _
+     * @param {number} token
+     */
     onPick: (_, token) => {
       look(token)
       if (token === 0 && store.get().query !== 'cls') toggleCls(page)
@@ -43,7 +60,10 @@ export function createStrip(page) {
     onHover: (_, token) => look(token ?? null)
   })
 
-  /* token: what the pointer is on, or null. */
+  /**
+   * token: what the pointer is on, or null.
+   * @param {number | null} token
+   */
   function look(token) {
     const { prefixTokens, columns, tokens } = engine.shape,
       patch = token === null ? -1 : token - prefixTokens
@@ -66,6 +86,7 @@ export function createStrip(page) {
 
   page.look = look
 
+  /** @param {PointerEvent} options */
   const at = ({ clientX }) => {
     const { left, width } = line.getBoundingClientRect(),
       { tokens, prefixTokens } = engine.shape,
@@ -90,6 +111,10 @@ export function createStrip(page) {
       if (page.drawn) look(null)
     })
 
+  /**
+   * @param {Float32Array} row
+   * @param {{scale: Scale, table: Uint8Array, own: number}} how
+   */
   function drawPrefix(row, { scale, table, own }) {
     const { prefixTokens } = engine.shape
     element('prefix').hidden = prefixTokens === 0
@@ -120,7 +145,10 @@ export function createStrip(page) {
   }
 
   /** row: the weights or scores of all tokens, as page.drawn has them. */
-  return function draw(row, { scale, table, query }) {
+  return function draw(
+    /** @type {Float32Array} */ row,
+    /** @type {{scale: Scale, table: Uint8Array, query: PageQuery}} */ { scale, table, query }
+  ) {
     const { prefixTokens, rows, columns } = engine.shape,
       patches = row.subarray(prefixTokens)
     drawPrefix(row, { scale, table, own: largestOf(patches) })

@@ -10,17 +10,27 @@ import { largestOf } from '../../plot/raster.js'
 import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+/** @import {MakeView, Page} from '../../../types/pages.js' */
+/** @import {Scale} from '../../../plot/index.js' */
 
 const diverging = divergingTable(),
   cosines = signedScale('cosine', 1)
 const names = ['Likeness to the query', 'Length of the state', 'Likeness of positions']
 
+/** @type {MakeView} */
 export function tokensView(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
   const figures = element.querySelectorAll('figure'),
     [ofStates, ofPositions] = element.querySelectorAll('.hint')
 
+  /**
+   * @param {number} index
+   * @param {string} words
+   * @param {number[] | null} numbers
+   * @param {Scale} scale
+   * @param {Uint8Array} colours
+   */
   function show(index, words, numbers, scale, colours) {
     const { rows, columns, prefixTokens } = engine.shape
     figures[index].hidden = !numbers
@@ -39,9 +49,14 @@ export function tokensView(page, element) {
     )
   }
 
+  /** @param {number} token */
   const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
 
-  /* The patch, other than the query, that is most like it. */
+  /**
+   * The patch, other than the query, that is most like it.
+   * @param {number[]} alike
+   * @param {number} token
+   */
   function nearest(alike, token) {
     const others = alike.map((value, i) =>
         i === token || i < engine.shape.prefixTokens || Number.isNaN(value) ? -2 : value
@@ -50,14 +65,23 @@ export function tokensView(page, element) {
     return `most like ${name(best)}, cosine ${others[best].toFixed(3)}`
   }
 
+  /**
+   * @param {Awaited<ReturnType<typeof likeness>>} found
+   * @param {number} layer
+   * @param {number} token
+   */
   function wordsOfStates({ states, lengths, size }, layer, token) {
     if (!states) return 'States are kept for models that are small enough; saved maps have none.'
     const { prefixTokens, tokens } = engine.shape,
-      patches = lengths.slice(prefixTokens),
+      patches = /** @type {number[]} */ (lengths).slice(prefixTokens),
       at = patches.indexOf(largestOf(patches)) + prefixTokens
     return `After layer ${layer}: ${name(token)} is ${nearest(states, token)}. The longest state of a patch is that of ${name(at)}; ${tokens} tokens have ${size} numbers each.`
   }
 
+  /**
+   * @param {Awaited<ReturnType<typeof likeness>>} found
+   * @param {number} token
+   */
   function wordsOfPositions({ positions }, token) {
     if (!positions)
       return engine.saved
@@ -68,6 +92,7 @@ export function tokensView(page, element) {
       : `By position alone ${name(token)} is ${nearest(positions, token)}, in every picture and before the first layer.`
   }
 
+  /** @param {() => boolean} latest */
   async function draw(latest) {
     const { layer, query, hover, colours } = store.get(),
       token = engine.token(hover ?? query),
@@ -75,9 +100,16 @@ export function tokensView(page, element) {
       table = await engine.colours(colours)
     if (!latest()) return
     const { states, lengths, positions } = found,
-      longest = lengths && largestOf(lengths.slice(engine.shape.prefixTokens))
+      longest =
+        lengths && largestOf(/** @type {number[]} */ (lengths).slice(engine.shape.prefixTokens))
     show(0, 'cosine', states, cosines, diverging)
-    show(1, 'of a token’s numbers', lengths, plainScale('length', longest), table)
+    show(
+      1,
+      'of a token’s numbers',
+      lengths,
+      plainScale('length', /** @type {number} */ (longest)),
+      table
+    )
     show(2, 'cosine', positions, cosines, diverging)
     element.querySelector('.pair').hidden = !states && !positions
     ofStates.textContent = wordsOfStates(found, layer, token)
