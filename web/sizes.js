@@ -43,6 +43,7 @@ export function weigh(site, explorer) {
     found.add(file)
     for (const [, name] of read(file)
       .toString()
+      .replace(/\/\*[^]*?\*\//g, '') // types are imported in comments
       .matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+)["']/g))
       withImports(relative(site, join(site, dirname(file), name)), found)
     return found
