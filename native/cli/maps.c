@@ -183,13 +183,14 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
 static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options,
                                  const run_selection *selection) {
   if (options->maps) {
-    HEED_TRY(run_draw_maps(cli, &job->pipeline, &job->result, selection, options->maps));
+    HEED_TRY(run_draw_maps(cli, &job->pipeline, options, &job->result, selection, options->maps));
     printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
   if (options->rollout || options->json)
     HEED_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
   if (options->rollout) {
-    HEED_TRY(run_draw_rollout(cli, &job->pipeline, &job->result, selection, options->rollout));
+    HEED_TRY(
+        run_draw_rollout(cli, &job->pipeline, options, &job->result, selection, options->rollout));
     printf("rollout: %s\n", CLI_SHOWN(options->rollout));
   }
   if (!options->json) return HEED_OK;
@@ -225,10 +226,11 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--head", CLI_TEXT, &options.head, "H|mean|all", "head to show, mean or all (default: all)"},
       {"--query", CLI_TEXT, &options.query, "cls|ROW,COL",
        "the token whose attention is shown (cls)"},
-      {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the image and as a grid"},
-      {"--rollout", CLI_TEXT, &options.rollout, "OUT.png",
+      {"--maps", CLI_TEXT, &options.maps, RUN_FIGURE_NAME,
+       "draw the image lit by the maps beside the grid of maps"},
+      {"--rollout", CLI_TEXT, &options.rollout, RUN_FIGURE_NAME,
        "draw the attention rollout of the query"},
-      RUN_SCALE_OPTION(options.scale),
+      RUN_FIGURE_OPTIONS(options),
       {"--json", CLI_TEXT, &options.json, "OUT.json",
        "write maps and statistics of every head, as heed run does"},
       {"--reverse", CLI_FLAG, &options.reverse, NULL,
@@ -250,7 +252,8 @@ static int run(cli_state *cli, int argc, char **argv) {
                             {CLI_WRITTEN, "--maps", options.maps},
                             {CLI_WRITTEN, "--rollout", options.rollout},
                             {CLI_WRITTEN, "--json", options.json}};
-  heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  heed_status status = run_check_figures(cli, &options);
+  if (status == HEED_OK) status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = show_maps(cli, &job, &options, words.word[0]);
   cli_tensor_file_close(&job.file);
   heed_picture_free(cli->context, &job.result.image);

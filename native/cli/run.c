@@ -323,6 +323,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *con
   heed_status status = results && selections
                            ? run_check_shown(cli, options)
                            : heed_fail_memory(&cli->error, "run", count * sizeof *results);
+  if (status == HEED_OK) status = run_check_figures(cli, options);
   if (status == HEED_OK && count > 1) status = run_make_stems(cli, pictures, &stems);
   if (status == HEED_OK) status = run_check_paths(cli, options, pictures, &stems);
   for (uint32_t i = 0; status == HEED_OK && i < count; i++)
@@ -374,11 +375,12 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
     return CLI_USAGE;
   }
   if (options->scene || options->layer || options->head || options->query || options->maps ||
-      options->rollout || options->scale || options->reverse || options->score ||
+      options->rollout || options->scale || options->width || options->reverse || options->score ||
       cli_changes_any(&options->changes)) {
-    fprintf(stderr, "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, "
-                    "--reverse, --score and changes of the attention are for images (found one "
-                    "with --tokens or --features)\n");
+    fprintf(stderr,
+            "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, "
+            "--width, --reverse, --score and changes of the attention are for images (found one "
+            "with --tokens or --features)\n");
     return CLI_USAGE;
   }
   sequence->json = options->json;
@@ -401,10 +403,11 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--head", CLI_TEXT, &options.head, "H|mean|all", "head to show, mean or all (default: all)"},
       {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL",
        "the token whose attention is shown (cls)"},
-      {"--maps", CLI_TEXT, &options.maps, "OUT.png", "draw the maps over the image and as a grid"},
-      {"--rollout", CLI_TEXT, &options.rollout, "OUT.png",
+      {"--maps", CLI_TEXT, &options.maps, RUN_FIGURE_NAME,
+       "draw the image lit by the maps beside the grid of maps"},
+      {"--rollout", CLI_TEXT, &options.rollout, RUN_FIGURE_NAME,
        "draw the attention rollout of the query"},
-      RUN_SCALE_OPTION(options.scale),
+      RUN_FIGURE_OPTIONS(options),
       {"--json", CLI_TEXT, &options.json, "OUT.json",
        "write scores, maps and statistics of every head"},
       {"--save", CLI_TEXT, &options.save, "OUT.safetensors",

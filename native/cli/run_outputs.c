@@ -94,8 +94,8 @@ heed_status run_check_paths(cli_state *cli, const run_options *options, const ch
 }
 
 typedef heed_status (*write_function)(cli_state *cli, const cli_pipeline *pipeline,
-                                      const run_result *result, const run_selection *selection,
-                                      const char *path);
+                                      const run_options *options, const run_result *result,
+                                      const run_selection *selection, const char *path);
 
 /* Whether a number was put to the stem, since another picture has the same. */
 static bool is_numbered(const run_result *result) {
@@ -117,9 +117,9 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
     if (!outputs[i].out) continue;
     char *name = output_name(outputs[i].out, result->stem);
     if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
-    const heed_status status = outputs[i].write
-                                   ? outputs[i].write(cli, pipeline, result, selection, name)
-                                   : run_save_tensors(cli, pipeline, options, result, name);
+    const heed_status status =
+        outputs[i].write ? outputs[i].write(cli, pipeline, options, result, selection, name)
+                         : run_save_tensors(cli, pipeline, options, result, name);
     if (status == HEED_OK)
       printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name),
              is_numbered(result) ? " (numbered: another image has this name)" : "");

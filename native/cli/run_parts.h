@@ -7,12 +7,15 @@
 #include "cli/scene_input.h"
 #include "heed/native.h"
 
-#define RUN_SCALE_OPTION(scale)                                                                 \
-  {                                                                                             \
-    "--scale", CLI_TEXT, &(scale), "auto|uniform|share|log|own",                                \
-        "colours of --maps and --rollout: x uniform, % of the row, logarithmic, or each map's " \
-        "own (default: auto, uniform, or log for a grid with an outlier)"                       \
+#define RUN_FIGURE_OPTIONS(options)                                                           \
+  {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \
+   "scale of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own " \
+   "(default: auto = uniform, or log for a grid with an outlier)"},                           \
+  {                                                                                           \
+    "--width", CLI_NUMBER, &(options).width, "MM",                                            \
+        "width of --maps and --rollout in millimetres, 60 to 1000 (default: 1600 pixels)"     \
   }
+#define RUN_FIGURE_NAME "OUT.png|.svg|.pdf"
 
 /* How the rollout is made, as option values; NULL = as heed_rollout_desc has it. */
 typedef struct run_rollout_options {
@@ -38,7 +41,7 @@ typedef struct run_options {
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
-  uint32_t top;
+  uint32_t top, width; /* width: of figures in millimetres, 0: not said */
 } run_options;
 
 /* One picture's way through the model. Arrays are malloc'ed. */
@@ -136,9 +139,14 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
 heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
                              const run_options *options, const run_result *result,
                              const char *path);
-heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_result *result,
-                          const run_selection *selection, const char *path);
-heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline, const run_result *result,
+/* Whether the figures that are asked for can be written. Statuses: INVALID_ARGUMENT, UNSUPPORTED.
+ */
+heed_status run_check_figures(cli_state *cli, const run_options *options);
+heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                          const run_result *result, const run_selection *selection,
+                          const char *path);
+heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const run_result *result,
                              const run_selection *selection, const char *path);
 
 #endif

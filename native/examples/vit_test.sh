@@ -8,7 +8,11 @@ cd "$folder"
 photo=$vectors/preprocess/rgb.png
 for model in "$vectors/vit/micro_32" "$vectors/vit/hf_deit_distilled" "$(dirname "$0")/../../runtime/demo/model"; do
   rm -f map.png run.json
-  "$vit" "$model" "$photo" map.png >found
+  "$vit" "$model" "$photo" map.png >found 2>said || {
+    grep -q 'draws no figures' said && { echo "skipped: heed was configured without cairo"; exit 77; }
+    cat said
+    exit 1
+  }
   "$heed" run "$model" "$photo" --backend cpu --quiet --head 0 --json run.json >run.txt
   # "0.3928  label" of each class, then the head's line without its entropy.
   grep -o '"top": \[[^]]*\]' run.json | grep -o '"label": "[^"]*", "probability": [^,]*' |

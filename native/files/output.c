@@ -141,16 +141,18 @@ void heed_file_write_abort(heed_file_write *write) {
   write->file = NULL;
 }
 
+heed_status heed_file_write_failed(heed_file_write *write, int reason, heed_error *error) {
+  heed_file_write_abort(write);
+  return fail_write(write, "writing failed", reason, error);
+}
+
 heed_status heed_file_write_commit(heed_file_write *write, heed_error *error) {
   errno = 0;
   bool good = !ferror(write->file);
   good = fclose(write->file) == 0 && good; /* a full disk may show only here */
   const int reason = errno;
   write->file = NULL;
-  if (!good) {
-    heed_file_write_abort(write);
-    return fail_write(write, "writing failed", reason, error);
-  }
+  if (!good) return heed_file_write_failed(write, reason, error);
   if (!write->temporary[0]) return HEED_OK;
   if (!HEED_OUTPUT_POSIX) remove(write->path); /* plain C's rename need not replace */
   if (rename(write->temporary, write->path) == 0) return HEED_OK;
@@ -164,10 +166,7 @@ heed_status heed_file_write_bytes(const char *path, const void *bytes, size_t si
   heed_file_write write;
   HEED_TRY(heed_file_write_begin(&write, path, error));
   errno = 0;
-  if (size && fwrite(bytes, 1, size, write.file) != size) {
-    const int reason = errno;
-    heed_file_write_abort(&write);
-    return fail_write(&write, "writing failed", reason, error);
-  }
+  if (size && fwrite(bytes, 1, size, write.file) != size)
+    return heed_file_write_failed(&write, errno, error);
   return heed_file_write_commit(&write, error);
 }

@@ -35,6 +35,8 @@ heed_status heed_file_write_begin(heed_file_write *write, const char *path, heed
 heed_status heed_file_write_commit(heed_file_write *write, heed_error *error);
 /* Closes and removes the temporary file. */
 void heed_file_write_abort(heed_file_write *write);
+/* The same where a write failed, for this errno (0: not known). Statuses: IO, OUT_OF_MEMORY. */
+heed_status heed_file_write_failed(heed_file_write *write, int reason, heed_error *error);
 /* All three for bytes in memory. Statuses: IO. */
 heed_status heed_file_write_bytes(const char *path, const void *bytes, size_t size,
                                   heed_error *error);

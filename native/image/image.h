@@ -13,4 +13,24 @@ uint32_t heed_exif_orientation(const uint8_t *bytes, size_t size);
 heed_status heed_picture_orient(heed_context *context, heed_picture *picture, uint32_t orientation,
                                 heed_error *error);
 
+/* A PNG: RGB or RGBA, 8 bit, dense. */
+typedef struct heed_png_text {
+  const char *keyword, *text; /* keyword: ASCII; text: UTF-8 */
+} heed_png_text;
+typedef struct heed_png {
+  const uint8_t *pixels; /* [height, width, alpha ? 4 : 3] */
+  uint32_t width, height;
+  bool alpha;
+  uint32_t pixels_per_metre; /* 0: not written */
+  const heed_png_text *texts;
+  size_t text_count;
+} heed_png;
+
+/* Takes bytes; false ends the writing. */
+typedef bool (*heed_png_sink)(void *user, const void *bytes, size_t count);
+/* False when the sink said so, or when memory is short. */
+bool heed_png_emit(const heed_png *png, heed_png_sink sink, void *user);
+/* heed_png_write with alpha and texts. */
+heed_status heed_png_save(const char *path, const heed_png *png, heed_error *error);
+
 #endif

@@ -1,4 +1,4 @@
-/* RGB, 8 bit -> a PNG file, through libpng. */
+/* RGB or RGBA, 8 bit -> PNG, through libpng. */
 #include <errno.h>
 #include <png.h>
 #include <setjmp.h>
@@ -8,15 +8,17 @@
 #include "files/output.h"
 #include "image/image.h"
 
-typedef struct png_writing {
-  heed_file_write output;
+#define MOST_TEXTS 8
+
+typedef struct png_emitting {
+  heed_png_sink sink;
+  void *user;
   png_structp png;
   png_infop info;
-  int reason; /* errno of the write that failed */
-} png_writing;
+} png_emitting;
 
 static void on_error(png_structp png, png_const_charp message) {
-  (void)message; /* the sentence is made from errno */
+  (void)message; /* the sentence is made by the sink's owner */
   png_longjmp(png, 1);
 }
 
@@ -26,45 +28,89 @@ static void on_warning(png_structp png, png_const_charp message) {
 }
 
 static void on_write(png_structp png, png_bytep bytes, size_t count) {
-  png_writing *writing = png_get_io_ptr(png);
-  errno = 0;
-  if (fwrite(bytes, 1, count, writing->output.file) == count) return;
-  writing->reason = errno;
-  png_error(png, "write");
+  png_emitting *emitting = png_get_io_ptr(png);
+  if (!emitting->sink(emitting->user, bytes, count)) png_error(png, "write");
 }
 
 static void on_flush(png_structp png) { (void)png; }
 
-/* False when libpng jumped out. Only `writing` is used after the jump. */
-static bool write_rows(png_writing *writing, const uint8_t *pixels, uint32_t width,
-                       uint32_t height) {
-  if (setjmp(png_jmpbuf(writing->png))) return false;
-  png_set_user_limits(writing->png, 0x7FFFFFFF, 0x7FFFFFFF);
-  png_set_write_fn(writing->png, writing, on_write, on_flush);
-  png_set_IHDR(writing->png, writing->info, width, height, 8, PNG_COLOR_TYPE_RGB,
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  png_write_info(writing->png, writing->info);
-  for (uint32_t y = 0; y < height; y++) png_write_row(writing->png, pixels + (size_t)y * width * 3);
-  png_write_end(writing->png, writing->info);
+static bool is_ascii(const char *text) {
+  while (*text && (unsigned char)*text < 128) text++;
+  return *text == '\0';
+}
+
+/* tEXt where that can hold it, since more programs show it; iTXt for what is not ASCII. */
+static void set_texts(png_emitting *emitting, const heed_png *image) {
+  png_text texts[MOST_TEXTS];
+  const size_t count = image->text_count < MOST_TEXTS ? image->text_count : MOST_TEXTS;
+  memset(texts, 0, sizeof texts);
+  for (size_t i = 0; i < count; i++) {
+    texts[i].compression =
+        is_ascii(image->texts[i].text) ? PNG_TEXT_COMPRESSION_NONE : PNG_ITXT_COMPRESSION_NONE;
+    texts[i].key = (png_charp)(uintptr_t)image->texts[i].keyword; /* only read, but not const */
+    texts[i].text = (png_charp)(uintptr_t)image->texts[i].text;
+  }
+  png_set_text(emitting->png, emitting->info, texts, (int)count);
+}
+
+/* False when libpng jumped out. Only `emitting` is used after the jump. */
+static bool write_rows(png_emitting *emitting, const heed_png *image) {
+  if (setjmp(png_jmpbuf(emitting->png))) return false;
+  png_set_user_limits(emitting->png, 0x7FFFFFFF, 0x7FFFFFFF);
+  png_set_write_fn(emitting->png, emitting, on_write, on_flush);
+  png_set_IHDR(emitting->png, emitting->info, image->width, image->height, 8,
+               image->alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (image->pixels_per_metre)
+    png_set_pHYs(emitting->png, emitting->info, image->pixels_per_metre, image->pixels_per_metre,
+                 PNG_RESOLUTION_METER);
+  if (image->text_count) set_texts(emitting, image);
+  png_write_info(emitting->png, emitting->info);
+  const size_t stride = (size_t)image->width * (image->alpha ? 4 : 3);
+  for (uint32_t y = 0; y < image->height; y++)
+    png_write_row(emitting->png, image->pixels + y * stride);
+  png_write_end(emitting->png, emitting->info);
   return true;
+}
+
+bool heed_png_emit(const heed_png *image, heed_png_sink sink, void *user) {
+  png_emitting emitting = {.sink = sink, .user = user};
+  emitting.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
+  emitting.info = emitting.png ? png_create_info_struct(emitting.png) : NULL;
+  const bool written = emitting.info && write_rows(&emitting, image);
+  png_destroy_write_struct(&emitting.png, &emitting.info);
+  return written;
+}
+
+typedef struct png_file {
+  heed_file_write output;
+  int reason; /* errno of the write that failed */
+} png_file;
+
+static bool to_file(void *user, const void *bytes, size_t count) {
+  png_file *file = user;
+  errno = 0;
+  if (fwrite(bytes, 1, count, file->output.file) == count) return true;
+  file->reason = errno;
+  return false;
+}
+
+heed_status heed_png_save(const char *path, const heed_png *image, heed_error *error) {
+  if (!image->pixels || image->width == 0 || image->height == 0 || image->width > INT32_MAX ||
+      image->height > INT32_MAX)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: nothing to write (found %u x %u pixels, expected at least 1 x 1)", path,
+                     image->width, image->height);
+  png_file file = {.reason = 0};
+  HEED_TRY(heed_file_write_begin(&file.output, path, error));
+  if (heed_png_emit(image, to_file, &file)) return heed_file_write_commit(&file.output, error);
+  if (file.reason) return heed_file_write_failed(&file.output, file.reason, error);
+  heed_file_write_abort(&file.output);
+  return heed_fail_memory(error, path, (size_t)image->width * 3);
 }
 
 heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height,
                            heed_error *error) {
-  if (!pixels || width == 0 || height == 0 || width > INT32_MAX || height > INT32_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "%s: empty image (found %u x %u pixels, expected at least 1 x 1)", path, width,
-                     height);
-  png_writing writing = {.reason = 0};
-  HEED_TRY(heed_file_write_begin(&writing.output, path, error));
-  writing.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
-  writing.info = writing.png ? png_create_info_struct(writing.png) : NULL;
-  const bool ready = writing.info != NULL;
-  const bool written = ready && write_rows(&writing, pixels, width, height);
-  png_destroy_write_struct(&writing.png, &writing.info);
-  if (written) return heed_file_write_commit(&writing.output, error);
-  heed_file_write_abort(&writing.output);
-  if (!ready || !writing.reason) return heed_fail_memory(error, path, (size_t)width * 3);
-  return heed_fail(error, HEED_IO, "%s: writing failed (found \"%s\", expected a writable path)",
-                   path, strerror(writing.reason));
+  return heed_png_save(path, &(heed_png){.pixels = pixels, .width = width, .height = height},
+                       error);
 }

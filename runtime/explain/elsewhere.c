@@ -2,7 +2,7 @@
  * same for the pages, and tests/vectors/scale/cases.json holds both to one table. */
 #include <string.h>
 
-#include "explain/text.h"
+#include "base/number_text.h"
 #include "heed/heed.h"
 
 #define TENTH 0.1

@@ -61,6 +61,45 @@ done
 grep -q 'attention\.1' "$here/out.safetensors" || fail "out.safetensors: no attention.1"
 test_end
 
+test_begin run_draws_png_svg_and_pdf
+heed run "$micro" "$picture" --backend cpu --quiet --layer all --ablate 0.1 --width 85 --maps maps.svg --rollout rollout.pdf
+expect_exit 0
+grep -q '^<?xml' "$here/maps.svg" || fail "maps.svg is no SVG"
+grep -q 'width="85.00mm"' "$here/maps.svg" || fail "maps.svg is not 85 mm wide"
+for text in 'layer</text>' '>head</text>' '>query: CLS</text>' 'micro_32 (vit, 2 layers, 4 heads, 5 tokens); answer: ' 'changed: --ablate 0.1' \
+  '<title>rgb.png: attention from CLS, layers 0 to 1, 4 heads</title>' '; on cpu; heed '; do
+  grep -qF -- "$text" "$here/maps.svg" || fail "maps.svg does not say $text"
+done
+[ "$(head -c 4 "$here/rollout.pdf")" = %PDF ] || fail "rollout.pdf is no PDF"
+grep -aq '/Title (rgb.png: attention rollout from CLS' "$here/rollout.pdf" || fail "rollout.pdf has no title"
+if command -v pdftotext >/dev/null; then
+  pdftotext "$here/rollout.pdf" "$bad/rollout.txt"
+  grep -q 'query: CLS' "$bad/rollout.txt" || fail "rollout.pdf: found no text in it"
+fi
+test_end
+
+test_begin run_refuses_figures_before_it_runs
+heed run "$micro" "$picture" --backend cpu --quiet --maps maps.jpg
+expect_exit 2
+expect_one_sentence run 'maps.jpg: unknown format of a figure (found ".jpg", expected .png, .svg or .pdf)'
+expect_stdout_empty
+heed run "$micro" "$picture" --backend cpu --quiet --maps maps.png --width 5
+expect_exit 2
+expect_one_sentence run '--width: width out of range (found 5, expected 60 to 1000 millimetres)'
+expect_nothing_written
+test_end
+
+if [ $figures = no ]; then
+  test_begin run_without_cairo_says_so
+  heed run "$micro" "$picture" --backend cpu --quiet --maps maps.png
+  lacking=''
+  expect_exit 3
+  expect_one_sentence run 'maps.png: this build of heed draws no figures (found no cairo'
+  expect_stdout_empty
+  expect_nothing_written
+  test_end
+fi
+
 test_begin run_draws_on_the_scale_that_is_asked_for
 for scale in auto uniform share log own; do
   heed run "$micro" "$picture" --backend cpu --quiet --layer all --scale $scale --maps $scale.png

@@ -1,6 +1,7 @@
 #!/bin/sh
 # cross_test.sh PRESET ROOT BUILD [CMAKE ARGUMENTS]: the library for another machine, without a warning. For arm64 also the sources of the
-# command line and of the tests: they are compiled and not linked, as libpng, libjpeg-turbo and cmocka for arm64 are rarely there.
+# command line, of figures and of the tests: they are compiled and not linked, as libpng, libjpeg-turbo, cairo and cmocka for arm64 are
+# rarely there.
 # Skipped without the compiler that native/toolchain/PRESET.cmake names.
 set -eu
 preset=$1 root=$2 build=$3
@@ -18,12 +19,12 @@ cmake --build "$build"
 [ -e /usr/include/cmocka.h ] || { echo "skipped: the library compiles; no /usr/include/cmocka.h here for the tests"; exit 77; }
 cp /usr/include/cmocka.h "$build" # alone: the headers beside it are those of this machine's libc
 failed=0
-for source in native/cli/*.c tests/support/*.c tests/unit/*.c tests/ops/*.c tests/model/*.c; do
-  if grep -qE '^#include <(png|jpeglib|zlib)\.h>' "$source"; then
+for source in native/cli/*.c native/figure/*.c tests/support/*.c tests/unit/*.c tests/ops/*.c tests/model/*.c; do
+  if grep -qE '^#include <(png|jpeglib|zlib|cairo)\.h>' "$source"; then
     echo "left out, since it needs a library for arm64: $source"
     continue
   fi
-  "$compiler" -std=c11 -O3 -ffp-contract=off -DHEED_SIMD_NEON=1 -DHEED_HAS_VULKAN=0 -DHEED_TEST_VECTORS='""' -Iruntime -Iruntime/include \
+  "$compiler" -std=c11 -O3 -ffp-contract=off -DHEED_SIMD_NEON=1 -DHEED_HAS_VULKAN=0 -DHEED_HAS_CAIRO=0 -DHEED_TEST_VECTORS='""' -Iruntime -Iruntime/include \
     -Inative -Inative/include -Itests -I"$build" -c "$source" -o "$build/object.o" || failed=$((failed + 1))
 done
 [ "$failed" -eq 0 ] || { echo "$compiler does not compile $failed of them"; exit 1; }

@@ -34,7 +34,7 @@ expect 2 "no such verb: dance" ./dev dance
 for tool in sh dirname getconf sed grep cat env chmod; do ln -s "$(command -v "$tool")" "$bin/$tool"; done
 echo "echo 1000" | fake id
 echo "exit 0" | fake true
-missing='cmake ninja-build gcc glslang-tools spirv-tools'
+missing='cmake ninja-build gcc pkg-config glslang-tools spirv-tools'
 expect 4 "cannot be installed from here: $missing" env PATH="$bin" ./dev run
 expect 4 "pkg-config" env PATH="$bin" ./dev check
 expect 4 "emscripten" env PATH="$bin" ./dev web

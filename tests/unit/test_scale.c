@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "explain/scale.h"
+#include "figure/scale.h"
 #include "support/test_context.h"
 
 #define MAPS 256

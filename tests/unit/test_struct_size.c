@@ -295,27 +295,6 @@ static outcome call_rollout(const void *desc) {
   return ended(status, mix(1, rollout, sizeof rollout));
 }
 
-static const uint8_t pixels[12];
-static const float weights[4] = {0.1f, 0.2f, 0.3f, 0.4f};
-static const heed_figure_desc figure_desc = {.struct_size = sizeof figure_desc,
-                                             .image = {pixels, 2, 2, 3, 6},
-                                             .region = {0, 0, 2, 2},
-                                             .maps = weights,
-                                             .layers = 1,
-                                             .heads = 1,
-                                             .rows = 2,
-                                             .columns = 2,
-                                             .tokens = 4,
-                                             .note = "a note"};
-static outcome call_figure(const void *desc) {
-  heed_figure figure = {NULL, 0, 0};
-  const heed_status status = heed_figure_draw(context, desc, &figure, &error);
-  const outcome out =
-      ended(status, mix(1, figure.pixels, (size_t)3 * figure.width * figure.height));
-  heed_figure_free(context, &figure);
-  return out;
-}
-
 static const entry objects[] = {ENTRY(context, context_desc, log_user),
                                 ENTRY(cpu, cpu_desc, level),
                                 ENTRY(plan, plan_desc, attention),
@@ -323,8 +302,7 @@ static const entry objects[] = {ENTRY(context, context_desc, log_user),
                                 ENTRY(run_hooks, hooks, user),
                                 ENTRY(stream, stream_desc, output_count),
                                 ENTRY(attention_map, attention_map_desc, row_count),
-                                ENTRY(rollout, rollout_desc, discard),
-                                ENTRY(figure, figure_desc, note)};
+                                ENTRY(rollout, rollout_desc, discard)};
 
 /* --------------------------------------------------------------------------------------- models */
 

@@ -1,7 +1,7 @@
 /* heed with files and devices: a model from a path, a picture, the backend of this machine, a
- * figure. A library of its own beside the core (CMake heed::native, pkg-config heed-native). The
- * heed command uses it. It needs POSIX files, libpng and libjpeg. native/examples/vit.c is the
- * whole way from a folder and a photo to classes and a map.
+ * figure as PNG, SVG or PDF. A library of its own beside the core (CMake heed::native, pkg-config
+ * heed-native). The heed command uses it. It needs POSIX files, libpng and libjpeg; figures need
+ * cairo. native/examples/vit.c is the whole way from a folder and a photo to classes and a map.
  *
  * EXPERIMENTAL has the meaning that it has in heed/heed.h. */
 #ifndef HEED_NATIVE_H
@@ -83,7 +83,7 @@ HEED_NODISCARD HEED_API heed_status heed_picture_create(heed_context *context, c
                                                         uint32_t width, uint32_t height,
                                                         heed_picture *picture, heed_error *error);
 HEED_API void heed_picture_free(heed_context *context, heed_picture *picture);
-/* As heed_preprocess_image and heed_figure_draw take it; valid as long as the picture. */
+/* As heed_preprocess_image and heed_figure_write take it; valid as long as the picture. */
 HEED_API heed_image heed_picture_view(const heed_picture *picture);
 
 /* Writes RGB, 8 bit, dense, as PNG under a temporary name in the same folder, then renames it:
@@ -91,7 +91,63 @@ HEED_API heed_image heed_picture_view(const heed_picture *picture);
 HEED_NODISCARD HEED_API heed_status heed_png_write(const char *path, const uint8_t *pixels,
                                                    uint32_t width, uint32_t height,
                                                    heed_error *error);
-/* heed_figure_draw, then heed_png_write. Statuses: those of both. */
+
+/* -------------------------------------------------------------------------------------- figures */
+
+/* How weights become colours. N is the number of tokens.
+ * UNIFORM: weight * N; 1 is uniform attention. SHARE: per cent of the query's row. LOG: weight * N
+ * from 0.01 on a logarithmic scale. These three end at the largest weight drawn, or at min(4, N) /
+ * N where that is more: a map without weight stays dark. OWN: each map ends at its own largest
+ * weight. AUTO: UNIFORM, or LOG for a grid in which one map would use up the scale: of the maps
+ * that reach 1 x uniform, more than half stay below a sixteenth of the end. */
+typedef enum heed_scale_kind {
+  HEED_SCALE_AUTO = 0,
+  HEED_SCALE_UNIFORM = 1,
+  HEED_SCALE_SHARE = 2,
+  HEED_SCALE_LOG = 3,
+  HEED_SCALE_OWN = 4
+} heed_scale_kind;
+
+/* Zero is a default for every field that is not marked as required. Texts are UTF-8; controls and
+ * bytes that are not UTF-8 become '?'. */
+typedef struct heed_figure_desc {
+  size_t struct_size;
+  heed_image image;   /* required: the whole picture */
+  heed_region region; /* required: the part that the model saw; the patches lie on it */
+  /* required, [layers, heads, rows * columns]: weight of each patch for the query, without the
+   * tokens before the patches */
+  const float *maps;
+  /* [layers, heads]: weight on the tokens before the patches; NULL: not shown */
+  const float *prefix_mass;
+  uint32_t layers, heads, rows, columns; /* required; at most 4096 each */
+  uint32_t tokens;                       /* required: N, at least rows * columns */
+  const uint32_t *layer_numbers;         /* names of the grid's rows; NULL: 0, 1, ... */
+  const char *const *column_labels;      /* names of the grid's columns; NULL: by head_numbers */
+  int32_t query_row, query_column;       /* the query's patch, which is marked; -1: not a patch */
+  heed_colormap colormap;                /* of the maps */
+  const char *caption;                   /* lines below the figure; the scale is always added */
+  heed_scale_kind scale;
+  const char *note;             /* on the picture, from heed_map_elsewhere */
+  const uint32_t *head_numbers; /* NULL: 0, 1, ... */
+  const char *title;            /* below the picture, and the title in the metadata */
+  const char *query_name;       /* beside the mark; NULL: "query (row, column)", or "query: CLS" */
+  const char *provenance; /* description in the metadata, before the scale; NULL: the caption */
+  /* 0: 800 units of 1/96 inch, in a PNG 1600 pixels. Else 60 to 1000 millimetres, in a PNG at 300
+   * pixels per inch. */
+  double width_mm;
+} heed_figure_desc;
+
+/* Whether heed_figure_write can write a file of this name. The name's ending says the format: .png,
+ * .svg or .pdf; a name without an ending is a PNG. Nothing is opened. Statuses: INVALID_ARGUMENT
+ * (another ending), UNSUPPORTED (heed was built without cairo). */
+HEED_NODISCARD HEED_API heed_status heed_figure_check(const char *path, heed_error *error);
+
+/* Draws the picture, darkened where the mean of the maps has little weight, beside the maps as a
+ * grid of layers x heads, each with a bar of its scale. One font (DejaVu Sans, or what fontconfig
+ * finds for it) is used; SVG and PDF hold text as text. The file's metadata has title and
+ * provenance, and no date: equal inputs and fonts give equal bytes. The file appears whole or not
+ * at all. Borrows everything for the call. Statuses: those of heed_figure_check, INVALID_ARGUMENT,
+ * IO, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_figure_write(heed_context *context,
                                                       const heed_figure_desc *desc,
                                                       const char *path, heed_error *error);

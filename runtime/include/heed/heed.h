@@ -1300,54 +1300,6 @@ typedef enum heed_colormap {
 HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
 HEED_API const char *heed_colormap_name(heed_colormap map);
 
-/* A drawn figure: RGB, 8 bit, dense. The pixels are the context's memory: heed_figure_free. */
-typedef struct heed_figure {
-  uint8_t *pixels;
-  uint32_t width, height;
-} heed_figure;
-
-/* How weights become colours. UNIFORM: weight * N, 1 = uniform; SHARE: % of the row; LOG: weight *
- * N from 0.01 on a logarithmic scale; all from 0 to the largest weight drawn, or to min(4, N) / N
- * where that is less: what has next to nothing has the colour of nothing. OWN: each map to its own
- * largest, whatever that is. AUTO: UNIFORM, but LOG for a grid of which one map would have nearly
- * all colours: where of the maps that reach 1 x uniform more than half stay below a sixteenth of
- * the end. */
-typedef enum heed_scale_kind {
-  HEED_SCALE_AUTO = 0,
-  HEED_SCALE_UNIFORM = 1,
-  HEED_SCALE_SHARE = 2,
-  HEED_SCALE_LOG = 3,
-  HEED_SCALE_OWN = 4
-} heed_scale_kind;
-
-typedef struct heed_figure_desc {
-  size_t struct_size;
-  heed_image image;   /* the picture, whole */
-  heed_region region; /* the part that the model saw; the grid lies on it */
-  /* [layers, heads, rows * columns]: weight of each patch for the query (prefix columns left
-   * out) */
-  const float *maps;
-  /* [layers, heads] weight on prefix tokens, or NULL; written beside the maps */
-  const float *prefix_mass;
-  uint32_t layers, heads, rows, columns;
-  uint32_t tokens;                  /* N: a weight of 1 / N is uniform */
-  const uint32_t *layer_numbers;    /* labels of the rows of the grid; NULL = 0, 1, ... */
-  const char *const *column_labels; /* labels of the columns; NULL = "head 0", ... */
-  int32_t query_row, query_column;  /* the query patch to mark; -1 = not a patch (CLS) */
-  heed_colormap colormap;
-  /* one or more lines, UTF-8 (ASCII is drawn); a last line about the colours is added */
-  const char *caption;
-  heed_scale_kind scale; /* of the maps, and of their mean */
-  const char *note; /* stands on the picture, as heed_map_elsewhere has it; NULL or "" = none */
-} heed_figure_desc;
-/* Draws the picture, the overlay of the mean over all maps given, the grid layers x heads of maps,
- * a colour bar with values for each of them, the note and the caption. Statuses: INVALID_ARGUMENT,
- * OUT_OF_MEMORY. */
-HEED_NODISCARD HEED_API heed_status heed_figure_draw(heed_context *context,
-                                                     const heed_figure_desc *desc,
-                                                     heed_figure *figure, heed_error *error);
-HEED_API void heed_figure_free(heed_context *context, heed_figure *figure);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 /* Colour scales. See scale.h. */
-#include "explain/scale.h"
+#include "figure/scale.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,8 +48,8 @@ double heed_scale_top(const heed_scale *scale) {
 }
 
 const char *heed_scale_unit(const heed_scale *scale) {
-  static const char *const units[] = {"x uniform", "x uniform", "% of the row", "x uniform, log",
-                                      "of its largest"};
+  static const char *const units[] = {"", "\xC3\x97 uniform", "% of the row",
+                                      "\xC3\x97 uniform, log", "of its largest"};
   return units[scale->kind];
 }
 

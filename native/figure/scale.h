@@ -2,11 +2,11 @@
  * numbers below it. No scale of weights but OWN ends below four times uniform: what has next to
  * nothing has the colour of nothing. web/plot/scale.js and grid_scale.js have the same for the
  * pages; tests/vectors/scale/cases.json holds both to one table. */
-#ifndef HEED_EXPLAIN_SCALE_H
-#define HEED_EXPLAIN_SCALE_H
+#ifndef HEED_NATIVE_FIGURE_SCALE_H
+#define HEED_NATIVE_FIGURE_SCALE_H
 
-#include "explain/text.h"
-#include "heed/heed.h"
+#include "base/number_text.h"
+#include "heed/native.h"
 
 typedef struct heed_scale {
   heed_scale_kind kind; /* not AUTO */
@@ -27,7 +27,7 @@ heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const doubl
 double heed_scale_place(const heed_scale *scale, double weight, double own);
 /* The end in the unit of the bar's numbers. */
 double heed_scale_top(const heed_scale *scale);
-/* What the numbers are: "x uniform". */
+/* What the numbers are: "× uniform", in UTF-8. */
 const char *heed_scale_unit(const heed_scale *scale);
 
 #define HEED_SCALE_TICKS 16

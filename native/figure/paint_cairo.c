@@ -1,0 +1,217 @@
+/* Shapes -> pixels and PDF, and the widths of text: the only place that knows cairo. */
+#include <cairo-pdf.h>
+#include <cairo.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "figure/paint.h"
+
+/* ---------------------------------------------------------------------------------------- shapes
+ */
+
+static void set_color(cairo_t *cr, uint32_t color, double opacity) {
+  cairo_set_source_rgba(cr, (color >> 16) / 255.0, (color >> 8 & 0xFF) / 255.0,
+                        (color & 0xFF) / 255.0, opacity);
+}
+
+static void set_box(cairo_t *cr, const figure_box *box) {
+  cairo_rectangle(cr, box->x, box->y, box->width, box->height);
+}
+
+/* Without hinting: a text is as wide as it was measured, at every size of the page. */
+static void set_font(cairo_t *cr, const figure_font *font) {
+  cairo_font_options_t *options = cairo_font_options_create();
+  cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+  cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+  cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+  cairo_set_font_options(cr, options);
+  cairo_font_options_destroy(options);
+  cairo_select_font_face(cr, FIGURE_FONT, CAIRO_FONT_SLANT_NORMAL,
+                         font->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+  cairo_set_font_size(cr, font->size);
+}
+
+/* RGBA -> cairo's words of premultiplied alpha, red, green, blue. */
+static void premultiply(const figure_shape *shape, cairo_surface_t *surface) {
+  unsigned char *words = cairo_image_surface_get_data(surface);
+  const size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+  cairo_surface_flush(surface);
+  for (uint32_t y = 0; y < shape->rows; y++)
+    for (uint32_t x = 0; x < shape->columns; x++) {
+      const uint8_t *rgba = shape->pixels + ((size_t)y * shape->columns + x) * 4;
+      uint32_t word = (uint32_t)rgba[3] << 24;
+      for (int c = 0; c < 3; c++) word |= ((uint32_t)rgba[c] * rgba[3] + 127) / 255 << (16 - 8 * c);
+      memcpy(words + y * stride + (size_t)x * 4, &word, sizeof word);
+    }
+  cairo_surface_mark_dirty(surface);
+}
+
+static bool is_opaque(const figure_shape *shape) {
+  for (size_t i = 0; i < (size_t)shape->rows * shape->columns; i++)
+    if (shape->pixels[4 * i + 3] != 255) return false;
+  return true;
+}
+
+static void paint_image(cairo_t *cr, const figure_shape *shape) {
+  cairo_surface_t *surface =
+      cairo_image_surface_create(is_opaque(shape) ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32,
+                                 (int)shape->columns, (int)shape->rows);
+  if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) premultiply(shape, surface);
+  cairo_save(cr);
+  set_box(cr, &shape->box);
+  cairo_clip(cr);
+  cairo_translate(cr, shape->box.x, shape->box.y);
+  cairo_scale(cr, shape->box.width / shape->columns, shape->box.height / shape->rows);
+  cairo_set_source_surface(cr, surface, 0.0, 0.0);
+  cairo_pattern_set_filter(cairo_get_source(cr),
+                           shape->smooth ? CAIRO_FILTER_BILINEAR : CAIRO_FILTER_NEAREST);
+  cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD);
+  cairo_paint(cr);
+  cairo_restore(cr);
+  cairo_surface_destroy(surface);
+}
+
+static void paint_text(cairo_t *cr, const figure_shape *shape) {
+  const double back = shape->anchor == FIGURE_START    ? 0.0
+                      : shape->anchor == FIGURE_MIDDLE ? 0.5
+                                                       : 1.0;
+  set_font(cr, &shape->font);
+  set_color(cr, shape->font.color, 1.0);
+  cairo_move_to(cr, shape->box.x - back * shape->box.width, shape->box.y);
+  cairo_show_text(cr, shape->text);
+}
+
+static void paint_shape(cairo_t *cr, const figure_shape *shape) {
+  switch (shape->kind) {
+    case FIGURE_FILL:
+      set_color(cr, shape->color, shape->opacity);
+      set_box(cr, &shape->box);
+      cairo_fill(cr);
+      break;
+    case FIGURE_FRAME:
+      set_color(cr, shape->color, 1.0);
+      cairo_set_line_width(cr, shape->line);
+      set_box(cr, &shape->box);
+      cairo_stroke(cr);
+      break;
+    case FIGURE_IMAGE: paint_image(cr, shape); break;
+    case FIGURE_TEXT: paint_text(cr, shape); break;
+  }
+}
+
+static void paint(cairo_t *cr, const figure_shapes *shapes) {
+  for (size_t i = 0; i < shapes->count; i++) {
+    cairo_save(cr);
+    if (shapes->shape[i].clipped) {
+      set_box(cr, &shapes->clip);
+      cairo_clip(cr);
+    }
+    paint_shape(cr, &shapes->shape[i]);
+    cairo_restore(cr);
+  }
+}
+
+/* Ends a surface and what draws on it. */
+static heed_status finish(cairo_t *cr, cairo_surface_t *surface, heed_error *error) {
+  cairo_surface_finish(surface);
+  const cairo_status_t of_cr = cairo_status(cr), of_surface = cairo_surface_status(surface);
+  const cairo_status_t status = of_cr != CAIRO_STATUS_SUCCESS ? of_cr : of_surface;
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_WRITE_ERROR) return HEED_OK;
+  return heed_fail(error,
+                   status == CAIRO_STATUS_NO_MEMORY ? HEED_OUT_OF_MEMORY : HEED_INVALID_ARGUMENT,
+                   "figure: cairo cannot draw it (found \"%s\", expected success)",
+                   cairo_status_to_string(status));
+}
+
+/* ----------------------------------------------------------------------------------------- ruler
+ */
+
+struct figure_rulers {
+  cairo_surface_t *surface;
+  cairo_t *cr;
+};
+
+static double width_of(void *user, const char *text, const figure_font *font) {
+  const figure_rulers *rulers = user;
+  cairo_text_extents_t extents;
+  set_font(rulers->cr, font);
+  cairo_text_extents(rulers->cr, text, &extents);
+  return extents.x_advance;
+}
+
+heed_status heed_ruler_open(heed_context *context, figure_rulers **rulers, figure_ruler *ruler,
+                            heed_error *error) {
+  figure_rulers *made = *rulers = heed_alloc(context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, "figure", sizeof *made);
+  made->surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  made->cr = cairo_create(made->surface);
+  *ruler = (figure_ruler){width_of, made};
+  return HEED_OK;
+}
+
+void heed_ruler_close(heed_context *context, figure_rulers *rulers) {
+  cairo_destroy(rulers->cr);
+  cairo_surface_destroy(rulers->surface);
+  heed_free(context, rulers);
+}
+
+/* ---------------------------------------------------------------------------------------- pixels
+ */
+
+uint32_t heed_paint_pixels_of(double length, double density) {
+  return (uint32_t)fmax(round(length * density), 1.0);
+}
+
+heed_status heed_paint_pixels(heed_context *context, const figure_shapes *shapes, double density,
+                              uint8_t **rgb, heed_error *error) {
+  const uint32_t width = heed_paint_pixels_of(shapes->width, density),
+                 height = heed_paint_pixels_of(shapes->height, density);
+  uint8_t *pixels = *rgb = heed_alloc_raw(context, (size_t)width * height, 3);
+  if (!pixels) return heed_fail_memory(error, "figure", (size_t)width * height * 3);
+  cairo_surface_t *surface =
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
+  cairo_t *cr = cairo_create(surface);
+  cairo_scale(cr, density, density);
+  paint(cr, shapes);
+  cairo_surface_flush(surface);
+  const unsigned char *words = cairo_image_surface_get_data(surface);
+  const size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+  for (uint32_t y = 0; words && y < height; y++)
+    for (uint32_t x = 0; x < width; x++) {
+      uint32_t word;
+      memcpy(&word, words + y * stride + (size_t)x * 4, sizeof word);
+      for (int c = 0; c < 3; c++) *pixels++ = (uint8_t)(word >> (16 - 8 * c) & 0xFF);
+    }
+  const heed_status status = finish(cr, surface, error);
+  if (status == HEED_OK) return HEED_OK;
+  heed_free(context, *rgb);
+  *rgb = NULL;
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------- PDF
+ */
+
+static cairo_status_t to_file(void *user, const unsigned char *bytes, unsigned int count) {
+  return fwrite(bytes, 1, count, user) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+heed_status heed_paint_pdf(const figure_shapes *shapes, const figure_metadata *metadata,
+                           double points, FILE *file, heed_error *error) {
+  cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(
+      to_file, file, shapes->width * points, shapes->height * points);
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, metadata->title);
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, metadata->description);
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, metadata->software);
+  /* what is no date leaves the date out: equal figures are equal files */
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "none");
+  cairo_t *cr = cairo_create(surface);
+  cairo_scale(cr, points, points);
+  paint(cr, shapes);
+  cairo_show_page(cr);
+  return finish(cr, surface, error);
+}
