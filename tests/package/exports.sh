@@ -1,6 +1,6 @@
 #!/bin/sh
 # exports.sh ROOT [FOLDER]: the list of exported names is that of the headers; and the shared libraries in FOLDER export it, each name and no
-# other. A line of the list is "HEADER NAME".
+# other. A line of the list is "HEADER NAME"; heed_define_<op> of each op is implied.
 set -eu
 root=$1 list=$1/runtime/package/exports.txt
 made=$(mktemp -d)
@@ -12,7 +12,10 @@ names() { # of a header: what stands between a line's HEED_API and the bracket o
 for header in "$root"/runtime/include/heed/*.h "$root"/native/include/heed/*.h; do
   names "$header" | sed "s/^/$(basename "$header") /"
 done | sort >"$made/headers"
-grep -v '^#' "$list" | sort >"$made/list"
+{
+  grep -v '^#' "$list"
+  sed -n 's/^HEED_OP(\([a-z_]*\)).*/heed.h heed_define_\1/p' "$root/runtime/graph/op_list.h"
+} | sort >"$made/list"
 diff "$made/headers" "$made/list" >"$made/diff" || {
   echo "runtime/package/exports.txt: it is not what the headers declare with HEED_API (< headers, > list)"
   cat "$made/diff"

@@ -1050,8 +1050,7 @@ HEED_NODISCARD HEED_API heed_status heed_session_attention_map(heed_session *ses
                                                                const heed_attention_map_desc *desc,
                                                                float *to, heed_error *error);
 
-/* -------------------------------------------------------------------------- stream, EXPERIMENTAL
- */
+/* ------------------------------------------------------------------------ stream, EXPERIMENTAL */
 
 /* All of this chapter may change.
  *
@@ -1097,8 +1096,7 @@ HEED_NODISCARD HEED_API heed_status heed_stream_submit(heed_stream *stream,
 HEED_NODISCARD HEED_API heed_status heed_stream_collect(heed_stream *stream, void *const *outputs,
                                                         heed_error *error);
 
-/* ------------------------------------------------------------------------ decoding, EXPERIMENTAL
- */
+/* ---------------------------------------------------------------------- decoding, EXPERIMENTAL */
 
 /* All of this chapter may change.
  *
