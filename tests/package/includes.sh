@@ -1,6 +1,7 @@
 #!/bin/sh
 # The direction of includes: model file -> graph -> plan -> backend -> kernels -> explanation, each room over those before it in its row.
 # includes.sh ROOT fails on an include that points up, also between the folders of a room, on a room without a row, and on a row or an exception that nothing needs.
+# It fails too on files that include each other in a circle; a .c and its .h count as one.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 ROOT"; exit 2; }
 cd "$1"
@@ -50,6 +51,20 @@ native/cli/inspect.c      graph/graph.h         no public function: the nodes th
 find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]' -print | sort | xargs grep -n '^ *# *include *"' /dev/null |
   ROOMS=$rooms FOLDERS=$folders EXCEPTIONS=$exceptions awk '
   function complain(text) { print text; failed = 1 }
+  function module(path) { sub(/^[^\/]*\//, "", path); sub(/\.[ch]$/, "", path); return path }
+  function file_folder(path) { sub(/[^\/]*$/, "", path); return path }
+  # What is left when modules that include nothing, or that nothing includes, are taken away again and again.
+  function find_circles(  key, pair, out, into, taken) {
+    do {
+      split("", out); split("", into); taken = 0
+      for (key in edge) { split(key, pair, SUBSEP); out[pair[1]] = into[pair[2]] = 1 }
+      for (key in edge) {
+        split(key, pair, SUBSEP)
+        if (!(pair[2] in out) || !(pair[1] in into)) { delete edge[key]; taken = 1 }
+      }
+    } while (taken)
+    for (key in edge) { split(key, pair, SUBSEP); complain(edge[key] ": in a circle of includes (found " pair[1] " to " pair[2] ")") }
+  }
   BEGIN {
     count = split(ENVIRON["ROOMS"], lines, "\n")
     for (i = 1; i <= count; i++) {
@@ -77,6 +92,9 @@ find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]'
     sub(/^[^"]*"/, "", header)
     sub(/".*/, "", header)
     where = file ":" part[2]
+    from = module(file)
+    to = header ~ /\// ? module("runtime/" header) : module(file_folder(file) header)
+    if (from != to) edge[from, to] = where
     if (!(room in row)) { if (!told[room]++) complain(where ": the room has no row in tests/package/includes.sh (found " room ")"); next }
     if (header ~ /(^|\/)\.\.(\/|$)/) { complain(where ": an include climbs out of its folder (found " header ", expected ROOM/FILE)"); next }
     if (header == "heed/heed.h" || header !~ /\//) next
@@ -96,6 +114,7 @@ find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]'
     complain(where ": an include points up (found " header ", expected one of: " room ", heed/heed.h" (rest == "" ? "" : ", ") rest ")")
   }
   END {
+    find_circles()
     if (NR == 0) complain("no include was found at all")
     for (room in row) if (!(room in seen)) complain("tests/package/includes.sh: a row that nothing needs (found " room ")")
     for (key in excepted) if (!(key in used)) complain("tests/package/includes.sh: an exception that nothing needs (found " excepted[key] ")")

@@ -9,6 +9,10 @@ printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\
 echo '#include "base/status.h"' >"$tree/runtime/attic/old.c"
 echo '#include "../cli/cli.h"' >"$tree/native/files/output.c"
 printf '#include "vulkan/plan/commands.h"\n#include "vulkan/host/device.h"\n#include "vulkan/run/backend.h"\n' >"$tree/native/vulkan/plan/commands.c"
+mkdir -p "$tree/runtime/base"
+echo '#include "base/b.h"' >"$tree/runtime/base/a.c"
+echo '#include "base/c.h"' >"$tree/runtime/base/b.h"
+printf '#include "base/a.h"\n#include "base/d.h"\n' >"$tree/runtime/base/c.c"
 
 status=0
 said=$(sh "$script" "$tree" 2>&1) || status=$?
@@ -19,8 +23,11 @@ expect() {
 expect 'runtime/graph/ops/add.c:4: an include points up (found model/role.h, expected one of: runtime/graph, heed/heed.h, base)'
 expect 'runtime/attic/old.c:1: the room has no row in tests/package/includes.sh (found runtime/attic)'
 expect 'native/files/output.c:1: an include climbs out of its folder (found ../cli/cli.h, expected ROOM/FILE)'
+expect 'runtime/base/a.c:1: in a circle of includes (found base/a to base/b)'
+expect 'runtime/base/c.c:1: in a circle of includes (found base/c to base/a)'
 expect 'a row that nothing needs (found runtime/plan)'
 expect 'an exception that nothing needs (found runtime/plan/plan.c backend/backend.h)'
 expect 'native/vulkan/plan/commands.c:3: an include points up (found vulkan/run/backend.h, expected a folder before plan)'
+case $said in *"base/d"*) echo "complains of a file outside the circle: $said"; exit 1 ;; esac
 case $said in *commands.c:[12]:*) echo "complains of a folder that points down: $said"; exit 1 ;; esac
 case $said in *add.c:[123]:*) echo "complains of an include that points down: $said"; exit 1 ;; esac
