@@ -242,7 +242,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "use a ViT of this size with synthetic weights instead of MODEL"},
       {"--batch", CLI_NUMBER, &b.batch, "N", "images per run (default: 1)"},
       {"--op", CLI_TEXT, &b.op.name, "NAME",
-       "time one op instead of a model: attention, linear_attention, linear or layer_norm"},
+       "time one op instead of a model, such as attention or linear"},
       {"--shape", CLI_TEXT, &b.op.shape, "B,H,Tq,Tk,D",
        "shape of attention (default: 1,1,1024,1024,64); linear: M,K,N; layer_norm: ROWS,WIDTH"},
       {"--tokens", CLI_TEXT, &b.op.tokens, "T,T,...",

@@ -1,12 +1,12 @@
-/* The graphs of one op that heed bench times, from its options. */
+/* The graphs of one op that heed bench times (heed/check.h), from its options. */
 #include "cli/bench_op.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "base/tensor.h"
 #include "cli/options.h"
+#include "heed/check.h"
 
 /* "1,12,197,64" -> numbers, each at least 1; returns how many, 0 when it is no such list of at most
  * `most`. */
@@ -25,13 +25,33 @@ static uint32_t read_list(const char *text, uint32_t *numbers, uint32_t most) {
   return 0;
 }
 
+static const heed_bench_op *find_op(const char *name) {
+  const heed_bench_op *op;
+  for (uint32_t i = 0; (op = heed_bench_get_op(i)); i++)
+    if (strcmp(op->name, name) == 0) return op;
+  return NULL;
+}
+
+/* INVALID_ARGUMENT with the names of all ops. */
+static heed_status fail_op(cli_state *cli, const char *name) {
+  char names[256] = "";
+  size_t used = 0;
+  const heed_bench_op *op;
+  for (uint32_t i = 0; (op = heed_bench_get_op(i)) && used < sizeof names; i++)
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", op->name);
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--op: unknown op (found \"%s\", expected one of %s)", name, names);
+}
+
 heed_status cli_bench_read_tokens(cli_state *cli, const cli_bench_op *op,
                                   uint32_t tokens[CLI_BENCH_MOST_TOKENS], uint32_t *count) {
   *count = 1;
   tokens[0] = 0;
+  const heed_bench_op *known = find_op(op->name);
+  if (!known) return fail_op(cli, op->name);
   if (!op->tokens) return HEED_OK;
   *count = read_list(op->tokens, tokens, CLI_BENCH_MOST_TOKENS);
-  if (*count && strstr(op->name, "attention")) return HEED_OK;
+  if (*count && known->options & HEED_BENCH_TOKENS) return HEED_OK;
   return heed_fail(
       &cli->error, HEED_INVALID_ARGUMENT,
       "--tokens: invalid list (found \"%s\", expected up to %d numbers of tokens of an attention)",
@@ -50,18 +70,6 @@ heed_status cli_bench_read_mode(cli_state *cli, const cli_bench_op *op, heed_att
                    op->mode);
 }
 
-/* B, H, Tq, Tk, D of an attention. */
-static heed_status read_attention_shape(cli_state *cli, const cli_bench_op *op, uint32_t tokens,
-                                        uint32_t n[5]) {
-  const char *shape = op->shape ? op->shape : "1,1,1024,1024,64";
-  if (read_list(shape, n, 5) != 5)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--shape: invalid attention shape (found \"%s\", expected B,H,Tq,Tk,D)",
-                     shape);
-  if (tokens) n[2] = n[3] = tokens;
-  return HEED_OK;
-}
-
 static heed_status read_causal(cli_state *cli, const cli_bench_op *op, heed_causal *causal) {
   *causal = HEED_CAUSAL_NONE;
   if (!op->causal) return HEED_OK;
@@ -72,112 +80,34 @@ static heed_status read_causal(cli_state *cli, const cli_bench_op *op, heed_caus
                    op->causal);
 }
 
-static heed_status define_attention(cli_state *cli, const cli_bench_op *op, uint32_t tokens,
-                                    heed_graph *graph, char *what, size_t size) {
-  uint32_t n[5];
-  HEED_TRY(read_attention_shape(cli, op, tokens, n));
-  const heed_shape query = HEED_SHAPE(n[0], n[1], n[2], n[4]),
-                   key = HEED_SHAPE(n[0], n[1], n[3], n[4]);
-  heed_attention_desc desc = {.struct_size = sizeof desc,
-                              .query = heed_define_input(graph, "query", HEED_F32, &query),
-                              .key = heed_define_input(graph, "key", HEED_F32, &key),
-                              .value = heed_define_input(graph, "value", HEED_F32, &key)};
-  HEED_TRY(read_causal(cli, op, &desc.causal));
-  desc.window = op->window != 0;
-  desc.window_left = desc.window_right = (int32_t)(op->window & 0x7FFFFFFFu);
-  const heed_attention_values values = heed_define_attention(graph, &desc);
-  heed_graph_output(graph, values.output);
-  if (op->maps) heed_graph_output(graph, values.weights);
-  char window[32] = "";
-  if (op->window) snprintf(window, sizeof window, " window %u", op->window);
-  snprintf(what, size, "attention %u,%u,%u,%u,%u%s%s%s%s", n[0], n[1], n[2], n[3], n[4],
-           op->causal ? " causal" : "", window, op->maps ? " with weights" : "",
-           op->mode ? op->mode[0] == 'r'   ? " resident"
-                      : op->mode[0] == 's' ? " streamed"
-                                           : ""
-                    : "");
-  return heed_graph_status(graph, &cli->error);
-}
-
-static heed_status define_linear_attention(cli_state *cli, const cli_bench_op *op, uint32_t tokens,
-                                           heed_graph *graph, char *what, size_t size) {
-  uint32_t n[5];
-  heed_causal causal;
-  HEED_TRY(read_attention_shape(cli, op, tokens, n));
-  HEED_TRY(read_causal(cli, op, &causal));
-  const heed_shape query = HEED_SHAPE(n[0], n[1], n[2], n[4]),
-                   key = HEED_SHAPE(n[0], n[1], n[3], n[4]);
-  const heed_linear_attention_desc desc = {
-      .struct_size = sizeof desc,
-      .query = heed_define_input(graph, "query", HEED_F32, &query),
-      .key = heed_define_input(graph, "key", HEED_F32, &key),
-      .value = heed_define_input(graph, "value", HEED_F32, &key),
-      .causal = causal != HEED_CAUSAL_NONE};
-  heed_graph_output(graph, heed_define_linear_attention(graph, &desc));
-  snprintf(what, size, "linear_attention %u,%u,%u,%u,%u%s", n[0], n[1], n[2], n[3], n[4],
-           op->causal ? " causal" : "");
-  return heed_graph_status(graph, &cli->error);
-}
-
-/* Weights of the linear op: a ramp that keeps results small. */
-static heed_status read_ramp(void *user, uint64_t first, uint64_t count, void *to,
-                             heed_error *error) {
-  (void)user;
-  (void)error;
-  for (uint64_t i = 0; i < count; i++)
-    ((float *)to)[i] = (float)((first + i) * 2654435761u % 1024) / 8192.0f - 0.0625f;
-  return HEED_OK;
-}
-
-static heed_status define_linear(cli_state *cli, const cli_bench_op *op, heed_graph *graph,
-                                 char *what, size_t size) {
-  uint32_t n[3];
-  if (!op->shape || read_list(op->shape, n, 3) != 3)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--shape: invalid linear shape (found \"%s\", expected M,K,N)",
-                     op->shape ? op->shape : "");
-  const heed_shape x = HEED_SHAPE(n[0], n[1]);
-  const heed_constant_desc weight = {sizeof weight, "weight",  HEED_F32, HEED_SHAPE(n[2], n[1]),
-                                     NULL,          read_ramp, NULL};
-  const heed_linear_desc desc = {.struct_size = sizeof desc,
-                                 .x = heed_define_input(graph, "x", HEED_F32, &x),
-                                 .weight = heed_define_constant(graph, &weight)};
-  heed_graph_output(graph, heed_define_linear(graph, &desc));
-  snprintf(what, size, "linear %s", op->shape);
-  return heed_graph_status(graph, &cli->error);
-}
-
-/* rows x width, as a transformer's tokens have it. */
-static heed_status define_layer_norm(cli_state *cli, const cli_bench_op *op, heed_graph *graph,
-                                     char *what, size_t size) {
-  uint32_t n[2];
-  if (!op->shape || read_list(op->shape, n, 2) != 2)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--shape: invalid layer_norm shape (found \"%s\", expected ROWS,WIDTH)",
-                     op->shape ? op->shape : "");
-  const heed_shape x = HEED_SHAPE(n[0], n[1]);
-  const heed_constant_desc ramp = {sizeof ramp, NULL,      HEED_F32, HEED_SHAPE(n[1]),
-                                   NULL,        read_ramp, NULL};
-  const heed_layer_norm_desc desc = {.struct_size = sizeof desc,
-                                     .x = heed_define_input(graph, "x", HEED_F32, &x),
-                                     .gain = heed_define_constant(graph, &ramp),
-                                     .bias = heed_define_constant(graph, &ramp),
-                                     .epsilon = 1e-6f};
-  heed_graph_output(graph, heed_define_layer_norm(graph, &desc));
-  snprintf(what, size, "layer_norm %s", op->shape);
-  return heed_graph_status(graph, &cli->error);
+/* "attention 1,1,32,32,8 causal": the op, its shape and the options that it takes. */
+static void describe(const cli_bench_op *op, const heed_bench_op *known,
+                     const heed_bench_shape *shape, char *what, size_t size) {
+  char axes[80] = "", window[32] = "";
+  size_t used = 0;
+  for (uint32_t i = 0; i < known->axis_count; i++)
+    used += (size_t)snprintf(axes + used, sizeof axes - used, "%s%u", i ? "," : "", shape->axis[i]);
+  if (known->options & HEED_BENCH_WINDOW && op->window)
+    snprintf(window, sizeof window, " window %u", op->window);
+  const bool causal = known->options & HEED_BENCH_CAUSAL && op->causal,
+             weights = known->options & HEED_BENCH_WEIGHTS && op->maps,
+             mode = known->options & HEED_BENCH_MODE && op->mode && strcmp(op->mode, "auto") != 0;
+  snprintf(what, size, "%s %s%s%s%s%s%s", known->name, axes, causal ? " causal" : "", window,
+           weights ? " with weights" : "", mode ? " " : "", mode ? op->mode : "");
 }
 
 heed_status cli_bench_define(cli_state *cli, const cli_bench_op *op, uint32_t tokens,
                              heed_graph *graph, char *what, size_t size) {
-  if (strcmp(op->name, "attention") == 0)
-    return define_attention(cli, op, tokens, graph, what, size);
-  if (strcmp(op->name, "linear_attention") == 0)
-    return define_linear_attention(cli, op, tokens, graph, what, size);
-  if (strcmp(op->name, "linear") == 0) return define_linear(cli, op, graph, what, size);
-  if (strcmp(op->name, "layer_norm") == 0) return define_layer_norm(cli, op, graph, what, size);
-  return heed_fail(
-      &cli->error, HEED_INVALID_ARGUMENT,
-      "--op: unknown op (found \"%s\", expected attention, linear_attention, linear or layer_norm)",
-      op->name);
+  const heed_bench_op *known = find_op(op->name);
+  if (!known) return fail_op(cli, op->name);
+  const char *text = op->shape ? op->shape : known->shape ? known->shape : "";
+  heed_bench_shape shape = {.window = op->window, .weights = op->maps};
+  if (read_list(text, shape.axis, HEED_BENCH_MOST_AXES) != known->axis_count)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--shape: invalid %s shape (found \"%s\", expected %s)", known->name, text,
+                     known->axes);
+  if (tokens) shape.axis[2] = shape.axis[3] = tokens;
+  HEED_TRY(read_causal(cli, op, &shape.causal));
+  describe(op, known, &shape, what, size);
+  return heed_bench_define(graph, known, &shape, &cli->error);
 }

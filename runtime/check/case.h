@@ -40,9 +40,11 @@ void heed_case_result(heed_case *test, const char *name, heed_value value);
 
 /* What heed check knows: each op (check/ops/<op>.c), and layers composed of ops, one a line of
  * check/layer_list.h (check/layers/<name>.c). */
+typedef struct heed_bench_case heed_bench_case; /* check/bench.h */
 typedef struct heed_layer_case {
   const char *const *names; /* NULL-terminated */
   heed_status (*from_case)(heed_case *test, heed_error *error);
+  const heed_bench_case *bench; /* the op alone, to be timed; NULL: it is not */
 } heed_layer_case;
 
 #define HEED_OP(name) extern const heed_layer_case heed_case_##name;

@@ -125,4 +125,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"attention_as_convolution", NULL};
-const heed_layer_case heed_case_attention_as_convolution = {names, from_case};
+const heed_layer_case heed_case_attention_as_convolution = {.names = names, .from_case = from_case};

@@ -24,4 +24,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"luong_attention", NULL};
-const heed_layer_case heed_case_luong_attention = {names, from_case};
+const heed_layer_case heed_case_luong_attention = {.names = names, .from_case = from_case};

@@ -54,4 +54,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"multi_head_attention", NULL};
-const heed_layer_case heed_case_multi_head_attention = {names, from_case};
+const heed_layer_case heed_case_multi_head_attention = {.names = names, .from_case = from_case};

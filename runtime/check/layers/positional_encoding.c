@@ -21,4 +21,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"positional_encoding", NULL};
-const heed_layer_case heed_case_positional_encoding = {names, from_case};
+const heed_layer_case heed_case_positional_encoding = {.names = names, .from_case = from_case};

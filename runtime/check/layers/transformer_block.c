@@ -58,4 +58,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"encoder_block", "decoder_block", NULL};
-const heed_layer_case heed_case_transformer_block = {names, from_case};
+const heed_layer_case heed_case_transformer_block = {.names = names, .from_case = from_case};

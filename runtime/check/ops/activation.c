@@ -17,4 +17,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   return HEED_OK;
 }
 
-const heed_layer_case heed_case_activation = {names, from_case};
+const heed_layer_case heed_case_activation = {.names = names, .from_case = from_case};

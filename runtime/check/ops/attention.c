@@ -1,5 +1,6 @@
-/* The reader of attention's case files. */
-#include "check/case.h"
+/* The reader of attention's case files, and attention alone, to be timed. */
+#include "base/tensor.h"
+#include "check/bench.h"
 
 static const char *const scores[] = {"scaled_dot", "dot", "general", "additive", NULL};
 static const char *const norms[] = {"softmax", "sparse_softmax", "sparsemax", NULL};
@@ -41,5 +42,32 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   return HEED_OK;
 }
 
+static void define(heed_graph *graph, const heed_bench_shape *shape) {
+  const uint32_t *n = shape->axis;
+  const heed_shape query = HEED_SHAPE(n[0], n[1], n[2], n[4]),
+                   key = HEED_SHAPE(n[0], n[1], n[3], n[4]);
+  const heed_attention_desc desc = {.struct_size = sizeof desc,
+                                    .query = heed_define_input(graph, "query", HEED_F32, &query),
+                                    .key = heed_define_input(graph, "key", HEED_F32, &key),
+                                    .value = heed_define_input(graph, "value", HEED_F32, &key),
+                                    .causal = shape->causal,
+                                    .window = shape->window != 0,
+                                    .window_left = (int32_t)(shape->window & 0x7FFFFFFFu),
+                                    .window_right = (int32_t)(shape->window & 0x7FFFFFFFu)};
+  const heed_attention_values values = heed_define_attention(graph, &desc);
+  heed_graph_output(graph, values.output);
+  if (shape->weights) heed_graph_output(graph, values.weights);
+}
+
+static const heed_bench_case bench = {
+    {.name = "attention",
+     .axes = "B,H,Tq,Tk,D",
+     .shape = "1,1,1024,1024,64",
+     .axis_count = 5,
+     .options = HEED_BENCH_TOKENS | HEED_BENCH_CAUSAL | HEED_BENCH_WINDOW | HEED_BENCH_WEIGHTS |
+                HEED_BENCH_MODE},
+    define};
+
 static const char *const names[] = {"attention", NULL};
-const heed_layer_case heed_case_attention = {names, from_case};
+const heed_layer_case heed_case_attention = {
+    .names = names, .from_case = from_case, .bench = &bench};

@@ -16,4 +16,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"attention_mask", NULL};
-const heed_layer_case heed_case_attention_mask = {names, from_case};
+const heed_layer_case heed_case_attention_mask = {.names = names, .from_case = from_case};

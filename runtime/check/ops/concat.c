@@ -12,4 +12,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"concat", NULL};
-const heed_layer_case heed_case_concat = {names, from_case};
+const heed_layer_case heed_case_concat = {.names = names, .from_case = from_case};

@@ -18,4 +18,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"embedding", NULL};
-const heed_layer_case heed_case_embedding = {names, from_case};
+const heed_layer_case heed_case_embedding = {.names = names, .from_case = from_case};

@@ -6,4 +6,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"gru", NULL};
-const heed_layer_case heed_case_gru = {names, from_case};
+const heed_layer_case heed_case_gru = {.names = names, .from_case = from_case};

@@ -1,5 +1,6 @@
-/* The reader of layer_norm's case files. */
-#include "check/case.h"
+/* The reader of layer_norm's case files, and layer_norm alone, to be timed. */
+#include "base/tensor.h"
+#include "check/bench.h"
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;
@@ -10,5 +11,21 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   return HEED_OK;
 }
 
+/* rows x width, as a transformer's tokens have it. */
+static void define(heed_graph *graph, const heed_bench_shape *shape) {
+  const uint32_t *n = shape->axis;
+  const heed_shape x = HEED_SHAPE(n[0], n[1]);
+  const heed_layer_norm_desc desc = {.struct_size = sizeof desc,
+                                     .x = heed_define_input(graph, "x", HEED_F32, &x),
+                                     .gain = heed_bench_constant(graph, HEED_SHAPE(n[1])),
+                                     .bias = heed_bench_constant(graph, HEED_SHAPE(n[1])),
+                                     .epsilon = 1e-6f};
+  heed_graph_output(graph, heed_define_layer_norm(graph, &desc));
+}
+
+static const heed_bench_case bench = {{.name = "layer_norm", .axes = "ROWS,WIDTH", .axis_count = 2},
+                                      define};
+
 static const char *const names[] = {"layer_norm", NULL};
-const heed_layer_case heed_case_layer_norm = {names, from_case};
+const heed_layer_case heed_case_layer_norm = {
+    .names = names, .from_case = from_case, .bench = &bench};

@@ -10,4 +10,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"multiply", NULL};
-const heed_layer_case heed_case_multiply = {names, from_case};
+const heed_layer_case heed_case_multiply = {.names = names, .from_case = from_case};

@@ -10,4 +10,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"permute", NULL};
-const heed_layer_case heed_case_permute = {names, from_case};
+const heed_layer_case heed_case_permute = {.names = names, .from_case = from_case};

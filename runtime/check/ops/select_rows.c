@@ -11,4 +11,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"select_rows", NULL};
-const heed_layer_case heed_case_select_rows = {names, from_case};
+const heed_layer_case heed_case_select_rows = {.names = names, .from_case = from_case};

@@ -9,4 +9,4 @@ static heed_status from_case(heed_case *test, heed_error *error) {
 }
 
 static const char *const names[] = {"softmax", NULL};
-const heed_layer_case heed_case_softmax = {names, from_case};
+const heed_layer_case heed_case_softmax = {.names = names, .from_case = from_case};

@@ -40,6 +40,43 @@ HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_
                                                     void *take_user, heed_check_result *result,
                                                     heed_error *error);
 
+/* ---- EXPERIMENTAL: ops alone, to be timed */
+
+/* What an op takes beside its shape; heed_bench_op.options is a sum of these. */
+typedef enum heed_bench_option {
+  HEED_BENCH_TOKENS = 1, /* axes 2 and 3 of the shape count tokens */
+  HEED_BENCH_CAUSAL = 2,
+  HEED_BENCH_WINDOW = 4,
+  HEED_BENCH_WEIGHTS = 8,
+  HEED_BENCH_MODE = 16 /* heed_plan_desc.attention means something to it */
+} heed_bench_option;
+
+#define HEED_BENCH_MOST_AXES 5
+
+/* An op that can be timed. */
+typedef struct heed_bench_op {
+  const char *name;
+  const char *axes;    /* names of the shape's numbers: "M,K,N" */
+  const char *shape;   /* taken where none is given; NULL: one must be */
+  uint32_t axis_count; /* at most HEED_BENCH_MOST_AXES */
+  uint32_t options;
+} heed_bench_op;
+
+typedef struct heed_bench_shape {
+  uint32_t axis[HEED_BENCH_MOST_AXES];
+  heed_causal causal;
+  uint32_t window; /* keys to each side; 0: all */
+  bool weights;    /* they are an output too */
+} heed_bench_shape;
+
+/* The ops that can be timed, in alphabetical order, by index from 0; NULL past the last. */
+HEED_API const heed_bench_op *heed_bench_get_op(uint32_t index);
+/* Defines the op with inputs of this shape in an empty graph and marks what it computes as outputs.
+ * op: one of heed_bench_get_op. Statuses: those of the op's define function. */
+HEED_NODISCARD HEED_API heed_status heed_bench_define(heed_graph *graph, const heed_bench_op *op,
+                                                      const heed_bench_shape *shape,
+                                                      heed_error *error);
+
 #ifdef __cplusplus
 }
 #endif
