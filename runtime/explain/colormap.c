@@ -2,87 +2,74 @@
  *
  * Tables: viridis, magma and inferno by Nathaniel Smith and Stefan van der Walt (2015, CC0),
  * cividis by Jamie Nunez, Christopher Anderton and Ryan Renslow (PLOS ONE 13(7), 2018); the
- * published numbers rounded to 8 bits. They are
- * kept as steps from entry to entry, which are small and so take a quarter of the room where the
- * runtime is compressed (WebAssembly). */
+ * published numbers rounded to 8 bits. Steps from entry to entry are small, so that a word holds
+ * 19 entries. */
 #include <math.h>
 
 #include "heed/heed.h"
 
-#define STRIDE 16
+#define ENTRIES 19
 
 typedef struct ramp {
-  uint8_t start[3][256 / STRIDE]; /* red, green, blue of every 16th entry */
-  char steps[3][257];             /* from the entry before it: 'd' = none, 'c' = -1, 'e' = 1 ... */
+  /* red, green, blue; of each 19 entries the first in 8 bits, then 18 steps + 2 in 3 bits each */
+  uint64_t words[3][(256 + ENTRIES - 1) / ENTRIES];
 } ramp;
 
 static const ramp cividis_ramp = {
-    {{0, 0, 26, 50, 67, 83, 97, 111, 125, 140, 155, 171, 188, 205, 222, 240},
-     {34, 46, 56, 67, 78, 90, 101, 112, 124, 136, 148, 160, 174, 187, 201, 216},
-     {78, 106, 111, 109, 108, 109, 111, 115, 120, 120, 118, 114, 108, 99, 88, 70}},
-    {"dddddddddddddddddddddddehghggfffffffefefefeefeefeeeeefeeeeeeeeeeeeeeeeeeeeeeeeeeeeedeeeeeeeee"
-     "deeeeeeedeeeeeeedeeeeeedeeeeedeeeee"
-     "eedeeeeeeeeeeeeeeeeeeeedeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeefeeeeeeeeeeeeeeeeeeeeeefeeeeeeeeeeeefe"
-     "eeeeeeeefeeeeeeefeeeeeefeeeefeeeddd",
-     "deeedeeedeedeedeedeededeedeedeedeeedeedeeedeedeedeedeeedeedeedeedeeedeedeedeedeeedeedeedeeede"
-     "edeedeeedeedeeedeedeeedeedeeedeeede"
-     "edeeedeeedeeedeeedeeedeeedeeeedeeedeeeedeeedeeeedeeeeedeeeedeeeeedeeeeedeeeeeedeeeeeeedeeeeee"
-     "eedeeeeeeeeeeedeeeeeeeeeeeeeeeeeeef",
-     "deffeffeffffefffffefededdcdddddcddddcdddddcdddddddcdddddddddddddddddddddddddddeddddddddeddddd"
-     "eddddeddddedddedddeddeddeddededdedd"
-     "ddddddeddddcdddddddddddddcdddddcddddcdddcdddcdddcddcddcdcddcdcddcdcdcdcdcdcdccdccdcdcccdcccdc"
-     "cccdccccccccccbccccbccbcbcbbbbbdeef"}};
+    {{0x1249249249249200, 0x23924925bae69200, 0x1b71b6dc6e371c24, 0x1b6db6db6db6db3c,
+      0x1a6db6db69b6db4f, 0x1b6d36db6d36db60, 0x1b4db6db4db6d371, 0x136db6db6db6db81,
+      0x1b6db6db6db6db93, 0x1b6db8db6db6dba6, 0x1b8db6db6db6dbba, 0x1b6db6e36db6dbce,
+      0x1b8db6dc6db6dce2, 0x000000004936e3f8},
+     {0x1a6d369b4db4db22, 0x1b4db4da6d369a30, 0x1a6da6d369b4db3c, 0x1a6d369b69b4da4a,
+      0x1369b69b4da6da57, 0x1b4da6da6d36d364, 0x1b69b4db4db4da72, 0x1b4db4db4db4db7f,
+      0x1b69b6d36d36da8e, 0x1b4db69b6da6db9c, 0x1b4db6da6db69bac, 0x1b6d36db6da6dbbc,
+      0x1b6db6db69b6dbcd, 0x000000008db6dbdf},
+     {0x1c9247248e47234e, 0x1149229248a4d36f, 0x124922924922926e, 0x124924924924926c,
+      0x134924d249249a6c, 0x126926926924d26f, 0x124924d269a4d274, 0x1249249248a49378,
+      0x1229229245249178, 0x0a29145229149174, 0x0944a28a28a28a6d, 0x0928925125125163,
+      0x0820904920924954, 0x000000008da0003c}}};
 
 static const ramp viridis_ramp = {
-    {{68, 72, 71, 66, 59, 51, 44, 38, 33, 31, 40, 63, 94, 132, 173, 216},
-     {1, 24, 45, 64, 82, 99, 114, 130, 145, 160, 174, 188, 201, 212, 220, 226},
-     {84, 106, 123, 134, 139, 141, 142, 142, 140, 136, 128, 115, 98, 75, 48, 25}},
-    {"ddededddeddddeddddddddddddddddcddddcdddcddcddcdcddcdcdcdcddcdcdcdcdcdcdcdcdcdcdcdcdcddcdcdcdd"
-     "cdcddcdcddcddcdcddcddcddcdcddcddcdd"
-     "dcddcddddddcddedddddedededeeedeeeeefeeefefefefeffeffffffffffffffffgfffgffgffgfgfgfgfgfgfggfgf"
-     "ggfggfggfggfggfggfggfgfggfgfgfgffgf",
-     "defefefefefefefeefeeefeefeeefeefeeeefeeefeeeefeeeeefeeeeeefeeeeeeeeeefeeeeeeeeeeeeeeeeeeeeeee"
-     "eedeeeeeeeeeeeeeeeeedeeeeeeeeeeeeee"
-     "eedeeeeeeeeeeeeeeedeeeeeeeeeeeedeeeeeeeeedeeeeeedeeeeedeeeedeeedeeedeedeeededeedeedededededed"
-     "ededededdeddededdeddeddeddedddedded",
-     "dfefefeefefeefeeefeeeeefeeeeeeedeeeedeeedeededededededdeddedddedddedddddeddddddddeddddddddddd"
-     "ddddddddddddddddddddddddddddcdddddd"
-     "cddddcdddcddcddcddcdcdcddccdcdcdccdcccdcccdccccccccccccccccccbcccbccbccbccbcbcbcbbcbcbbcbbcbb"
-     "cbbbcbbbcbcbbccbccccdcddedeeeeefeff"}};
+    {{0x1249349269269a44, 0x1229245249249248, 0x0a28a29145229146, 0x0a28a28a28a28a3e,
+      0x1148a28a45145135, 0x122914522914522c, 0x0a45245229145225, 0x134d249348a4921f,
+      0x1c71b71b6da6da22, 0x2492492491c8e337, 0x2cb2c964b24b245a, 0x2cb65b2cb6596586,
+      0x25b2cb65b2d96cb8, 0x00000000964b2cea},
+     {0x1c6e38e38e38e301, 0x1c6db8dc6dc6e31c, 0x1b6dc6db71b6e334, 0x1b6db8db6db6dc4a,
+      0x1b6db6db6db6db5f, 0x136db6db6db6db71, 0x1b4db6db6db6db83, 0x1b6da6db6db6db95,
+      0x1a6db6db69b6dba7, 0x1b4db69b6da6dbb8, 0x1a6d34db4da6dac8, 0x1a69a69a69a69ad5,
+      0x1269349a4d349ade, 0x000000004d2692e5},
+     {0x1c6dc6e38dc71c54, 0x1a6db4db6db8db6e, 0x1349a69a69a6d380, 0x124d249349349389,
+      0x124924924934928d, 0x124924924924928e, 0x1248a4924524928e, 0x1145148a4522928b,
+      0x1125125128a28985, 0x0124924924924978, 0x0104104824120964, 0x0020020100804149,
+      0x1348a24904804129, 0x0000000091c6db1a}}};
 
 static const ramp magma_ramp = {
-    {{0, 10, 29, 54, 81, 106, 131, 156, 183, 208, 231, 245, 252, 254, 254, 253},
-     {0, 8, 17, 16, 18, 28, 38, 46, 55, 65, 82, 107, 137, 167, 196, 226},
-     {4, 34, 71, 107, 124, 129, 129, 127, 121, 111, 99, 92, 97, 114, 136, 163}},
-    {"deddeddedeeedeeeeeeeefeeeeeefeefeefeefeffefefffeffefffeffeffeffefeffefefefeffefefefeffefefefe"
-     "ffefeffefeffefeffefeffeffeffefeffef"
-     "feffefeffefeffefefefefefefeefeeefeeeeeeeeeeedeedeededededdeddeddeddddedddddeddddddddddddddddd"
-     "dddddddddddddddcdddddddddcddddddddd",
-     "ddeddededededeedeedeedeededededdeddddeddcdddddcdddcddddddedddedededeededeedeedeededeedeededed"
-     "eedededeedededededededededeedededed"
-     "edeededeedeedeedeeeeedeeeeefeeeefeefeefeffeffefffeffffffeffffffffeffffffffefffffffeffffffefff"
-     "ffefffffefffffefffffeffffefffffefff",
-     "deefefffgffffffffffgffffgffgffgfgffgfgfgffgffffffeffeefeeeedeeededededdeddeddddeddddddddddedd"
-     "ddcddddddddddcddddcdddcddcddcdcddcd"
-     "cdcdcdccdccdccdccdcccdccccdccccdccdccdccddcdcddddddddddeddededeedeeeeeeeeeeeeeefeeefeefeefefe"
-     "fefeffefeffeffefffeffffefffffffefff"}};
+    {{0x1b6db4db4d269300, 0x2371b8dc6db6e30d, 0x247247239238e425, 0x238e38e471c8e445,
+      0x2471c71c8e38e364, 0x238e471c8e391c81, 0x1c8e47238e4723a0, 0x238e38e391c723bf,
+      0x1b6db6db8db8dcdc, 0x1a4d269a69b4daf2, 0x124934924d249afb, 0x12492492492492fe,
+      0x0a492492292492fe, 0x00000000492492fc},
+     {0x1369b4d34d349a00, 0x1a49349a69a6d30a, 0x1249229229248a12, 0x1a6d34da69a69210,
+      0x1b4d34da6d34da1a, 0x1a69a69a69b4d325, 0x1369a69a69b4d32f, 0x1b4db6d369b4da3a,
+      0x1c8e371b8db71b48, 0x2492392491c91c62, 0x249247249248e485, 0x2491c924724923a9,
+      0x1c9239248e4923cc, 0x00000000923924ee},
+     {0x24924924b2471b04, 0x2cb25964b2592429, 0x1b8dc8e4924b2555, 0x1349a4d34d36d377,
+      0x1249a4924924d280, 0x1229245249249281, 0x0a28a2914522917f, 0x0944944a25128977,
+      0x0a44a25128925169, 0x134d26924924915d, 0x1c6db6db6db6d360, 0x1c8e38e38dc6e373,
+      0x247248e48e47238f, 0x00000000923924b0}}};
 
 static const ramp inferno_ramp = {
-    {{0, 11, 33, 61, 87, 113, 138, 163, 188, 210, 228, 241, 249, 252, 249, 242},
-     {0, 7, 12, 9, 16, 25, 34, 44, 55, 70, 90, 115, 142, 172, 203, 234},
-     {4, 36, 74, 101, 110, 110, 106, 97, 84, 68, 49, 29, 9, 17, 53, 105}},
-    {"deddeddeedeeeeeeeeeefeefeefefefeffeffeffffefffeffefffeffefeffefeffefeffefeffefeffefefeffefeff"
-     "efeffefefeffefeffefefefeffefefefefe"
-     "fefeefefeefeefeefeeefeeeefeeeeeeeeeeeeeedeeeedeedeedeededededdeddeddeddddedddddddddddcddddcdd"
-     "dcddcdcdcdcdcddcdcddcdddededeeefeef",
-     "ddeddeddedededeedededededdedddddddddcdddcdddcdddddedddededededededeededeededeedededeedededeed"
-     "edededeedededeededeedeedeedeedeeede"
-     "eeeedeeeeeeeeeeeeeefeeeefeeefeefefeefefefefeffeffeffeffefffefffefffffefffffffefffffffffffffff"
-     "fefffffffffffffffefffeffefeefeeeeef",
-     "deefffffffgffffgffgffgffgfgfgffgffgffffffefefeeeeeeedeedededdeddedddddddddddddddddddcddddcddc"
-     "ddcdcddcdcdcdccdcdcccdccdccccdccccc"
-     "ccccccccccccccccccccbcccccbcccccbccccbcccbcccbccbccbccbcccbccbcccccdcdddedeeefeffeffffgfffgff"
-     "gfggfgggggggghghghhhhhhhhihhhhhhghg"}};
+    {{0x1b6db6da6d269300, 0x1c8e471c71b8dc0e, 0x1c8e48e47247242b, 0x2471c8e391c7234c,
+      0x2391c7238e391c6a, 0x238e471c8e38e488, 0x1b8e38e38e391ca6, 0x1b71b71b8dc6e3c3,
+      0x1b4db6db6db6dcdb, 0x1269a69b4da6d3ee, 0x124924d249a4d2f9, 0x0a291491492292fc,
+      0x1349148a291451f7, 0x000000008dc6daf3},
+     {0x134da69a69349a00, 0x114924924d269a09, 0x1a69269248a48a0b, 0x134da69b4d34d30c,
+      0x134da69a6d34d317, 0x1369a6d34d369a22, 0x136db4db4da6d32d, 0x1b6e36db6db6db3b,
+      0x238e38dc71b8db50, 0x2472472391c8e46a, 0x248e49248e49238b, 0x24923924924924ae,
+      0x2391c91c924924d3, 0x000000008db6e3f5},
+     {0x2c96492c92491b04, 0x24964b2596592c2b, 0x1a6d36db6e38e457, 0x124924924d26936b,
+      0x122914922924926e, 0x0928a25145148a6a, 0x0924924944928960, 0x092092492492494f,
+      0x082482490492413b, 0x0120920904824124, 0x2471b69a48a2490b, 0x2d96cb2592592412,
+      0x3edb6db5d75b6d40, 0x00000000baedb686}}};
 
 static const struct {
   const char *name;
@@ -102,9 +89,11 @@ static size_t known(heed_colormap map) {
 const char *heed_colormap_name(heed_colormap map) { return colormaps[known(map)].name; }
 
 static uint8_t read_channel(const ramp *from, uint32_t channel, uint32_t entry) {
-  int value = from->start[channel][entry / STRIDE];
-  for (uint32_t i = entry / STRIDE * STRIDE + 1; i <= entry; i++)
-    value += from->steps[channel][i] - 'd';
+  uint64_t word = from->words[channel][entry / ENTRIES];
+  uint32_t value = word & 255;
+  word >>= 8;
+  for (uint32_t step = 0; step < entry % ENTRIES; step++, word >>= 3)
+    value += (uint32_t)(word & 7) - 2u;
   return (uint8_t)value;
 }
 
