@@ -39,35 +39,43 @@ static inline f32xN elu_plus_one(f32xN x) {
   return f32_select_less(zero, x, f32_add(x, f32_set1(1.0f)), f32_exp(low));
 }
 
-#define DEFINE_SPAN(name, word)                                                  \
-  static void name(const float *from, float *to, size_t count) {                 \
-    size_t i = 0;                                                                \
-    for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)                   \
-      f32_store(to + i, word(f32_load(from + i)));                               \
-    const uint32_t rest = (uint32_t)(count - i);                                 \
-    if (rest) f32_store_tail(to + i, word(f32_load_tail(from + i, rest)), rest); \
+/* Whole vectors. */
+#define DEFINE_SPAN(storage, name, word)                          \
+  storage void name(const float *from, float *to, size_t count) { \
+    for (size_t i = 0; i < count; i += HEED_SIMD_WIDTH)           \
+      f32_store(to + i, word(f32_load(from + i)));                \
   }
-DEFINE_SPAN(span_none, none)
-DEFINE_SPAN(span_relu, relu)
-HEED_FLATTEN DEFINE_SPAN(span_gelu, gelu) DEFINE_SPAN(span_gelu_tanh, gelu_tanh)
-    DEFINE_SPAN(span_gelu_quick, gelu_quick) DEFINE_SPAN(span_tanh, f32_tanh)
-        DEFINE_SPAN(span_sigmoid, f32_sigmoid) DEFINE_SPAN(span_silu, silu)
-            DEFINE_SPAN(span_elu_plus_one, elu_plus_one)
+DEFINE_SPAN(static, span_none, none)
+DEFINE_SPAN(static, span_relu, relu)
+DEFINE_SPAN(HEED_FLATTEN static, span_gelu, gelu)
+DEFINE_SPAN(static, span_gelu_tanh, gelu_tanh)
+DEFINE_SPAN(static, span_gelu_quick, gelu_quick)
+DEFINE_SPAN(static, span_tanh, f32_tanh)
+DEFINE_SPAN(static, span_sigmoid, f32_sigmoid)
+DEFINE_SPAN(static, span_silu, silu)
+DEFINE_SPAN(static, span_elu_plus_one, elu_plus_one)
 
-                static void (*const spans[])(const float *from, float *to, size_t count) = {
-                    [HEED_ACTIVATION_NONE] = span_none,
-                    [HEED_ACTIVATION_RELU] = span_relu,
-                    [HEED_ACTIVATION_GELU] = span_gelu,
-                    [HEED_ACTIVATION_GELU_TANH] = span_gelu_tanh,
-                    [HEED_ACTIVATION_GELU_QUICK] = span_gelu_quick,
-                    [HEED_ACTIVATION_TANH] = span_tanh,
-                    [HEED_ACTIVATION_SIGMOID] = span_sigmoid,
-                    [HEED_ACTIVATION_SILU] = span_silu,
-                    [HEED_ACTIVATION_ELU_PLUS_ONE] = span_elu_plus_one,
+static void (*const spans[])(const float *from, float *to, size_t count) = {
+    [HEED_ACTIVATION_NONE] = span_none,
+    [HEED_ACTIVATION_RELU] = span_relu,
+    [HEED_ACTIVATION_GELU] = span_gelu,
+    [HEED_ACTIVATION_GELU_TANH] = span_gelu_tanh,
+    [HEED_ACTIVATION_GELU_QUICK] = span_gelu_quick,
+    [HEED_ACTIVATION_TANH] = span_tanh,
+    [HEED_ACTIVATION_SIGMOID] = span_sigmoid,
+    [HEED_ACTIVATION_SILU] = span_silu,
+    [HEED_ACTIVATION_ELU_PLUS_ONE] = span_elu_plus_one,
 };
 
 void heed_cpu_activate(heed_activation kind, const float *from, float *to, size_t count) {
-  spans[kind](from, to, count);
+  const uint32_t rest = count % HEED_SIMD_WIDTH;
+  const size_t whole = count - rest;
+  spans[kind](from, to, whole);
+  if (!rest) return;
+  float last[HEED_SIMD_WIDTH];
+  f32_store(last, f32_load_tail(from + whole, rest));
+  spans[kind](last, last, HEED_SIMD_WIDTH);
+  f32_store_tail(to + whole, f32_load(last), rest);
 }
 
 typedef struct job {
