@@ -1,10 +1,14 @@
 /* The table of one level, expanded from the list of ops; compiled once per level like the kernels
- * that it names. */
+ * that it names. HEED_CPU_OP_LIST names a shorter list: the backend refuses the other ops. */
 #include "cpu/gemm.h"
 #include "cpu/simd/maths.h"
 
+#ifndef HEED_CPU_OP_LIST
+#define HEED_CPU_OP_LIST "graph/op_list.h"
+#endif
+
 #define HEED_OP(name) extern const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_##name);
-#include "graph/op_list.h"
+#include HEED_CPU_OP_LIST
 #undef HEED_OP
 
 #if defined(__wasm__)
@@ -21,7 +25,7 @@ const heed_cpu_level_table HEED_CPU_SYMBOL(heed_cpu_level) = {
     .ops =
         {
 #define HEED_OP(name) [HEED_OP_KIND_##name] = &HEED_CPU_SYMBOL(heed_cpu_##name),
-#include "graph/op_list.h"
+#include HEED_CPU_OP_LIST
 #undef HEED_OP
         },
 };

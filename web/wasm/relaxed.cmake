@@ -45,6 +45,18 @@ foreach(kernel IN LISTS kernels)
   list(APPEND relaxed_objects ${object})
 endforeach()
 
+# The level of the modules that open models, as heed_model_ops has it for the others.
+set(relaxed_model_objects ${relaxed_objects})
+list(FILTER relaxed_model_objects EXCLUDE REGEX "/level\\.c\\.o$")
+set(object ${CMAKE_CURRENT_BINARY_DIR}/relaxed/model_level.c.o)
+add_custom_command(
+  OUTPUT ${object}
+  COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEED_CLANG} ${flags} -Oz -D${model_ops} -MD -MT ${object} -MF ${object}.d -c ${cpu}/level.c -o ${object}
+  DEPENDS ${cpu}/level.c
+  DEPFILE ${object}.d
+  COMMENT "Building relaxed level.c of models" VERBATIM)
+list(APPEND relaxed_model_objects ${object})
+
 # heed_relaxed_module(NAME LIKE [LIBRARY...]): the module LIKE with these kernels, the objects of its own that know the level, and libraries beside the core.
 function(heed_relaxed_module name like)
   get_target_property(sources ${like} SOURCES)
@@ -62,6 +74,10 @@ function(heed_relaxed_module name like)
     set(memory --shared-memory --import-memory --no-check-features)
     list(APPEND features --enable-threads --enable-bulk-memory)
   endif()
+  set(kernels ${relaxed_objects})
+  if("HEED_OPS_AS_LINKED" IN_LIST definitions)
+    set(kernels ${relaxed_model_objects})
+  endif()
   set(beside "")
   foreach(library IN LISTS ARGN)
     target_link_libraries(${name} PRIVATE ${library})
@@ -70,12 +86,12 @@ function(heed_relaxed_module name like)
   set(module ${PROJECT_BINARY_DIR}/modules/${name}.wasm)
   add_custom_command(
     OUTPUT ${module}
-    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${relaxed_objects} ${beside} $<TARGET_FILE:heed>
+    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${kernels} ${beside} $<TARGET_FILE:heed>
             -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
     COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${shrink} ${features}
-    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${relaxed_objects} ${ARGN} heed
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${kernels} ${ARGN} heed
     COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${name}-module ALL DEPENDS ${module})
   set(relaxed_modules ${relaxed_modules} ${module} PARENT_SCOPE)
