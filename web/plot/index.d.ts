@@ -1,68 +1,80 @@
-/* Types of the plots: data in, pictures out. Weights are numbers of rows x columns patches in
- * raster order unless said otherwise. */
+/* Plots: data in, rasters and SVG out. Weights are [rows * columns] values of patches in raster
+ * order unless stated otherwise. Arguments are not validated. */
 
 export type Numbers = ArrayLike<number> & Iterable<number>
-/** 256 colours, RGB: `runtime.colormap(name)`, or divergingTable(). */
+/** 256 RGB colours, [256 * 3], from `runtime.colormap(name)` or divergingTable(). */
 export type ColourTable = ArrayLike<number>
 
-/** One pixel a patch, made to be enlarged without smoothing; `new ImageData(raster.data,
- * raster.width)` takes it. */
+/** An RGBA image with one pixel per patch, to be enlarged without smoothing. Use it as `new
+ * ImageData(raster.data, raster.width)`. */
 export interface Raster {
-  data: ReturnType<Uint8ClampedArray['slice']> // over an ArrayBuffer of its own, in the words of every TypeScript 5 and later
+  /** RGBA, [height * width * 4]; this type names an array with its own ArrayBuffer in every
+   * TypeScript from 5 on. */
+  data: ReturnType<Uint8ClampedArray['slice']>
   width: number
   height: number
 }
 
 export interface Tick {
-  /** 0..1 along the scale. */
+  /** Position along the scale, 0 to 1. */
   at: number
   text: string
 }
+/** The unit and extent of a scale. 'uniform': weight x tokens. 'share': percent of the row. 'log':
+ * weight x tokens, logarithmic. 'own': fraction of each map's largest weight. 'all': weight x
+ * tokens, up to the largest weight of all heads. */
 export type ScaleKind = 'uniform' | 'share' | 'log' | 'own' | 'all'
 export interface Scale {
   kind: ScaleKind | 'signed' | 'plain'
-  /** Zero is in the middle: for a diverging table. */
+  /** Set when zero is in the middle of the scale; use a diverging table. */
   signed?: boolean
-  /** What it is for are numbers, no shares of a row. */
+  /** Set when the values are not fractions of a row. */
   numbers?: boolean
+  /** Name of the unit. */
   label: string
-  /** What the end of the scale stands for, in the scale's own unit. */
+  /** Value at the end of the scale, in the scale's unit. */
   top: number
-  /** From the first to the end, whose `at` is 1. */
+  /** Ticks in ascending order; the last has `at` 1. */
   ticks: Tick[]
-  /** A weight's place, 0..1, more where it is beyond the end; `own` is the largest weight of its
-   * map, which only the kind 'own' looks at. */
+  /** Returns the position of a weight: 0 to 1, or above 1 beyond the end. own: the largest
+   * weight of the map, used by the kind 'own' alone. */
   position(weight: number, own?: number): number
 }
+/** The units of the scales, as labels. */
 export const scaleKinds: Readonly<Record<ScaleKind, string>>
-/** 1, 2, 2.5 or 5 times a power of ten, so that about `steps` (4) of them reach `top`. */
+/** Returns 1, 2, 2.5 or 5 times a power of ten, so that about `steps` (default 4) steps reach
+ * `top`. */
 export function stepTo(top: number, steps?: number): number
 
 export interface BarLength {
-  /** Characters that the bar has room for, default 40; `label`: the room of a label, without it its
-   * characters and a gap. */
+  /** Length of the bar in characters. Default 40. */
   length?: number
+  /** Width of every label in characters. Default: its own length plus 1. */
   label?: number
 }
-/** tokens: N of the row; largest: the largest weight of all maps that share the scale, for 'all'
- * that of every head and layer. But for 'own' the scale ends at no less than min(4, N) times
- * uniform. beyond: the largest that is drawn with it although it ends before: its last tick then
- * says "≥". */
+/** Creates a scale. tokens: length N of a row. largest: the largest weight of all maps that share
+ * the scale; for 'all', of every head and layer. Every kind but 'own' ends at min(4, N) x uniform
+ * or above. beyond: the largest drawn weight, when it exceeds the scale; the last tick then starts
+ * with "≥". */
 export function makeScale(
   kind: ScaleKind,
   of: BarLength & { tokens: number; largest: number; beyond?: number }
 ): Scale
-/** The scale of many maps. largests: the largest weight of each; to: where it ends, without it the
- * largest of them. Asked for as 'uniform' it is logarithmic where of the maps that reach uniform
- * more than half stay below a sixteenth of its end. */
+/** Creates one scale for many maps. largests: the largest weight of each map. to: the weight at the
+ * end of the scale; default: the largest of them. The kind 'uniform' becomes logarithmic when more
+ * than half of the maps that reach uniform stay below a sixteenth of the end. */
 export function gridScale(
   kind: ScaleKind,
   of: BarLength & { tokens: number; largests: number[]; to?: number; beyond?: number }
 ): Scale
-/** Those whose labels do not meet on a bar of `length` characters; the last always stands. */
+/** Returns the ticks whose labels do not overlap on a bar of `length` characters. The last is
+ * always included. */
 export function ticksThatFit(ticks: Tick[], length: number, label?: number): Tick[]
+/** Creates a scale from 0 to `largest` for values that are not fractions of a row. */
 export function plainScale(label: string, largest: number): Scale
+/** Creates a scale from -largest to largest, for a diverging table. -Infinity has no position. */
 export function signedScale(label: string, largest: number): Scale
+/** Returns a colour table for values of both signs: blue below zero, orange above. */
 export function divergingTable(): Uint8Array
 
 export interface MapOptions {
@@ -72,16 +84,18 @@ export interface MapOptions {
   scale: Scale
   table: ColourTable
 }
+/** Draws a map or a matrix, one pixel per value. */
 export function heat(map: MapOptions): Raster
-/** A row as one line, the weight of each pixel that is farthest from 0 where there are more weights
- * than `width`. */
+/** Draws a row as a raster of height 1. With more weights than `width`, a pixel shows the weight
+ * that is farthest from 0. */
 export function strip(options: {
   weights: Float32Array | number[]
   width?: number
   scale: Scale
   table: ColourTable
 }): Raster
-/** maps[layer][head], null for a place that stays empty: layers down, heads across. */
+/** Draws maps[layer][head] in one raster: layers down, heads across, one clear pixel between maps.
+ * null leaves a place empty. */
 export function heads(options: {
   maps: (Numbers | null)[][]
   rows: number
@@ -91,25 +105,30 @@ export function heads(options: {
 }): Raster
 
 export type OverlayStyle = 'colour' | 'spotlight' | 'contour' | 'mass'
+/** The names of the styles, as labels. */
 export const overlayStyles: Readonly<Record<OverlayStyle, string>>
-/** A raster to lay over the picture, and outlines as an SVG path in units of one patch. strength
- * 0..1, default 0.8. */
+/** Draws a map over an image. raster: to be laid over the image. path: outlines as an SVG path, in
+ * units of one patch. */
 export function overlay(options: OverlayOptions): { raster: Raster; path: string }
 export interface OverlayOptions extends MapOptions {
   weights: Float32Array | number[]
   /** Default 'colour'. */
   style?: OverlayStyle
-  /** How much of the picture the map hides, 0 to 1; default 0.8. */
+  /** Opacity of the map, 0 to 1. Default 0.8. */
   strength?: number
 }
 
-/** The fewest patches that hold `share` of the weight: 1 for each of them. */
+/** Returns [rows * columns], 1 for the smallest set of patches that holds the fraction `share` of
+ * the weight. */
 export function massMask(weights: Float32Array | number[], share: number): Uint8Array
-/** Around the patches that are inside: an SVG path in units of one patch. */
+/** Returns the outline of the patches that are truthy in `inside`, as an SVG path in units of one
+ * patch. */
 export function outline(inside: ArrayLike<unknown>, rows: number, columns: number): string
 
+/** Creates a transparent raster. */
 export function newRaster(width: number, height: number): Raster
-/** Writes pixel `index` with the table's colour at t, 0..1; not a number is grey. */
+/** Sets pixel `index` to the table's colour at position t, clamped to 0 to 1. NaN is grey. alpha: 0
+ * to 255, default 255. */
 export function putColour(
   raster: Raster,
   index: number,
@@ -117,34 +136,37 @@ export function putColour(
   t: number,
   alpha?: number
 ): void
+/** Returns the largest weight, at least 0. */
 export function largestOf(weights: Iterable<number>): number
 
-/** The inside of an SVG of 320 x 240. A chosen point has a ring. */
+/** Draws a dot per head in two of its statistics. Returns the content of an SVG of 320 x 240. */
 export function scatter(options: ScatterOptions): string
 export interface ScatterOptions {
   points: { x: number; y: number; name: string; layer: number; faint?: boolean }[]
+  /** Number of layers; a dot's colour is its layer. */
   layers: number
+  /** Index of the point with a ring. */
   chosen?: number
   labels: { x: string; y: string }
   table: ColourTable
-  /** Where uniform attention would be. */
+  /** Values of uniform attention, drawn as broken lines. */
   reference?: { x?: number; y?: number }
 }
 
-/** Scores in steps from the least to the largest; null where none is finite. */
+/** Counts the finite scores in 32 equal steps from `low` to `high`. Returns null when no score is
+ * finite. */
 export function countScores(
   scores: ArrayLike<number>
 ): { counts: number[]; low: number; high: number } | null
 
-/** The inside of an SVG of 240 x 82: how the scores of a row are spread, and the softmax's curve.
- * largest: what is written at its end. */
+/** Draws the histogram of a row's scores and the softmax curve. largest: the text at the end of the
+ * curve. Returns the content of an SVG of 240 x 82. */
 export function histogram(options: { scores: ArrayLike<number>; largest: string }): string
 
-/** An SVG of picture, map, colour bar, caption and provenance, with what stands beside them.
- * Pictures are data URLs; cell: the query's [row, column]; note: words on the picture, as
- * `elsewhere` has them. */
+/** Returns an SVG document with image, map, colour bar, views, caption and provenance. */
 export function figure(options: FigureOptions): string
-/** aspect: width / height; scale, with its bar, where the picture has one. */
+/** A picture beside the map. href and bar: data URLs. aspect: width / height. scale: the scale of
+ * `bar`. */
 export interface FigureView {
   href: string
   aspect: number
@@ -152,13 +174,18 @@ export interface FigureView {
   bar?: string
 }
 export interface FigureOptions {
+  /** Data URLs. */
   pictures: { picture: string; map: string; bar: string }
   views?: FigureView[]
   rows: number
   columns: number
+  /** Width / height of the image. Default 1. */
   aspect?: number
+  /** Text on the image, as `elsewhere` returns it. */
   note?: string
+  /** Outlines in units of one patch. */
   path?: string
+  /** [row, column] of the query. */
   cell?: [number, number] | null
   scale: Scale
   caption: string
@@ -166,8 +193,9 @@ export interface FigureOptions {
   dark?: boolean
 }
 
-/** The row of a query, all N weights of it; with `reverse`, what each token's row has for it; with
- * `rollout`, its row of a rollout. */
+/** A row of attention weights [N] and where it is from. reverse: a column, the attention that the
+ * token receives. rollout: a row of a rollout. where: the name of the map, such as "Layer 3, head
+ * 0". prefix: number of tokens before the patches. */
 export interface CaptionOptions {
   row: Float32Array | number[]
   where: string
@@ -177,15 +205,20 @@ export interface CaptionOptions {
   reverse?: boolean
   rollout?: boolean
 }
+/** Returns the sentence below a map: the mass on few tokens, and the largest weight. */
 export function caption(options: CaptionOptions): string
-/** "98.3 % on CLS" where patches beside the query's own share less than a tenth of the row; ''
- * otherwise. */
+/** Returns a note such as "98.3 % on CLS" when the other patches hold less than a tenth of the row,
+ * otherwise ''. */
 export function elsewhere(
   options: Omit<CaptionOptions, 'where' | 'row'> & { row: Float32Array }
 ): string
+/** Returns the sentence below a map of scores before the softmax. stage: the name of the scores. */
 export function scoreCaption(options: CaptionOptions & { stage: string }): string
+/** Returns the name of a token: "CLS", "register 1" or "patch (2, 10)". */
 export function tokenName(token: number, prefix: number, columns: number): string
+/** Formats a fraction as percent. */
 export function percent(share: number): string
+/** Formats weight x tokens as "N × uniform". */
 export function times(weight: number, tokens: number): string
-/** The `count` largest entries of a row, ties by index. */
+/** Returns the `count` largest entries of a row in descending order; ties are in index order. */
 export function topOf(row: Numbers, count: number): { token: number; weight: number }[]

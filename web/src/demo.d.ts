@@ -1,2 +1,2 @@
-/** The demo model's files, which lie in the package: `runtime.loadModel(demoModel)`. */
+/** Addresses of the demo model's files in the package, for `runtime.loadModel(demoModel)`. */
 export const demoModel: { weights: URL; config: URL; preprocessor: URL }

@@ -1,24 +1,25 @@
-/* heed for JavaScript: the C runtime as a WebAssembly module. Objects mirror heed.h: runtime
- * (context and backend), model, session.
+/* heed for JavaScript: the C runtime as a WebAssembly module. The objects mirror heed.h: a runtime
+ * (context and backend), a model, a session.
  *
  *   const runtime = await createRuntime()
  *   const model = await runtime.loadModel(demoModel)
  *   const session = model.createSession({ taps: 'all' })
  *   const { logits, attention } = await session.run(canvas)
  *
- * Dimensions: L layers, H heads, T tokens (prefix tokens first, then rows x columns patches in
- * raster order). Attention matrices are row = query, column = key. Every array handed out is a copy
- * of its own; nothing points into WASM memory.
- * Every failure is a HeedError whose message is one sentence: where, what was wrong (found ...,
- * expected ...). A cancelled call has the status 'CANCELLED'.
+ * Dimensions: L layers, H heads, T tokens, C channels. Prefix tokens (CLS, distillation, registers)
+ * come first, then rows x columns patches in raster order. In attention matrices a row is a query
+ * and a column is a key. Every returned array is a copy; none points into WASM memory.
  *
- * What every function checks first: an option that its interface does not have, a value of another
- * kind (NaN, a fraction or a text where a whole number is expected, null) and a needed option that
- * is missing are 'INVALID_ARGUMENT'. Nothing is converted; undefined is as if it were not there.
- * Functions that give a promise reject it, and createSession rejects `ready`; only a closed model
- * throws at once. */
+ * Errors: every failure is a HeedError. Its message is one sentence: where, what is wrong
+ * (found ..., expected ...). A cancelled call has the status 'CANCELLED'.
+ *
+ * Arguments: every function validates its arguments first and converts none. These are
+ * 'INVALID_ARGUMENT': an unknown option, a value of the wrong kind (NaN, null, a fraction or a
+ * string where an integer is expected) and a missing option that is required. An option that is
+ * undefined counts as absent. Functions that return a promise reject it. createSession rejects
+ * `ready`; it throws only when the model is closed. */
 
-/** Names of heed_status in heed.h. */
+/** The names of heed_status in heed.h. */
 export type Status =
   | 'INVALID_ARGUMENT'
   | 'INVALID_FILE'
@@ -40,31 +41,33 @@ export class HeedError extends Error {
 }
 
 export interface Progress {
-  /** 'download' (bytes of the model's files), 'read' (weights packed, in bytes), 'run' (layer of
-   * layers). */
+  /** 'download': bytes of the model's files. 'read': bytes of weights packed. 'run': layers
+   * computed. */
   phase: 'download' | 'read' | 'run'
   done: number
-  /** 0 while unknown: a server that does not say how long its answer is. */
+  /** 0 when unknown: the server does not report the length of its response. */
   total: number
 }
 
 export interface CallOptions {
+  /** Called during downloads, while weights are packed, and between layers. */
   onProgress?: (progress: Progress) => void
+  /** Cancels the call between stages; the session or runtime stays usable. */
   signal?: AbortSignal
 }
 
 export interface RuntimeOptions {
-  /** 'auto' = one a core where threads are possible; 1 = none beside the caller. Results are the
-   * same bits for every number. */
+  /** 'auto' (default): one thread per core where threads are available. 1: no extra threads.
+   * Results are bit-identical for every number. */
   threads?: 'auto' | number
-  /** 'auto' = the best that this engine validates: relaxed SIMD, whose multiply-add rounds once, or
-   * SIMD; 'simd' = without the former; 'none' = the scalar module. */
+  /** 'auto' (default): relaxed SIMD where the engine supports it, otherwise SIMD. Relaxed SIMD
+   * rounds a multiply-add once. 'simd': no relaxed SIMD. 'none': the scalar module. */
   simd?: 'auto' | 'simd' | 'none'
-  /** Work in a module worker, off the calling thread. Default: true in a browser's window, false
-   * elsewhere (Node, workers). */
+  /** Runs in a module worker instead of the calling thread. Default: true in a browser's window,
+   * false in Node and in workers. */
   worker?: boolean
-  /** Where the package's own files lie, when not beside index.js: the .wasm files, worker.js and
-   * thread.js. */
+  /** Address of the folder with the .wasm files, worker.js and thread.js. Default: the folder of
+   * index.js. */
   base?: string | URL
 }
 
@@ -72,42 +75,46 @@ export interface RuntimeInfo {
   version: string
   simd: 'simd' | 'relaxed' | 'none'
   threads: number
-  /** One sentence: why this module and this number of threads. */
+  /** One sentence: the reason for this module and this number of threads. */
   why: string
   worker: boolean
-  /** The backend's own words: "WASM SIMD, 2 threads". */
+  /** The backend's name, such as "WASM SIMD, 2 threads". */
   device: string
 }
 
-/** Bytes: `used` by living objects, `wasm` the size of the WASM memory, which never shrinks. */
+/** In bytes. `used`: allocated by open objects. `wasm`: size of the WASM memory, which never
+ * shrinks. */
 export interface Memory {
   used: number
   wasm: number
 }
 
+/** One file. A string or URL is an address; in Node a string may also be a path. */
 export type FileSource = ArrayBuffer | Uint8Array | Blob | Response | URL | string
 
-/** Files of a model folder, by their names there ("config.json", "model.safetensors", ...) or by
- * what they are. */
+/** The files of a model folder, by role or by file name ("config.json", "model.safetensors"). */
 export type ModelFiles =
   | { weights: FileSource; config?: FileSource; preprocessor?: FileSource }
   | Record<string, FileSource>
   | Map<string, FileSource>
   | Iterable<File>
 
-/** One weight file, a folder of files, or a URL (in Node also a path); a URL that ends in '/' and a
- * path of a folder are folders. */
+/** One weight file, the files of a folder, or an address of either. An address that ends in '/'
+ * is a folder; in Node, so is the path of a directory. */
 export type ModelSource = FileSource | ModelFiles
 
 export interface CheckResult {
   op: string
   passed: boolean
+  /** Largest absolute error. */
   maxAbs: number
+  /** Largest error, relative to 1 + the expected magnitude. */
   maxRel: number
-  /** The tensor that the worst difference was in. */
+  /** Name of the tensor with the largest error. */
   worst: string
+  /** Shape of that tensor. */
   shape: number[]
-  /** The results by name, when asked for. */
+  /** The computed tensors by name; empty unless `results` was set. */
   results: Record<string, Tensor>
 }
 
@@ -118,8 +125,8 @@ export interface Tensor {
 
 export type ColormapName = 'cividis' | 'viridis' | 'magma' | 'inferno' | 'grey'
 
-/** Pixels from the top left, to 1/16 of one; degrees counter-clockwise. The same form as `heed demo
- * --scene FILE.json`. */
+/** A drawn scene of the demo, in the format of `heed demo --scene FILE.json`. Lengths are pixels
+ * from the top left, in steps of 1/16. Angles are degrees counter-clockwise. */
 export interface Scene {
   seed?: number | bigint
   clutter?: number
@@ -136,70 +143,79 @@ export interface SceneObject {
 }
 export interface DrawnScene {
   scene: Scene
-  /** RGBA, 224 x 224, made for `new ImageData(image.data, image.width)` and for session.run. */
+  /** RGBA, 224 x 224, for session.run and `new ImageData(image.data, image.width)`. */
   image: Picture & { data: ReturnType<Uint8ClampedArray['slice']> }
-  /** For each of 14 x 14 patches the index of the object that covers most of it, 255 = none. */
+  /** [14 * 14]: for each patch, the index of the object that covers most of it; 255 = none. */
   owner: Uint8Array
-  /** The two objects of one shape, when exactly one shape occurs twice. */
+  /** Indices of the two objects of the same shape; null unless exactly one shape occurs twice. */
   twins: [number, number] | null
 }
 
-/** Shapes and colours that scenes know, in the order of the demo model's classes. */
+/** The shapes and colours of scenes. Shapes are in the order of the demo model's classes. */
 export const sceneShapes: readonly string[]
 export const sceneColours: readonly string[]
 
-/** Throws: 'INVALID_ARGUMENT' for its options; 'INTERNAL' where a module, a worker or a thread
- * cannot be loaded; 'OUT_OF_MEMORY'. */
+/** Creates a runtime. Throws 'INVALID_ARGUMENT' for invalid options, 'INTERNAL' when a module,
+ * worker or thread cannot be loaded, and 'OUT_OF_MEMORY'. */
 export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
 
 export interface Runtime {
   readonly info: RuntimeInfo
-  /** Weights are held once: files are read as a session packs them; a download is let go meanwhile,
-   * so the next session of the model asks its address again, and a Response serves one session. An
-   * index names at most 512 plain files of its own folder. Throws: 'INVALID_ARGUMENT' for what is
-   * no source or no option; 'IO' where a file is missing, no regular file or cannot be read;
-   * 'INVALID_FILE', 'UNSUPPORTED' for what is in them; 'OUT_OF_MEMORY'; 'CANCELLED'. */
+  /** Loads a model: ViT, DeiT or DINO safetensors, sharded or not. The weights are in memory
+   * once: a session packs them while it reads them. A download is freed while it is packed, so
+   * the next session requests its address again. A Response serves one session. A shard index
+   * may name at most 512 files of its own folder.
+   *
+   * Throws 'INVALID_ARGUMENT' for an invalid source or option, 'IO' when a file is missing, is
+   * not a regular file or cannot be read, 'INVALID_FILE' or 'UNSUPPORTED' for its content,
+   * 'OUT_OF_MEMORY' and 'CANCELLED'. */
   loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
-  /** Runs the op named in a case file's metadata on its tensors and compares with its expect.*
-   * tensors (`heed check`). tolerance 0 = 2e-5. A mismatch is not an error: `passed` says it.
-   * Throws: 'INVALID_ARGUMENT' for what is no ArrayBuffer or Uint8Array or no option;
-   * 'INVALID_FILE', 'UNSUPPORTED' for what is in the case. */
+  /** Runs the op of a case file on its tensors and compares the results with its expect.* tensors,
+   * as `heed check` does. tolerance: default 2e-5, relative to 1 + the expected magnitude. A
+   * mismatch is no error: see `passed`. Throws 'INVALID_ARGUMENT' for an invalid argument, and
+   * 'INVALID_FILE' or 'UNSUPPORTED' for the content of the case. */
   check(
     caseBytes: ArrayBuffer | Uint8Array,
     options?: { tolerance?: number; results?: boolean }
   ): Promise<CheckResult>
-  /** Draws a scene of the demo: that of a seed (a whole number from 0 to 2 ** 53 - 1, or a bigint
-   * below 2n ** 64n), or the one given. Throws: 'INVALID_ARGUMENT' for a seed, a name or a number
-   * that is none; 'INVALID_FILE' for a scene that cannot be drawn. */
+  /** Draws a scene of the demo: a given scene, or the scene of a seed. A seed is an integer from 0
+   * to 2 ** 53 - 1, or a bigint below 2n ** 64n. Throws 'INVALID_ARGUMENT' for an invalid seed,
+   * name or number, and 'INVALID_FILE' for a scene that cannot be drawn. */
   scene(scene: number | bigint | Scene): Promise<DrawnScene>
-  /** 256 colours, RGB. Throws: 'INVALID_ARGUMENT' for another name. */
+  /** Returns a table of 256 RGB colours, [256 * 3]. Throws 'INVALID_ARGUMENT' for an unknown
+   * name. */
   colormap(name: ColormapName): Promise<Uint8Array>
+  /** Returns the memory in use. */
   memory(): Promise<Memory>
-  /** Closes everything made from it, and the threads. */
+  /** Closes the runtime, its models and sessions, and its threads. Later calls reject. */
   close(): void
   [Symbol.dispose](): void
 }
 
 export interface ModelInfo {
   family: string
+  /** Side of the square input image, in pixels. */
   imageSize: number
   channels: number
+  /** Side of a patch, in pixels. */
   patch: number
+  /** Channels of a token. */
   width: number
   layers: number
   heads: number
   mlpWidth: number
-  /** CLS, distillation and register tokens before the patches. */
+  /** Number of CLS, distillation and register tokens; they come before the patches. */
   prefixTokens: number
-  /** 0 = no classifier. */
+  /** 0 when the model has no classifier. */
   classes: number
   parameters: number
+  /** Size of the model weights in their files, in bytes. */
   weightBytes: number
-  /** Labels of the classes from the config; "class N" where it has none. */
+  /** Class labels from the config; "class N" where the config has none. */
   labels: string[]
 }
 
-/** The part of the picture that the model sees, in the picture's own pixels. */
+/** The part of the image that preprocessing passes to the model, in pixels of the image. */
 export interface Region {
   x: number
   y: number
@@ -209,45 +225,46 @@ export interface Region {
 
 export interface TensorUse {
   name: string
-  /** As in the file, also where heed cannot use it. */
+  /** The dtype in the file, whether or not heed supports it. */
   dtype: string
   shape: number[]
   bytes: number
+  /** Whether the model reads this tensor. */
   used: boolean
-  /** What the model reads from it, by its Hugging Face name whatever the file's own style; null
-   * where it reads nothing. In timm's files query, key and value are one tensor: its role is the
-   * query's. */
+  /** The tensor's meaning, as its Hugging Face name, independent of the file's naming style. null
+   * when the model does not read it. timm stores query, key and value in one tensor; its role is
+   * the query's. */
   role: string | null
 }
 
 export interface Model {
   readonly info: ModelInfo
-  /** Throws 'INVALID_ARGUMENT' where the model is closed. `ready` rejects: 'INVALID_ARGUMENT' for
-   * its options and for names and sizes that the model does not have; 'IO' where its files cannot
-   * be read again; 'OUT_OF_MEMORY'; 'CANCELLED'. */
+  /** Creates a session; its preparation continues until `ready` settles. Throws 'INVALID_ARGUMENT'
+   * when the model is closed. `ready` rejects with 'INVALID_ARGUMENT' for invalid options, names or
+   * sizes, 'IO' when the files cannot be read again, 'OUT_OF_MEMORY' or 'CANCELLED'. */
   createSession(options?: SessionOptions): Session
-  /** What each tensor of the files is for, and which optional parts they have no tensor for. (A
-   * part that is needed and missing is an error of loadModel, which names it.) */
+  /** Returns the role of every tensor in the files, and the optional tensors that are absent.
+   * (loadModel reports a missing tensor that is required.) */
   tensors(): Promise<{ found: TensorUse[]; absent: string[] }>
+  /** Closes the model and its sessions. */
   close(): void
   [Symbol.dispose](): void
 }
 
 export interface SessionOptions extends CallOptions {
-  /** What a run keeps beside the logits:
-   * 'none' (default); 'rows': query and key of every layer, so that attention() can compute rows on
-   * demand, in little memory; 'all': the attention weights of every layer; or names of values
-   * ("layer.3.output"), which run() hands out as `values`. */
+  /** The values that a run retains besides the logits. 'none': default. 'rows': query and key of
+   * every layer; attention() computes rows on demand and needs little memory. 'all': the attention
+   * weights of every layer. An array of value names such as "layer.3.output": run() returns them as
+   * `values`. */
   taps?: 'none' | 'rows' | 'all' | string[]
-  /** Pictures in one run (of pixel_values), from 1. Default 1. */
+  /** Images per run of pixel_values. Default 1. */
   batch?: number
-  /** Of pixel_values; default: what the model's preprocessing gives for a picture of the model's
-   * own size. */
+  /** Size of pixel_values, in pixels. Default: the model's own input size. */
   height?: number
   width?: number
-  /** Attention that write() can change from run to run, as `intervene` of heed_build_desc in
-   * heed.h: temperature, above 0, divides the logits (default 1), emptyRow is what a query with
-   * nothing allowed gets (default 'zero'; 'mean': the mean of all values). */
+  /** Adds inputs that change the attention, for write(); as `intervene` of heed_build_desc in
+   * heed.h. temperature: divides the attention scores, above 0, default 1. emptyRow: the output of
+   * a query with no allowed key, default 'zero'; 'mean' is the mean of all values. */
   intervene?: { temperature?: number; emptyRow?: 'zero' | 'nan' | 'mean' }
 }
 
@@ -262,18 +279,19 @@ export interface SessionInfo {
   /** The patch grid. */
   rows: number
   columns: number
-  /** In bytes, as heed_memory in heed.h. */
+  /** Predicted memory in bytes, as heed_memory in heed.h. */
   memory: { weights: number; arena: number; taps: number; workspace: number }
 }
 
-/** A decoded picture: 8 bit, RGB or RGBA (alpha is dropped) or grey, by the length of `data`. An
- * ImageData is one. */
+/** A decoded image with 8 bits per channel. The length of `data` selects grey, RGB or RGBA;
+ * alpha is ignored. An ImageData is a Picture. */
 export interface Picture {
   data: Uint8ClampedArray | Uint8Array
   width: number
   height: number
 }
 
+/** [batch, 3, height, width], preprocessed. */
 export type PixelValues = Float32Array
 export type ImageInput =
   | PixelValues
@@ -287,87 +305,98 @@ export type ImageInput =
   | VideoFrame
 
 export interface RunOptions extends CallOptions {
-  /** What of a picture is seen: 'model' (default), as the model's preprocessing has it; 'whole',
-   * all of it, as large as fits, its aspect kept, with the mean colour (0 in pixel_values) around
-   * it: then `region` reaches beyond the picture. The model was not trained so. */
+  /** The image area to use. 'model' (default): the crop of the model's preprocessing. 'whole': the
+   * whole image at its aspect ratio, padded with the mean colour (0 in pixel_values); `region` then
+   * exceeds the image. Models are not trained on padded images. */
   fit?: 'model' | 'whole'
 }
 
 export interface RunResult {
-  /** [batch, classes]; null for a model without a classifier. */
+  /** [batch, classes]; null when the model has no classifier. */
   logits: Float32Array | null
-  /** With taps 'all': for each layer [batch, H, T, T]. */
+  /** [batch, H, T, T] for each layer; null unless taps is 'all'. */
   attention: Float32Array[] | null
-  /** What was named in taps, by name. */
+  /** The values named in taps. */
   values: Record<string, Tensor>
-  /** What the model saw of a picture; null for pixel_values. */
+  /** The part of the image that the model received; null for pixel_values. */
   region: Region | null
-  /** Of the forward pass alone. */
+  /** Duration of the forward pass alone. */
   milliseconds: number
 }
 
-/** Of one head over the whole picture; definitions in heed.h and docs/attention.md. Entropies in
- * nats, distances in pixels. */
+/** Statistics of one head over the whole image, as defined in docs/attention.md. Entropies are in
+ * nats, distances in pixels, masses are fractions of a row. */
 export interface HeadStatistics {
+  /** Entropy of the CLS row; 0 when the model has no CLS token. */
   entropyCls: number
+  /** Mean entropy of the patches' rows. */
   entropyPatches: number
+  /** Mean distance from a patch to the patches that it attends to. */
   distance: number
+  /** The same with the weights on patches scaled to sum to 1. */
   distanceRenormalised: number
+  /** Mean mass on the prefix tokens. */
   prefixMass: number
+  /** Mean weight of a patch on itself. */
   selfMass: number
-  /** The five largest weights of a row together. */
+  /** Mean mass of a row's five largest weights. */
   top5Mass: number
 }
 
-/** A token: its number, 'cls', or [row, column] of a patch. */
+/** A query token: its index, 'cls', or the [row, column] of a patch. */
 export type Query = number | 'cls' | [number, number]
 
 export interface Session {
-  /** Settles when the session is ready to run. run() waits for it by itself. */
+  /** Settles when the session can run. run() waits for it. */
   readonly ready: Promise<SessionInfo>
-  /** Runs on pixel_values [batch, 3, height, width] or on one picture, which gets the model's own
-   * preprocessing. Throws: 'INVALID_ARGUMENT' for what is no picture or has another size, and for
-   * its options; 'OUT_OF_MEMORY'; 'CANCELLED'. */
+  /** Runs the model on pixel_values [batch, 3, height, width], or on one image after the model's
+   * preprocessing. Throws 'INVALID_ARGUMENT' for an invalid image, size or option, 'OUT_OF_MEMORY'
+   * and 'CANCELLED'. */
   run(input: ImageInput, options?: RunOptions): Promise<RunResult>
-  /** Works out again the layers from this one on (1 to L; L = what follows the layers alone), for
-   * the same picture, when write() changed inputs of theirs alone. Wants 'layer.2.output' in taps
-   * to go on from layer 3. The same bits as a whole run. Throws: 'INVALID_ARGUMENT' for another
-   * layer, where that output is not kept and where nothing has been run yet; 'CANCELLED'. */
+  /** Computes the last run again from this layer on, after write() changed only inputs of these
+   * layers. layer: 1 to L; L computes only what follows the layers. Requires the output of the
+   * layer before in taps: 'layer.2.output' to start at layer 3. The result is bit-identical to a
+   * whole run. Throws 'INVALID_ARGUMENT' for an invalid layer, when that output is not retained and
+   * before the first run, and 'CANCELLED'. */
   runFrom(layer: number, options?: CallOptions): Promise<RunResult>
-  /** Writes a whole input of a session made with `intervene`, for the runs after it: 'token_mask'
-   * Uint8Array [batch, T], 0 = nobody looks there; 'layer.3.attention.mask' Uint8Array [H, T, T], 1
-   * = may attend; 'layer.3.attention.offset' Float32Array [C], added to what the heads give;
-   * 'layer.3.attention.gain' Float32Array [H], by which what each head gives, offset included, is
-   * multiplied before the projection. At first masks and gains are 1 and offsets 0. Throws:
-   * 'INVALID_ARGUMENT' for another name, kind or length. */
+  /** Replaces an input of a session with `intervene`, for later runs. Throws 'INVALID_ARGUMENT' for
+   * an unknown name, a wrong array type or a wrong length. The inputs, with layer 3 as an example:
+   * - 'token_mask', Uint8Array [batch, T]: 0 masks a token as key of every query; initially 1.
+   * - 'layer.3.attention.mask', Uint8Array [H, T, T]: 1 = may attend; initially 1.
+   * - 'layer.3.attention.offset', Float32Array [C]: added to the heads' outputs; initially 0.
+   * - 'layer.3.attention.gain', Float32Array [H]: multiplies each head's output, offset included,
+   *   before the output projection; initially 1. */
   write(name: string, data: Uint8Array | Float32Array): Promise<void>
-  /** Of the last run, with taps 'all' or 'rows'. With a query one row [T], without one whole matrix
-   * [T, T]; head 'mean' = mean over heads; batch default 0. Throws: 'INVALID_ARGUMENT' for a place
-   * that the session does not have, where rows are not kept and where nothing has been run yet. So
-   * do statistics and rollout. */
+  /** Returns attention weights of the last run: one row [T] with a query, otherwise the matrix [T,
+   * T]. Requires taps 'all' or 'rows'. head 'mean': the mean over heads. batch: index of the image,
+   * default 0. This function, statistics and rollout throw 'INVALID_ARGUMENT' for an index out of
+   * range, when the taps do not retain what they need, and before the first run. */
   attention(at: {
     layer: number
     head: number | 'mean'
     query?: Query
     batch?: number
   }): Promise<Float32Array>
-  /** Of the last run, by layer and head, or of one layer alone; with taps 'all' or 'rows'. */
+  /** Returns statistics of the last run as [layer][head]; with `layer`, of this layer alone.
+   * Requires taps 'all' or 'rows'. */
   statistics(options?: { layer?: number; batch?: number }): Promise<HeadStatistics[][]>
-  /** Attention rollout (Abnar & Zuidema 2020) of the last run, with taps 'all': with a query one
-   * row [T], otherwise [T, T]. */
+  /** Returns the attention rollout (Abnar & Zuidema 2020) of the last run: one row [T] with a
+   * query, otherwise [T, T]. Requires taps 'all'. */
   rollout(options?: {
     query?: Query
+    /** How heads are fused. Default 'mean'. */
     fusion?: 'mean' | 'min' | 'max'
-    /** Share of the identity, more than 0 to 1. Default 0.5. */
+    /** Weight of the identity, above 0 and at most 1. Default 0.5. */
     residual?: number
+    /** Default 0. */
     firstLayer?: number
-    /** From 1. Default: all from firstLayer on. */
+    /** At least 1. Default: all layers from firstLayer on. */
     layerCount?: number
-    /** Share of a row's keys, the smallest weights, that are left out; 0 (default) to less than
-     * 1. */
+    /** Fraction of each row's smallest weights to set to zero, from 0 to below 1. Default 0. */
     discard?: number
     batch?: number
   }): Promise<Float32Array>
+  /** Frees the session's memory. Later calls reject. */
   close(): void
   [Symbol.dispose](): void
 }
