@@ -18,8 +18,7 @@ SANITIZER_HOOK __lsan_default_suppressions(void) { return "leak:libfontconfig.so
 SANITIZER_HOOK __lsan_default_options(void) { return "print_suppressions=0"; }
 #endif
 
-/* ---------------------------------------------------------------------------------------- shapes
- */
+/* ------------------------------------------------------------------------------------ shapes */
 
 static void set_color(cairo_t *cr, uint32_t color, double opacity) {
   cairo_set_source_rgba(cr, (color >> 16) / 255.0, (color >> 8 & 0xFF) / 255.0,
@@ -137,8 +136,7 @@ static heed_status finish(cairo_t *cr, cairo_surface_t *surface, heed_error *err
                    cairo_status_to_string(status));
 }
 
-/* ----------------------------------------------------------------------------------------- ruler
- */
+/* ------------------------------------------------------------------------------------- ruler */
 
 struct figure_rulers {
   cairo_surface_t *surface;
@@ -169,8 +167,7 @@ void heed_ruler_close(heed_context *context, figure_rulers *rulers) {
   heed_free(context, rulers);
 }
 
-/* ---------------------------------------------------------------------------------------- pixels
- */
+/* ------------------------------------------------------------------------------------ pixels */
 
 uint32_t heed_paint_pixels_of(double length, double density) {
   return (uint32_t)fmax(round(length * density), 1.0);
@@ -203,8 +200,7 @@ heed_status heed_paint_pixels(heed_context *context, const figure_shapes *shapes
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------- PDF
- */
+/* --------------------------------------------------------------------------------------- PDF */
 
 static cairo_status_t to_file(void *user, const unsigned char *bytes, unsigned int count) {
   return fwrite(bytes, 1, count, user) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;

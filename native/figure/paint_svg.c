@@ -35,8 +35,7 @@ static void put_escaped(FILE *file, const char *text) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------- images
- */
+/* ------------------------------------------------------------------------------------ images */
 
 typedef struct base64 {
   FILE *file;
@@ -97,8 +96,7 @@ static bool put_image(const heed_context *context, FILE *file, const figure_shap
   return written;
 }
 
-/* ---------------------------------------------------------------------------------------- shapes
- */
+/* ------------------------------------------------------------------------------------ shapes */
 
 static void put_text(FILE *file, const figure_shape *shape) {
   static const char *const anchors[] = {"start", "middle", "end"};
@@ -140,8 +138,7 @@ static bool put_shape(const heed_context *context, FILE *file, const figure_shap
   return written;
 }
 
-/* ----------------------------------------------------------------------------------------- whole
- */
+/* ------------------------------------------------------------------------------------- whole */
 
 static void put_head(FILE *file, const figure_shapes *shapes, double width_mm) {
   const double scale = width_mm > 0.0 ? width_mm / shapes->width : 1.0;

@@ -76,8 +76,7 @@ static void needs_cairo(void) {
   skip();
 }
 
-/* ---------------------------------------------------------------------------------------- pixels
- */
+/* ------------------------------------------------------------------------------------ pixels */
 
 static uint32_t pixel_at(const heed_picture *picture, double x, double y) {
   const uint32_t column = (uint32_t)(2.0 * x), row = (uint32_t)(2.0 * y); /* 2 pixels per unit */
@@ -159,8 +158,7 @@ static void test_text_is_drawn(void **state) {
   heed_picture_free(context, &picture);
 }
 
-/* ---------------------------------------------------------------------------------------- formats
- */
+/* ------------------------------------------------------------------------------------ formats */
 
 static void test_png_metadata(void **state) {
   (void)state;
@@ -239,8 +237,7 @@ static void test_same_bytes(void **state) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------- refusals
- */
+/* ------------------------------------------------------------------------------------ refusals */
 
 /* A caller that was compiled with an older header has a shorter desc, a newer one a longer desc. */
 static void test_struct_size(void **state) {
