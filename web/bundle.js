@@ -51,7 +51,8 @@ const afterMap = 'explorer/model/model_origin.js'
  * attention. */
 const soon = new Map([
   ['number_sheet.js', 'sheet'],
-  ['change_inputs.js', 'changing']
+  ['explain.js', 'changing'],
+  ['module.js', 'changing']
 ])
 
 function partOf(entry, plain) {

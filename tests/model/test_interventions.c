@@ -27,6 +27,8 @@ typedef struct changes {
   unsigned char seen[BATCH][TOKENS], mask[LAYERS][HEADS][TOKENS][TOKENS];
   float offset[LAYERS][WIDTH], gain[LAYERS][HEADS], temperature;
   heed_empty_row empty_row;
+  /* writes the inputs in the place of write_changes */
+  void (*write)(heed_context *context, const heed_model *model, heed_session *session);
 } changes;
 
 typedef struct expected {
@@ -252,7 +254,10 @@ static void check_level(files *f, const changes *change, const char *level) {
   write_input(graph, session, "pixel_values",
               f->bytes[2] + heed_safetensors_find(f->io, "pixel_values")->offset,
               sizeof(float) * BATCH * 3 * SIDE * SIDE);
-  write_changes(graph, session, change);
+  if (change->write)
+    change->write(f->context, model, session);
+  else
+    write_changes(graph, session, change);
   assert_ok(heed_session_run(session, NULL, &error));
   expect(f, change, &want);
   assert_value(graph, session, "layer.0.attention.weights", &want.weights[0][0][0][0][0],
@@ -328,10 +333,78 @@ static void test_everything_at_once_with_the_mean(void **state) {
   everything(HEED_EMPTY_ROW_MEAN);
 }
 
+/* What stands in for head 1 of layer 0: its outputs' mean over the tokens is 0.1 d - 0.3. */
+static void fill_outputs(float outputs[TOKENS][WIDTH]) {
+  for (int t = 0; t < TOKENS; t++)
+    for (int c = 0; c < WIDTH; c++)
+      outputs[t][c] = 0.1f * (float)(c % DEPTH) - 0.3f + 0.5f * (float)(t - TOKENS / 2);
+}
+
+static void write_by_calls(heed_context *context, const heed_model *model, heed_session *session) {
+  heed_changes *made;
+  heed_model_info info;
+  heed_error error;
+  float outputs[TOKENS][WIDTH];
+  fill_outputs(outputs);
+  heed_model_get_info(model, &info);
+  assert_ok(heed_changes_create(context, &info, TOKENS, &made, &error));
+  assert_ok(heed_changes_ablate(made, 0, 1, &error));
+  assert_ok(heed_changes_ablate(made, 1, 3, &error));
+  assert_ok(heed_changes_replace(made, 0, &outputs[0][0], &error));
+  assert_ok(heed_changes_gain(made, 0, 1, 0.5f, &error));
+  assert_ok(heed_changes_gain(made, 1, 0, 0.25f, &error));
+  assert_ok(heed_changes_drop(made, 3, &error));
+  assert_ok(heed_changes_cut(made, 0, 2, &error));
+  assert_ok(heed_changes_cut(made, 4, 4, &error));
+  assert_true(heed_changes_allow(made, 0, 0, 2, 0) && !heed_changes_allow(made, 0, 0, 2, 3));
+  assert_true(!heed_changes_allow(made, 1, 3, 2, 0) && !heed_changes_allow(made, 1, 0, 4, 4));
+  assert_ok(heed_changes_write(made, session, &error));
+  heed_changes_destroy(made);
+}
+
+static void test_changes_by_calls(void **state) {
+  (void)state;
+  changes change = unchanged();
+  change.write = write_by_calls;
+  change.seen[0][3] = change.seen[1][3] = 0;
+  memset(change.mask[0][1], 0, sizeof change.mask[0][1]);
+  memset(change.mask[1][3], 0, sizeof change.mask[1][3]);
+  for (int l = 0; l < LAYERS; l++)
+    for (int h = 0; h < HEADS; h++) change.mask[l][h][0][2] = change.mask[l][h][4][4] = 0;
+  for (int d = 0; d < DEPTH; d++) change.offset[0][DEPTH + d] = 0.1f * (float)d - 0.3f;
+  change.gain[0][1] = 0.5f;
+  change.gain[1][0] = 0.25f;
+  check(&change, false);
+}
+
+static void test_changes_that_are_none(void **state) {
+  (void)state;
+  const heed_model_info info = {.layers = LAYERS, .heads = HEADS, .width = WIDTH}, none = {0};
+  heed_context *context;
+  heed_changes *made;
+  heed_error error;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_fails(heed_changes_create(context, &none, TOKENS, &made, &error), HEED_INVALID_ARGUMENT,
+               "empty attention");
+  assert_ok(heed_changes_create(context, &info, TOKENS, &made, &error));
+  assert_fails(heed_changes_ablate(made, 2, 0, &error), HEED_INVALID_ARGUMENT,
+               "found 2.0, expected below 2.4");
+  assert_fails(heed_changes_gain(made, 0, 4, 1.0f, &error), HEED_INVALID_ARGUMENT, "no such head");
+  assert_fails(heed_changes_gain(made, 0, 0, INFINITY, &error), HEED_INVALID_ARGUMENT,
+               "expected a finite number");
+  assert_fails(heed_changes_drop(made, TOKENS, &error), HEED_INVALID_ARGUMENT,
+               "found 5, expected less than 5");
+  assert_fails(heed_changes_cut(made, 0, TOKENS, &error), HEED_INVALID_ARGUMENT, "no such token");
+  heed_changes_destroy(made);
+  heed_context_destroy(context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_changed),
                                      cmocka_unit_test(test_gains_of_heads),
                                      cmocka_unit_test(test_everything_at_once_with_zeros),
-                                     cmocka_unit_test(test_everything_at_once_with_the_mean)};
+                                     cmocka_unit_test(test_everything_at_once_with_the_mean),
+                                     cmocka_unit_test(test_changes_by_calls),
+                                     cmocka_unit_test(test_changes_that_are_none)};
   return cmocka_run_group_tests_name("interventions", tests, NULL, NULL);
 }

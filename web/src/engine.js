@@ -4,7 +4,7 @@
  * numbers here, the addresses of the C objects. Results hold arrays of their own. */
 import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
-import { startModule, startScenes } from './module.js'
+import { recordAt, recordsOf, startModule, startSmall } from './module.js'
 import { openSources, withSources } from './source.js'
 /**
  * @import {
@@ -26,19 +26,6 @@ const tensorArrays = { f32: Float32Array, u8: Uint8Array, i32: Int32Array }
  * @param {string} pattern
  */
 const partName = (pattern) => pattern.split('|')[0]
-/**
- * "block address count;...", the records of web/wasm/records.h -> { block: ['address', 'count'] }.
- * @param {string} text
- * @returns {Record<string, string[]>}
- */
-const recordsOf = (text) =>
-  Object.fromEntries(
-    text.split(';').map((line) => {
-      const [name, ...fields] = line.replace(/_./g, ([, c]) => c.toUpperCase()).split(' ')
-      return [name, fields]
-    })
-  )
-
 /** What is not set yet.
  * @type {any} */
 const none = undefined
@@ -57,7 +44,7 @@ export class Engine {
   /** @type {Promise<void> | undefined} */
   #joined
   #allJoined = false
-  /** @type {Table<number, Omit<ModelInfo, 'family' | 'labels'> & {ids: number[]}>} */
+  /** @type {Table<number, {classes: number, ids: number[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
@@ -169,17 +156,11 @@ export class Engine {
     return [...new Uint32Array(this.#memory.buffer, at, count)]
   }
   /**
-   * The record that the last call left: its numbers by their names; after a rank, the shape.
+   * The record that the last call left.
    * @param {string} record
-   * @returns {any}
    */
   #out(record) {
-    const numbers = new Float64Array(this.#memory.buffer, this.#exports.out(this.#web)),
-      fields = this.#records[record],
-      found = /** @type {any} */ (Object.fromEntries)(fields.map((field, i) => [field, numbers[i]]))
-    if (found.rank >= 0)
-      found.shape = [...numbers.subarray(fields.length, fields.length + found.rank)]
-    return found
+    return recordAt(this.#records[record], this.#memory, this.#exports.out(this.#web))
   }
 
   /**
@@ -300,7 +281,7 @@ export class Engine {
         labels = Array.from({ length: info.classes }, (_, i) =>
           this.#string(this.#exports.model_label(model, i))
         )
-      this.#models.set(model, { ...info, ids })
+      this.#models.set(model, { classes: info.classes, ids })
       return { id: model, info: { family, ...info, labels } }
     } catch (error) {
       this.#closeSources(ids)
@@ -360,7 +341,7 @@ export class Engine {
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      { patch, layers, heads, prefixTokens, classes, ids } = this.#models.get(model)
+      { classes, ids } = this.#models.get(model)
     await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
@@ -381,25 +362,9 @@ export class Engine {
         )
       )
     )
-    const {
-        session: id,
-        steps,
-        pixels,
-        weights,
-        arena,
-        taps: tapBytes,
-        workspace,
-        ...size
-      } = this.#out('session'),
-      info = {
-        ...size,
-        layers,
-        heads,
-        prefixTokens,
-        rows: Math.floor(size.height / patch),
-        columns: Math.floor(size.width / patch),
-        memory: { weights, arena, taps: tapBytes, workspace }
-      }
+    const { session: id, steps, pixels, ...info } = this.#out('session')
+    this.#exports.session_memory(id)
+    info.memory = this.#out('memory')
     this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
   }
@@ -678,7 +643,9 @@ export class Engine {
   /** @param {WantedScene} wanted */
   async scene(wanted) {
     const part = await this.#part('scene', async (part) =>
-      part.#take(await startScenes(/** @type {EngineOptions} */ (this.#options).base))
+      part.#take(
+        await startSmall('heed-scene.wasm', /** @type {EngineOptions} */ (this.#options).base)
+      )
     )
     return part.#draw(wanted)
   }

@@ -174,13 +174,43 @@ function create(exports, threads) {
 }
 
 /**
- * The module that draws scenes: { exports, memory, web }.
- * @param {string | URL} [base]
+ * A module that needs no host: 'heed-scene.wasm', which draws scenes, or 'heed-explain.wasm', the
+ * definitions of heed.h over plain arrays for pages, which give its base.
+ * @param {string} name
+ * @param {URL | string} [base]
  * @returns {Promise<Instance>}
  */
-export async function startScenes(base) {
-  const exports = await instantiate(await compile(address('heed-scene.wasm', base)), {})
+export async function startSmall(name, base) {
+  const exports = await instantiate(await compile(address(name, base)), {})
   return { exports, memory: exports.memory, web: create(exports, 1) }
+}
+
+/**
+ * "block address count;..." -> { block: ['address', 'count'] }.
+ * @param {string} text
+ * @returns {Record<string, string[]>}
+ */
+export const recordsOf = (text) =>
+  Object.fromEntries(
+    text.split(';').map((line) => {
+      const [name, ...fields] = line.replace(/_./g, ([, c]) => c.toUpperCase()).split(' ')
+      return [name, fields]
+    })
+  )
+
+/**
+ * The record that lies at this address: its numbers by their names; after a rank, the shape.
+ * @param {string[]} fields
+ * @param {WebAssembly.Memory} memory
+ * @param {number} at
+ * @returns {any}
+ */
+export function recordAt(fields, memory, at) {
+  const numbers = new Float64Array(memory.buffer, at),
+    found = /** @type {any} */ (Object.fromEntries)(fields.map((field, i) => [field, numbers[i]]))
+  if (found.rank >= 0)
+    found.shape = [...numbers.subarray(fields.length, fields.length + found.rank)]
+  return found
 }
 
 /**

@@ -518,6 +518,18 @@ test('a model that does not fit is an error, not an end', async () => {
   runtime.close()
 })
 
+test('JavaScript reads the records that C lists, and every one', () => {
+  const text = (name) => readFileSync(join(repository, 'web', name), 'utf8'),
+    names = (file, pattern) => new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
+    listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
+    read = ['src/engine.js', 'pages/shared/explain.js'].flatMap((file) => [
+      ...names(file, /#(?:out|code)\('(\w+)'/g),
+      ...names(file, /#records\.(\w+)/g)
+    ])
+  assert.ok(listed.size > 10)
+  assert.deepEqual([...new Set(read)].sort(), [...listed].sort())
+})
+
 test('the modules import and export what they should and nothing else', () => {
   const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
   /** @param {string} word */
@@ -536,25 +548,34 @@ test('the modules import and export what they should and nothing else', () => {
   ]
   const parts = {
     models: {
-      leaves: /^(check|scene_.*)$/,
+      leaves: /^(check|(changes|map|scene|score)_.*)$/,
       host: ['cancelled', 'progress', 'read'],
       maths: ['cos', 'exp', 'log', 'sin', 'tanh']
     },
-    check: { leaves: /^(model|scene|session)_/, host: ['take'], maths: ['cos', 'pow', 'sin'] },
+    check: {
+      leaves: /^(changes|map|model|scene|score|session)_/,
+      host: ['take'],
+      maths: ['cos', 'pow', 'sin']
+    },
     scene: {
-      leaves: /^(check|colormap|destroy|device|version|(model|session)_.*)$/,
+      leaves: /^(check|colormap|destroy|device|version|(changes|map|model|score|session)_.*)$/,
       host: [],
       maths: []
+    },
+    explain: {
+      leaves: /^(check|colormap|destroy|device|version|(model|scene|session)_.*)$/,
+      host: [],
+      maths: ['log']
     }
   }
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 7 || names.length === 11, names.join())
+  assert.ok(names.length === 8 || names.length === 12, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
       { leaves, host, maths } =
         /** @type {Record<string, {leaves: RegExp, host: string[], maths: string[]}>} */ (parts)[
-          /check|scene/.exec(name)?.[0] ?? 'models'
+          /check|explain|scene/.exec(name)?.[0] ?? 'models'
         ],
       bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them

@@ -13,12 +13,11 @@ import {
 } from '../pages/shared/array_files.js'
 import {
   checkWeights,
-  headStatistics,
   holdsMaps,
   rolloutRow,
   savedMaps
 } from '../pages/explorer/open/saved_maps.js'
-import { createRuntime, demoModel } from './package.js'
+import { createRuntime, demoModel, explain } from './package.js'
 /** @import {NamedArray} from '../types/pages.js' */
 
 /**
@@ -387,7 +386,7 @@ test('numbers of saved maps are those of the runtime', async () => {
     [3, 0],
     [4, 3]
   ]) {
-    const own = headStatistics(
+    const own = explain.statistics(
       /** @type {Float32Array[]} */ (attention)[layer].subarray(head * size, (head + 1) * size),
       shape,
       16

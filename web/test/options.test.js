@@ -413,10 +413,8 @@ inBoth(
     await said(session.statistics({ layer: 2 ** 31 - 1 }), /layer out of range \(found 2147483647/)
     await said(session.rollout({ firstLayer: 5 }), /layers out of range/)
     await said(session.rollout({ layerCount: 2 ** 31 - 1 }), /layers out of range/)
-    for (const residual of [2, 1e300])
-      await said(session.rollout({ residual }), /invalid residual/)
-    for (const discard of [1, -0.5])
-      await said(session.rollout({ discard }), /invalid discard/)
+    for (const residual of [2, 1e300]) await said(session.rollout({ residual }), /invalid residual/)
+    for (const discard of [1, -0.5]) await said(session.rollout({ discard }), /invalid discard/)
     await said(
       model.createSession({ intervene: { temperature: 1e300 } }).ready,
       /invalid temperature/

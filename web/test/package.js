@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
+import { loadExplain } from '../pages/shared/explain.js'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 export const packageFolder = process.env.HEED_WEB_PACKAGE ?? join(repository, 'build/web/package')
@@ -14,3 +15,5 @@ const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
 export const { createRuntime, HeedError, sceneShapes, sceneColours } = await load('index.js')
 /** @type {typeof import('heed/demo')} */
 export const { demoModel } = await load('demo.js')
+/** What the pages compute from arrays, for who tests their modules without a page. */
+export const explain = await loadExplain(load('module.js'), pathToFileURL(join(packageFolder, '/')))

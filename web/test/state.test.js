@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cosine, divergence } from '../pages/explorer/model/row_distance.js'
 import { defaults, fitted, fromHash, toHash } from '../pages/explorer/state/address.js'
-import { inputsOf, meanOverTokens } from '../pages/explorer/state/change_inputs.js'
 import { barredBy, isChanged, unchanged, wordsOfChanges } from '../pages/explorer/state/changes.js'
 import { findHeads, parseFilter } from '../pages/explorer/model/head_finder.js'
 import { entropy, layerMean, slice, softmax } from '../pages/explorer/model/attention_rows.js'
 import { scoreRow } from '../pages/shared/scores.js'
+import { explain } from './package.js'
 import { createStore } from '../pages/explorer/state/store.js'
 import { numbersOfUniform } from '../pages/explorer/model/uniform_head.js'
 
@@ -156,11 +156,15 @@ test('changes of the attention: masks, offsets, gains, words', () => {
       gains: ['0.1.35']
     },
     shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
-  const inputs = Object.fromEntries(
-    inputsOf(/** @type {any} */ (changes), /** @type {any} */ (shape), () =>
-      Float32Array.of(5, 6, 7, 8)
-    )
-  )
+  const outputs = Float32Array.from(
+      { length: 16 },
+      (_, i) => 5 + (i % 4) + Math.floor(i / 4) - 1.5
+    ),
+    inputs = Object.fromEntries(
+      explain.inputsOf(/** @type {any} */ (changes), /** @type {any} */ (shape), () => outputs)
+    ),
+    floats = (/** @type {string} */ name) => [...new Float32Array(inputs[name].buffer)]
+  assert.equal(Object.keys(inputs).length, 7)
   assert.deepEqual([...inputs.token_mask], [1, 1, 1, 0])
   assert.deepEqual(
     [...inputs['layer.0.attention.mask']]
@@ -172,15 +176,19 @@ test('changes of the attention: masks, offsets, gains, words', () => {
     [...inputs['layer.1.attention.mask'].subarray(0, 20)],
     [...new Array(16).fill(0), 1, 0, 1, 1]
   )
-  assert.deepEqual([...inputs['layer.1.attention.offset']], [5, 6, 0, 0])
+  assert.deepEqual(floats('layer.1.attention.offset'), [5, 6, 0, 0])
+  assert.deepEqual(floats('layer.0.attention.offset'), [0, 0, 0, 0])
   assert.deepEqual(
-    ['0', '1'].map((layer) => [...inputs[`layer.${layer}.attention.gain`]]),
+    ['0', '1'].map((layer) => floats(`layer.${layer}.attention.gain`)),
     [
       [1, Math.fround(0.35)],
       [1, 1]
     ]
   )
-  assert.deepEqual([...meanOverTokens(Float32Array.of(1, 2, 3, 4), 2)], [2, 3])
+  assert.throws(
+    () => explain.inputsOf({ ...changes, off: ['2.0'] }, shape, () => outputs),
+    /no such head \(found 2\.0, expected below 2\.2\)/
+  )
   assert.equal(
     wordsOfChanges(/** @type {any} */ ({ ...changes, temperature: 2 })),
     ', without 1.0 (mean), 1 patch dropped, 1 pair cut, head 0.1 at 35 %, temperature 2'

@@ -194,6 +194,7 @@ export type ExportName =
   | 'session_close'
   | 'session_create'
   | 'session_picture'
+  | 'session_memory'
   | 'session_rollout'
   | 'session_run_part'
   | 'session_set'

@@ -49,7 +49,19 @@ heed_status heed_web_status(const heed_web *web) { return web->error.status; }
 const char *heed_web_message(const heed_web *web) { return web->error.message; }
 const char *heed_web_status_name(heed_status status) { return heed_status_name(status); }
 const heed_web_out *heed_web_result(const heed_web *web) { return &web->out; }
-const char *heed_web_records(void) { return HEED_WEB_RECORDS_TEXT; }
+
+/* "block address count;...": after a record's rank come its dimensions. */
+const char *heed_web_records(void) {
+#define FIELD(name) " " #name
+#define SHAPE " rank"
+#define RECORD(name, fields) #name fields ";"
+  return
+#include "record_list.h"
+      ;
+#undef RECORD
+#undef SHAPE
+#undef FIELD
+}
 size_t heed_web_used(const heed_web *web) { return web->used; }
 
 void *heed_web_alloc(heed_web *web, size_t bytes) {

@@ -166,19 +166,29 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
     heed_web_session_close(s);
     return status;
   }
-  heed_memory memory;
-  heed_plan_memory(s->plan, &memory);
-#define FIELD(name) .name = (double)memory.name,
+  heed_model_info info;
+  heed_model_get_info(model->model, &info);
   web->out.session = (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
+                                                   .steps = heed_plan_step_count(s->plan),
+                                                   .pixels = HEED_WEB_ADDRESS(s->pixels),
                                                    .batch = s->batch,
                                                    .height = s->height,
                                                    .width = s->width,
+                                                   .layers = info.layers,
+                                                   .heads = info.heads,
                                                    .tokens = s->tokens,
-                                                   .steps = heed_plan_step_count(s->plan),
-                                                   .pixels = HEED_WEB_ADDRESS(s->pixels),
-                                                   HEED_WEB_MEMORY(FIELD)};
-#undef FIELD
+                                                   .prefix_tokens = info.prefix_tokens,
+                                                   .rows = s->height / info.patch,
+                                                   .columns = s->width / info.patch};
   return HEED_OK;
+}
+
+void heed_web_session_memory(heed_web_session *s) {
+  heed_memory memory;
+  heed_plan_memory(s->plan, &memory);
+#define FIELD(name) .name = (double)memory.name,
+  s->web->out.memory = (struct heed_web_out_memory){HEED_WEB_MEMORY(FIELD)};
+#undef FIELD
 }
 
 heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,

@@ -1,7 +1,7 @@
 /* The WebAssembly face of heed.h: what JavaScript calls, and what it must bring along.
  *
  * Calls return a heed_status; the sentence of the last failure is heed_web_message. Results that
- * are numbers lie at heed_web_result as a record of records.h, which the comments below name;
+ * are numbers lie at heed_web_result as a record of record_list.h, which the comments below name;
  * results that are arrays are blocks of their own that heed_web_free takes back. Strings are UTF-8
  * and end in NUL; lists of strings are such strings one after another. Every object belongs to one
  * runtime and so to one thread. */
@@ -75,7 +75,7 @@ HEED_WEB_EXPORT(status) heed_status heed_web_status(const heed_web *web);
 HEED_WEB_EXPORT(message) const char *heed_web_message(const heed_web *web);
 HEED_WEB_EXPORT(status_name) const char *heed_web_status_name(heed_status status);
 HEED_WEB_EXPORT(out) const heed_web_out *heed_web_result(const heed_web *web);
-/* The list of records: HEED_WEB_RECORDS_TEXT. */
+/* record_list.h as text. */
 HEED_WEB_EXPORT(records) const char *heed_web_records(void);
 HEED_WEB_EXPORT(used) size_t heed_web_used(const heed_web *web);
 /* A block for JavaScript to fill; NULL with an error when there is no memory. */
@@ -121,6 +121,8 @@ HEED_WEB_EXPORT(session_create)
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
                                     uint32_t height, uint32_t width, int keep, const char *names,
                                     uint32_t count, uint32_t intervene, double temperature);
+/* out: memory. */
+HEED_WEB_EXPORT(session_memory) void heed_web_session_memory(heed_web_session *s);
 /* Writes the whole input of this name. */
 HEED_WEB_EXPORT(session_set)
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,

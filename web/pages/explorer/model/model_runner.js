@@ -3,7 +3,7 @@ import { createRuntime } from '../../heed/index.js'
 import { demoModel } from '../../heed/demo.js'
 import { fetchModel } from './demo_files.js'
 import { layerMean, slice, softmax } from './attention_rows.js'
-import { barredBy, isChanged, unchanged } from '../state/changes.js'
+import { barredBy, changesWithin, isChanged, unchanged } from '../state/changes.js'
 import { meanOf, scoreRow, valueRow } from '../../shared/scores.js'
 /** @import {CallOptions, ColormapName, DrawnScene, Model, ModelInfo, ModelSource, RunResult, Runtime, RuntimeOptions, Scene, Session} from '../../../src/index.js' */
 /** @import {Changes, Changing, Fusion, LoadOptions, PagePicture, PageQuery, PageSource, PageStatistics, PictureSource, RowPlace, RunnerResult, SavedMaps, ScoreStage, Shape} from '../../../types/pages.js' */
@@ -236,19 +236,18 @@ export class ModelRunner {
    * @param {Changes} changes
    */
   async #writeChanges(changes) {
-    const { inputsOf, meanOverTokens } = await import('../state/change_inputs.js'),
+    const { loadExplain } = await import('../../shared/explain.js'),
+      explain = await loadExplain(),
       { session, written } = this.#changing,
-      { layers } = this.shape,
-      width = this.#model.info.width
-    /** @param {number} layer */
-    const means = (layer) =>
-      meanOverTokens(
-        /** @type {RunnerResult} */ (this.whole).values[`layer.${layer}.attention.output`].data,
-        width
+      { layers } = this.shape
+    const inputs = explain
+      .inputsOf(
+        { ...changes, ...changesWithin(changes, this.shape) },
+        { ...this.shape, width: this.#model.info.width },
+        (layer) =>
+          /** @type {RunnerResult} */ (this.whole).values[`layer.${layer}.attention.output`].data
       )
-    const inputs = inputsOf(changes, { ...this.shape, width }, means).filter(
-      ([name, data]) => !isSame(written.get(name), data)
-    )
+      .filter(([name, data]) => !isSame(written.get(name), data))
     await Promise.all(
       inputs.map(async ([name, data]) => {
         written.delete(name)

@@ -1,7 +1,6 @@
 /* Maps that were saved elsewhere: [L, H, N, N] in one array, or an array [H, N, N] a layer
- * ("attention.3" of `heed run --save`). Their numbers are worked out here, by the definitions of
- * heed.h. */
-import { entropy } from '../model/attention_rows.js'
+ * ("attention.3" of `heed run --save`). Their numbers are computed by the definitions of heed.h. */
+import { loadExplain } from '../../shared/explain.js'
 /** @import {Fusion, NamedArray, PagePicture, SavedMaps, Shape} from '../../../types/pages.js' */
 
 /* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */
@@ -262,72 +261,18 @@ export function pictureOfPixels({ shape: [, , height, width], data }) {
 }
 
 /**
- * Distances from the first patch to each, row by row, in patches.
- * @param {number} rows
- * @param {number} columns
- */
-const distancesOf = (rows, columns) =>
-  Float64Array.from({ length: rows * columns }, (_, i) =>
-    Math.hypot(Math.floor(i / columns), i % columns)
-  )
-
-/**
- * [mass on the patches, mass times distance] of one query, from its row's weights on the
- * patches.
- * @param {Float32Array} row
- * @param {number} q
- * @param {number} rows
- * @param {number} columns
- * @param {Float64Array} distances
- */
-function reachOf(row, q, rows, columns, distances) {
-  const own = Math.floor(q / columns),
-    across = q % columns
-  let mass = 0,
-    distance = 0
-  for (let r = 0, k = 0; r < rows; r++) {
-    const line = Math.abs(r - own) * columns
-    for (let c = 0; c < columns; c++, k++) {
-      mass += row[k]
-      distance += row[k] * distances[line + Math.abs(c - across)]
-    }
-  }
-  return [mass, distance]
-}
-
-/**
- * Sum of the five largest.
- * @param {Float32Array} row
- */
-function topFive(row) {
-  const top = new Float64Array(5) // ascending
-  for (let i = 0; i < row.length; i++) {
-    if (row[i] <= top[0]) continue
-    let at = 0
-    for (; at < 4 && top[at + 1] < row[i]; at++) top[at] = top[at + 1]
-    top[at] = row[i]
-  }
-  return top.reduce((sum, weight) => sum + weight, 0)
-}
-
-/**
  * @param {Float32Array[]} attention
  * @param {SavedMaps['shape']} shape
  */
 async function allStatistics(attention, shape) {
-  const layers = [],
-    size = shape.tokens ** 2,
-    distances = distancesOf(shape.rows, shape.columns)
+  const explain = await loadExplain(),
+    layers = [],
+    size = shape.tokens ** 2
   for (const layer of attention) {
     const heads = []
     for (let head = 0; head < shape.heads; head++) {
       heads.push(
-        headStatistics(
-          layer.subarray(head * size, (head + 1) * size),
-          shape,
-          shape.patch,
-          distances
-        )
+        explain.statistics(layer.subarray(head * size, (head + 1) * size), shape, shape.patch)
       )
       await pause()
     }
@@ -337,99 +282,18 @@ async function allStatistics(attention, shape) {
 }
 
 /**
- * Statistics of one head; attention [N, N]; distances in patches times `patch`.
- * @param {Float32Array} attention
- * @param {Shape} shape
- * @param {number} patch
- * @param {Float64Array} [distances]
- */
-export function headStatistics(
-  attention,
-  { tokens, prefixTokens: prefix, rows, columns },
-  patch,
-  distances = distancesOf(rows, columns)
-) {
-  const sums = {
-    entropyCls: prefix ? entropy(attention.subarray(0, tokens)) : 0,
-    entropyPatches: 0,
-    distance: 0,
-    distanceRenormalised: 0,
-    prefixMass: 0,
-    selfMass: 0,
-    top5Mass: 0
-  }
-  const patches = rows * columns
-  for (let q = 0; q < patches; q++) {
-    const row = attention.subarray((prefix + q) * tokens, (prefix + q + 1) * tokens),
-      [mass, distance] = reachOf(row.subarray(prefix), q, rows, columns, distances)
-    sums.entropyPatches += entropy(row) / patches
-    sums.distance += (distance * patch) / patches
-    sums.distanceRenormalised += mass > 0 ? ((distance / mass) * patch) / patches : 0
-    for (let k = 0; k < prefix; k++) sums.prefixMass += row[k] / patches
-    sums.selfMass += row[prefix + q] / patches
-    sums.top5Mass += topFive(row) / patches
-  }
-  return sums
-}
-
-/** @type {Record<string, (a: number, b: number) => number>} */
-const fusions = {
-  mean: (a, b) => a + b,
-  min: (a, b) => (b < a ? b : a),
-  max: (a, b) => (b > a ? b : a)
-}
-
-/**
- * Row q of a layer's heads made into one.
- * @param {Float64Array} line
- * @param {Float32Array} weights
- * @param {number} q
- * @param {Shape} shape
- * @param {Fusion} fusion
- */
-function fused(line, weights, q, { heads, tokens }, fusion) {
-  const join = fusions[fusion]
-  line.set(weights.subarray(q * tokens, (q + 1) * tokens))
-  for (let head = 1; head < heads; head++) {
-    const from = (head * tokens + q) * tokens
-    for (let k = 0; k < tokens; k++) line[k] = join(line[k], weights[from + k])
-  }
-  if (fusion === 'mean') for (let k = 0; k < tokens; k++) line[k] /= heads
-}
-
-/**
- * One row of the rollout over layers first..last: the query's unit vector through (1 - r) A + r I,
- * rows normalised, from the last layer back.
+ * One row of the rollout over layers first..last.
  * @param {Float32Array[]} attention
  * @param {Shape} shape
  * @param {Parameters<SavedMaps['rollout']>[0]} how
  * @returns {Promise<Float32Array>}
  */
-export async function rolloutRow(
-  attention,
-  shape,
-  { token, fusion, residual, discard = 0, first, last }
-) {
-  const { tokens } = shape,
-    line = new Float64Array(tokens)
-  let row = Float64Array.from({ length: tokens }, (_, i) => (i === token ? 1 : 0))
+export async function rolloutRow(attention, { heads, tokens }, { token, first, last, ...how }) {
+  const explain = await loadExplain()
+  let row = new Float64Array(tokens)
+  row[token] = 1
   for (let layer = last; layer >= first; layer--) {
-    const next = new Float64Array(tokens)
-    for (let q = 0; q < tokens; q++) {
-      if (row[q] === 0) continue
-      fused(line, attention[layer], q, shape, fusion)
-      const small = discard
-        ? Array.from(line.keys())
-            .sort((a, b) => line[a] - line[b] || a - b)
-            .slice(0, Math.floor(discard * tokens))
-        : []
-      for (const k of small) line[k] = 0
-      let sum = 0
-      for (let k = 0; k < tokens; k++)
-        sum += line[k] = (1 - residual) * line[k] + (q === k ? residual : 0)
-      for (let k = 0; k < tokens; k++) next[k] += (row[q] * line[k]) / (sum || 1)
-    }
-    row = next
+    row = explain.rolloutBack(row, attention[layer], heads, how)
     await pause()
   }
   return Float32Array.from(row)

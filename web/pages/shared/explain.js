@@ -1,0 +1,141 @@
+/* Definitions of heed.h over plain arrays, in C: heed-explain.wasm, whose calls return at once.
+ * Loaded with the first that asks. */
+
+let loading
+
+/** library: the module that starts modules, heed/module.js; base: where modules lie. By default
+ * those of the page. */
+export function loadExplain(library, base) {
+  loading ??= start(library, base).catch((error) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+async function start(library = import('../heed/module.js'), base) {
+  const { recordAt, recordsOf, startSmall } = await library,
+    instance = await startSmall('heed-explain.wasm', base ?? new URL('heed/', document.baseURI))
+  return new Explain(instance, recordsOf, recordAt)
+}
+
+class Explain {
+  #exports
+  #memory
+  #web
+  #records
+  #recordAt
+
+  constructor({ exports, memory, web }, recordsOf, recordAt) {
+    this.#exports = exports
+    this.#memory = memory
+    this.#web = web
+    this.#recordAt = recordAt
+    this.#records = recordsOf(this.#string(exports.records()))
+  }
+
+  #string(at) {
+    const all = new Uint8Array(this.#memory.buffer)
+    return new TextDecoder().decode(all.subarray(at, all.indexOf(0, at)))
+  }
+
+  #out(record) {
+    return this.#recordAt(this.#records[record], this.#memory, this.#exports.out(this.#web))
+  }
+
+  #check(status) {
+    if (status !== 0) throw new Error(this.#string(this.#exports.message(this.#web)))
+  }
+
+  #alloc(bytes) {
+    const at = this.#exports.alloc(this.#web, bytes)
+    if (!at) this.#check(this.#exports.status(this.#web))
+    return at
+  }
+
+  /* Calls use(addresses...) with copies of these arrays, and frees them. */
+  #lend(arrays, use) {
+    const lent = []
+    try {
+      for (const { buffer, byteOffset, byteLength } of arrays) {
+        lent.push(this.#alloc(byteLength))
+        new Uint8Array(this.#memory.buffer, lent.at(-1), byteLength).set(
+          new Uint8Array(buffer, byteOffset, byteLength)
+        )
+      }
+      return use(...lent)
+    } finally {
+      for (const at of lent) this.#exports.free(this.#web, at)
+    }
+  }
+
+  /** Statistics of one head; attention [N, N]; patch: the side of a patch, the unit of
+   * distances. */
+  statistics(attention, { prefixTokens, rows, columns }, patch) {
+    return this.#lend([attention], (at) => {
+      this.#exports.map_statistics(this.#web, at, prefixTokens, rows, columns, patch)
+      return this.#out('statistics')
+    })
+  }
+
+  /** One layer of one row of the rollout, from the last layer back: the row [N] in double, times
+   * the matrix of the layer [H, N, N]. */
+  rolloutBack(row, layer, heads, { fusion, residual, discard = 0 }) {
+    return this.#lend([layer, row], (layerAt, rowAt) => {
+      this.#check(
+        this.#exports.map_rollout_back(
+          this.#web,
+          layerAt,
+          heads,
+          row.length,
+          this.#records.fusion.indexOf(fusion),
+          residual,
+          discard,
+          rowAt
+        )
+      )
+      return new Float64Array(this.#memory.buffer, rowAt, row.length).slice()
+    })
+  }
+
+  /** The inputs [name, bytes] of a session with `intervene` for these changes (changes.js). means:
+   * layer -> what the heads of the layer give, [T, C], asked for where a head's mean stands in. */
+  inputsOf(changes, { layers, heads, tokens, prefixTokens, width }, means) {
+    const web = this.#web,
+      e = this.#exports
+    this.#check(e.changes_create(web, layers, heads, tokens, width))
+    const { address: made } = this.#out('opened')
+    try {
+      this.#tell(made, changes, prefixTokens, means)
+      return this.#lend([new Uint8Array(e.changes_room(made))], (block) => {
+        const inputs = []
+        for (let i = 0; i < e.changes_input(web, made, i, block); i++) {
+          const { name, address, bytes } = this.#out('input')
+          inputs.push([
+            this.#string(name),
+            new Uint8Array(this.#memory.buffer, address, bytes).slice()
+          ])
+        }
+        return inputs
+      })
+    } finally {
+      e.changes_destroy(made)
+    }
+  }
+
+  #tell(made, { off, how, dropped, cuts, gains = [] }, prefixTokens, means) {
+    const web = this.#web,
+      e = this.#exports,
+      numbers = (text) => text.split('.').map(Number)
+    for (const text of off) {
+      const [layer, head] = numbers(text)
+      this.#check(e.changes_ablate(web, made, layer, head))
+      if (how === 'mean')
+        this.#lend([means(layer)], (at) => this.#check(e.changes_replace(web, made, layer, at)))
+    }
+    for (const patch of dropped) this.#check(e.changes_drop(web, made, prefixTokens + patch))
+    for (const [query, key] of cuts.map(numbers)) this.#check(e.changes_cut(web, made, query, key))
+    for (const [layer, head, percent] of gains.map(numbers))
+      this.#check(e.changes_gain(web, made, layer, head, percent / 100))
+  }
+}

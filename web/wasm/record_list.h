@@ -1,0 +1,33 @@
+/* THE list of what crosses to JavaScript as numbers, by name: records of fields, all doubles. C
+ * makes structs of it (records.h), and each module hands it to JavaScript as text, by which
+ * JavaScript names what it reads. SHAPE is a rank and as many dimensions. */
+
+/* a block that the caller frees, and its elements */
+RECORD(block, FIELD(address) FIELD(count))
+/* the object that was made */
+RECORD(opened, FIELD(address))
+RECORD(model, HEED_WEB_MODEL(FIELD))
+/* addresses of name, dtype and role (0 = none); layer of the role; used: 1 or 0 */
+RECORD(tensor, FIELD(name) FIELD(dtype) FIELD(role) FIELD(layer) FIELD(bytes) FIELD(used) SHAPE)
+/* pixels: address of pixel_values; rows and columns of patches */
+RECORD(session, FIELD(session) FIELD(steps) FIELD(pixels) HEED_WEB_SESSION(FIELD))
+RECORD(memory, HEED_WEB_MEMORY(FIELD))
+/* what the model sees of a picture */
+RECORD(region, FIELD(x) FIELD(y) FIELD(width) FIELD(height))
+RECORD(step, FIELD(next))
+RECORD(value, FIELD(address) FIELD(dtype) SHAPE)
+RECORD(statistics, HEED_WEB_STATISTICS(FIELD))
+/* an input that changes stand for; name: its address */
+RECORD(input, FIELD(name) FIELD(address) FIELD(bytes))
+/* addresses of op and worst; valid until the next check */
+RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst) SHAPE)
+/* addresses of text, owner and RGB; side in pixels, grid in patches */
+RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgb) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
+
+/* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
+ * intervene and empty_row; heed_fusion; heed_colormap; heed_dtype. */
+RECORD(keep, FIELD(none) FIELD(rows) FIELD(all) FIELD(named))
+RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
+RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
+RECORD(colormap, FIELD(cividis) FIELD(viridis) FIELD(magma) FIELD(inferno) FIELD(grey))
+RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
