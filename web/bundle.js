@@ -51,6 +51,7 @@ const afterMap = 'explorer/model/model_origin.js'
  * attention. */
 const soon = new Map([
   ['number_sheet.js', 'sheet'],
+  ['write_changes.js', 'changing'],
   ['explain.js', 'changing'],
   ['module.js', 'changing']
 ])

@@ -3,7 +3,7 @@ import { createRuntime } from '../../heed/index.js'
 import { demoModel } from '../../heed/demo.js'
 import { fetchModel } from './demo_files.js'
 import { layerMean, slice, softmax } from './attention_rows.js'
-import { barredBy, changesWithin, isChanged, unchanged } from '../state/changes.js'
+import { barredBy, isChanged, unchanged } from '../state/changes.js'
 import { meanOf, scoreRow, valueRow } from '../../shared/scores.js'
 /** @import {CallOptions, ColormapName, DrawnScene, Model, ModelInfo, ModelSource, RunResult, Runtime, RuntimeOptions, Scene, Session} from '../../../src/index.js' */
 /** @import {Changes, Changing, Fusion, LoadOptions, PagePicture, PageQuery, PageSource, PageStatistics, PictureSource, RowPlace, RunnerResult, SavedMaps, ScoreStage, Shape} from '../../../types/pages.js' */
@@ -14,15 +14,6 @@ const keepAtMost = 160e6
 
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
-/**
- * @param {ArrayLike<number> | undefined} before
- * @param {ArrayLike<number>} data
- */
-function isSame(before, data) {
-  let i = before ? 0 : -1
-  while (i >= 0 && i < data.length && /** @type {ArrayLike<number>} */ (before)[i] === data[i]) i++
-  return i === data.length
-}
 /** @param {number} layers */
 const kept = (
   layers,
@@ -232,36 +223,6 @@ export class ModelRunner {
   }
 
   /**
-   * Writes what is not there yet; resolves to the first layer whose inputs that changes.
-   * @param {Changes} changes
-   */
-  async #writeChanges(changes) {
-    const { loadExplain } = await import('../../shared/explain.js'),
-      explain = await loadExplain(),
-      { session, written } = this.#changing,
-      { layers } = this.shape
-    const inputs = explain
-      .inputsOf(
-        { ...changes, ...changesWithin(changes, this.shape) },
-        { ...this.shape, width: this.#model.info.width },
-        (layer) =>
-          /** @type {RunnerResult} */ (this.whole).values[`layer.${layer}.attention.output`].data
-      )
-      .filter(([name, data]) => !isSame(written.get(name), data))
-    await Promise.all(
-      inputs.map(async ([name, data]) => {
-        written.delete(name)
-        await session.write(name, data)
-        written.set(name, data)
-      })
-    )
-    return Math.min(
-      layers,
-      ...inputs.map(([name]) => (name === 'token_mask' ? 0 : Number(name.split('.')[1])))
-    )
-  }
-
-  /**
    * A session whose attention is changed runs again from the first layer that differs from its last
    * run, where that was of this picture.
    * @param {PictureSource} picture
@@ -285,10 +246,12 @@ export class ModelRunner {
         ran: null
       }
     }
-    const changing = this.#changing,
-      { ran } = changing
+    const { writeChanges } = await import('../state/write_changes.js'),
+      changing = this.#changing,
+      { ran } = changing,
+      shape = { ...this.shape, width: this.#model.info.width }
     changing.ran = null // until it has
-    const layer = await this.#writeChanges(changes),
+    const layer = await writeChanges(changes, changing, shape, this.whole.values),
       result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
         ? changing.session.runFrom(layer, options)
         : changing.session.run(picture, { ...options, fit }))
