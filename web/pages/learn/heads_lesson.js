@@ -104,11 +104,15 @@ function showHeads(set, result) {
   })
 }
 
-function draw() {
-  const set = setting(),
-    result = manyHeads(set),
-    columns = set.given[0].map((_, d) => `${d + 1}`),
-    most = (/** @type {number[][]} */ rows) => Math.max(1e-9, ...rows.flat().map(Math.abs))
+/** @param {number[][]} rows */
+const most = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs))
+
+/**
+ * The places, and the tokens with them.
+ * @param {HeadsSetting} set
+ * @param {string[]} columns
+ */
+function drawTokens(set, columns) {
   showTable(element('places'), {
     caption: 'Places',
     values: set.place,
@@ -133,19 +137,14 @@ function draw() {
             )
         : null
   })
-  showHeads(set, result)
-  showTable(element('joined'), {
-    caption: 'Heads side by side',
-    values: result.joined,
-    rows: set.words,
-    columns,
-    largest: most(result.joined),
-    onLook: look('joined', draw),
-    chosen:
-      looked?.[0] === 'projected'
-        ? (i) => i === /** @type {[table: string, row: number, column: number]} */ (looked)[1]
-        : null
-  })
+}
+
+/**
+ * The projection, which can be changed.
+ * @param {HeadsSetting} set
+ * @param {string[]} columns
+ */
+function drawProjection(set, columns) {
   showTable(element('projection'), {
     caption: 'Projection',
     values: set.projection,
@@ -162,6 +161,27 @@ function draw() {
         ? (i) => i === /** @type {[table: string, row: number, column: number]} */ (looked)[2]
         : null
   })
+}
+
+function draw() {
+  const set = setting(),
+    result = manyHeads(set),
+    columns = set.given[0].map((_, d) => `${d + 1}`)
+  drawTokens(set, columns)
+  showHeads(set, result)
+  showTable(element('joined'), {
+    caption: 'Heads side by side',
+    values: result.joined,
+    rows: set.words,
+    columns,
+    largest: most(result.joined),
+    onLook: look('joined', draw),
+    chosen:
+      looked?.[0] === 'projected'
+        ? (i) => i === /** @type {[table: string, row: number, column: number]} */ (looked)[1]
+        : null
+  })
+  drawProjection(set, columns)
   showTable(element('projected'), {
     caption: 'Output',
     values: result.output,

@@ -229,6 +229,50 @@ const sayLayer = ({ layer, queries, shared }) =>
     ? `Keras’s Attention takes a query mask, a value mask and causal. The query mask hides no row: it sets the output of padded queries to zero${queries.includes(false) ? ', as above' : ''}.`
     : `Keras’s MultiHeadAttention ANDs query, value and key mask, causal and the mask it is given${shared ? '; the key mask is left out while the keys are the values' : ''}. A padded query’s whole row is hidden.`
 
+/**
+ * What a form of the mask adds to the scores.
+ * @param {boolean[][]} mask
+ * @param {string} form
+ * @param {string[]} rows
+ * @param {string[]} columns
+ */
+function showBias(mask, form, rows, columns) {
+  const { bias } = forms[form]
+  element('bias').hidden = bias === null
+  if (bias !== null)
+    showTable(element('bias'), {
+      caption: 'Added to the scores',
+      values: mask.map((row) => row.map((open) => (open ? 0 : bias))),
+      rows,
+      columns,
+      digits: 0,
+      largest: Infinity
+    })
+}
+
+/**
+ * What a row without any key becomes, by each convention: the first such row, or the first.
+ * @param {boolean[][]} mask
+ * @param {number[][]} scores
+ * @param {{rows: string[], columns: string[], digits: number}} names
+ */
+function showEmptyRow(mask, scores, { rows, columns, digits }) {
+  const empty = Math.max(
+      0,
+      mask.findIndex((row) => !row.includes(true))
+    ),
+    nothing = columns.map(() => false)
+  showTable(element('empty'), {
+    caption: 'Weights',
+    values: Object.keys(emptyRows).map((name) => weightsBy(name, scores[empty], nothing, softmax)),
+    rows: Object.values(emptyRows),
+    columns,
+    digits,
+    chosen: (i) => i === 0
+  })
+  element('empty').querySelector('caption').textContent = `Weights of ${rows[empty]}`
+}
+
 function draw() {
   const set = setting(),
     parts = factors(set),
@@ -259,17 +303,7 @@ function draw() {
   showReal(set)
   showFactors(parts, rows, columns, set.layer === 'multi')
   showTable(element('joined'), { caption: 'All of them', values: mask, rows, columns })
-  const { bias } = forms[form]
-  element('bias').hidden = bias === null
-  if (bias !== null)
-    showTable(element('bias'), {
-      caption: 'Added to the scores',
-      values: mask.map((row) => row.map((open) => (open ? 0 : bias))),
-      rows,
-      columns,
-      digits: 0,
-      largest: Infinity
-    })
+  showBias(mask, form, rows, columns)
   showTable(element('weights'), { caption: 'Weights', values: weights, rows, columns, digits })
   showTable(element('output'), {
     caption: 'Output',
@@ -279,22 +313,7 @@ function draw() {
     largest: Math.max(1e-9, ...output.flat().filter(Number.isFinite).map(Math.abs))
   })
   element('layer-said').textContent = sayLayer(set)
-  const empty = Math.max(
-      0,
-      mask.findIndex((row) => !row.includes(true))
-    ),
-    nothing = columns.map(() => false)
-  showTable(element('empty'), {
-    caption: 'Weights',
-    values: Object.keys(emptyRows).map((name) =>
-      weightsBy(name, result.scores[empty], nothing, softmax)
-    ),
-    rows: Object.values(emptyRows),
-    columns,
-    digits,
-    chosen: (i) => i === 0
-  })
-  element('empty').querySelector('caption').textContent = `Weights of ${rows[empty]}`
+  showEmptyRow(mask, result.scores, { rows, columns, digits })
   element('cross').textContent =
     rows.length === columns.length
       ? 'Self-attention: as many queries as keys.'

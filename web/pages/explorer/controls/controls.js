@@ -45,6 +45,45 @@ export function showControls({ store, showError }) {
   })
 }
 
+/** @type {(keyof State)[]} */
+const keysOfControls = [
+  'fit',
+  'style',
+  'scale',
+  'score',
+  'strength',
+  'colours',
+  'query',
+  'reverse',
+  'ran',
+  'view',
+  'layer',
+  'head',
+  'off'
+]
+
+/**
+ * What the controls say of the state, and which of them can be used.
+ * @param {Page} page
+ * @param {Readonly<State>} state
+ */
+function showState(page, state) {
+  const out = state.off.includes(`${state.layer}.${state.head}`)
+  element('ablate').textContent = out ? 'Put back' : 'Take out'
+  element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
+  for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
+    element(id).value = String(state[id])
+  element('score').disabled =
+    state.view === 'rollout' || (page.engine.result && !page.engine.scored())
+  element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
+  for (const button of fits()) {
+    button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
+    button.disabled = Boolean(page.engine.saved)
+  }
+  element('cls').setAttribute('aria-pressed', state.query === 'cls')
+  element('reverse').setAttribute('aria-pressed', state.reverse)
+}
+
 /** @param {Page} page */
 export function connectControls(page) {
   const { store } = page
@@ -78,39 +117,7 @@ export function connectControls(page) {
       store.set({ fit: /** @type {State['fit']} */ (button.dataset.fit) })
     )
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
-  store.on(
-    [
-      'fit',
-      'style',
-      'scale',
-      'score',
-      'strength',
-      'colours',
-      'query',
-      'reverse',
-      'ran',
-      'view',
-      'layer',
-      'head',
-      'off'
-    ],
-    (state) => {
-      const out = state.off.includes(`${state.layer}.${state.head}`)
-      element('ablate').textContent = out ? 'Put back' : 'Take out'
-      element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
-      for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
-        element(id).value = String(state[id])
-      element('score').disabled =
-        state.view === 'rollout' || (page.engine.result && !page.engine.scored())
-      element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
-      for (const button of fits()) {
-        button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
-        button.disabled = Boolean(page.engine.saved)
-      }
-      element('cls').setAttribute('aria-pressed', state.query === 'cls')
-      element('reverse').setAttribute('aria-pressed', state.reverse)
-    }
-  )
+  store.on(keysOfControls, (state) => showState(page, state))
 }
 
 /**

@@ -16,8 +16,11 @@ const views = [
   'scene'
 ]
 
-/** @param {Page} page */
-export function connectKeys(page) {
+/**
+ * What each key does.
+ * @param {Page} page
+ */
+function actionsOf(page) {
   const { store } = page
   /** @param {string} id */
   const click = (id) => () => /** @type {HTMLElement} */ (document.getElementById(id)).click()
@@ -67,6 +70,12 @@ export function connectKeys(page) {
   views.forEach(
     (view, i) => (actions[i + 1] = () => store.set({ view: /** @type {ViewName} */ (view) }))
   )
+  return actions
+}
+
+/** @param {Page} page */
+export function connectKeys(page) {
+  const actions = actionsOf(page)
   const letters = document.getElementById('letters')
   letters.checked = stored('letters') !== 'off'
   letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))

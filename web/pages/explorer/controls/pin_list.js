@@ -48,19 +48,51 @@ export async function showPin(page, { source, model, image, settings }) {
 }
 
 /**
+ * The map of a pin over its picture.
+ * @param {Page} page
+ * @param {Pin} pin
+ */
+function mapOf(page, { title, shape, row, picture }) {
+  const { prefixTokens, rows, columns, tokens } = shape,
+    weights = row.subarray(prefixTokens),
+    canvas = made('canvas', { role: 'img', ariaLabel: `Map of ${title}` })
+  drawRow(canvas, picture, {
+    weights,
+    rows,
+    columns,
+    scale: makeScale('uniform', { tokens, largest: largestOf(weights) }),
+    table: page.table,
+    strength: 0.8
+  })
+  return canvas
+}
+
+/**
+ * The field for a note on a pin.
+ * @param {Pin} pin
+ */
+function noteOf(pin) {
+  const input = made('input', {
+    type: 'text',
+    value: pin.note,
+    maxLength: 500,
+    placeholder: 'Note',
+    ariaLabel: `Note on ${pin.title}`
+  })
+  input.addEventListener('input', () => {
+    pin.note = input.value
+  })
+  return input
+}
+
+/**
  * A line of the list; its buttons are told apart by the row's name.
  * @param {Page} page
  * @param {Pin} pin
  */
 function lineOf(page, pin) {
   const { store } = page,
-    { title, name, note, score, shape, row, picture } = pin,
-    { prefixTokens, rows, columns, tokens } = shape,
-    weights = row.subarray(prefixTokens)
-  /**
-   * @param {string} text
-   * @param {string} label
-   */
+    { title, name, score } = pin
   /**
    * @param {string} text
    * @param {string} label
@@ -75,25 +107,8 @@ function lineOf(page, pin) {
     element.addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
     return element
   }
-  const canvas = made('canvas', { role: 'img', ariaLabel: `Map of ${title}` }),
-    input = made('input', {
-      type: 'text',
-      value: note,
-      maxLength: 500,
-      placeholder: 'Note',
-      ariaLabel: `Note on ${title}`
-    })
-  drawRow(canvas, picture, {
-    weights,
-    rows,
-    columns,
-    scale: makeScale('uniform', { tokens, largest: largestOf(weights) }),
-    table: page.table,
-    strength: 0.8
-  })
-  input.addEventListener('input', () => {
-    pin.note = input.value
-  })
+  const canvas = mapOf(page, pin),
+    input = noteOf(pin)
   const line = made(
     'li',
     {},

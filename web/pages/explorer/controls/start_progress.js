@@ -4,8 +4,10 @@
 
 /** @import {PageProgress} from '../../../types/pages.js' */
 
-/** show: as showProgress; gives what takes the progress of createRunner. */
-/** @param {(progress: {phase: string, done: number, total: number}) => void} show */
+/**
+ * show: as showProgress; gives what takes the progress of createRunner.
+ * @param {(progress: {phase: string, done: number, total: number}) => void} show
+ */
 export function barOfStart(show) {
   const entries = [
     ...performance.getEntriesByType('navigation'),

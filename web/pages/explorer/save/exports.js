@@ -272,16 +272,13 @@ export async function csv(page) {
   return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${await table(page)}\n`
 }
 
-/** @param {Page} page */
-export async function numbers(page) {
-  const { engine, picture, store } = page,
-    { result, shape, model } = engine,
-    { query, reverse, score, fusion, residual, discard, first, last } = store.get()
-  const rows = await engine.rows({ query, reverse }),
-    scores = score === 'softmax' ? null : await engine.rows({ query, reverse, score }),
-    statistics = await engine.statistics()
+/**
+ * The five likeliest classes.
+ * @param {Runner} engine
+ */
+function topClasses({ result, model }) {
   const probabilities = result.logits ? softmax(result.logits) : []
-  const top = probabilities
+  return probabilities
     .map((probability, index) => ({
       class: index,
       label: model.labels[index],
@@ -290,7 +287,16 @@ export async function numbers(page) {
     }))
     .sort((a, b) => b.probability - a.probability)
     .slice(0, 5)
-  const heads = rows.flatMap((layer, l) =>
+}
+
+/**
+ * The numbers of every head, with its row for the query.
+ * @param {Float32Array[][]} rows
+ * @param {Float32Array[][] | null} scores
+ * @param {PageStatistics[][] | null} statistics
+ */
+function numbersOfHeads(rows, scores, statistics) {
+  return rows.flatMap((layer, l) =>
     layer.map((row, h) => {
       const s = /** @type {PageStatistics[][]} */ (statistics)[l][h]
       return {
@@ -309,6 +315,16 @@ export async function numbers(page) {
       }
     })
   )
+}
+
+/** @param {Page} page */
+export async function numbers(page) {
+  const { engine, picture, store } = page,
+    { result, shape, model } = engine,
+    { query, reverse, score, fusion, residual, discard, first, last } = store.get()
+  const rows = await engine.rows({ query, reverse }),
+    scores = score === 'softmax' ? null : await engine.rows({ query, reverse, score }),
+    statistics = await engine.statistics()
   const token = engine.token(query)
   return {
     heed: engine.info.version,
@@ -328,7 +344,7 @@ export async function numbers(page) {
           ...(result.fit === 'whole' ? { fit: 'whole' } : {})
         },
         milliseconds: result.milliseconds,
-        top,
+        top: topClasses(engine),
         logits: result.logits && Array.from(result.logits),
         grid: [shape.rows, shape.columns],
         prefix_tokens: shape.prefixTokens,
@@ -337,7 +353,7 @@ export async function numbers(page) {
         query_token: token,
         ...(reverse ? { reverse } : {}),
         ...(scores ? { score } : {}),
-        heads,
+        heads: numbersOfHeads(rows, scores, statistics),
         rollout: result.kept
           ? Array.from(await engine.rollout({ query, fusion, residual, discard, first, last }))
           : null

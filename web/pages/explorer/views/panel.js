@@ -4,7 +4,7 @@
  * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
  * has begun; left is an AbortSignal. */
 import { headsView } from './heads.js'
-/** @import {MakeView, Page, View, ViewName} from '../../../types/pages.js' */
+/** @import {MakeView, Page, Store, View, ViewName} from '../../../types/pages.js' */
 
 /**
  * The first view comes with the page, the others when they are first looked at.
@@ -23,6 +23,26 @@ const views = {
 
 /* Views whose pictures number_tables.js has in numbers. */
 const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
+
+/**
+ * A press or the arrow keys choose a view.
+ * @param {HTMLElement[]} tabs
+ * @param {Store} store
+ */
+function connectTabs(tabs, store) {
+  tabs.forEach((tab, i) => {
+    tab.addEventListener('click', () =>
+      store.set({ view: /** @type {ViewName} */ (tab.dataset.view) })
+    )
+    tab.addEventListener('keydown', ({ key }) => {
+      const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
+      if (!by) return
+      const next = tabs[(i + by + tabs.length) % tabs.length]
+      next.focus()
+      next.click()
+    })
+  })
+}
 
 /** @param {Page} page */
 export function createPanel(page) {
@@ -71,18 +91,7 @@ export function createPanel(page) {
     }
   }
 
-  tabs.forEach((tab, i) => {
-    tab.addEventListener('click', () =>
-      store.set({ view: /** @type {ViewName} */ (tab.dataset.view) })
-    )
-    tab.addEventListener('keydown', ({ key }) => {
-      const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
-      if (!by) return
-      const next = tabs[(i + by + tabs.length) % tabs.length]
-      next.focus()
-      next.click()
-    })
-  })
+  connectTabs(tabs, store)
   store.on(null, (state, changed) => {
     if (changed.includes('view')) show().catch(page.showError)
     else if (current?.keys.some((key) => changed.includes(key))) redraw()

@@ -1,7 +1,7 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
 import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
 import { createDots } from './dots.js'
-/** @import {HeadEntry, MakeView, Page, State} from '../../../types/pages.js' */
+/** @import {HeadEntry, MakeView, Page, State, Store} from '../../../types/pages.js' */
 
 /* What a column is called in the table. */
 const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self', top5: 'top 5' }
@@ -11,6 +11,34 @@ const fields = Object.entries(short).map(([name, text]) => ({
   long: numbersOfHeads[name][1],
   digits: numbersOfHeads[name][2]
 }))
+
+/**
+ * A line of the table; a press on it chooses the head.
+ * @param {Store} store
+ * @param {HeadEntry} entry
+ * @param {State} state
+ */
+function line(store, entry, state) {
+  const row = document.createElement('tr'),
+    name = Object.assign(document.createElement('td'))
+  const button = name.appendChild(
+    Object.assign(document.createElement('button'), {
+      type: 'button',
+      textContent: `${entry.layer}, head ${entry.head}`
+    })
+  )
+  button.addEventListener('click', () => store.set({ layer: entry.layer, head: entry.head }))
+  row.append(
+    name,
+    ...fields.map(({ name, digits }) =>
+      Object.assign(document.createElement('td'), {
+        textContent: numberOf(entry, name).toFixed(digits)
+      })
+    )
+  )
+  row.classList.toggle('chosen', entry.layer === state.layer && entry.head === state.head)
+  return row
+}
 
 /** @type {MakeView} */
 export function statisticsView(page, element) {
@@ -40,37 +68,13 @@ export function statisticsView(page, element) {
     })
   )
 
-  /**
-   * @param {HeadEntry} entry
-   * @param {State} state
-   */
-  function line(entry, state) {
-    const row = document.createElement('tr'),
-      name = Object.assign(document.createElement('td'))
-    const button = name.appendChild(
-      Object.assign(document.createElement('button'), {
-        type: 'button',
-        textContent: `${entry.layer}, head ${entry.head}`
-      })
-    )
-    button.addEventListener('click', () => store.set({ layer: entry.layer, head: entry.head }))
-    row.append(
-      name,
-      ...fields.map(({ name, digits }) =>
-        Object.assign(document.createElement('td'), {
-          textContent: numberOf(entry, name).toFixed(digits)
-        })
-      )
-    )
-    row.classList.toggle('chosen', entry.layer === state.layer && entry.head === state.head)
-    return row
-  }
-
   function draw() {
     if (!page.statistics) return
     const state = store.get()
     drawDots()
-    body.replaceChildren(...findHeads(page.statistics, state).map((entry) => line(entry, state)))
+    body.replaceChildren(
+      ...findHeads(page.statistics, state).map((entry) => line(store, entry, state))
+    )
     for (const cell of element.querySelectorAll('thead th'))
       if (cell.dataset.name === state.sort)
         cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
