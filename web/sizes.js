@@ -20,6 +20,22 @@ const modules = [
 ]
 
 /**
+ * A script and what it imports from the start, as names in the site.
+ * @param {string} site
+ * @param {string} file
+ * @param {Set<string>} [found]
+ */
+function importsOf(site, file, found = new Set()) {
+  if (found.has(file)) return found
+  found.add(file)
+  for (const [, name] of readFileSync(join(site, file), 'utf8')
+    .replace(/\/\*[^]*?\*\//g, '') // types are imported in comments
+    .matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+)["']/g))
+    importsOf(site, relative(site, join(site, dirname(file), name)), found)
+  return found
+}
+
+/**
  * explorer: the name of its script in the site.
  * @param {string} site
  * @param {string} explorer
@@ -33,21 +49,7 @@ export function weigh(site, explorer) {
         return false
       }
     }
-  /**
-   * A script and what it imports from the start.
-   * @param {string} file
-   * @param {Set<string>} [found]
-   */
-  const withImports = (file, found = new Set()) => {
-    if (found.has(file)) return found
-    found.add(file)
-    for (const [, name] of read(file)
-      .toString()
-      .replace(/\/\*[^]*?\*\//g, '') // types are imported in comments
-      .matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+)["']/g))
-      withImports(relative(site, join(site, dirname(file), name)), found)
-    return found
-  }
+  const withImports = (/** @type {string} */ file) => importsOf(site, file)
   const worker = withImports('heed/worker.js'),
     scripts = new Set([...withImports('heed/index.js'), ...worker])
   /** @type {[name: string, what: string, files: string[]][]} */

@@ -10,12 +10,61 @@ import { largestOf } from '../../plot/raster.js'
 import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
-/** @import {MakeView, Page} from '../../../types/pages.js' */
+/** @import {MakeView, Page, Runner} from '../../../types/pages.js' */
 /** @import {Scale} from '../../../plot/index.js' */
 
 const diverging = divergingTable(),
   cosines = signedScale('cosine', 1)
 const names = ['Likeness to the query', 'Length of the state', 'Likeness of positions']
+
+/**
+ * @param {Runner} engine
+ * @param {number} token
+ */
+const nameOf = ({ shape }, token) => tokenName(token, shape.prefixTokens, shape.columns)
+
+/**
+ * The patch, other than the query, that is most like it.
+ * @param {Runner} engine
+ * @param {number[]} alike
+ * @param {number} token
+ */
+function nearest(engine, alike, token) {
+  const others = alike.map((value, i) =>
+      i === token || i < engine.shape.prefixTokens || Number.isNaN(value) ? -2 : value
+    ),
+    best = others.indexOf(Math.max(...others))
+  return `most like ${nameOf(engine, best)}, cosine ${others[best].toFixed(3)}`
+}
+
+/**
+ * @param {Runner} engine
+ * @param {Awaited<ReturnType<typeof likeness>>} found
+ * @param {number} layer
+ * @param {number} token
+ */
+function wordsOfStates(engine, { states, lengths, size }, layer, token) {
+  if (!states) return 'States are kept for models that are small enough; saved maps have none.'
+  const { prefixTokens, tokens } = engine.shape,
+    patches = /** @type {number[]} */ (lengths).slice(prefixTokens),
+    at = patches.indexOf(largestOf(patches)) + prefixTokens
+  return `After layer ${layer}: ${nameOf(engine, token)} is ${nearest(engine, states, token)}. The longest state of a patch is that of ${nameOf(engine, at)}; ${tokens} tokens have ${size} numbers each.`
+}
+
+/**
+ * @param {Runner} engine
+ * @param {Awaited<ReturnType<typeof likeness>>} found
+ * @param {number} token
+ */
+function wordsOfPositions(engine, { positions }, token) {
+  if (!positions)
+    return engine.saved
+      ? 'Saved maps have no position embeddings.'
+      : 'This model has no position embeddings for just this grid of patches.'
+  return Number.isNaN(positions[token])
+    ? `${nameOf(engine, token)} has no position embedding.`
+    : `By position alone ${nameOf(engine, token)} is ${nearest(engine, positions, token)}, in every picture and before the first layer.`
+}
 
 /** @type {MakeView} */
 export function tokensView(page, element) {
@@ -49,49 +98,6 @@ export function tokensView(page, element) {
     )
   }
 
-  /** @param {number} token */
-  const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
-
-  /**
-   * The patch, other than the query, that is most like it.
-   * @param {number[]} alike
-   * @param {number} token
-   */
-  function nearest(alike, token) {
-    const others = alike.map((value, i) =>
-        i === token || i < engine.shape.prefixTokens || Number.isNaN(value) ? -2 : value
-      ),
-      best = others.indexOf(Math.max(...others))
-    return `most like ${name(best)}, cosine ${others[best].toFixed(3)}`
-  }
-
-  /**
-   * @param {Awaited<ReturnType<typeof likeness>>} found
-   * @param {number} layer
-   * @param {number} token
-   */
-  function wordsOfStates({ states, lengths, size }, layer, token) {
-    if (!states) return 'States are kept for models that are small enough; saved maps have none.'
-    const { prefixTokens, tokens } = engine.shape,
-      patches = /** @type {number[]} */ (lengths).slice(prefixTokens),
-      at = patches.indexOf(largestOf(patches)) + prefixTokens
-    return `After layer ${layer}: ${name(token)} is ${nearest(states, token)}. The longest state of a patch is that of ${name(at)}; ${tokens} tokens have ${size} numbers each.`
-  }
-
-  /**
-   * @param {Awaited<ReturnType<typeof likeness>>} found
-   * @param {number} token
-   */
-  function wordsOfPositions({ positions }, token) {
-    if (!positions)
-      return engine.saved
-        ? 'Saved maps have no position embeddings.'
-        : 'This model has no position embeddings for just this grid of patches.'
-    return Number.isNaN(positions[token])
-      ? `${name(token)} has no position embedding.`
-      : `By position alone ${name(token)} is ${nearest(positions, token)}, in every picture and before the first layer.`
-  }
-
   /** @param {() => boolean} latest */
   async function draw(latest) {
     const { layer, query, hover, colours } = store.get(),
@@ -112,8 +118,8 @@ export function tokensView(page, element) {
     )
     show(2, 'cosine', positions, cosines, diverging)
     element.querySelector('.pair').hidden = !states && !positions
-    ofStates.textContent = wordsOfStates(found, layer, token)
-    ofPositions.textContent = wordsOfPositions(found, token)
+    ofStates.textContent = wordsOfStates(engine, found, layer, token)
+    ofPositions.textContent = wordsOfPositions(engine, found, token)
   }
   return { keys: ['drawn'], draw }
 }
