@@ -3,14 +3,12 @@ import type {
   ColormapName,
   HeadStatistics,
   Model,
-  ModelInfo,
   Progress,
   Region,
   Runtime,
   RunResult,
   Scene,
-  Session,
-  Tensor
+  Session
 } from '../src/index.js'
 import type { OverlayStyle, Scale, ScaleKind } from '../plot/index.js'
 import type { ModelRunner } from '../pages/explorer/model/model_runner.js'
