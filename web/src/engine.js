@@ -409,7 +409,7 @@ export class Engine {
       )
         throw new HeedError(
           'INVALID_ARGUMENT',
-          `run: the picture is not valid (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 a pixel)`
+          `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
         )
       this.#lend([data], (at) =>
         this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole'))
@@ -420,7 +420,7 @@ export class Engine {
     if (/** @type {Float32Array} */ (values).length !== count)
       throw new HeedError(
         'INVALID_ARGUMENT',
-        `run: pixel_values is not valid (found ${/** @type {Float32Array} */ (values).length}, expected ${count} numbers)`
+        `run: invalid pixel_values (found ${/** @type {Float32Array} */ (values).length}, expected ${count} numbers)`
       )
     new Float32Array(this.#memory.buffer, pixels, count).set(/** @type {Float32Array} */ (values))
     return null
@@ -457,7 +457,7 @@ export class Engine {
     if (!session.taps.includes(before))
       throw new HeedError(
         'INVALID_ARGUMENT',
-        `runFrom: the layers before are not kept (found no "${before}" in taps)`
+        `runFrom: earlier layers not retained (found no "${before}" in taps)`
       )
     return this.#runParts(id, session, layer + 1, context)
   }
@@ -514,10 +514,7 @@ export class Engine {
   #ran(id, what = 'attention') {
     const session = this.#session(id)
     if (!session.ran)
-      throw new HeedError(
-        'INVALID_ARGUMENT',
-        `${what}: nothing has been run yet (expected run() before)`
-      )
+      throw new HeedError('INVALID_ARGUMENT', `${what}: no result yet (expected run() first)`)
     return session
   }
 
@@ -597,7 +594,7 @@ export class Engine {
       if (error instanceof HeedError) throw error
       throw new HeedError(
         'IO',
-        `${name}: its module could not be loaded (found "${/** @type {Error} */ (error).message}")`
+        `${name}: cannot load its module (found "${/** @type {Error} */ (error).message}")`
       )
     }
     if (!this.#exports) part.close()

@@ -44,7 +44,7 @@ export const asHeed = (where, error) =>
 export const closed = (what) =>
   new HeedError(
     'INVALID_ARGUMENT',
-    `${what}: used after close (found a closed ${what}, expected an open one)`
+    `${what}: already closed (found a closed ${what}, expected an open one)`
   )
 
 /** @param {string} where */

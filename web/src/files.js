@@ -37,12 +37,12 @@ async function describeOne(value, transfer) {
   if (!(value instanceof Response))
     throw new HeedError(
       'INVALID_ARGUMENT',
-      `model: this is no file (found ${said(value)}, expected bytes, a Blob, a Response or an address)`
+      `model: invalid source (found ${said(value)}, expected bytes, a Blob, a Response or a URL)`
     )
   if (!value.ok)
     throw new HeedError(
       'IO',
-      `model: the server did not give it (found HTTP ${value.status}, expected 200) at ${value.url}`
+      `model: download failed (found HTTP ${value.status}, expected 200) at ${value.url}`
     )
   const size = Number(value.headers.get('content-length'))
   transfer.push(/** @type {ReadableStream} */ (value.body))

@@ -95,7 +95,7 @@ export async function chooseThreads(wanted, simd) {
     }
   const cores = Math.min(await countCores(), threadsMost)
   return cores > 1
-    ? { threads: cores, why: `${cores} threads: one a core` }
+    ? { threads: cores, why: `${cores} threads: one per core` }
     : one('this machine has one core')
 }
 

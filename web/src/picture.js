@@ -60,7 +60,7 @@ export async function describeInput(input) {
   } catch (error) {
     throw new HeedError(
       'INVALID_ARGUMENT',
-      `run: this is no picture (found ${said(input)}, expected pixel_values, RGBA bytes or something that a canvas draws: ${/** @type {Error} */ (error).message})`
+      `run: invalid image (found ${said(input)}, expected pixel_values, RGBA bytes or an image source of a canvas: ${/** @type {Error} */ (error).message})`
     )
   }
 }

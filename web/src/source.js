@@ -184,7 +184,7 @@ class Streamed {
     if (found !== size)
       throw new HeedError(
         'IO',
-        `model: its file is no longer what it was (found ${found} bytes, expected ${size})`
+        `model: its file has changed (found ${found} bytes, expected ${size})`
       )
     this.#spent = false
   }
@@ -318,7 +318,7 @@ async function download(name, url, signal) {
   if (!response.ok)
     throw new HeedError(
       'IO',
-      `${name}: the server did not give it (found HTTP ${response.status}, expected 200) at ${url}`
+      `${name}: download failed (found HTTP ${response.status}, expected 200) at ${url}`
     )
   return {
     stream: /** @type {SizedStream['stream']} */ (response.body),
@@ -340,7 +340,7 @@ function fromResponse(response, progress, signal) {
       if (!left)
         throw new HeedError(
           'INVALID_ARGUMENT',
-          'model: a Response gives its bytes once (found a second session, expected bytes, a Blob or an address)'
+          'model: a Response backs only one session (found a second one, expected bytes, a Blob or a URL)'
         )
       const opened = left
       left = undefined
@@ -465,7 +465,7 @@ export async function openSources(wanted, report, signal) {
     const missing = wanted.find(([name]) => !files.some((file) => file.name === name))
     if (!missing) return files
     closeAll(files)
-    throw new HeedError('IO', `${missing[0]}: it is not there (found nothing at ${missing[1]})`)
+    throw new HeedError('IO', `${missing[0]}: missing (found nothing at ${missing[1]})`)
   } catch (error) {
     throw explain(error, signal)
   }

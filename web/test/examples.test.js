@@ -164,7 +164,7 @@ const whys = new Map([
     true,
     alone
       ? /WASM (?:relaxed )?SIMD, 1 thread - one thread: this machine has one core/
-      : /WASM (?:relaxed )?SIMD, (\d+) threads - \1 threads: one a core/
+      : /WASM (?:relaxed )?SIMD, (\d+) threads - \1 threads: one per core/
   ],
   [false, /WASM (?:relaxed )?SIMD, 1 thread - one thread: the page is not cross-origin isolated/]
 ])

@@ -15,7 +15,7 @@ const executablePath =
   process.env.HEED_FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
 const inFirefox = executablePath ? {} : { skip: 'no Firefox here' }
 const patience = 90000
-const threadsSaid = availableParallelism() > 1 ? /\d+ threads: one a core/ : /one core/
+const threadsSaid = availableParallelism() > 1 ? /\d+ threads: one per core/ : /one core/
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** @type {import('puppeteer-core').Browser} */
 let firefox

@@ -280,7 +280,7 @@ const cases = {
   loaded: [
     (/** @type {string} */ source) => opened.direct.runtime.loadModel(source),
     [
-      'this is no file',
+      'invalid source',
       undefined,
       null,
       5,
@@ -305,9 +305,9 @@ const cases = {
   ],
   picture: [
     (/** @type {any} */ input) => opened.direct.session.run(input),
-    ['this is no picture', undefined, null, 5, 'x', {}, [], { width: 5, height: 5 }, symbol, act],
+    ['invalid image', undefined, null, 5, 'x', {}, [], { width: 5, height: 5 }, symbol, act],
     [
-      'the picture is not valid',
+      'invalid image',
       ...[
         [2.5, 2],
         [2, 2.5],
@@ -425,7 +425,7 @@ inBoth(
       { height: 1 }
     ])
       await said(model.createSession(size).ready, /./)
-    await said(changing.runFrom(6), /layers before are not kept/)
+    await said(changing.runFrom(6), /earlier layers not retained/)
     await said(changing.write('token_mask', new Uint8Array(5)), /found 5/)
     await said(runtime.check(new Uint8Array(0)), /./)
   }
