@@ -68,7 +68,7 @@ test('no WebAssembly: the built-in map stays, and the page says what is needed',
   await page.waitForSelector('#error:not([hidden])')
   assert.match(
     await text(page, 'error-text'),
-    /no WebAssembly; the picture below is built in\. Take a newer browser/
+    /no WebAssembly, so the page shows a precomputed image\. Use a newer browser/
   )
   assert.equal(await page.isVisible('#first-map'), true)
   withoutEnded(page)
@@ -79,7 +79,10 @@ test('no SIMD: the scalar module runs, and the page says so', async () => {
   const page = await openAfter('WebAssembly.validate = () => false')
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   assert.match(await text(page, 'machine'), /scalar.*no SIMD: this engine has none/)
-  assert.match(await text(page, 'error-text'), /no SIMD in WebAssembly: the scalar module runs/)
+  assert.match(
+    await text(page, 'error-text'),
+    /no SIMD in WebAssembly\. The scalar module gives the same numbers/
+  )
   assert.match(await text(page, 'caption'), /39\.2 × uniform/)
   withoutEnded(page)
   await finish(page)
@@ -93,7 +96,7 @@ test('files that do not go together name the tensor, what was found and what was
   ])
   assert.match(
     said,
-    /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\).*Take another file, or all files/
+    /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\).*Choose another file, or all files/
   )
   assert.match(
     await refused(page, [file('notes.txt', Buffer.from('no model'))]),
@@ -109,7 +112,7 @@ test('files that do not go together name the tensor, what was found and what was
       file('config.json', bytes(demo, 'config.json')),
       file('model.safetensors', cut)
     ]),
-    /found.*expected.*Take another file/
+    /found.*expected.*Choose another file/
   )
   await finish(page)
 })
@@ -144,7 +147,7 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
       }, error)
   assert.match(
     await say({ status: 'OUT_OF_MEMORY', message: 'no room' }),
-    /^no room Take a smaller model or picture, or close other pages\.$/
+    /^no room Choose a smaller model or image, or close other pages\.$/
   )
   assert.match(
     await say({ status: 'UNSUPPORTED', message: 'a transformer' }),
@@ -152,7 +155,7 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
   )
   assert.match(
     await say({ status: 'IO', message: 'no answer' }),
-    /^no answer Look whether the server/
+    /^no answer Check that the server/
   )
   await page.context().setOffline(true)
   assert.match(
@@ -203,7 +206,7 @@ test('weights of another version than the page are fetched again; where they sta
   assert.equal(await openAgain(page, spoiled), 2)
   assert.match(
     await text(page, 'error-text'),
-    /model\.safetensors: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site was changed meanwhile, or the network failed: load the page again\.$/
+    /model\.safetensors: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site has changed, or the network failed: reload the page\.$/
   )
   await page.unrouteAll()
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])
@@ -233,7 +236,7 @@ test('a kept copy of the weights is taken at once where it is the right one; wit
   assert.equal(await openAgain(page, cut), 1)
   assert.match(
     await text(page, 'error-text'),
-    /model\.safetensors: the network failed \(found "[^"]+"\)\. Look whether the server/
+    /model\.safetensors: the network failed \(found "[^"]+"\)\. Check that the server/
   )
   page.faults = page.faults.filter((fault) => !/ERR_CONNECTION_RESET/.test(fault))
   await finish(page)
@@ -246,7 +249,7 @@ test('a part of the page that is gone is told, and loading the page again brings
   await page.waitForSelector('#error:not([hidden])')
   assert.match(
     await text(page, 'error-text'),
-    /The site was changed meanwhile, or the network failed: load the page again\.$/
+    /The site has changed, or the network failed: reload the page\.$/
   )
   await page.unrouteAll()
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])

@@ -170,7 +170,7 @@ test('each head alone out: heads by what the answer is without them, as runs wit
     new RegExp(`^${/** @type {string[]} */ (rows.at(-1))[0].replace('layer', 'Layer')}:`)
   )
   await page.click('#view [data-key="0.2"]')
-  await until(page, '#view .downstream', /heads look elsewhere than before, most of all \d\.\d, by/)
+  await until(page, '#view .downstream', /heads changed, most of all \d\.\d, by/)
   await finish(page, 'explorer-sweep')
 })
 
@@ -178,7 +178,7 @@ test('what is said stays true: of a column, of a mean whose one head is out, of 
   const page = await browser.open('#r=1')
   assert.deepEqual(
     [await text(page, '#numbers-title'), await text(page, '#most-title')],
-    ['Numbers of this column', 'Most attention from']
+    ['Statistics of this column', 'Most attention from']
   )
   assert.match(await text(page, '#facts'), /^Mean of all queries[^]*that is[^]*× uniform/)
   assert.ok(!/ln N/.test(await text(page, '#facts')))
@@ -318,7 +318,7 @@ test('rollout with less motion: a press takes the last layer one on, and round',
     await page.click('#view [name=play]')
     await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
   }
-  await until(page, '#view', /stage switch waits/)
+  await until(page, '#view', /the stage applies to the other views only/)
   await finish(page)
 })
 

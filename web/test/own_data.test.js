@@ -168,9 +168,9 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
   await page.waitForSelector('#error:not([hidden])')
   assert.match(
     await text(page, 'error-text'),
-    /^The number of heads is a guess: width 128 \/ 64 = 2, as no config\.json says it/
+    /^The number of heads is inferred: width 128 \/ 64 = 2, because there is no config\.json/
   )
-  await origin(/^The number of heads is a guess/)
+  await origin(/^The number of heads is inferred/)
   await finish(page)
 })
 
@@ -422,7 +422,7 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
   await page.waitForFunction(() =>
     document.getElementById('stage-title').textContent.startsWith('Layer 1, head 0:')
   )
-  assert.match(await text(page, 'took'), /nothing was run/)
+  assert.match(await text(page, 'took'), /no model was run/)
   assert.match(await text(page, 'model-facts'), /The picture is not theirs/)
   await page.waitForFunction(() => !/[xk]=/.test(location.hash))
   await page.evaluate(() => {
@@ -537,7 +537,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
         .locator('#answer-limit')
         .evaluate((line) => (line.checkVisibility() ? line.textContent : ''))
   const limit =
-      /^The demo model knows only ten drawn shapes: on a photograph its answer means nothing\.$/,
+      /^The demo model knows ten generated shapes only: its prediction for a photograph is meaningless\.$/,
     shows = (/** @type {string} */ name) =>
       page.waitForFunction(
         (name) => document.getElementById('status').textContent.startsWith(name),

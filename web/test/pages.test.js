@@ -377,7 +377,7 @@ test('a file that is neither picture nor model gets a sentence, and the last res
     buffer: Buffer.from('nothing of the kind')
   })
   await page.waitForSelector('#error:not([hidden])')
-  assert.match(await text(page, 'error-text'), /safetensors.*Take another file/)
+  assert.match(await text(page, 'error-text'), /safetensors.*Choose another file/)
   assert.equal(await text(page, 'stage-title'), title)
   await page.click('#cls')
   await page.waitForFunction(() =>
@@ -476,7 +476,7 @@ test('a shape is dragged, and the maps follow; it is changed by keyboard', async
   await page.waitForFunction(() =>
     document
       .getElementById('view')
-      .textContent.includes('outside what the demo model was trained on')
+      .textContent.includes('the demo model was not trained on such scenes')
   )
   await page.click('#view [name=remove]')
   await page.waitForFunction(

@@ -101,7 +101,7 @@ for (const width of [360, 1366])
       viewport: { width, height: 740 }
     })
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
-    assert.match(await page.locator('noscript').innerText(), /Scripts are off/)
+    assert.match(await page.locator('noscript').innerText(), /Enable JavaScript/)
     await finish(page, `explorer-no-script-${width}`)
   })
 

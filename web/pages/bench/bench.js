@@ -61,7 +61,7 @@ let measured = /** @type {Measured | null} */ (null),
 
 /* Between runs: someone pressed Stop. */
 function goOn() {
-  if (stopped) throw new Error('Stopped; nothing is kept of it.')
+  if (stopped) throw new Error('Stopped; no result is kept.')
 }
 
 /**
@@ -137,7 +137,7 @@ async function measureOps(started) {
  * @returns {Promise<BenchRow[]>}
  */
 async function measure(runs) {
-  say('What the registers can do …')
+  say('Measuring the peak …')
   const ceilings = Object.fromEntries(
     await (async () => {
       const found = []

@@ -91,7 +91,7 @@ async function run(picture, { live = false } = {}) {
       `${picture.name}: ${saved ? `maps of ${saved.name}` : `${took}, ${threads === 1 ? 'one thread' : `${threads} threads`}`}`
     )
     document.getElementById('took').textContent = saved
-      ? 'Maps from a file: nothing was run.'
+      ? 'Maps from a file: no model was run.'
       : `${took}.`
     if (live) return
     const statistics = await page.engine.statistics()
@@ -103,7 +103,7 @@ async function run(picture, { live = false } = {}) {
     showStatus(
       page.engine.result
         ? 'The last result stays.'
-        : 'This model has not run yet, and the map is of the one before: choose a picture.'
+        : 'This model has not run yet, and the map is from the previous model: choose an image.'
     )
   } finally {
     if (stop && stop === latest) {
@@ -252,7 +252,7 @@ page.openScene = openScene
 
 /* A server that was given new files while a cache on the way still has old ones. */
 const onMismatch = () =>
-  showStatus('The model is of another version than this page: fetching it again …')
+  showStatus('The model and this page have different versions: fetching the model again …')
 
 async function start() {
   showControls(page)
@@ -278,7 +278,7 @@ async function start() {
   if (page.engine.info.simd === 'none')
     showError(
       new Error(
-        'This browser has no SIMD in WebAssembly: the scalar module runs, to the same numbers but several times slower. A newer browser is faster.'
+        'This browser has no SIMD in WebAssembly. The scalar module gives the same numbers but is several times slower. A newer browser is faster.'
       )
     )
   fit()

@@ -59,7 +59,7 @@ function setting() {
  * @param {SmallHeadsResult} result
  */
 function sayOrder({ order, heads, projection }, { output }) {
-  if (!element('swap').checked) return 'Swap two tokens and look at the outputs.'
+  if (!element('swap').checked) return 'Swap two tokens and compare the outputs.'
   const place = element('add-positions').checked ? positions(tokens.length, tokens[0].length) : null
   const straight = manyHeads({
     tokens: place ? tokens.map((row, i) => row.map((value, d) => value + place[i][d])) : tokens,
@@ -70,8 +70,8 @@ function sayOrder({ order, heads, projection }, { output }) {
     ...order.flatMap((from, i) => output[i].map((value, d) => Math.abs(value - straight[from][d])))
   )
   return apart < 1e-9
-    ? 'The outputs are the very same rows, swapped as well: without positions attention knows no order.'
-    : `The outputs are other numbers now, by up to ${apart.toFixed(3)}: with positions the order counts.`
+    ? 'The outputs are the same rows, swapped as well: without positions, attention ignores order.'
+    : `The outputs now differ by up to ${apart.toFixed(3)}: with positions, order matters.`
 }
 
 /**
@@ -170,7 +170,7 @@ function draw() {
   drawTokens(set, columns)
   showHeads(set, result)
   showTable(element('joined'), {
-    caption: 'Heads side by side',
+    caption: 'Concatenated heads',
     values: result.joined,
     rows: set.words,
     columns,

@@ -370,11 +370,10 @@ const ownTables = {
 /** @type {Record<string, string>} */
 const scoreSaid = {
   scaled: 'Dividing by √D keeps scores from growing with the length of the vectors.',
-  dot: 'Without the division by √D long vectors have large scores, and softmax sees nothing but the largest.',
+  dot: 'Without the division by √D, long vectors have large scores, and softmax keeps almost only the largest.',
   general:
-    'A matrix W, which a model learns, says which numbers of the key answer which of the query. It can be changed.',
-  additive:
-    'Sums go through tanh, which keeps them between −1 and 1; the learned v weighs them. It can be changed.',
+    'The learned matrix W relates the numbers of the key to those of the query. You can change it.',
+  additive: 'tanh keeps the sums between −1 and 1; the learned v weighs them. You can change it.',
   concat:
     'Keras’s Attention with score_mode "concat": two learned numbers, concat_score_weight c and scale s.'
 }

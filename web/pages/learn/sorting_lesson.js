@@ -137,7 +137,7 @@ function showNext() {
       .map((power, code) => [power / sum, code])
       .sort(([a], [b]) => b - a)
       .slice(0, 3)
-  const before = row < given - 1 ? 'Before the sixth letter nothing is read from a row. ' : ''
+  const before = row < given - 1 ? 'Rows before the sixth letter predict nothing. ' : ''
   element('sort-next').textContent =
     `${before}Row ${row + 1}, ${lettersOf([shown.tokens[row]])}: ${best.map(([share, code]) => `${lettersOf([code])} ${(100 * share).toFixed(1)} %`).join(', ')}.`
 }

@@ -208,9 +208,9 @@ function showPicture(mask) {
   link.href = `./#v=intervene&z=${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')}`
   element('on-picture-said').textContent =
     hidden.length === 0
-      ? 'Every key is seen by some query: there is nothing to hide. Take away a real key, or close a whole column of “Painted”.'
+      ? 'Every key is allowed for some query: there is nothing to mask. Remove a real key, or clear a whole column of “Painted”.'
       : hidden.length === 196
-        ? 'No key is seen at all: open one.'
+        ? 'No key is allowed: allow one.'
         : `Keys that no query sees: ${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length}. That share of the picture’s patches, in raster order, is ${hidden.length} of 196. As key padding they are hidden from every head:`
   if (running && hidden.length < 196) runPicture()
 }
@@ -316,7 +316,7 @@ function draw() {
   showEmptyRow(mask, result.scores, { rows, columns, digits })
   element('cross').textContent =
     rows.length === columns.length
-      ? 'Self-attention: as many queries as keys.'
+      ? 'Self-attention: the numbers of queries and keys are equal.'
       : `Cross-attention: ${rows.length} queries over ${columns.length} keys of another sequence. Causal and window count from the first of both.`
   showPicture(mask)
   keepLink(set)
@@ -342,7 +342,7 @@ function ownWords(shown, ours, { layer, queries }) {
   if (shown.some((row, i) => row.some((weight, j) => !(Math.abs(weight - ours[i][j]) < 1e-9))))
     return {
       instead:
-        'These are not heed’s weights: in heed a mask leaves exact zeros, and a row that may see nothing is zero.'
+        'These are not heed’s weights: in heed, masked weights are exactly zero, and a row with no allowed key is zero.'
     }
   return layer === 'single' && queries.includes(false)
     ? { before: 'Before the outputs of padded queries are set to zero, ' }

@@ -69,7 +69,7 @@ const keysOfControls = [
  */
 function showState(page, state) {
   const out = state.off.includes(`${state.layer}.${state.head}`)
-  element('ablate').textContent = out ? 'Put back' : 'Take out'
+  element('ablate').textContent = out ? 'Restore' : 'Ablate'
   element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
   for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
     element(id).value = String(state[id])

@@ -158,7 +158,7 @@ async function tokens(page) {
   if (!states && !positions)
     return {
       title: 'Tokens',
-      text: 'States are kept for models that are small enough; saved maps have none.',
+      text: 'Hidden states are kept for small models only; saved maps have none.',
       columns: [],
       rows: [],
       show: score

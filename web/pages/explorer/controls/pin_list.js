@@ -34,7 +34,7 @@ export async function showPin(page, { source, model, image, settings }) {
   if (source !== sourceOf(page)) {
     if (!source || /** @type {SavedMaps} */ (source).attention)
       throw new Error(
-        `This row is of ${model}, which is not open. Open it, then show the row; it can be B as it is.`
+        `This row belongs to ${model}, which is not open. Open the model to show the row; it can be B without that.`
       )
     if (await page.openModel(/** @type {PageSource} */ (source), /** @type {string} */ (model)))
       document.getElementById('demo-model').hidden = source === demoModel
@@ -155,7 +155,7 @@ export function createPinList(page) {
     list,
     made('p', {
       className: 'hint',
-      textContent: 'Pins and notes are kept in the session file (Save, Session), nowhere else.'
+      textContent: 'Pins and notes are stored only in the session file (Save, Session).'
     })
   )
   const draw = (/** @type {Pick<State, 'pins' | 'pinned'>} */ { pins, pinned }) => {

@@ -43,11 +43,11 @@ export function showStop(controller) {
 
 /** @type {Record<string, string>} */
 const advice = {
-  INVALID_FILE: 'Take another file, or all files of the model’s folder together.',
+  INVALID_FILE: 'Choose another file, or all files of the model’s folder.',
   UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',
-  OUT_OF_MEMORY: 'Take a smaller model or picture, or close other pages.',
-  IO: 'Look whether the server that this page is from is still there, then load the page again.',
-  MISMATCH: 'The site was changed meanwhile, or the network failed: load the page again.'
+  OUT_OF_MEMORY: 'Choose a smaller model or image, or close other pages.',
+  IO: 'Check that the server is running, then reload the page.',
+  MISMATCH: 'The site has changed, or the network failed: reload the page.'
 }
 
 /* A part of the page that was not there: the browsers' words for it. */
@@ -66,7 +66,7 @@ export function showError(
   if (stopped && !again) return
   const wasm =
     typeof WebAssembly === 'undefined'
-      ? 'This browser has no WebAssembly; the picture below is built in. Take a newer browser.'
+      ? 'This browser has no WebAssembly, so the page shows a precomputed image. Use a newer browser.'
       : ''
   const offline =
     navigator.onLine === false && error?.status === 'IO'
@@ -90,6 +90,6 @@ element('error-copy').addEventListener('click', () =>
     )
     .then(
       () => showStatus('Details copied.'),
-      () => showStatus('This browser does not let the page copy.')
+      () => showStatus('This browser does not allow the page to copy.')
     )
 )

@@ -14,7 +14,7 @@ export const numbersOfHeads = {
   'distance-patches': ['distanceRenormalised', 'Mean distance over patches alone, pixels', 1],
   cls: ['prefixMass', 'Weight on CLS and registers', 3],
   self: ['selfMass', 'Weight on itself', 3],
-  top5: ['top5Mass', 'Five largest weights together', 3],
+  top5: ['top5Mass', 'Sum of the five largest weights', 3],
   'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
 }
 

@@ -63,7 +63,7 @@ async function licenceOf(files, text) {
  */
 async function guessOf({ shape, model }, text) {
   if (/"num_(attention_)?heads"/.test(await text('config.json'))) return ''
-  return `The number of heads is a guess: width ${model.width} / 64 = ${shape.heads}, as no config.json says it. With another number the maps are others: open the weights together with their config.json.`
+  return `The number of heads is inferred: width ${model.width} / 64 = ${shape.heads}, because there is no config.json. Another number gives other maps: open the weights together with their config.json.`
 }
 
 /**

@@ -43,7 +43,7 @@ function showHash(host, hashes, many) {
     'SHA-256 ',
     button(short, all, `SHA-256 of the weights, ${short} Copy all of it.`, () =>
       navigator.clipboard.writeText(all).then(
-        () => showStatus('SHA-256 copied, as sha256sum writes it.'),
+        () => showStatus('SHA-256 copied, in the format of sha256sum.'),
         () => showStatus(`${all} (this browser does not let the page copy)`)
       )
     )
@@ -82,7 +82,7 @@ export async function showOrigin(page) {
     button(
       'work out',
       `${(size / 1e9).toFixed(1)} GB to read`,
-      'Work out the SHA-256 of the weights',
+      'Compute the SHA-256 of the weights',
       () => {
         sum.textContent = 'SHA-256 …'
         work().catch(page.showError)

@@ -200,7 +200,7 @@ export class ModelRunner {
 
   /** What each tensor of the model's files is for. */
   tensors() {
-    if (this.saved) throw new Error('Maps from a file have no tensors of a model. Open a model.')
+    if (this.saved) throw new Error('Maps from a file come without model tensors. Open a model.')
     return this.#model.tensors()
   }
 

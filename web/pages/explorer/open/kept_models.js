@@ -131,7 +131,7 @@ export function createLibrary(host, { open, showError }) {
     made('p', {
       className: 'hint',
       textContent:
-        'An address of this server, or of one that its policy names; with #sha256=… at its end, weights that are others are not kept. Sizes are shown first.'
+        'Enter an address of this server, or of a server that its policy allows. With #sha256=… at the end, weights with another hash are rejected. Sizes are shown first.'
     }),
     found,
     list

@@ -87,12 +87,12 @@ async function measure({ engine, store }, files, signal) {
     first ??= picture
     await engine.run(picture.source, { signal, fit: store.get().fit })
     const statistics = await engine.statistics()
-    if (!statistics) throw new Error('Something else ran meanwhile. Open the pictures again.')
+    if (!statistics) throw new Error('Another run interrupted this one. Open the images again.')
     spread.add(statistics)
   }
   if (!first)
     throw new Error(
-      `None of the ${files.length} files could be read as a picture. Take JPEG, PNG or WebP files.`
+      `None of the ${files.length} files is a readable image. Choose JPEG, PNG or WebP files.`
     )
   return { spread, unread, first }
 }
@@ -103,7 +103,7 @@ async function measure({ engine, store }, files, signal) {
  */
 export async function overPictures(page, files) {
   if (page.engine.saved)
-    throw new Error('Maps from a file are of one picture. Open a model, then the pictures.')
+    throw new Error('Maps from a file belong to one image. Open a model, then the images.')
   const stop = new AbortController(),
     before = page.picture
   let found = null

@@ -121,7 +121,7 @@ function gridOf(tokens) {
     if (Number.isInteger(side) && side > 1) return { prefixTokens, rows: side, columns: side }
   }
   throw new Error(
-    `These maps have ${tokens} tokens: no square of patches after up to 5 tokens of another kind. Save the array grid = [rows, columns, tokens before the patches] with them.`
+    `Cannot infer the patch grid from ${tokens} tokens. Save the array grid = [rows, columns, prefix tokens] with the maps.`
   )
 }
 

@@ -92,7 +92,7 @@ function codeOfChanges({ off, how, dropped, cuts, gains }, width) {
     ...(dropped.length
       ? [
           'const seen = new Uint8Array(tokens).fill(1)',
-          `for (const patch of ${list(dropped)}) seen[prefixTokens + patch] = 0 // patches that nobody looks at`,
+          `for (const patch of ${list(dropped)}) seen[prefixTokens + patch] = 0 // masked patches`,
           "await session.write('token_mask', seen)"
         ]
       : []),
@@ -205,7 +205,7 @@ function codeOfRow(
   const token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
   return [
     `const matrix = await session.attention(${JSON.stringify({ layer, head })})`,
-    `const row = matrix.filter((_, i) => i % tokens === ${token}) // who looks at this patch`
+    `const row = matrix.filter((_, i) => i % tokens === ${token}) // attention received by this patch`
   ]
 }
 

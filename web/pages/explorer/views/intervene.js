@@ -32,14 +32,14 @@ const options = (names) =>
 /** @type {MakeView} */
 export function interveneView(page, element, { left, redraw }) {
   const { store, engine } = page
-  element.innerHTML = `<p class="hint">What a change does to the answer is closer to an explanation than where a head looks. The model runs again at once.</p>
-    <div class="row"><label>A press on the picture <select name="brush">${options(brushes)}</select></label></div>
+  element.innerHTML = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. The model runs again at once.</p>
+    <div class="row"><label>Click on the image <select name="brush">${options(brushes)}</select></label></div>
     <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
     <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="Heads in use"><table class="switches"><caption>Heads in use; one that is not is replaced by <select name="how" aria-label="What stands in for a head">${options(replacements)}</select></caption><tbody></tbody></table></div>
-    <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Each head alone out</button></div>
-    <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by what the answer is without them" hidden><table><caption>Each head alone out, the least change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
-    <table><caption>Class shares</caption><thead><tr><th scope="col">class</th><th scope="col">as it is</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
+    <div class="scroll" tabindex="0" role="region" aria-label="Active heads"><table class="switches"><caption>Active heads; ablated heads output <select name="how" aria-label="Output of ablated heads">${options(replacements)}</select></caption><tbody></tbody></table></div>
+    <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Ablate each head alone</button></div>
+    <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by the change of the prediction without them" hidden><table><caption>Each head ablated alone, smallest change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
+    <table><caption>Class probabilities</caption><thead><tr><th scope="col">class</th><th scope="col">original</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
   /** @param {string} name */
   const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
   const table = element.querySelector('.switches tbody'),
@@ -239,8 +239,8 @@ export function interveneView(page, element, { left, redraw }) {
     element.querySelector('.downstream').textContent = !changed
       ? ''
       : moved.length
-        ? `Maps of this query: ${moved.length} of ${layers * heads} heads look elsewhere than before, most of all ${moved[0].name}, by ${nats(moved[0].by)} nats.`
-        : 'Maps of this query: those of the heads in use are as before.'
+        ? `Maps of this query: ${moved.length} of ${layers * heads} heads changed, most of all ${moved[0].name}, by ${nats(moved[0].by)} nats.`
+        : 'Maps of this query: no active head changed.'
   }
 
   /**
@@ -266,7 +266,7 @@ export function interveneView(page, element, { left, redraw }) {
       control.disabled = !engine.canChange
     if (!engine.canChange)
       return (said.textContent =
-        'Attention is changed in models that are small enough to keep all maps, not in saved maps.')
+        'Interventions need a model small enough to keep all maps; saved maps have none.')
     drawSwitches(state)
     ranking.hidden = of !== state.ran
     drawGain(state)

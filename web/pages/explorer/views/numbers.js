@@ -21,10 +21,7 @@ export function showAnswer({ engine, source, picture }) {
   element('answer-limit').hidden = source !== demoModel || Boolean(engine.saved || picture.drawing)
   if (!logits)
     return list.replaceChildren(
-      made(
-        'li',
-        engine.saved ? 'This file says nothing of classes.' : 'This model has no classifier.'
-      )
+      made('li', engine.saved ? 'This file has no class scores.' : 'This model has no classifier.')
     )
   const shares = softmax(logits)
   list.replaceChildren(
@@ -107,7 +104,7 @@ export function showNumbers(page) {
       at: { reverse, rollout }
     } = page.drawn,
     { prefixTokens, columns } = page.engine.shape
-  element('numbers-title').textContent = `Numbers of this ${reverse ? 'column' : 'row'}`
+  element('numbers-title').textContent = `Statistics of this ${reverse ? 'column' : 'row'}`
   element('most-title').textContent = reverse
     ? 'Most attention from'
     : rollout

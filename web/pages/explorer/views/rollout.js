@@ -5,12 +5,12 @@
 
 /** @type {MakeView} */
 export function rolloutView({ store, engine }, element, { left }) {
-  element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, rows normalised over keys; the smallest d of each row of A are set to 0 first. It follows attention back to the input's patches.</p>
+  element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.</p>
     <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
     <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
-    <p><label class="range">Residual share r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
+    <p><label class="range">Identity weight r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
     <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
-    <p class="row after"><label>Heads joined by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
+    <p class="row after"><label>Heads fused by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
   /** @param {string} name */
   const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
   for (const name of ['first', 'last', 'residual', 'discard'])
@@ -80,7 +80,7 @@ export function rolloutView({ store, engine }, element, { left }) {
     field('fusion').value = state.fusion
     field('play').disabled = !engine.result.kept
     element.lastElementChild.textContent = engine.result.kept
-      ? 'Rollout joins weights after the softmax: the stage switch waits until another view is chosen.'
+      ? 'Rollout uses the weights after the softmax: the stage applies to the other views only.'
       : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
   }
   return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw }

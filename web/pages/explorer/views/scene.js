@@ -21,7 +21,7 @@ const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointer
 /** @type {MakeView} */
 export function sceneView(page, panel, { left }) {
   const { store, engine } = page
-  panel.innerHTML = `<p class="hint">Drag a shape on the picture, with Shift to turn it, or change it here. The maps follow.</p>
+  panel.innerHTML = `<p class="hint">Drag a shape on the image, with Shift to rotate it, or change it here. The maps update.</p>
     <div class="fields three"><label>Object <select name="object"></select></label><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></div>
     ${Object.entries(ranges)
       .map(
@@ -175,7 +175,7 @@ export function sceneView(page, panel, { left }) {
       input.disabled = !scene
     if (!scene)
       return (panel.lastElementChild.textContent =
-        'This picture is no drawn scene. Take one of the samples.')
+        'This image is not a generated scene. Choose one of the samples.')
     chosen = Math.min(chosen, scene.objects.length - 1)
     const names = scene.objects.map(({ shape, colour }) => `${colour} ${shape}`)
     if (String(names) !== listed)
@@ -195,7 +195,7 @@ export function sceneView(page, panel, { left }) {
     const { twins } = page.picture
     panel.lastElementChild.textContent = twins
       ? `The shape that occurs twice: ${scene.objects[twins[0]].shape}.`
-      : 'No one shape occurs exactly twice: that is outside what the demo model was trained on.'
+      : 'No single shape occurs exactly twice: the demo model was not trained on such scenes.'
   }
   return { keys: ['ran', 'measured'], draw }
 }

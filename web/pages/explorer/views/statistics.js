@@ -44,7 +44,7 @@ function line(store, entry, state) {
 export function statisticsView(page, element) {
   const { store } = page
   element.innerHTML = `<div></div>
-    <p class="hint">Colour: layer, the first darkest. Ring: the chosen head. Faint: left out by the filter. Broken lines: uniform attention. Distances count CLS and registers as 0, or leave them out (over patches alone). <span class="left"></span> <span class="staged"></span></p>
+    <p class="hint">Colour: layer, darkest first. Ring: the selected head. Faint: excluded by the filter. Dashed lines: uniform attention. Distances count CLS and registers as 0, or exclude them (over patches alone). <span class="left"></span> <span class="staged"></span></p>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
   const body = element.querySelector('tbody'),
     drawDots = createDots(
@@ -82,9 +82,9 @@ export function statisticsView(page, element) {
     element.querySelector('.staged').textContent =
       state.score === 'softmax'
         ? ''
-        : 'Numbers of heads are of the weights after the softmax; the stage chosen below the picture changes the picture alone.'
+        : 'The statistics of heads use the weights after the softmax. The stage below the image changes only the image.'
     element.querySelector('.left').textContent = state.filter
-      ? `The table leaves out what the heads’ filter does: ${state.filter}.`
+      ? `The table shows only heads that pass the filter: ${state.filter}.`
       : ''
   }
   return {

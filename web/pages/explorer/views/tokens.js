@@ -44,7 +44,7 @@ function nearest(engine, alike, token) {
  * @param {number} token
  */
 function wordsOfStates(engine, { states, lengths, size }, layer, token) {
-  if (!states) return 'States are kept for models that are small enough; saved maps have none.'
+  if (!states) return 'Hidden states are kept for small models only; saved maps have none.'
   const { prefixTokens, tokens } = engine.shape,
     patches = /** @type {number[]} */ (lengths).slice(prefixTokens),
     at = patches.indexOf(largestOf(patches)) + prefixTokens
@@ -60,7 +60,7 @@ function wordsOfPositions(engine, { positions }, token) {
   if (!positions)
     return engine.saved
       ? 'Saved maps have no position embeddings.'
-      : 'This model has no position embeddings for just this grid of patches.'
+      : 'This model has no position embeddings for this grid of patches.'
   return Number.isNaN(positions[token])
     ? `${nameOf(engine, token)} has no position embedding.`
     : `By position alone ${nameOf(engine, token)} is ${nearest(engine, positions, token)}, in every picture and before the first layer.`
