@@ -28,7 +28,7 @@ expect_calls() { # the calls of apt-get so far
 
 expect 0 "usage: ./dev run" ./dev help
 expect 0 "usage: ./dev run" ./dev
-expect 2 "no such verb: dance" ./dev dance
+expect 2 "unknown verb: dance" ./dev dance
 
 # Neither compiler nor package manager.
 for tool in sh dirname getconf sed grep cat env chmod; do ln -s "$(command -v "$tool")" "$bin/$tool"; done
