@@ -12,7 +12,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --small) small=yes && shift && continue ;;
     --heed | --device | --out | --limit) [ $# -ge 2 ] || { echo "gpu.sh: $1 takes a word" >&2 && exit 2; } ;;
-    *) echo "gpu.sh: no such option (found $1, expected --heed, --device, --out, --limit or --small)" >&2 && exit 2 ;;
+    *) echo "gpu.sh: unknown option (found $1, expected --heed, --device, --out, --limit or --small)" >&2 && exit 2 ;;
   esac
   case $1 in
     --heed) heed=$2 ;;

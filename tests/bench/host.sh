@@ -10,8 +10,8 @@ instructions=
 while [ $# -gt 0 ]; do
   case $1 in
     --instructions) instructions=1 && shift && continue ;;
-    --heed | --device | --vit) [ $# -gt 1 ] || { echo "host.sh: $1 wants a value" >&2 && exit 2; } ;;
-    *) echo "host.sh: no such option (found $1, expected --heed, --device, --vit or --instructions)" >&2 && exit 2 ;;
+    --heed | --device | --vit) [ $# -gt 1 ] || { echo "host.sh: missing value for $1" >&2 && exit 2; } ;;
+    *) echo "host.sh: unknown option (found $1, expected --heed, --device, --vit or --instructions)" >&2 && exit 2 ;;
   esac
   case $1 in
     --heed) heed=$2 ;;

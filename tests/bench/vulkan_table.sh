@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
     --ops) vits='' && shift ;;
     --vits) ops='' && shift ;;
     --small) small=yes && shift ;;
-    -*) echo "vulkan_table.sh: no such option (found $1; the head of this file has them)" >&2 && exit 2 ;;
+    -*) echo "vulkan_table.sh: unknown option (found $1; the head of this file has them)" >&2 && exit 2 ;;
     *) break ;;
   esac
 done
