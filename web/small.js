@@ -1,10 +1,10 @@
-/* Scripts and style sheets made small. What does it comes from npm (npm ci --prefix web/wasm);
+/* Scripts and style sheets made small. What does it comes from npm (npm ci);
  * where that is not installed, scripts stay as they are written. */
 import { createRequire } from 'node:module'
 
-const installed = createRequire(new URL('./wasm/package.json', import.meta.url))
+const installed = createRequire(import.meta.url)
 
-/** A tool of web/wasm/package.json; null, and a line that says so, where it is not installed. */
+/** A tool of package.json; null, and a line that says so, where it is not installed. */
 export function findTool(name, without) {
   try {
     return installed(name)

@@ -2,8 +2,8 @@
  * isolated, and what it would copy as JSON becomes web/pages/bench/bench_baselines.json. Take a quiet
  * machine.
  *
- *   node tests/bench/baselines.mjs "MACHINE" [RUNS] [SITE]     after ./dev web once, and npm ci in
- *   web/test */
+ *   node tests/bench/baselines.mjs "MACHINE" [RUNS] [SITE]     after ./dev web once, and npm ci
+ */
 import { existsSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'

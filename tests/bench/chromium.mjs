@@ -7,7 +7,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { serve } from '../../web/serve.js'
 
-const tools = fileURLToPath(new URL('../../web/test', import.meta.url)),
+const tools = fileURLToPath(new URL('../..', import.meta.url)),
   driver = path.join(tools, 'node_modules/playwright-core/index.mjs')
 const executablePath =
   process.env.HEED_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)

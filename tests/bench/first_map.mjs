@@ -3,8 +3,8 @@
  * before. Two moments: the built-in picture and map (no script is needed for them), and the same
  * map from the model in the page, whose 1.6 MB come over that line.
  *
- *   node tests/bench/first_map.mjs [RUNS] [SITE]        after ./dev web once, and npm ci in
- *   web/test */
+ *   node tests/bench/first_map.mjs [RUNS] [SITE]        after ./dev web once, and npm ci
+ */
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

@@ -15,7 +15,6 @@ import {
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
@@ -24,7 +23,7 @@ import { packageFolder, repository } from './package.js'
 /** @import {Page} from 'playwright-core' */
 
 const examples = join(repository, 'web/examples')
-const tools = fileURLToPath(new URL('./node_modules', import.meta.url))
+const tools = join(repository, 'node_modules')
 /** @param {(string | undefined)[]} names */
 const find = (names) => names.find((name) => name && existsSync(name))
 const chromiumPath = find([

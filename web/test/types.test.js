@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { packageFolder } from './package.js'
+import { packageFolder, repository } from './package.js'
 
 test('tsc accepts index.d.ts and what users write', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'heed-types-')),
@@ -28,9 +28,13 @@ test('tsc accepts index.d.ts and what users write', () => {
     JSON.stringify({ compilerOptions: options, files: ['types.ts'] })
   )
   try {
-    execFileSync(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', scratch], {
-      encoding: 'utf8'
-    })
+    execFileSync(
+      process.execPath,
+      [join(repository, 'node_modules/typescript/bin/tsc'), '-p', scratch],
+      {
+        encoding: 'utf8'
+      }
+    )
   } catch (error) {
     throw new Error(
       /** @type {Error} */ /** @type {any} */ (error).stdout +

@@ -1,16 +1,16 @@
 # Modules with relaxed SIMD, whose multiply-add is fused: heed-relaxed.wasm, heed-relaxed-threads.wasm and what they check with. Their kernels are compiled by a
 # clang of its own, since emcc 3.1.6 knows no relaxed SIMD; against emcc's headers, with emcc's objects and libraries around them, linked as
-# emcc links and optimised by npm's binaryen (web/wasm/package.json). Where a part is missing, the package goes without and this says so.
+# emcc links and optimised by npm's binaryen (package.json). Where a part is missing, the package goes without and this says so.
 find_program(HEED_CLANG NAMES clang-19 clang-20 clang-21 clang-18 clang-17 DOC "A clang with relaxed SIMD for wasm32")
 find_program(HEED_WASM_LD NAMES wasm-ld-19 wasm-ld-20 wasm-ld-21 wasm-ld-18 wasm-ld-17 DOC "The linker that comes with it")
-set(wasm_opt ${CMAKE_CURRENT_SOURCE_DIR}/node_modules/binaryen/bin/wasm-opt)
+set(wasm_opt ${PROJECT_SOURCE_DIR}/node_modules/binaryen/bin/wasm-opt)
 set(relaxed_modules "")
 set(relaxed_modules "" PARENT_SCOPE)
 if(NOT HEED_CLANG OR NOT HEED_WASM_LD)
   message(STATUS "No modules with relaxed SIMD: no clang and wasm-ld of LLVM 17 or newer (Debian: clang-19 lld-19)")
   return()
 elseif(NOT EXISTS ${wasm_opt})
-  message(STATUS "No modules with relaxed SIMD: no binaryen (npm ci --prefix web/wasm)")
+  message(STATUS "No modules with relaxed SIMD: no binaryen (npm ci)")
   return()
 endif()
 message(STATUS "Modules with relaxed SIMD: by ${HEED_CLANG}")
