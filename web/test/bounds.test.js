@@ -10,7 +10,6 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  writeFileSync,
   writeSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'

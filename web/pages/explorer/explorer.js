@@ -204,9 +204,11 @@ async function openModel(source, name) {
 }
 
 function followPins() {
-  let list = null
+  let asked = false
   store.on(['pins'], () => {
-    list ??= import('./controls/pin_list.js')
+    if (asked) return
+    asked = true
+    import('./controls/pin_list.js')
       .then(({ createPinList }) => createPinList(page))
       .catch(showError)
   })

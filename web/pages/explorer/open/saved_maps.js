@@ -198,8 +198,7 @@ export function savedMaps(arrays, name) {
       ),
       batch: 1
     },
-    attention = layers.map(({ data }) => data),
-    size = /** @type {number} */ (tokens) ** 2
+    attention = layers.map(({ data }) => data)
   let statistics = null
   const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays
   return {
