@@ -452,10 +452,7 @@ for (const [mode, options] of Object.entries(modes)) {
       session = model.createSession()
     await session.ready
     session[/** @type {typeof Symbol.dispose} */ (dispose)]()
-    await assert.rejects(
-      session.run(picture),
-      fails('INVALID_ARGUMENT', /session: already closed/)
-    )
+    await assert.rejects(session.run(picture), fails('INVALID_ARGUMENT', /session: already closed/))
     model[/** @type {typeof Symbol.dispose} */ (dispose)]()
     assert.throws(() => model.createSession(), fails('INVALID_ARGUMENT', /model: already closed/))
     runtime[/** @type {typeof Symbol.dispose} */ (dispose)]()
@@ -519,8 +516,9 @@ test('a model that does not fit is an error, not an end', async () => {
 })
 
 test('JavaScript reads the records that C lists, and every one', () => {
-  const text = (name) => readFileSync(join(repository, 'web', name), 'utf8'),
-    names = (file, pattern) => new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
+  const text = (/** @type {string} */ name) => readFileSync(join(repository, 'web', name), 'utf8'),
+    names = (/** @type {string} */ file, /** @type {RegExp} */ pattern) =>
+      new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
     listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
     read = ['src/engine.js', 'pages/shared/explain.js'].flatMap((file) => [
       ...names(file, /#(?:out|code)\('(\w+)'/g),

@@ -9,3 +9,7 @@ declare module '*/heed/shards.js' {
   export const indexName: string
   export function shardsOf(size: number, read: () => Uint8Array): string[]
 }
+
+declare module '*/heed/module.js' {
+  export * from '../src/module.js'
+}

@@ -251,7 +251,12 @@ export class ModelRunner {
       { ran } = changing,
       shape = { ...this.shape, width: this.#model.info.width }
     changing.ran = null // until it has
-    const layer = await writeChanges(changes, changing, shape, this.whole.values),
+    const layer = await writeChanges(
+        changes,
+        changing,
+        shape,
+        /** @type {RunnerResult} */ (this.whole).values
+      ),
       result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
         ? changing.session.runFrom(layer, options)
         : changing.session.run(picture, { ...options, fit }))

@@ -3,14 +3,26 @@
 import { loadExplain } from '../../shared/explain.js'
 import { changesWithin } from './changes.js'
 
+/**
+ * @param {ArrayLike<number> | undefined} before
+ * @param {ArrayLike<number>} data
+ */
 function isSame(before, data) {
   let i = before ? 0 : -1
-  while (i >= 0 && i < data.length && before[i] === data[i]) i++
+  while (before && i < data.length && before[i] === data[i]) i++
   return i === data.length
 }
 
-/** Writes the inputs that the session does not have yet; written: those it has, by name. values: of
- * a run with nothing changed. Resolves to the first layer whose inputs that changes. */
+/**
+ * Writes the inputs that the session does not have yet. Resolves to the first layer whose inputs
+ * that changes.
+ * @param {any} changes as changes.js has them
+ * @param {{
+ *   session: import('../../../src/index.js').Session, written: Map<string, Uint8Array | Float32Array>
+ * }} changing written: the inputs that the session has, by name
+ * @param {any} shape of the session, with `width`
+ * @param {Record<string, any>} values of a run with nothing changed
+ */
 export async function writeChanges(changes, { session, written }, shape, values) {
   const explain = await loadExplain()
   const inputs = explain
