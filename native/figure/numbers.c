@@ -14,18 +14,19 @@ static heed_status check_numbers(const heed_figure_desc *desc, heed_error *error
   const double sum = region->x + region->y + region->width + region->height;
   if (!isfinite(sum) || !(region->width > 0.0) || !(region->height > 0.0))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "figure: the region is off (found %g x %g, expected a size above 0)",
+                     "figure: region out of range (found %g x %g, expected a size above 0)",
                      region->width, region->height);
   if (desc->scale < HEED_SCALE_AUTO || desc->scale > HEED_SCALE_OWN)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "figure: scale is off (found %d, expected 0 to %d)", (int)desc->scale,
+                     "figure: unknown scale (found %d, expected 0 to %d)", (int)desc->scale,
                      (int)HEED_SCALE_OWN);
   if (desc->query_row < -1 || desc->query_column < -1 ||
       (desc->query_row >= 0 && (uint32_t)desc->query_row >= desc->rows) ||
       (desc->query_column >= 0 && (uint32_t)desc->query_column >= desc->columns))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "figure: the query patch is off (found %d, %d, expected -1 or within %u x %u)",
-                     (int)desc->query_row, (int)desc->query_column, desc->rows, desc->columns);
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "figure: query patch out of range (found %d, %d, expected -1 or within %u x %u)",
+        (int)desc->query_row, (int)desc->query_column, desc->rows, desc->columns);
   if (desc->width_mm != 0.0 && !(desc->width_mm >= 60.0 && desc->width_mm <= 1000.0))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "figure: width out of range (found %g mm, expected 60 to 1000)",
@@ -41,13 +42,13 @@ heed_status heed_figure_check_desc(const heed_figure_desc *desc, heed_error *err
       image->stride / image->channels < image->width)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
-        "figure: the picture is off (found %u x %u, %u channels, expected 1, 3 or 4 and full rows)",
+        "figure: invalid image (found %u x %u, %u channels, expected 1, 3 or 4 and full rows)",
         image->width, image->height, image->channels);
   const uint32_t counts[4] = {desc->layers, desc->heads, desc->rows, desc->columns};
   for (int i = 0; i < 4; i++)
     if (counts[i] == 0 || counts[i] > MAX_SIDE)
       return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "figure: sizes are off (found %u layers, %u heads, %u x %u patches, "
+                       "figure: sizes out of range (found %u layers, %u heads, %u x %u patches, "
                        "expected 1 to %u each)",
                        counts[0], counts[1], counts[2], counts[3], MAX_SIDE);
   if (!desc->maps || desc->tokens < desc->rows * desc->columns)

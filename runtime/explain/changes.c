@@ -60,21 +60,20 @@ heed_status heed_changes_create(heed_context *context, const heed_model_info *in
   return HEED_OK;
 }
 
-/* --------------------------------------------------------------------------------- one at a time
- */
+/* -------------------------------------------------------------------------------- one at a time */
 
 static heed_status check_head(const heed_changes *changes, uint32_t layer, uint32_t head,
                               heed_error *error) {
   if (layer < changes->layers && head < changes->heads) return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
-                   "changes: no such head (found %u.%u, expected below %u.%u)", layer, head,
+                   "changes: head out of range (found %u.%u, expected below %u.%u)", layer, head,
                    changes->layers, changes->heads);
 }
 
 static heed_status check_token(const heed_changes *changes, uint32_t token, heed_error *error) {
   if (token < changes->tokens) return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
-                   "changes: no such token (found %u, expected less than %u)", token,
+                   "changes: token out of range (found %u, expected less than %u)", token,
                    changes->tokens);
 }
 

@@ -1,5 +1,5 @@
 /* Opening a model of any kind, and what needs no kind to be known. */
-#include "model/model.h"
+#include "model/model_type.h"
 
 #include "base/alloc.h"
 #include "base/desc.h"

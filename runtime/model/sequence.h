@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "model/model.h"
+#include "model/model_type.h"
 
 /* An id that no token has: nothing is padding. */
 #define HEED_NO_TOKEN (-1)

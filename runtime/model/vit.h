@@ -3,7 +3,7 @@
 #ifndef HEED_MODEL_VIT_H
 #define HEED_MODEL_VIT_H
 
-#include "model/model.h"
+#include "model/model_type.h"
 #include "model/role.h"
 
 /* One layer's tensors; qkv joined along the rows. */

@@ -2,7 +2,7 @@
 # The style of the sources, one kind per call. Exit code 1 names each file that differs; 77 gives the reason of a skip.
 #   style.sh ROOT format        C and GLSL are formatted as .clang-format says, by clang-format 14
 #   style.sh ROOT format-write  formats them, and where biome is installed what `js` checks
-#   style.sh ROOT js            JavaScript, TypeScript and CSS are formatted as biome.json says, by the biome of the npm workspace
+#   style.sh ROOT js            JavaScript, TypeScript and CSS have the format and keep the rules of biome.json, by the biome of the npm workspace
 #   style.sh ROOT shell         shellcheck has no warning on any shell script
 #   style.sh ROOT tidy BUILD    clang-tidy 14 has no finding of .clang-tidy's checks in runtime/; BUILD has compile_commands.json
 # Other versions format in another way and know other checks: the version is part of the style.
@@ -81,6 +81,7 @@ case $kind in
   js)
     [ -x "$biome" ] || skip "no biome here (expected $biome; npm ci brings it)"
     "$biome" format . >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
+    "$biome" lint --error-on-warnings >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
     ;;
   shell)
     command -v shellcheck >/dev/null 2>&1 || skip "no shellcheck here"

@@ -110,7 +110,7 @@ links() { # file
 printed() {
   predicates='is off|no such|wants|is not usable|cannot be (opened|read|written)|has not what|this build has no|(one|bytes|pictures) an? (core|row|side|run)'
   grep -rnE --include='*.[ch]' "\"([^\"]|\\\\.)*(^|[^a-z])($predicates)([^a-z]|\$|\")" "$1/runtime" "$1/native" "$1/web/wasm" |
-    grep -vE '^[^:]*/(figure[^/]*\.c|node_modules/.*|heed/[a-z]*\.h):|:[0-9]+: *(/\*|\* )' |
+    grep -vE '^[^:]*/(node_modules/.*|heed/[a-z]*\.h):|:[0-9]+: *(/\*|\* )' |
     sed "s|^$1/||; s/:  */: an error does not say this (see CONTRIBUTING.md): /"
 }
 

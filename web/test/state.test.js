@@ -187,7 +187,7 @@ test('changes of the attention: masks, offsets, gains, words', () => {
   )
   assert.throws(
     () => explain.inputsOf({ ...changes, off: ['2.0'] }, shape, () => outputs),
-    /no such head \(found 2\.0, expected below 2\.2\)/
+    /head out of range \(found 2\.0, expected below 2\.2\)/
   )
   assert.equal(
     wordsOfChanges(/** @type {any} */ ({ ...changes, temperature: 2 })),
