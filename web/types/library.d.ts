@@ -13,7 +13,6 @@ import type {
   RuntimeOptions,
   SessionInfo,
   SessionOptions,
-  Tensor,
   TensorUse
 } from '../src/index.js'
 
