@@ -41,7 +41,7 @@ static heed_status to_half(const heed_vk_builder *builder, const heed_vk_weight 
       const char *name = heed_graph_record(builder->plan->graph, weight->value)->name;
       return heed_fail(
           error, HEED_UNSUPPORTED,
-          "%s: a weight of %s does not fit fp16 (found %g, expected within 65504); take f32",
+          "%s: a weight of %s overflows fp16 (found %g, expected within 65504); use f32",
           builder->plan->backend->vtable->name, name ? name : "a product", (double)value);
     }
     to[i] = heed_f32_to_f16(value);

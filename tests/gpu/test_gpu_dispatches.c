@@ -260,7 +260,7 @@ static void test_pack(void **state) {
   assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));
   from[7] = 65536.0f;
   assert_int_equal(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error), HEED_UNSUPPORTED);
-  assert_non_null(strstr(error.message, "cpu: a weight of a product does not fit fp16"));
+  assert_non_null(strstr(error.message, "cpu: a weight of a product overflows fp16"));
 }
 
 int main(void) {
