@@ -151,6 +151,7 @@ heed_status heed_sequence_read_config(const heed_json *json, const char *where,
   *config = (heed_sequence_config){0};
   const bool named = heed_sequence_named(json, &config->kind);
   HEED_ASSERT(named);
+  (void)named; /* read in builds with asserts alone */
   HEED_TRY(read_tokens(&fields, config));
   return config->kind == HEED_SEQUENCE_TRANSFORMER ? read_transformer(&fields, config)
                                                    : read_recurrent(&fields, config);

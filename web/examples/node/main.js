@@ -11,7 +11,7 @@ const { image, scene, twins } = await runtime.scene(159)
 
 const { logits } = await session.run(image)
 if (!logits || !twins) throw new Error('no classifier, or no twins in this scene')
-console.log('the model says:', model.info.labels[logits.indexOf(Math.max(...logits))])
+console.log('prediction:', model.info.labels[logits.indexOf(Math.max(...logits))])
 
 // Where the middle of one twin looks: the strongest patches.
 const { x, y } = scene.objects[twins[0]],
