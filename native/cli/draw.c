@@ -65,14 +65,14 @@ static void free_words(words *w) {
   free(w->provenance);
 }
 
-/* "; answer: star, 99.9 %", or nothing. */
+/* "; prediction: star, 99.9 %", or nothing. */
 static void answer_text(const cli_pipeline *pipeline, const run_result *result, char text[160]) {
   uint32_t index;
   double probability;
   text[0] = '\0';
   if (!result->logits || !pipeline->model || !pipeline->info.classes) return;
   run_top(result->logits, pipeline->info.classes, 1, &index, &probability);
-  snprintf(text, 160, "; answer: %.100s, %.1f %%", heed_model_label(pipeline->model, index),
+  snprintf(text, 160, "; prediction: %.100s, %.1f %%", heed_model_label(pipeline->model, index),
            100.0 * probability);
 }
 

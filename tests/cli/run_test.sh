@@ -66,7 +66,7 @@ heed run "$micro" "$picture" --backend cpu --quiet --layer all --ablate 0.1 --wi
 expect_exit 0
 grep -q '^<?xml' "$here/maps.svg" || fail "maps.svg is no SVG"
 grep -q 'width="85.00mm"' "$here/maps.svg" || fail "maps.svg is not 85 mm wide"
-for text in 'layer</text>' '>head</text>' '>query: CLS</text>' 'micro_32 (vit, 2 layers, 4 heads, 5 tokens); answer: ' 'changed: --ablate 0.1' \
+for text in 'layer</text>' '>head</text>' '>query: CLS</text>' 'micro_32 (vit, 2 layers, 4 heads, 5 tokens); prediction: ' 'changed: --ablate 0.1' \
   '<title>rgb.png: attention from CLS, layers 0 to 1, 4 heads</title>' '; on cpu; heed '; do
   grep -qF -- "$text" "$here/maps.svg" || fail "maps.svg does not say $text"
 done

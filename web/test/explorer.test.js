@@ -160,7 +160,7 @@ test('each head alone out: heads by what the answer is without them, as runs wit
     page,
     '#view',
     new RegExp(
-      `Least important: without ${place(/** @type {any} */ (rows[0]))} the answer changes least .* without ${place(/** @type {any} */ (rows.at(-1)))} it changes most`
+      `Ablating ${place(/** @type {any} */ (rows[0]))} changes the prediction least .* ablating ${place(/** @type {any} */ (rows.at(-1)))} changes it most`
     )
   )
   await page.click('#view .effects tbody tr:last-child button')

@@ -148,7 +148,7 @@ export function interveneView(page, element, { left, redraw }) {
         return line
       })
     )
-    said.textContent = `Least important: without ${least} the answer changes least (${nats(low.apart)} nats); without ${most} it changes most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class shares; in the cells is that of the share of “${label}”, in points of 100.`
+    said.textContent = `Ablating ${least} changes the prediction least (${nats(low.apart)} nats); ablating ${most} changes it most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class probabilities. Each cell shows the change of “${label}” in percentage points.`
   }
 
   /** @param {{off: string[]}} options */
