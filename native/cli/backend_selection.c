@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-
 static bool wants_half(const cli_choice *choice) { return strcmp(choice->precision, "f16") == 0; }
 
 static void say(const cli_choice *choice, const char *why) {
@@ -29,7 +27,7 @@ static heed_status cpu_status(cli_state *cli, heed_status status) {
 
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
   const heed_cpu_desc desc = cpu_desc(choice);
-  HEED_TRY(
+  CLI_TRY(
       cpu_status(cli, heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error)));
   say(choice, why);
   return HEED_OK;
@@ -93,7 +91,7 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
   cli_vulkan vulkan;
   const heed_vulkan_desc *desc = cli_vulkan_fill(&vulkan, choice->device, choice->precision);
   if (choice->reopened && getenv("HEED_VULKAN_LOSE_ONCE")) vulkan.test.lose_at_submit = 0;
-  HEED_TRY(heed_vulkan_backend_create(cli->context, desc, &choice->opened, &cli->error));
+  CLI_TRY(heed_vulkan_backend_create(cli->context, desc, &choice->opened, &cli->error));
   say(choice, why);
   return HEED_OK;
 }
@@ -133,8 +131,8 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   cli_vulkan vulkan;
   desc.vulkan = cli_vulkan_fill(&vulkan, choice->device, choice->precision);
 #endif
-  HEED_TRY(check_device(cli, choice));
-  HEED_TRY(cpu_status(
+  CLI_TRY(check_device(cli, choice));
+  CLI_TRY(cpu_status(
       cli, heed_auto_backend_create(cli->context, &desc, &choice->opened, &made, &cli->error)));
   choice->may_fall_back = made.device >= 0;
   if (choice->may_fall_back) choice->device = (uint32_t)made.device;

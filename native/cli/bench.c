@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <time.h> /* clock */
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/bench_op.h"
 #include "cli/json_out.h"
@@ -109,7 +108,7 @@ static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed
     const heed_status status =
         heed_session_write(session, (heed_value){id}, data, count * sizeof *data, &cli->error);
     free(data);
-    HEED_TRY(status);
+    CLI_TRY(status);
   }
   return HEED_OK;
 }
@@ -118,7 +117,7 @@ static heed_status fill_inputs(cli_state *cli, heed_session *session, const heed
 static heed_status tune(cli_state *cli, const bench *b) {
 #if HEED_HAS_VULKAN
   heed_vulkan_tuning tuning;
-  HEED_TRY(heed_vulkan_tune(b->choice.opened, b->graph, &tuning, &cli->error));
+  CLI_TRY(heed_vulkan_tune(b->choice.opened, b->graph, &tuning, &cli->error));
   fprintf(b->json ? stderr : stdout,
           "tiles: %u shapes measured, another tile for %u: %.0f us instead of %.0f, from the next "
           "run on\n",
@@ -172,8 +171,8 @@ static heed_status time_plan(cli_state *cli, bench *b) {
 static heed_status bench_op(cli_state *cli, bench *b) {
   uint32_t tokens[CLI_BENCH_MOST_TOKENS], count;
   heed_plan_desc plan = HEED_PLAN_DESC_INIT;
-  HEED_TRY(cli_bench_read_tokens(cli, &b->op, tokens, &count));
-  HEED_TRY(cli_bench_read_mode(cli, &b->op, &plan.attention));
+  CLI_TRY(cli_bench_read_tokens(cli, &b->op, tokens, &count));
+  CLI_TRY(cli_bench_read_mode(cli, &b->op, &plan.attention));
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     status = heed_graph_create(cli->context, &b->graph, &cli->error);

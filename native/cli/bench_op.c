@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/options.h"
 #include "heed/check.h"
 
@@ -107,7 +106,7 @@ heed_status cli_bench_define(cli_state *cli, const cli_bench_op *op, uint32_t to
                      "--shape: invalid %s shape (found \"%s\", expected %s)", known->name, text,
                      known->axes);
   if (tokens) shape.axis[2] = shape.axis[3] = tokens;
-  HEED_TRY(read_causal(cli, op, &shape.causal));
+  CLI_TRY(read_causal(cli, op, &shape.causal));
   describe(op, known, &shape, what, size);
   return heed_bench_define(graph, known, &shape, &cli->error);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-
 #define OPTIONS 6
 static const char *const names[OPTIONS] = {"ablate", "replace", "gain",
                                            "drop",   "cut",     "temperature"};
@@ -75,8 +73,8 @@ static heed_status read_list(cli_state *cli, const list *l, take_function take,
   const char *at = l->text;
   entry found;
   do {
-    HEED_TRY(take_entry(cli, l, &at, &found));
-    HEED_TRY(take(inputs, &found, &cli->error));
+    CLI_TRY(take_entry(cli, l, &at, &found));
+    CLI_TRY(take(inputs, &found, &cli->error));
   } while (*at);
   return HEED_OK;
 }
@@ -142,7 +140,7 @@ static heed_status read_lists(cli_state *cli, const cli_changes *changes,
        take_pair},
   };
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-    if (lists[i].list.text) HEED_TRY(read_list(cli, &lists[i].list, lists[i].take, inputs));
+    if (lists[i].list.text) CLI_TRY(read_list(cli, &lists[i].list, lists[i].take, inputs));
   return HEED_OK;
 }
 
@@ -179,9 +177,9 @@ heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
                                 .columns = columns,
                                 .tokens = info->prefix_tokens + rows * columns,
                                 .temperature = 1.0f};
-  HEED_TRY(heed_changes_create(cli->context, info, inputs->tokens, &inputs->changes, &cli->error));
-  HEED_TRY(read_lists(cli, changes, inputs));
-  if (changes->replace) HEED_TRY(read_replacement(cli, changes->replace, inputs));
+  CLI_TRY(heed_changes_create(cli->context, info, inputs->tokens, &inputs->changes, &cli->error));
+  CLI_TRY(read_lists(cli, changes, inputs));
+  if (changes->replace) CLI_TRY(read_replacement(cli, changes->replace, inputs));
   return changes->temperature ? read_temperature(cli, changes->temperature, inputs) : HEED_OK;
 }
 
@@ -211,7 +209,7 @@ static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline,
                              cli_change_inputs *inputs, uint32_t layer) {
   float *given;
   heed_shape shape;
-  HEED_TRY(cli_pipeline_read(cli, pipeline, pipeline->tap_names[layer], &given, &shape));
+  CLI_TRY(cli_pipeline_read(cli, pipeline, pipeline->tap_names[layer], &given, &shape));
   const heed_status status = heed_changes_replace(inputs->changes, layer, given, &cli->error);
   free(given);
   return status;

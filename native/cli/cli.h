@@ -30,6 +30,13 @@ extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_insp
 #define CLI_SHOWN(text) cli_shown((text), (char[CLI_SHOWN_SIZE]){0})
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);
 
+/* Returns from the calling function when the expression is not HEED_OK. */
+#define CLI_TRY(expression)                    \
+  do {                                         \
+    const heed_status cli_try_ = (expression); \
+    if (cli_try_ != HEED_OK) return cli_try_;  \
+  } while (0)
+
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
 int cli_fail(const cli_state *cli);
 int cli_exit_code(heed_status status);

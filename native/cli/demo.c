@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/paths.h"
 #include "cli/scene_input.h"
 #include "cli/score.h"
@@ -30,7 +29,7 @@ typedef struct demo_job {
 } demo_job;
 
 static heed_status prepare(cli_state *cli, demo_job *job, const char *model) {
-  HEED_TRY(cli_pipeline_load(cli, &job->pipeline, model));
+  CLI_TRY(cli_pipeline_load(cli, &job->pipeline, model));
   const heed_model_info *info = &job->pipeline.info;
   if (info->patch != HEED_SCENE_PATCH || info->image_size != HEED_SCENE_SIDE ||
       info->channels != 3 || info->classes < HEED_SCENE_SHAPES)
@@ -38,7 +37,7 @@ static heed_status prepare(cli_state *cli, demo_job *job, const char *model) {
                      "model: not a scene model (found %u px, patches of %u, %u classes, expected "
                      "224 px, patches of 16, 10 classes)",
                      info->image_size, info->patch, info->classes);
-  HEED_TRY(score_begin(cli, info, &job->score));
+  CLI_TRY(score_begin(cli, info, &job->score));
   heed_model_preprocess(job->pipeline.model, &job->preprocess);
   const size_t tokens = job->score.tokens,
                weights = (size_t)info->layers * info->heads * tokens * tokens;
@@ -84,12 +83,12 @@ static heed_status run_scene(cli_state *cli, demo_job *job, cli_choice *choice,
   const uint64_t layer = (uint64_t)info->heads * job->score.tokens * job->score.tokens;
   heed_region region;
   heed_scene_draw(scene, job->rgb, job->owner);
-  HEED_TRY(heed_preprocess_image(cli->context, &job->preprocess, &image, job->pixels, &region,
-                                 &cli->error));
-  HEED_TRY(cli_pipeline_run(cli, &job->pipeline, choice, job->pixels));
-  HEED_TRY(read_value(cli, job, "logits", info->classes, job->logits));
+  CLI_TRY(heed_preprocess_image(cli->context, &job->preprocess, &image, job->pixels, &region,
+                                &cli->error));
+  CLI_TRY(cli_pipeline_run(cli, &job->pipeline, choice, job->pixels));
+  CLI_TRY(read_value(cli, job, "logits", info->classes, job->logits));
   for (uint32_t i = 0; i < info->layers; i++)
-    HEED_TRY(read_value(cli, job, job->names[i], layer, job->attention + i * layer));
+    CLI_TRY(read_value(cli, job, job->names[i], layer, job->attention + i * layer));
   job->answer = 0;
   for (uint32_t c = 1; c < info->classes; c++)
     if (job->logits[c] > job->logits[job->answer]) job->answer = c;
@@ -100,7 +99,7 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
   for (uint32_t i = 0; i < options->score; i++) {
     heed_scene scene;
     heed_scene_from_seed((uint64_t)options->seed + i, NULL, &scene);
-    HEED_TRY(run_scene(cli, job, &options->choice, &scene));
+    CLI_TRY(run_scene(cli, job, &options->choice, &scene));
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
   }
   printf("scenes: seeds %u to %llu, on %s (%s)\n", options->seed,
@@ -114,8 +113,8 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
 static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *options) {
   heed_scene scene;
   scene_twins twins;
-  HEED_TRY(scene_input_read(cli, options->scene, &scene));
-  HEED_TRY(run_scene(cli, job, &options->choice, &scene));
+  CLI_TRY(scene_input_read(cli, options->scene, &scene));
+  CLI_TRY(run_scene(cli, job, &options->choice, &scene));
   printf("prediction: %s\n", CLI_SHOWN(heed_model_label(job->pipeline.model, job->answer)));
   scene_input_twins(&scene, job->owner, &twins);
   if (!twins.present)
@@ -128,13 +127,13 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
            head / job->score.heads, head % job->score.heads, job->score.head[head].times);
   }
   if (options->picture) {
-    HEED_TRY(
+    CLI_TRY(
         heed_png_write(options->picture, job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, &cli->error));
     printf("image: %s\n", CLI_SHOWN(options->picture));
   }
   if (!options->save) return HEED_OK;
   char text[HEED_SCENE_TEXT_SIZE];
-  HEED_TRY(heed_file_write_bytes(options->save, text, heed_scene_text(&scene, text), &cli->error));
+  CLI_TRY(heed_file_write_bytes(options->save, text, heed_scene_text(&scene, text), &cli->error));
   printf("scene: %s\n", CLI_SHOWN(options->save));
   return HEED_OK;
 }

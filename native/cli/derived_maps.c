@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/run_parts.h"
 
 /* One layer: first and second [H, T, D] are query and key, or value and nothing; logits and weights
@@ -98,7 +97,7 @@ static heed_status read_tap(cli_state *cli, const cli_pipeline *pipeline, uint32
   *data = NULL;
   if (!what) return HEED_OK;
   snprintf(name, sizeof name, "layer.%u.%s", layer, what);
-  HEED_TRY(cli_pipeline_read(cli, pipeline, name, data, &shape));
+  CLI_TRY(cli_pipeline_read(cli, pipeline, name, data, &shape));
   *depth = shape.dim[3];
   return HEED_OK;
 }
@@ -200,11 +199,11 @@ heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
                              heed_rollout_desc *desc) {
   *desc = (heed_rollout_desc){
       .struct_size = sizeof *desc, .layers = info->layers, .heads = info->heads, .tokens = tokens};
-  if (options->fusion) HEED_TRY(read_fusion(cli, options->fusion, &desc->fusion));
+  if (options->fusion) CLI_TRY(read_fusion(cli, options->fusion, &desc->fusion));
   if (options->residual)
-    HEED_TRY(read_share(cli, "--residual", options->residual, true, &desc->residual));
+    CLI_TRY(read_share(cli, "--residual", options->residual, true, &desc->residual));
   if (options->discard)
-    HEED_TRY(read_share(cli, "--discard", options->discard, false, &desc->discard));
+    CLI_TRY(read_share(cli, "--discard", options->discard, false, &desc->discard));
   return options->layers ? read_layers(cli, options->layers, desc) : HEED_OK;
 }
 
@@ -212,7 +211,7 @@ heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
                              const heed_model_info *info, run_result *result) {
   const size_t square = (size_t)result->tokens * result->tokens;
   heed_rollout_desc desc;
-  HEED_TRY(run_rollout_desc(cli, options, info, result->tokens, &desc));
+  CLI_TRY(run_rollout_desc(cli, options, info, result->tokens, &desc));
   static const char *const fusions[] = {"mean of the heads", "minimum of the heads",
                                         "maximum of the heads"};
   const uint32_t last =

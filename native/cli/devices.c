@@ -1,7 +1,6 @@
 /* heed devices: what this machine can run on. */
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/backend_selection.h"
 
 static void print_cpu_levels(void) {

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/run_parts.h"
 
 /* Maps and prefix masses of the selection, copied from the rows that ran. */
@@ -127,7 +126,7 @@ static heed_status write_words(cli_state *cli, const cli_pipeline *pipeline,
 static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
                         const run_result *result, const run_selection *selection, drawing *d,
                         uint32_t layers, words *w, const char *path) {
-  HEED_TRY(write_words(cli, pipeline, options, result, selection, w));
+  CLI_TRY(write_words(cli, pipeline, options, result, selection, w));
   const heed_figure_desc desc = {.struct_size = sizeof desc,
                                  .image = heed_picture_view(&result->image),
                                  .region = result->region,
@@ -156,8 +155,8 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
 }
 
 heed_status run_check_figures(cli_state *cli, const run_options *options) {
-  if (options->maps) HEED_TRY(heed_figure_check(options->maps, &cli->error));
-  if (options->rollout) HEED_TRY(heed_figure_check(options->rollout, &cli->error));
+  if (options->maps) CLI_TRY(heed_figure_check(options->maps, &cli->error));
+  if (options->rollout) CLI_TRY(heed_figure_check(options->rollout, &cli->error));
   if (options->width == 0 || (options->width >= 60 && options->width <= 1000)) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                    "--width: width out of range (found %u, expected 60 to 1000 millimetres)",
@@ -191,7 +190,7 @@ heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const ru
                  heads = selection->head_mean ? 1 : selection->head_count;
   drawing d;
   words w;
-  HEED_TRY(alloc_drawing(cli, &d, layers, heads, result->tokens, info->prefix_tokens));
+  CLI_TRY(alloc_drawing(cli, &d, layers, heads, result->tokens, info->prefix_tokens));
   for (uint32_t l = 0; l < layers; l++) {
     d.layers[l] = selection->first_layer + l;
     for (uint32_t h = 0; h < selection->head_count; h++)
@@ -216,7 +215,7 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
   drawing d;
   words w;
   char query[48];
-  HEED_TRY(alloc_drawing(cli, &d, 1, 1, result->tokens, info->prefix_tokens));
+  CLI_TRY(alloc_drawing(cli, &d, 1, 1, result->tokens, info->prefix_tokens));
   d.layers[0] = info->layers - 1;
   add_row(&d, result, info->prefix_tokens, 0, 0,
           result->rollout + (size_t)selection->query * result->tokens, 1.0f);

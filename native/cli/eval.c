@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/paths.h"
 #include "cli/pipeline.h"
@@ -26,7 +25,7 @@ typedef struct eval_job {
 static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) {
   char text[HEED_SHAPE_TEXT_SIZE];
   cli_tensor_file file;
-  HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
+  CLI_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
   const heed_safetensors_tensor *tensor = heed_safetensors_find(file.tensors, "pixel_values");
   heed_status status = HEED_OK;
   if (!tensor)
@@ -72,7 +71,7 @@ static heed_status add_layer(cli_state *cli, eval_job *job, uint32_t layer) {
 static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
   if (strcmp(taps, "none") == 0) return HEED_OK;
   if (strcmp(taps, "all") == 0) {
-    for (uint32_t i = 0; i < job->pipeline.info.layers; i++) HEED_TRY(add_layer(cli, job, i));
+    for (uint32_t i = 0; i < job->pipeline.info.layers; i++) CLI_TRY(add_layer(cli, job, i));
     job->rollout = true;
     return HEED_OK;
   }
@@ -81,7 +80,7 @@ static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
     if (length == 7 && strncmp(at, "rollout", 7) == 0)
       job->rollout = true;
     else if (length)
-      HEED_TRY(add_name(cli, job, at, length));
+      CLI_TRY(add_name(cli, job, at, length));
     at += length + (at[length] == ',');
   }
   return HEED_OK;
@@ -101,7 +100,7 @@ static heed_status collect(cli_state *cli, eval_job *job, const char *name, cli_
   float *data;
   heed_shape shape;
   char saved[64];
-  HEED_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
+  CLI_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
   saved_name(name, saved, sizeof saved);
   return cli_tensors_take(to, saved, HEED_F32, &shape, data, &cli->error);
 }
@@ -114,7 +113,7 @@ static heed_status add_hidden(cli_state *cli, eval_job *job) {
     uint32_t i = 0;
     snprintf(name, sizeof name, "layer.%u.attention.weights", layer);
     while (i < job->kept && strcmp(job->names[i], name) != 0) i++;
-    if (i == job->kept) HEED_TRY(add_layer(cli, job, layer));
+    if (i == job->kept) CLI_TRY(add_layer(cli, job, layer));
   }
   return HEED_OK;
 }
@@ -169,20 +168,20 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
         &cli->error, HEED_INVALID_FILE,
         "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
         job->shape.dim[3], job->shape.dim[2], pipeline->info.patch, pipeline->info.patch);
-  HEED_TRY(list_taps(cli, job, taps));
-  HEED_TRY(add_hidden(cli, job));
+  CLI_TRY(list_taps(cli, job, taps));
+  CLI_TRY(add_hidden(cli, job));
   pipeline->tap_names = (const char *const *)job->names;
   pipeline->tap_count = job->name_count;
   pipeline->build.batch = job->shape.dim[0];
   pipeline->build.height = job->shape.dim[2];
   pipeline->build.width = job->shape.dim[3];
-  HEED_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
+  CLI_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
   static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output"};
   for (size_t i = 0; i < 3; i++)
     if (heed_graph_find(pipeline->graph, outputs[i]).id)
-      HEED_TRY(collect(cli, job, outputs[i], &job->tensors));
+      CLI_TRY(collect(cli, job, outputs[i], &job->tensors));
   for (uint32_t i = 0; i < job->name_count; i++)
-    HEED_TRY(collect(cli, job, job->names[i], i < job->kept ? &job->tensors : &job->hidden));
+    CLI_TRY(collect(cli, job, job->names[i], i < job->kept ? &job->tensors : &job->hidden));
   return job->rollout ? add_rollout(cli, job) : HEED_OK;
 }
 

@@ -1,7 +1,6 @@
 /* heed inspect: tensors, graph, plan, cost and predicted memory of a model, without running it. */
 #include <string.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"

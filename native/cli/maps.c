@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/paths.h"
 #include "cli/run_parts.h"
@@ -69,8 +68,8 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
     return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
   job->result.attention_rows = job->result.tokens;
   for (uint32_t layer = 0; layer < info->layers; layer++)
-    HEED_TRY(heed_safetensors_read(job->file.tensors, layer_tensor(job, layer), 0, count,
-                                   job->result.attention + layer * count, &cli->error));
+    CLI_TRY(heed_safetensors_read(job->file.tensors, layer_tensor(job, layer), 0, count,
+                                  job->result.attention + layer * count, &cli->error));
   return HEED_OK;
 }
 
@@ -157,7 +156,7 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: image too small or too large (found %u x %u)", path, dim[1], dim[0]);
   const size_t size = (size_t)3 * dim[0] * dim[1];
-  HEED_TRY(heed_picture_create(cli->context, path, dim[1], dim[0], image, &cli->error));
+  CLI_TRY(heed_picture_create(cli->context, path, dim[1], dim[0], image, &cli->error));
   job->result.region = (heed_region){0, 0, image->width, image->height};
   if (whole)
     return heed_safetensors_read(job->file.tensors, bytes, 0, size, image->pixels, &cli->error);
@@ -167,15 +166,15 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
 }
 
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
-  HEED_TRY(cli_tensor_file_open(
+  CLI_TRY(cli_tensor_file_open(
       cli, path,
       ".safetensors: open it in the page, which reads .npy and .npz too, and save it from there",
       &job->file));
   job->result.picture = path;
   job->result.from = heed_safetensors_metadata(job->file.tensors, "provenance");
   job->pipeline.info.family = "maps from a file";
-  HEED_TRY(read_layers(cli, job, path));
-  HEED_TRY(read_grid(cli, job, path));
+  CLI_TRY(read_layers(cli, job, path));
+  CLI_TRY(read_grid(cli, job, path));
   job->pipeline.info.patch = patch_side(job);
   return read_picture(cli, job, path);
 }
@@ -183,18 +182,18 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
 static heed_status write_outputs(cli_state *cli, maps_job *job, const run_options *options,
                                  const run_selection *selection) {
   if (options->maps) {
-    HEED_TRY(run_draw_maps(cli, &job->pipeline, options, &job->result, selection, options->maps));
+    CLI_TRY(run_draw_maps(cli, &job->pipeline, options, &job->result, selection, options->maps));
     printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
   if (options->rollout || options->json)
-    HEED_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
+    CLI_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
   if (options->rollout) {
-    HEED_TRY(
+    CLI_TRY(
         run_draw_rollout(cli, &job->pipeline, options, &job->result, selection, options->rollout));
     printf("rollout: %s\n", CLI_SHOWN(options->rollout));
   }
   if (!options->json) return HEED_OK;
-  HEED_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection, 1));
+  CLI_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection, 1));
   printf("JSON: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }
@@ -203,9 +202,9 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
                              const char *path) {
   run_selection selection;
   char query[48];
-  HEED_TRY(open_maps(cli, job, path));
-  HEED_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
-  HEED_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
+  CLI_TRY(open_maps(cli, job, path));
+  CLI_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
+  CLI_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
   run_query_text(&selection, query);
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u prefix tokens\n",
          CLI_SHOWN(path), job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/status.h"
 #include "files/output.h"
 #include "heed/native.h"
 

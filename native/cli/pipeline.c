@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/status.h"
 #include "cli/embedded.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
@@ -38,10 +37,10 @@ static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILE
 #define SHOWN_LENGTH 16
 
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
-  if (path) HEED_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
+  if (path) CLI_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
   const heed_model_desc desc =
       path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
-  HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
   heed_model_get_info(pipeline->model, &pipeline->info);
   pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build};
   if (pipeline->info.max_length > SHOWN_LENGTH)
@@ -50,7 +49,7 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
 }
 
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path) {
-  HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
+  CLI_TRY(cli_pipeline_load_any(cli, pipeline, path));
   if (pipeline->info.kind == HEED_MODEL_VISION) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: an encoder-decoder takes no images (expected heed run MODEL --tokens 5,3,9 "
@@ -59,7 +58,7 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
 }
 
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path) {
-  HEED_TRY(cli_pipeline_load_any(cli, pipeline, path));
+  CLI_TRY(cli_pipeline_load_any(cli, pipeline, path));
   if (pipeline->info.kind == HEED_MODEL_ENCODER_DECODER) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: not an encoder-decoder, which --tokens and --features need",
@@ -67,7 +66,7 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
 }
 
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
-  HEED_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  CLI_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
   if (!pipeline->taps)
@@ -94,23 +93,23 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
                             const float *pixel_values) {
   const heed_hooks hooks = terminal_hooks(choice);
   if (!pipeline->session) {
-    HEED_TRY(cli_pipeline_plan(cli, pipeline, choice));
-    HEED_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session,
-                                 &cli->error));
+    CLI_TRY(cli_pipeline_plan(cli, pipeline, choice));
+    CLI_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session,
+                                &cli->error));
   }
   const heed_value input = heed_graph_find(pipeline->graph, "pixel_values");
   heed_value_info info;
   if (heed_graph_value_info(pipeline->graph, input, &info) != HEED_OK)
     return heed_fail(&cli->error, HEED_INTERNAL,
                      "run: the graph has no input (found no pixel_values)");
-  HEED_TRY(heed_session_write(pipeline->session, input, pixel_values,
-                              (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values,
-                              &cli->error));
-  if (pipeline->write_inputs) HEED_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
-  HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
+  CLI_TRY(heed_session_write(pipeline->session, input, pixel_values,
+                             (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values,
+                             &cli->error));
+  if (pipeline->write_inputs) CLI_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
+  CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
   if (!pipeline->timed) return HEED_OK;
   const double start = now_milliseconds();
-  HEED_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
+  CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
   pipeline->milliseconds = now_milliseconds() - start;
   return HEED_OK;
 }

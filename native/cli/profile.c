@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/backend_selection.h"
 
@@ -50,7 +49,7 @@ static heed_status run(cli_state *cli, const heed_plan *plan, heed_session *sess
                        const uint32_t *of, heed_step_time *times, double *sums) {
   const heed_clock clock = {microseconds, NULL};
   for (uint32_t i = 0; i < runs; i++) {
-    HEED_TRY(heed_session_profile(session, &clock, times, &cli->error));
+    CLI_TRY(heed_session_profile(session, &clock, times, &cli->error));
     for (uint32_t step = 0; step < heed_plan_step_count(plan); step++)
       sums[(size_t)of[step] * runs + i] += times[step].microseconds;
   }
@@ -62,7 +61,7 @@ static heed_status take_ceiling(cli_state *cli, heed_backend *backend, cli_profi
 #if HEED_HAS_VULKAN
   heed_vulkan_ceiling ceiling;
   if (strcmp(heed_backend_name(backend), "vulkan") != 0) return HEED_OK;
-  HEED_TRY(heed_vulkan_measure_ceiling(backend, &ceiling, &cli->error));
+  CLI_TRY(heed_vulkan_measure_ceiling(backend, &ceiling, &cli->error));
   profile->gflops = ceiling.f32_gflops;
   profile->half_gflops = ceiling.f16_gflops;
   profile->matrix_gflops = ceiling.matrix_gflops;

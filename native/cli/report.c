@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/run_parts.h"
@@ -187,7 +186,7 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
                            const run_result *results, const run_selection *selections,
                            uint32_t count) {
   heed_file_write write;
-  HEED_TRY(heed_file_write_begin(&write, options->json, &cli->error));
+  CLI_TRY(heed_file_write_begin(&write, options->json, &cli->error));
   json_out json = {write.file, false};
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());

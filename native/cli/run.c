@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/embedded.h"
 #include "cli/picture_stream.h"
 #include "cli/sequence.h"
@@ -104,8 +103,8 @@ static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kin
 
 heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
                        const run_result *result, run_selection *selection) {
-  HEED_TRY(choose_layers(cli, options, info, selection));
-  HEED_TRY(choose_scale(cli, options->scale, &selection->scale));
+  CLI_TRY(choose_layers(cli, options, info, selection));
+  CLI_TRY(choose_scale(cli, options->scale, &selection->scale));
   return choose_query(cli, options, info, result, selection);
 }
 
@@ -142,11 +141,11 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
                                 const run_options *options, const char *path, run_result *result) {
   heed_preprocess preprocess;
   heed_model_preprocess(pipeline->model, &preprocess);
-  HEED_TRY(choose_fit(cli, options->fit, &preprocess));
+  CLI_TRY(choose_fit(cli, options->fit, &preprocess));
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
-  HEED_TRY(read_picture(cli, options, path, result));
-  HEED_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height,
-                                &result->batch_width, &result->batch_height, &cli->error));
+  CLI_TRY(read_picture(cli, options, path, result));
+  CLI_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height,
+                               &result->batch_width, &result->batch_height, &cli->error));
   const size_t count = (size_t)3 * result->batch_width * result->batch_height;
   result->pixels = malloc(count * sizeof *result->pixels);
   if (!result->pixels)
@@ -173,8 +172,8 @@ static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
     const uint64_t head = (uint64_t)result->attention_rows * result->tokens,
                    stride = (uint64_t)weights.shape.dim[2] * result->tokens;
     for (uint32_t h = 0; h < info->heads; h++)
-      HEED_TRY(heed_session_read(pipeline->session, value, h * stride, head,
-                                 result->attention + i * layer + h * head, &cli->error));
+      CLI_TRY(heed_session_read(pipeline->session, value, h * stride, head,
+                                result->attention + i * layer + h * head, &cli->error));
   }
   return HEED_OK;
 }
@@ -188,13 +187,13 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
                                    const run_options *options, const char *path, run_result *result,
                                    run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
-  HEED_TRY(load_picture(cli, pipeline, options, path, result));
+  CLI_TRY(load_picture(cli, pipeline, options, path, result));
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
   result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
-  HEED_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
-                            &result->changes));
+  CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
+                           &result->changes));
   return run_select(cli, options, info, result, selection);
 }
 
@@ -214,18 +213,18 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   pipeline->build.row_count = whole ? 0 : 1;
   if (cli_change_inputs_any(&result->changes)) {
     if (result->changes.mean)
-      HEED_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels,
-                                       &result->changes));
+      CLI_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels,
+                                      &result->changes));
     cli_change_inputs_use(pipeline, &result->changes);
   }
   /* that row is worked out all the same */
   pipeline->build.classes_only =
       !whole && selection->query == 0 && pipeline->info.prefix_tokens > 0;
-  HEED_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
+  CLI_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
   if (pipeline->info.classes)
-    HEED_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
-  HEED_TRY(read_attention(cli, pipeline, result));
+    CLI_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
+  CLI_TRY(read_attention(cli, pipeline, result));
   return run_read_shown(cli, pipeline, options, selection, result);
 }
 
@@ -248,7 +247,7 @@ static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_o
   picture_stream_finish(stream);
   for (; stream->collected < end; stream->collected++) {
     run_result *result = &results[stream->collected];
-    HEED_TRY(run_picture(cli, pipeline, options, result, &selections[stream->collected]));
+    CLI_TRY(run_picture(cli, pipeline, options, result, &selections[stream->collected]));
   }
   return HEED_OK;
 }
@@ -285,16 +284,16 @@ static heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_opti
 static heed_status run_all(cli_state *cli, cli_pipeline *pipeline, run_options *options,
                            const char *const *pictures, uint32_t count, run_result *results,
                            run_selection *selections) {
-  HEED_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
+  CLI_TRY(run_pictures(cli, pipeline, options, pictures, count, results, selections));
   if (!options->model && !options->scene)
     results[0].note = "the demo model knows generated scenes of ten shapes only (heed demo shows "
                       "one): its predictions for other images are meaningless";
   for (uint32_t i = 0; i < count; i++) {
     run_print(stdout, pipeline, options, &results[i], &selections[i]);
-    HEED_TRY(run_write_outputs(cli, pipeline, options, &results[i], &selections[i]));
+    CLI_TRY(run_write_outputs(cli, pipeline, options, &results[i], &selections[i]));
   }
   if (!options->json) return HEED_OK;
-  HEED_TRY(run_write_json(cli, pipeline, options, results, selections, count));
+  CLI_TRY(run_write_json(cli, pipeline, options, results, selections, count));
   printf("JSON: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }

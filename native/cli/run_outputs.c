@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/status.h"
 #include "cli/paths.h"
 #include "cli/run_parts.h"
 
@@ -70,16 +69,16 @@ static heed_status add_output(cli_state *cli, cli_paths *paths, const char *opti
 
 static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options,
                              const char *const *pictures, const run_stems *stems) {
-  HEED_TRY(cli_paths_add(cli, paths, CLI_READ_MODEL, "the model's", options->model));
+  CLI_TRY(cli_paths_add(cli, paths, CLI_READ_MODEL, "the model's", options->model));
   if (options->scene && !scene_input_is_seed(options->scene))
-    HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the scene", options->scene));
+    CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the scene", options->scene));
   for (uint32_t i = 0; i < stems->count && !options->scene; i++)
-    HEED_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", pictures[i]));
+    CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", pictures[i]));
   for (uint32_t i = 0; i < stems->count; i++) {
     const char *stem = stems->stem ? stems->stem[i] : NULL;
-    HEED_TRY(add_output(cli, paths, "--maps", options->maps, stem));
-    HEED_TRY(add_output(cli, paths, "--rollout", options->rollout, stem));
-    HEED_TRY(add_output(cli, paths, "--save", options->save, stem));
+    CLI_TRY(add_output(cli, paths, "--maps", options->maps, stem));
+    CLI_TRY(add_output(cli, paths, "--rollout", options->rollout, stem));
+    CLI_TRY(add_output(cli, paths, "--save", options->save, stem));
   }
   return add_output(cli, paths, "--json", options->json, NULL);
 }
@@ -124,7 +123,7 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
       printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name),
              is_numbered(result) ? " (numbered: another image has this name)" : "");
     free(name);
-    HEED_TRY(status);
+    CLI_TRY(status);
   }
   return HEED_OK;
 }

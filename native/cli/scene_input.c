@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "demo/scene_json.h"
 
 static bool read_seed(const char *text, uint64_t *seed) {
@@ -35,7 +34,7 @@ heed_status scene_input_read(cli_state *cli, const char *text, heed_scene *scene
     heed_scene_from_seed(seed, NULL, scene);
     return HEED_OK;
   }
-  HEED_TRY(heed_file_read(text, SCENE_BYTES, &bytes, &size, &cli->error));
+  CLI_TRY(heed_file_read(text, SCENE_BYTES, &bytes, &size, &cli->error));
   const heed_status status = heed_scene_parse(cli->context, bytes, size, text, scene, &cli->error);
   free(bytes);
   return status;
@@ -73,9 +72,9 @@ heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *
                                 scene_twins *twins) {
   heed_scene scene;
   uint8_t owner[HEED_SCENE_PATCHES];
-  HEED_TRY(scene_input_read(cli, text, &scene));
-  HEED_TRY(heed_picture_create(cli->context, "scene", HEED_SCENE_SIDE, HEED_SCENE_SIDE, picture,
-                               &cli->error));
+  CLI_TRY(scene_input_read(cli, text, &scene));
+  CLI_TRY(heed_picture_create(cli->context, "scene", HEED_SCENE_SIDE, HEED_SCENE_SIDE, picture,
+                              &cli->error));
   heed_scene_draw(&scene, picture->pixels, owner);
   scene_input_twins(&scene, owner, twins);
   return HEED_OK;

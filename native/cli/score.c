@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-
 #define LEGIBLE_UNIFORM 8.0
 #define LEGIBLE_OTHERS 3.0
 

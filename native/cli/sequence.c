@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/paths.h"
@@ -72,7 +71,7 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
   job->source_bytes = (size_t)tensor->count * sizeof(float);
   job->source = malloc(job->source_bytes);
   if (!job->source) return heed_fail_memory(&cli->error, path, job->source_bytes);
-  HEED_TRY(heed_safetensors_read(file, tensor, 0, tensor->count, job->source, &cli->error));
+  CLI_TRY(heed_safetensors_read(file, tensor, 0, tensor->count, job->source, &cli->error));
   for (uint64_t i = 0; i < tensor->count; i++)
     if (!isfinite(((const float *)job->source)[i]))
       return heed_fail(&cli->error, HEED_INVALID_FILE,
@@ -83,7 +82,7 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
 
 static heed_status read_features(cli_state *cli, sequence_job *job, const char *path) {
   cli_tensor_file file;
-  HEED_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
+  CLI_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
   const heed_status status = take_features(cli, job, file.tensors, path);
   cli_tensor_file_close(&file);
   return status;
@@ -126,7 +125,7 @@ static heed_status collect_maps(cli_state *cli, sequence_job *job) {
         free(data);
         return status;
       }
-      HEED_TRY(cli_tensors_take(&job->maps, name, HEED_F32, &shape, data, &cli->error));
+      CLI_TRY(cli_tensors_take(&job->maps, name, HEED_F32, &shape, data, &cli->error));
     }
   return HEED_OK;
 }
@@ -134,9 +133,9 @@ static heed_status collect_maps(cli_state *cli, sequence_job *job) {
 static heed_status decode_once(cli_state *cli, sequence_job *job, const sequence_options *options) {
   const heed_decoder_desc desc = {sizeof desc,     1,    job->source_shape.dim[1],
                                   options->length, true, options->json || options->save};
-  HEED_TRY(heed_decoder_create(job->pipeline.model, options->choice->opened, &desc, NULL,
-                               &job->decoder, &cli->error));
-  HEED_TRY(heed_decoder_run(job->decoder, job->source, job->source_bytes, NULL, &cli->error));
+  CLI_TRY(heed_decoder_create(job->pipeline.model, options->choice->opened, &desc, NULL,
+                              &job->decoder, &cli->error));
+  CLI_TRY(heed_decoder_run(job->decoder, job->source, job->source_bytes, NULL, &cli->error));
   return collect_maps(cli, job);
 }
 
@@ -196,7 +195,7 @@ static heed_status write_json(cli_state *cli, const sequence_job *job,
   heed_file_write write;
   uint32_t length;
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
-  HEED_TRY(heed_file_write_begin(&write, options->json, &cli->error));
+  CLI_TRY(heed_file_write_begin(&write, options->json, &cli->error));
   json_out json = {write.file, false};
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());
@@ -223,18 +222,18 @@ static heed_status save_tensors(cli_state *cli, sequence_job *job, const char *p
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
   const heed_shape ids = HEED_SHAPE(1, length),
                    logits = HEED_SHAPE(1, length, job->info.target_vocabulary);
-  HEED_TRY(cli_tensors_add(&job->maps, "source", job->info.features ? HEED_F32 : HEED_I32,
-                           &job->source_shape, job->source, &cli->error));
-  HEED_TRY(cli_tensors_add(&job->maps, "tokens", HEED_I32, &ids, tokens, &cli->error));
-  HEED_TRY(cli_tensors_add(&job->maps, "logits", HEED_F32, &logits,
-                           heed_decoder_logits(job->decoder), &cli->error));
+  CLI_TRY(cli_tensors_add(&job->maps, "source", job->info.features ? HEED_F32 : HEED_I32,
+                          &job->source_shape, job->source, &cli->error));
+  CLI_TRY(cli_tensors_add(&job->maps, "tokens", HEED_I32, &ids, tokens, &cli->error));
+  CLI_TRY(cli_tensors_add(&job->maps, "logits", HEED_F32, &logits,
+                          heed_decoder_logits(job->decoder), &cli->error));
   return cli_tensors_save(cli, &job->maps, NULL, 0, path);
 }
 
 static heed_status give_results(cli_state *cli, sequence_job *job,
                                 const sequence_options *options) {
-  if (options->json) HEED_TRY(write_json(cli, job, options));
-  if (options->save) HEED_TRY(save_tensors(cli, job, options->save));
+  if (options->json) CLI_TRY(write_json(cli, job, options));
+  if (options->save) CLI_TRY(save_tensors(cli, job, options->save));
   print_result(job);
   if (options->json) printf("json: %s\n", CLI_SHOWN(options->json));
   if (options->save) printf("tensors: %s\n", CLI_SHOWN(options->save));

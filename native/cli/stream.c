@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/profile.h"
 
 typedef struct lists {
@@ -35,7 +34,7 @@ static heed_status make_lists(cli_state *cli, lists *l, const heed_graph *graph)
   l->to = calloc(count, sizeof *l->to);
   if (!l->inputs || !l->outputs || !l->from || !l->to)
     return heed_fail_memory(&cli->error, "stream", count * sizeof *l->from);
-  for (uint32_t id = 1; id < count; id++) HEED_TRY(add(cli, l, graph, id));
+  for (uint32_t id = 1; id < count; id++) CLI_TRY(add(cli, l, graph, id));
   return HEED_OK;
 }
 
@@ -52,8 +51,8 @@ static heed_status run(cli_state *cli, heed_stream *stream, const lists *l, uint
                        uint32_t in_flight) {
   for (uint32_t i = 0; i < runs + in_flight; i++) {
     if (i >= in_flight && i - in_flight < runs)
-      HEED_TRY(heed_stream_collect(stream, l->to, &cli->error));
-    if (i < runs) HEED_TRY(heed_stream_submit(stream, (const void *const *)l->from, &cli->error));
+      CLI_TRY(heed_stream_collect(stream, l->to, &cli->error));
+    if (i < runs) CLI_TRY(heed_stream_submit(stream, (const void *const *)l->from, &cli->error));
   }
   return HEED_OK;
 }

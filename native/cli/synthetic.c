@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-
 static const struct {
   char name[3];
   uint32_t width, heads, layers;
@@ -151,9 +149,9 @@ heed_status cli_synthetic_open(cli_state *cli, const char *name, cli_synthetic *
 
 heed_status cli_synthetic_load(cli_state *cli, const char *name, cli_synthetic *synthetic,
                                cli_pipeline *pipeline) {
-  HEED_TRY(cli_synthetic_open(cli, name, synthetic, pipeline->built_in));
+  CLI_TRY(cli_synthetic_open(cli, name, synthetic, pipeline->built_in));
   const heed_model_desc desc = {sizeof desc, pipeline->built_in, 2};
-  HEED_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
   heed_model_get_info(pipeline->model, &pipeline->info);
   return HEED_OK;
 }

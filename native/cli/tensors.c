@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "base/tensor.h"
 #include "files/output.h"
 

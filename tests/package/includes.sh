@@ -41,7 +41,6 @@ native/vulkan     host plan measure run
 # What points up today: a file or a room, the header, why. Nothing is added here; the list only gets shorter.
 exceptions='
 runtime/plan/plan.c       backend/backend.h     a plan asks the vtable of its backend what it can run and how much memory that takes
-native/cli                base/status.h         no public function: heed_fail, HEED_TRY
 native/cli                base/tensor.h         no public function: texts of shapes
 native/cli                base/utf8.h           no public function: what a text may hold
 native/cli                model/safetensors.h   no public function: tensors from and to files

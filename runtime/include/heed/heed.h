@@ -128,6 +128,17 @@
 #define HEED_NODISCARD
 #endif
 
+/* Stands behind a function that takes a format of printf at argument `at` and its values from
+ * `first` on: compilers compare them. */
+#if defined(__MINGW32__)
+#include <stdio.h> /* the formats of its own printf, which knows %zu; Windows' does not */
+#define HEED_PRINTF(at, first) __attribute__((format(__MINGW_PRINTF_FORMAT, at, first)))
+#elif defined(__GNUC__)
+#define HEED_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#else
+#define HEED_PRINTF(at, first)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -168,6 +179,16 @@ typedef struct heed_error {
  * the name "UNKNOWN". */
 HEED_API const char *heed_status_name(heed_status status);
 HEED_API const char *heed_status_sentence(heed_status status);
+
+/* Fills `error` (may be NULL) with `status` and the formatted sentence, and returns `status`. For
+ * callbacks, which report as heed does: "where: what is wrong (found ..., expected ...)". A
+ * sentence that is too long ends at its last whole character. Controls and bytes that are not UTF-8
+ * become
+ * '?'. */
+HEED_API heed_status heed_fail(heed_error *error, heed_status status, const char *format, ...)
+    HEED_PRINTF(3, 4);
+/* heed_fail with OUT_OF_MEMORY and the sentence "where: out of memory (requested N bytes)". */
+HEED_API heed_status heed_fail_memory(heed_error *error, const char *where, size_t bytes);
 
 /* "0.1.1": the version of the linked library, not of the header. A static string. */
 HEED_API const char *heed_version(void);
