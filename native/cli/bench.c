@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <time.h> /* clock */
 
-#include "base/tensor.h"
 #include "cli/bench_op.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "cli/backend_selection.h"
 #include "cli/paths.h"
 #include "cli/tensors.h"

@@ -25,7 +25,8 @@ extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_insp
     cli_verb_devices, cli_verb_bench, cli_verb_demo;
 
 /* A text that a file or the command line brought, as an argument of printf: one line that a
- * terminal only shows (heed_utf8_clean). Cut where it is longer than a path may be. */
+ * terminal only shows: what it would obey, and what is not UTF-8, is '?'. Cut where it is longer
+ * than a path may be. */
 #define CLI_SHOWN_SIZE 4097
 #define CLI_SHOWN(text) cli_shown((text), (char[CLI_SHOWN_SIZE]){0})
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);

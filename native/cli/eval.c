@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "cli/paths.h"
 #include "cli/pipeline.h"
 #include "cli/tensor_file.h"
@@ -153,7 +152,7 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
     free(rollout);
     return status;
   }
-  const heed_shape shape = HEED_SHAPE(batch, tokens, tokens);
+  const heed_shape shape = {3, {batch, tokens, tokens}};
   return cli_tensors_take(&job->tensors, "rollout", HEED_F32, &shape, rollout, &cli->error);
 }
 

@@ -1,12 +1,11 @@
 /* heed inspect: tensors, graph, plan, cost and predicted memory of a model, without running it. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/pipeline.h"
 #include "cli/profile.h"
 #include "cli/synthetic.h"
-#include "graph/graph.h"
 
 static void print_summary(const cli_pipeline *pipeline) {
   const heed_model_info *info = &pipeline->info;
@@ -132,70 +131,98 @@ static void json_plan(const cli_pipeline *pipeline) {
   printf("\n");
 }
 
-/* "v12" or the value's name. */
-static void value_label(const heed_graph *graph, uint32_t id, char *to, size_t size) {
-  const heed_value_record *record = heed_graph_record(graph, id);
-  if (record->name)
-    snprintf(to, size, "%s", record->name);
-  else
-    snprintf(to, size, "v%u", id);
+static heed_value_info info_of(const heed_graph *graph, heed_value value) {
+  heed_value_info info;
+  return heed_graph_value_info(graph, value, &info) == HEED_OK ? info
+                                                               : (heed_value_info){.name = ""};
 }
 
-static void print_dot(const heed_graph *graph) {
-  printf("digraph heed {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n");
-  for (size_t n = 0; n < graph->node_count; n++) {
-    const heed_node *node = &graph->nodes[n];
-    char label[96], text[HEED_SHAPE_TEXT_SIZE];
-    value_label(graph, node->output[0], label, sizeof label);
-    printf("  n%zu [label=\"%s\\n%s %s\"];\n", n, heed_ops[node->op]->name, label,
-           heed_shape_text(&heed_graph_record(graph, node->output[0])->shape, text));
-    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++) {
-      if (!node->input[i]) continue;
-      const heed_value_record *from =
-          heed_graph_record(graph, heed_graph_root(graph, node->input[i]));
-      if (from->kind == HEED_VALUE_RESULT) printf("  n%u -> n%zu;\n", from->node, n);
-    }
+static heed_node_info node_of(const heed_graph *graph, uint32_t index) {
+  heed_node_info node;
+  return heed_graph_node_info(graph, index, &node) == HEED_OK ? node : (heed_node_info){.op = ""};
+}
+
+/* By value id: the node that computes it, plus 1; 0 for inputs, constants and views. malloc'ed;
+ * NULL without memory. */
+static uint32_t *find_makers(const heed_graph *graph) {
+  uint32_t *makers = calloc((size_t)heed_graph_value_count(graph) + 1, sizeof *makers);
+  for (uint32_t n = 0; makers && n < heed_graph_node_count(graph); n++) {
+    const heed_node_info node = node_of(graph, n);
+    for (uint32_t i = 0; i < node.output_count; i++) makers[node.outputs[i].id] = n + 1;
   }
+  return makers;
+}
+
+/* The name of the first output, or "v12" by its id. */
+static void print_dot_node(const heed_graph *graph, const uint32_t *makers, uint32_t index) {
+  const heed_node_info node = node_of(graph, index);
+  const heed_value_info first = info_of(graph, node.outputs[0]);
+  char label[96], text[HEED_SHAPE_TEXT_SIZE];
+  if (*first.name)
+    snprintf(label, sizeof label, "%s", first.name);
+  else
+    snprintf(label, sizeof label, "v%u", node.outputs[0].id);
+  printf("  n%u [label=\"%s\\n%s %s\"];\n", index, node.op, label,
+         heed_shape_text(&first.shape, text));
+  for (uint32_t i = 0; i < node.input_count; i++) {
+    const heed_value base = heed_graph_view_base(graph, node.inputs[i]);
+    const uint32_t maker = makers[base.id ? base.id : node.inputs[i].id];
+    if (maker) printf("  n%u -> n%u;\n", maker - 1, index);
+  }
+}
+
+static heed_status print_dot(cli_state *cli, const heed_graph *graph) {
+  uint32_t *makers = find_makers(graph);
+  if (!makers)
+    return heed_fail_memory(&cli->error, "graph", heed_graph_value_count(graph) * sizeof *makers);
+  printf("digraph heed {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n");
+  for (uint32_t n = 0; n < heed_graph_node_count(graph); n++) print_dot_node(graph, makers, n);
   printf("}\n");
+  free(makers);
+  return HEED_OK;
 }
 
 static void json_value(json_out *json, const heed_graph *graph, uint32_t id) {
-  static const char *const kinds[] = {"input", "constant", "result", "view"};
-  const heed_value_record *record = heed_graph_record(graph, id);
+  const heed_value_info info = info_of(graph, (heed_value){id});
+  const heed_value base = heed_graph_view_base(graph, (heed_value){id});
   json_open(json, NULL, '{');
   json_integer(json, "id", id);
-  json_text(json, "name", record->name ? record->name : "");
-  json_text(json, "kind", kinds[record->kind]);
-  json_text(json, "dtype", heed_dtype_name(record->dtype));
+  json_text(json, "name", info.name);
+  json_text(json, "kind",
+            info.is_input      ? "input"
+            : info.is_constant ? "constant"
+            : base.id          ? "view"
+                               : "result");
+  json_text(json, "dtype", heed_dtype_name(info.dtype));
   json_open(json, "shape", '[');
-  for (uint32_t i = 0; i < record->shape.rank; i++) json_integer(json, NULL, record->shape.dim[i]);
+  for (uint32_t i = 0; i < info.shape.rank; i++) json_integer(json, NULL, info.shape.dim[i]);
   json_close(json, ']');
-  if (record->kind == HEED_VALUE_VIEW) json_integer(json, "base", record->base);
-  json_flag(json, "output", record->output);
+  if (base.id) json_integer(json, "base", base.id);
+  json_flag(json, "output", info.is_output);
   json_close(json, '}');
   fputc('\n', json->file);
+}
+
+static void json_ids(json_out *json, const char *key, const heed_value *values, uint32_t count) {
+  json_open(json, key, '[');
+  for (uint32_t i = 0; i < count; i++) json_integer(json, NULL, values[i].id);
+  json_close(json, ']');
 }
 
 static void print_json(const heed_graph *graph) {
   json_out json = {stdout, false};
   json_open(&json, NULL, '{');
   json_open(&json, "values", '[');
-  for (uint32_t id = 1; id <= graph->value_count; id++) json_value(&json, graph, id);
+  for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) json_value(&json, graph, id);
   json_close(&json, ']');
   json_open(&json, "nodes", '[');
-  for (size_t n = 0; n < graph->node_count; n++) {
-    const heed_node *node = &graph->nodes[n];
+  for (uint32_t n = 0; n < heed_graph_node_count(graph); n++) {
+    const heed_node_info node = node_of(graph, n);
     json_open(&json, NULL, '{');
-    json_text(&json, "op", heed_ops[node->op]->name);
-    json_integer(&json, "stage", node->stage);
-    json_open(&json, "inputs", '[');
-    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
-      if (node->input[i]) json_integer(&json, NULL, node->input[i]);
-    json_close(&json, ']');
-    json_open(&json, "outputs", '[');
-    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS && node->output[i]; i++)
-      json_integer(&json, NULL, node->output[i]);
-    json_close(&json, ']');
+    json_text(&json, "op", node.op);
+    json_integer(&json, "stage", node.stage);
+    json_ids(&json, "inputs", node.inputs, node.input_count);
+    json_ids(&json, "outputs", node.outputs, node.output_count);
     json_close(&json, '}');
     fputc('\n', stdout);
   }
@@ -222,7 +249,7 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
       print_summary(&pipeline);
     if (!graph && !plan) print_tensors(&pipeline);
     if (plan && !json) print_plan(&pipeline);
-    if (graph && strcmp(graph, "dot") == 0) print_dot(pipeline.graph);
+    if (graph && strcmp(graph, "dot") == 0) status = print_dot(cli, pipeline.graph);
     if (graph && strcmp(graph, "json") == 0) print_json(pipeline.graph);
   }
   cli_pipeline_close(&pipeline);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "heed/heed.h"
 
 /* Exact for UTF-8, with controls escaped, so that it may be shown as well. A byte that is none, as
  * names of files may have, becomes U+FFFD.
@@ -12,10 +12,11 @@
 static void write_string(FILE *file, const char *text) {
   const size_t size = strlen(text);
   fputc('"', file);
-  for (size_t at = 0, length; at < size; at += length ? length : 1) {
-    length = heed_utf8_length(text, at, size);
-    const uint32_t point = length ? heed_utf8_point(text + at, length) : 0xFFFD;
-    if (!length || heed_utf8_is_control(point)) {
+  for (size_t at = 0, length; at < size; at += length) {
+    uint32_t point;
+    bool shown;
+    length = heed_text_next(text + at, size - at, &point, &shown);
+    if (!shown) {
       fprintf(file, "\\u%04x", (unsigned)point);
       continue;
     }

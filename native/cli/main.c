@@ -1,7 +1,6 @@
 /* heed: the command line. One file a verb; this one only finds it. */
 #include <string.h>
 
-#include "base/utf8.h"
 #include "cli/cli.h"
 
 static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval, &cli_verb_check,
@@ -20,10 +19,19 @@ static void print_help(FILE *to) {
 }
 
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]) {
-  const int length = heed_utf8_cut(text, CLI_SHOWN_SIZE - 1);
-  memcpy(to, text, (size_t)length);
-  to[length] = '\0';
-  heed_utf8_clean(to);
+  const size_t size = strlen(text);
+  char *end = to;
+  for (size_t at = 0, length; at < size; at += length) {
+    uint32_t point;
+    bool shown;
+    length = heed_text_next(text + at, size - at, &point, &shown);
+    if (at + length >= CLI_SHOWN_SIZE) break;
+    if (shown)
+      for (size_t i = 0; i < length; i++) *end++ = text[at + i];
+    else
+      *end++ = '?';
+  }
+  *end = '\0';
   return to;
 }
 

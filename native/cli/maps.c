@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "cli/paths.h"
 #include "cli/run_parts.h"
 #include "cli/tensor_file.h"

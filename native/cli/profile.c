@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/tensor.h"
 #include "cli/backend_selection.h"
 
 double cli_milliseconds(void) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/run_parts.h"
 #include "cli/tensors.h"
@@ -261,9 +260,9 @@ heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
                              const char *path) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t n = result->tokens;
-  const heed_shape pixels = HEED_SHAPE(1, 3, result->batch_height, result->batch_width),
-                   logits = HEED_SHAPE(1, info->classes);
-  const heed_shape map = HEED_SHAPE(1, info->heads, n, n), rollout = HEED_SHAPE(1, n, n);
+  const heed_shape pixels = {4, {1, 3, result->batch_height, result->batch_width}},
+                   logits = {2, {1, info->classes}};
+  const heed_shape map = {4, {1, info->heads, n, n}}, rollout = {3, {1, n, n}};
   cli_tensors tensors = {0};
   heed_status status =
       cli_tensors_add(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);

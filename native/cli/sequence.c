@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "cli/json_out.h"
 #include "cli/paths.h"
 #include "cli/pipeline.h"
@@ -47,7 +46,7 @@ static heed_status parse_tokens(cli_state *cli, sequence_job *job, const char *t
     at += length;
     if (!*at) break;
   }
-  job->source_shape = HEED_SHAPE(1, count);
+  job->source_shape = (heed_shape){2, {1, count}};
   job->source_bytes = count * sizeof *ids;
   return HEED_OK;
 }
@@ -67,7 +66,7 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
                      "%s: invalid tensor source (found %s %s, expected floats [1 to %u, %u])", path,
                      tensor->dtype_name, tensor->unsupported ? "" : heed_shape_text(shape, text),
                      job->info.max_length, job->info.features);
-  job->source_shape = HEED_SHAPE(1, shape->dim[rank - 2], job->info.features);
+  job->source_shape = (heed_shape){3, {1, shape->dim[rank - 2], job->info.features}};
   job->source_bytes = (size_t)tensor->count * sizeof(float);
   job->source = malloc(job->source_bytes);
   if (!job->source) return heed_fail_memory(&cli->error, path, job->source_bytes);
@@ -220,8 +219,7 @@ static heed_status write_json(cli_state *cli, const sequence_job *job,
 static heed_status save_tensors(cli_state *cli, sequence_job *job, const char *path) {
   uint32_t length;
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
-  const heed_shape ids = HEED_SHAPE(1, length),
-                   logits = HEED_SHAPE(1, length, job->info.target_vocabulary);
+  const heed_shape ids = {2, {1, length}}, logits = {3, {1, length, job->info.target_vocabulary}};
   CLI_TRY(cli_tensors_add(&job->maps, "source", job->info.features ? HEED_F32 : HEED_I32,
                           &job->source_shape, job->source, &cli->error));
   CLI_TRY(cli_tensors_add(&job->maps, "tokens", HEED_I32, &ids, tokens, &cli->error));

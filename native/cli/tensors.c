@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "files/output.h"
 
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "heed/heed.h"
+
 size_t heed_utf8_length(const char *text, size_t at, size_t size) {
   const unsigned char *bytes = (const unsigned char *)text + at;
   const unsigned lead = bytes[0];
@@ -48,16 +50,24 @@ bool heed_utf8_is_control(uint32_t point) {
          (point >= 0x2066u && point <= 0x2069u);
 }
 
+size_t heed_text_next(const char *text, size_t size, uint32_t *point, bool *shown) {
+  const size_t length = heed_utf8_length(text, 0, size);
+  *point = length ? heed_utf8_point(text, length) : 0xFFFDu;
+  *shown = length && !heed_utf8_is_control(*point);
+  return length ? length : 1;
+}
+
 void heed_utf8_clean(char *text) {
   const size_t size = strlen(text);
   char *to = text;
-  for (size_t at = 0; at < size;) {
-    const size_t length = heed_utf8_length(text, at, size);
-    if (!length || heed_utf8_is_control(heed_utf8_point(text + at, length)))
+  for (size_t at = 0, length; at < size; at += length) {
+    uint32_t point;
+    bool shown;
+    length = heed_text_next(text + at, size - at, &point, &shown);
+    if (!shown)
       *to++ = '?';
     else
       for (size_t i = 0; i < length; i++) *to++ = text[at + i];
-    at += length ? length : 1;
   }
   *to = '\0';
 }

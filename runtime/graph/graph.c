@@ -172,6 +172,24 @@ heed_status heed_graph_value_info(const heed_graph *graph, heed_value value,
   return HEED_OK;
 }
 
+heed_value heed_graph_view_base(const heed_graph *graph, heed_value value) {
+  const heed_value_record *record = heed_graph_need(graph, value, "view base", NULL);
+  return (heed_value){record && record->kind == HEED_VALUE_VIEW ? record->base : 0};
+}
+
+uint32_t heed_graph_node_count(const heed_graph *graph) { return (uint32_t)graph->node_count; }
+
+heed_status heed_graph_node_info(const heed_graph *graph, uint32_t index, heed_node_info *info) {
+  if (index >= graph->node_count) return HEED_INVALID_ARGUMENT;
+  const heed_node *node = &graph->nodes[index];
+  *info = (heed_node_info){.op = heed_ops[node->op]->name, .stage = node->stage};
+  for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+    if (node->input[i]) info->inputs[info->input_count++].id = node->input[i];
+  for (uint32_t i = 0; i < HEED_NODE_OUTPUTS && node->output[i]; i++)
+    info->outputs[info->output_count++].id = node->output[i];
+  return HEED_OK;
+}
+
 heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,
                              const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};

@@ -14,9 +14,6 @@ typedef enum heed_op_kind {
   HEED_OP_KIND_COUNT
 } heed_op_kind;
 
-#define HEED_NODE_INPUTS 8
-#define HEED_NODE_OUTPUTS 3
-
 typedef struct heed_node {
   heed_op_kind op;
   uint32_t stage;

@@ -67,6 +67,28 @@ static void test_text_is_cleaned(void **state) {
   assert_int_equal(heed_utf8_point("\xF4\x8F\xBF\xBF", 4), 0x10FFFF);
 }
 
+static void test_text_is_read_by_characters(void **state) {
+  (void)state;
+  static const char text[] = "A\xE2\x82\xAC\x1B\xE2\x80\xAE\xE2\x82";
+  static const struct {
+    size_t length;
+    uint32_t point;
+    bool shown;
+  } expected[] = {{1, 'A', true},     {3, 0x20AC, true},  {1, 0x1B, false},
+                  {3, 0x202E, false}, {1, 0xFFFD, false}, {1, 0xFFFD, false}};
+  size_t at = 0;
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    uint32_t point;
+    bool shown;
+    assert_int_equal(heed_text_next(text + at, sizeof text - 1 - at, &point, &shown),
+                     expected[i].length);
+    assert_int_equal(point, expected[i].point);
+    assert_int_equal(shown, expected[i].shown);
+    at += expected[i].length;
+  }
+  assert_int_equal(at, sizeof text - 1);
+}
+
 static void test_sizes_are_checked(void **state) {
   (void)state;
   size_t size;
@@ -142,6 +164,7 @@ int main(void) {
       cmocka_unit_test(test_a_long_message_is_cut_between_characters),
       cmocka_unit_test(test_a_message_is_one_line),
       cmocka_unit_test(test_text_is_cleaned),
+      cmocka_unit_test(test_text_is_read_by_characters),
       cmocka_unit_test(test_sizes_are_checked),
       cmocka_unit_test(test_halves_round_trip),
       cmocka_unit_test(test_halves_round_to_nearest_even),

@@ -260,6 +260,39 @@ static void test_views_stay_inside(void **state) {
   assert_graph_fails(f, "view: outside its base");
 }
 
+/* What a caller sees of nodes: absent inputs are left out, and a view leads to its base. */
+static void test_nodes_are_listed(void **state) {
+  fixture *f = *state;
+  heed_node_info node;
+  const heed_value x = input(f, "x", HEED_SHAPE(2, 3));
+  const heed_value weight = constant(f, HEED_SHAPE(4, 3));
+  const heed_shape row = HEED_SHAPE(1, 3);
+  const heed_value view = heed_define_view(f->graph, x, 3, &row);
+  heed_graph_stage(f->graph, 2);
+  const heed_linear_desc desc = {.struct_size = sizeof desc, .x = view, .weight = weight};
+  const heed_value y = heed_define_linear(f->graph, &desc);
+  const heed_activation_desc gelu = {
+      .struct_size = sizeof gelu, .x = y, .kind = HEED_ACTIVATION_GELU};
+  const heed_value z = heed_define_activation(f->graph, &gelu);
+  assert_shape(f, z, HEED_SHAPE(1, 4));
+  assert_int_equal(heed_graph_node_count(f->graph), 2);
+  assert_int_equal(heed_graph_node_info(f->graph, 0, &node), HEED_OK);
+  assert_string_equal(node.op, "linear");
+  assert_int_equal(node.stage, 2);
+  assert_int_equal(node.input_count, 2);
+  assert_int_equal(node.inputs[0].id, view.id);
+  assert_int_equal(node.inputs[1].id, weight.id);
+  assert_int_equal(node.output_count, 1);
+  assert_int_equal(node.outputs[0].id, y.id);
+  assert_int_equal(heed_graph_node_info(f->graph, 1, &node), HEED_OK);
+  assert_string_equal(node.op, "activation");
+  assert_int_equal(node.inputs[0].id, y.id);
+  assert_int_equal(heed_graph_node_info(f->graph, 2, &node), HEED_INVALID_ARGUMENT);
+  assert_int_equal(heed_graph_view_base(f->graph, view).id, x.id);
+  assert_int_equal(heed_graph_view_base(f->graph, y).id, 0);
+  assert_int_equal(heed_graph_view_base(f->graph, (heed_value){99}).id, 0);
+}
+
 static void test_sizes_that_overflow_are_refused(void **state) {
   fixture *f = *state;
   input(f, "x", HEED_SHAPE(4294967295u, 4294967295u, 4294967295u));
@@ -282,6 +315,7 @@ int main(void) {
       cmocka_unit_test(test_slots_of_every_op),
       cmocka_unit_test_setup_teardown(test_names_are_unique, setup, teardown),
       cmocka_unit_test_setup_teardown(test_views_stay_inside, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_nodes_are_listed, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sizes_that_overflow_are_refused, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,13 @@ HEED_API heed_status heed_fail(heed_error *error, heed_status status, const char
 /* heed_fail with OUT_OF_MEMORY and the sentence "where: out of memory (requested N bytes)". */
 HEED_API heed_status heed_fail_memory(heed_error *error, const char *where, size_t bytes);
 
+/* EXPERIMENTAL: may change. The first character of a text of `size` bytes, at least 1: for programs
+ * that show labels, names and paths that others wrote. Returns the character's length in bytes and
+ * sets its code point. A byte that is not UTF-8 is a character of its own, U+FFFD. *shown is false
+ * for such a byte, and for what a terminal obeys and does not show: controls, marks of writing
+ * direction, separators of lines. */
+HEED_API size_t heed_text_next(const char *text, size_t size, uint32_t *point, bool *shown);
+
 /* "0.1.1": the version of the linked library, not of the header. A static string. */
 HEED_API const char *heed_version(void);
 
@@ -268,6 +275,14 @@ typedef struct heed_shape {
 HEED_API const char *heed_dtype_name(heed_dtype dtype);      /* "F32" */
 HEED_API size_t heed_dtype_size(heed_dtype dtype);           /* bytes per element */
 HEED_API uint64_t heed_shape_count(const heed_shape *shape); /* elements; 1 for rank 0 */
+/* Whether rank and dimensions are equal. */
+HEED_API bool heed_shape_equal(const heed_shape *a, const heed_shape *b);
+/* Computes the bytes of a dense tensor. Returns false where they exceed SIZE_MAX; *bytes is then
+ * not usable. */
+HEED_API bool heed_shape_bytes(const heed_shape *shape, heed_dtype dtype, size_t *bytes);
+#define HEED_SHAPE_TEXT_SIZE 80
+/* Writes "[1, 197, 768]" into text, which it returns. */
+HEED_API const char *heed_shape_text(const heed_shape *shape, char text[HEED_SHAPE_TEXT_SIZE]);
 
 /* ---------------------------------------------------------------------------------------- graph */
 
@@ -319,6 +334,28 @@ typedef struct heed_value_info {
 /* Statuses: INVALID_ARGUMENT (no such value). */
 HEED_NODISCARD HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value,
                                                           heed_value_info *info);
+
+/* EXPERIMENTAL: may change. The value in whose memory a view lies, which is never a view itself; 0
+ * for a value that is no view. */
+HEED_API heed_value heed_graph_view_base(const heed_graph *graph, heed_value value);
+
+#define HEED_NODE_INPUTS 8
+#define HEED_NODE_OUTPUTS 3
+
+/* EXPERIMENTAL: may change. One node of a graph. heed_graph_value_info has names and shapes of its
+ * values. */
+typedef struct heed_node_info {
+  const char *op; /* "linear"; a static string */
+  uint32_t stage; /* that of heed_graph_stage when the node was defined */
+  uint32_t input_count, output_count;
+  heed_value inputs[HEED_NODE_INPUTS]; /* in the op's own order, without absent ones */
+  heed_value outputs[HEED_NODE_OUTPUTS];
+} heed_node_info;
+/* The number of nodes, and each of them. Nodes are in an order in which they can run. Statuses:
+ * INVALID_ARGUMENT (no such node). */
+HEED_API uint32_t heed_graph_node_count(const heed_graph *graph);
+HEED_NODISCARD HEED_API heed_status heed_graph_node_info(const heed_graph *graph, uint32_t index,
+                                                         heed_node_info *info);
 
 /* An input, written with heed_session_write before a run. Copies name, which is required. */
 HEED_API heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,
