@@ -7,7 +7,6 @@
 #include "cli/scene_input.h"
 #include "cli/score.h"
 #include "demo/scene_json.h"
-#include "files/output.h"
 #include "heed/native.h"
 
 typedef struct demo_options {
@@ -133,7 +132,7 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   }
   if (!options->save) return HEED_OK;
   char text[HEED_SCENE_TEXT_SIZE];
-  CLI_TRY(heed_file_write_bytes(options->save, text, heed_scene_text(&scene, text), &cli->error));
+  CLI_TRY(heed_file_write(options->save, text, heed_scene_text(&scene, text), &cli->error));
   printf("scene: %s\n", CLI_SHOWN(options->save));
   return HEED_OK;
 }

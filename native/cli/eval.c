@@ -4,9 +4,7 @@
 
 #include "cli/paths.h"
 #include "cli/pipeline.h"
-#include "cli/tensor_file.h"
 #include "cli/tensors.h"
-#include "model/safetensors.h"
 
 typedef struct eval_job {
   cli_pipeline pipeline;
@@ -23,9 +21,9 @@ typedef struct eval_job {
 /* pixel_values of the input file. */
 static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) {
   char text[HEED_SHAPE_TEXT_SIZE];
-  cli_tensor_file file;
-  CLI_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
-  const heed_safetensors_tensor *tensor = heed_safetensors_find(file.tensors, "pixel_values");
+  heed_tensor_file *file;
+  CLI_TRY(heed_tensor_file_open(cli->context, path, NULL, &file, &cli->error));
+  const heed_file_tensor *tensor = heed_tensor_file_find(file, "pixel_values");
   heed_status status = HEED_OK;
   if (!tensor)
     status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: missing tensor pixel_values", path);
@@ -38,11 +36,10 @@ static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) 
     job->shape = tensor->shape;
     job->pixels = malloc((size_t)tensor->count * sizeof *job->pixels);
     status = job->pixels
-                 ? heed_safetensors_read(file.tensors, tensor, 0, tensor->count, job->pixels,
-                                         &cli->error)
+                 ? heed_tensor_file_read(file, tensor, 0, tensor->count, job->pixels, &cli->error)
                  : heed_fail_memory(&cli->error, path, (size_t)tensor->count * sizeof *job->pixels);
   }
-  cli_tensor_file_close(&file);
+  heed_tensor_file_destroy(file);
   return status;
 }
 

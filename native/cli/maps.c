@@ -10,27 +10,25 @@
 
 #include "cli/paths.h"
 #include "cli/run_parts.h"
-#include "cli/tensor_file.h"
-#include "model/safetensors.h"
 
 #define MOST_LAYERS 1000u
 #define MOST_TOKENS 65536u
 
 typedef struct maps_job {
-  cli_tensor_file file;
+  heed_tensor_file *file;
   cli_pipeline pipeline; /* its info alone */
   run_result result;
 } maps_job;
 
 /* attention.N, or NULL. */
-static const heed_safetensors_tensor *layer_tensor(const maps_job *job, uint32_t layer) {
+static const heed_file_tensor *layer_tensor(const maps_job *job, uint32_t layer) {
   char name[32];
   snprintf(name, sizeof name, "attention.%u", layer);
-  return heed_safetensors_find(job->file.tensors, name);
+  return heed_tensor_file_find(job->file, name);
 }
 
 static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) {
-  const heed_safetensors_tensor *first = layer_tensor(job, 0);
+  const heed_file_tensor *first = layer_tensor(job, 0);
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_model_info *info = &job->pipeline.info;
   if (!first)
@@ -39,7 +37,7 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
                      "or the explorer page)",
                      path);
   for (uint32_t layer = 0; layer < MOST_LAYERS; layer++) {
-    const heed_safetensors_tensor *tensor = layer_tensor(job, layer);
+    const heed_file_tensor *tensor = layer_tensor(job, layer);
     if (!tensor) break;
     const heed_shape *shape = &tensor->shape;
     const bool batch = shape->rank == 4 && shape->dim[0] == 1;
@@ -67,7 +65,7 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
     return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
   job->result.attention_rows = job->result.tokens;
   for (uint32_t layer = 0; layer < info->layers; layer++)
-    CLI_TRY(heed_safetensors_read(job->file.tensors, layer_tensor(job, layer), 0, count,
+    CLI_TRY(heed_tensor_file_read(job->file, layer_tensor(job, layer), 0, count,
                                   job->result.attention + layer * count, &cli->error));
   return HEED_OK;
 }
@@ -75,7 +73,7 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
 static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
   static const uint32_t prefixes[] = {1, 0, 5, 2, 4, 3};
   run_result *result = &job->result;
-  const char *grid = heed_safetensors_metadata(job->file.tensors, "grid");
+  const char *grid = heed_tensor_file_metadata(job->file, "grid");
   if (grid) {
     char rest;
     const bool read = sscanf(grid, "%5u %5u %5u%c", &result->rows, &result->columns,
@@ -105,8 +103,8 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
 
 /* The side of a patch, the unit of distances: 1 where nothing says it. */
 static uint32_t patch_side(const maps_job *job) {
-  const char *side = heed_safetensors_metadata(job->file.tensors, "patch");
-  const heed_safetensors_tensor *values = heed_safetensors_find(job->file.tensors, "pixel_values");
+  const char *side = heed_tensor_file_metadata(job->file, "patch");
+  const heed_file_tensor *values = heed_tensor_file_find(job->file, "pixel_values");
   uint32_t patch = 0;
   if (side && cli_read_number(side, MOST_TOKENS, &patch) && patch) return patch;
   if (!values || values->shape.rank != 4 || values->shape.dim[2] % job->result.rows ||
@@ -118,13 +116,13 @@ static uint32_t patch_side(const maps_job *job) {
 
 /* pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */
 static heed_status picture_of_values(cli_state *cli, maps_job *job,
-                                     const heed_safetensors_tensor *tensor) {
+                                     const heed_file_tensor *tensor) {
   heed_picture *image = &job->result.image;
   const size_t area = (size_t)image->width * image->height, count = 3 * area;
   float *values = malloc(count * sizeof *values), low = INFINITY, high = -INFINITY;
   if (!values) return heed_fail_memory(&cli->error, "pixel_values", count * sizeof *values);
   const heed_status status =
-      heed_safetensors_read(job->file.tensors, tensor, 0, count, values, &cli->error);
+      heed_tensor_file_read(job->file, tensor, 0, count, values, &cli->error);
   for (size_t i = 0; status == HEED_OK && i < count; i++) {
     low = fminf(low, values[i]);
     high = fmaxf(high, values[i]);
@@ -140,8 +138,8 @@ static heed_status picture_of_values(cli_state *cli, maps_job *job,
 /* What the maps lie over; grey where the file has no picture. */
 static heed_status read_picture(cli_state *cli, maps_job *job, const char *path) {
   heed_picture *image = &job->result.image;
-  const heed_safetensors_tensor *bytes = heed_safetensors_find(job->file.tensors, "picture"),
-                                *values = heed_safetensors_find(job->file.tensors, "pixel_values");
+  const heed_file_tensor *bytes = heed_tensor_file_find(job->file, "picture"),
+                         *values = heed_tensor_file_find(job->file, "pixel_values");
   const bool whole = bytes && !bytes->unsupported && bytes->dtype == HEED_U8 &&
                      bytes->shape.rank == 3 && bytes->shape.dim[2] == 3;
   const bool planes = !whole && values && !values->unsupported && values->dtype != HEED_U8 &&
@@ -157,20 +155,19 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   const size_t size = (size_t)3 * dim[0] * dim[1];
   CLI_TRY(heed_picture_create(cli->context, path, dim[1], dim[0], image, &cli->error));
   job->result.region = (heed_region){0, 0, image->width, image->height};
-  if (whole)
-    return heed_safetensors_read(job->file.tensors, bytes, 0, size, image->pixels, &cli->error);
+  if (whole) return heed_tensor_file_read(job->file, bytes, 0, size, image->pixels, &cli->error);
   if (planes) return picture_of_values(cli, job, values);
   memset(image->pixels, 128, size);
   return HEED_OK;
 }
 
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
-  CLI_TRY(cli_tensor_file_open(
-      cli, path,
+  CLI_TRY(heed_tensor_file_open(
+      cli->context, path,
       ".safetensors: open it in the page, which reads .npy and .npz too, and save it from there",
-      &job->file));
+      &job->file, &cli->error));
   job->result.picture = path;
-  job->result.from = heed_safetensors_metadata(job->file.tensors, "provenance");
+  job->result.from = heed_tensor_file_metadata(job->file, "provenance");
   job->pipeline.info.family = "maps from a file";
   CLI_TRY(read_layers(cli, job, path));
   CLI_TRY(read_grid(cli, job, path));
@@ -208,7 +205,7 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u prefix tokens\n",
          CLI_SHOWN(path), job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
-  const char *changes = heed_safetensors_metadata(job->file.tensors, "changes");
+  const char *changes = heed_tensor_file_metadata(job->file, "changes");
   if (job->result.from) printf("from: %s\n", CLI_SHOWN(job->result.from));
   if (changes) printf("changed: %s\n", CLI_SHOWN(changes));
   printf("attention %s %s:\n", options->reverse ? "to" : "of", query);
@@ -253,7 +250,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   heed_status status = run_check_figures(cli, &options);
   if (status == HEED_OK) status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = show_maps(cli, &job, &options, words.word[0]);
-  cli_tensor_file_close(&job.file);
+  heed_tensor_file_destroy(job.file);
   heed_picture_free(cli->context, &job.result.image);
   free(job.result.attention);
   free(job.result.rollout);

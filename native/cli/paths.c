@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files/output.h"
 #include "heed/native.h"
 
 /* Where a file is: its own device and inode, or, where there is none yet, those of its folder. */
@@ -70,11 +69,11 @@ static bool make_room(cli_paths *paths) {
 
 static heed_status add_place(cli_state *cli, cli_paths *paths, cli_path_role role,
                              const char *option, const char *path) {
-  char resolved[HEED_OUTPUT_PATH_SIZE];
+  char resolved[HEED_PATH_SIZE];
   if (!make_room(paths)) return heed_fail_memory(&cli->error, path, sizeof *paths->places);
   cli_place *place = &paths->places[paths->count];
   *place = (cli_place){.role = role, .option = option, .path = copy_text(path)};
-  place->resolved = copy_text(heed_output_resolve(path, resolved) == 0 ? resolved : path);
+  place->resolved = copy_text(heed_file_target(path, resolved) == 0 ? resolved : path);
   paths->count++; /* from here on cli_paths_free frees it */
   if (!place->path || !place->resolved)
     return heed_fail_memory(&cli->error, path, strlen(path) + 1);

@@ -7,7 +7,6 @@
 #include "cli/json_out.h"
 #include "cli/run_parts.h"
 #include "cli/tensors.h"
-#include "files/output.h"
 
 void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index,
              double *probability) {
@@ -181,12 +180,20 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_close(json, '}');
 }
 
-heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
-                           const run_result *results, const run_selection *selections,
-                           uint32_t count) {
-  heed_file_write write;
-  CLI_TRY(heed_file_write_begin(&write, options->json, &cli->error));
-  json_out json = {write.file, false};
+typedef struct json_report {
+  const cli_pipeline *pipeline;
+  const run_options *options;
+  const run_result *results;
+  const run_selection *selections;
+  uint32_t count;
+} json_report;
+
+static heed_status write_report(void *user, FILE *to, heed_error *error) {
+  const json_report *report = user;
+  const cli_pipeline *pipeline = report->pipeline;
+  const run_options *options = report->options;
+  json_out json = {to, false};
+  (void)error; /* heed_file_stream reports writes that fail */
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());
   json_text(&json, "family", pipeline->info.family);
@@ -198,12 +205,19 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
   }
   cli_changes_json(&options->changes, &json);
   json_open(&json, "results", '[');
-  for (uint32_t i = 0; i < count; i++)
-    json_result(&json, pipeline, options, &results[i], &selections[i]);
+  for (uint32_t i = 0; i < report->count; i++)
+    json_result(&json, pipeline, options, &report->results[i], &report->selections[i]);
   json_close(&json, ']');
   json_close(&json, '}');
-  fputc('\n', write.file);
-  return heed_file_write_commit(&write, &cli->error);
+  fputc('\n', to);
+  return HEED_OK;
+}
+
+heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                           const run_result *results, const run_selection *selections,
+                           uint32_t count) {
+  json_report report = {pipeline, options, results, selections, count};
+  return heed_file_stream(options->json, write_report, &report, &cli->error);
 }
 
 /* -------------------------------------------------------------------------------------- tensors */
@@ -245,7 +259,7 @@ static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeli
   snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns,
            pipeline->info.prefix_tokens);
   snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
-  const heed_safetensors_pair pairs[] = {
+  const heed_metadata_entry pairs[] = {
       {"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};
   const heed_status status = from && changes
                                  ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path)

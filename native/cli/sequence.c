@@ -9,10 +9,7 @@
 #include "cli/json_out.h"
 #include "cli/paths.h"
 #include "cli/pipeline.h"
-#include "cli/tensor_file.h"
 #include "cli/tensors.h"
-#include "files/output.h"
-#include "model/safetensors.h"
 
 typedef struct sequence_job {
   cli_pipeline pipeline;
@@ -21,7 +18,8 @@ typedef struct sequence_job {
   size_t source_bytes;
   heed_shape source_shape;
   heed_decoder *decoder;
-  cli_tensors maps; /* encoder.i.self, decoder.i.self, decoder.i.cross */
+  const heed_backend *backend; /* that computed the results */
+  cli_tensors maps;            /* encoder.i.self, decoder.i.self, decoder.i.cross */
 } sequence_job;
 
 /* --------------------------------------------------------------------------------------- source */
@@ -51,10 +49,10 @@ static heed_status parse_tokens(cli_state *cli, sequence_job *job, const char *t
   return HEED_OK;
 }
 
-static heed_status take_features(cli_state *cli, sequence_job *job, const heed_safetensors *file,
+static heed_status take_features(cli_state *cli, sequence_job *job, const heed_tensor_file *file,
                                  const char *path) {
   char text[HEED_SHAPE_TEXT_SIZE];
-  const heed_safetensors_tensor *tensor = heed_safetensors_find(file, "source");
+  const heed_file_tensor *tensor = heed_tensor_file_find(file, "source");
   if (!tensor) return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: missing tensor source", path);
   const heed_shape *shape = &tensor->shape;
   const uint32_t rank = shape->rank;
@@ -70,7 +68,7 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
   job->source_bytes = (size_t)tensor->count * sizeof(float);
   job->source = malloc(job->source_bytes);
   if (!job->source) return heed_fail_memory(&cli->error, path, job->source_bytes);
-  CLI_TRY(heed_safetensors_read(file, tensor, 0, tensor->count, job->source, &cli->error));
+  CLI_TRY(heed_tensor_file_read(file, tensor, 0, tensor->count, job->source, &cli->error));
   for (uint64_t i = 0; i < tensor->count; i++)
     if (!isfinite(((const float *)job->source)[i]))
       return heed_fail(&cli->error, HEED_INVALID_FILE,
@@ -80,10 +78,10 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_s
 }
 
 static heed_status read_features(cli_state *cli, sequence_job *job, const char *path) {
-  cli_tensor_file file;
-  CLI_TRY(cli_tensor_file_open(cli, path, ".safetensors", &file));
-  const heed_status status = take_features(cli, job, file.tensors, path);
-  cli_tensor_file_close(&file);
+  heed_tensor_file *file;
+  CLI_TRY(heed_tensor_file_open(cli->context, path, NULL, &file, &cli->error));
+  const heed_status status = take_features(cli, job, file, path);
+  heed_tensor_file_destroy(file);
   return status;
 }
 
@@ -189,19 +187,18 @@ static void json_map(json_out *json, const cli_tensor *map) {
   json_close(json, '}');
 }
 
-static heed_status write_json(cli_state *cli, const sequence_job *job,
-                              const sequence_options *options) {
-  heed_file_write write;
+static heed_status write_json(void *user, FILE *to, heed_error *error) {
+  const sequence_job *job = user;
   uint32_t length;
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
-  CLI_TRY(heed_file_write_begin(&write, options->json, &cli->error));
-  json_out json = {write.file, false};
+  json_out json = {to, false};
+  (void)error; /* heed_file_stream reports writes that fail */
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());
   json_text(&json, "family", job->info.family);
   json_integer(&json, "heads", job->info.heads);
-  json_text(&json, "backend", heed_backend_name(options->choice->opened));
-  json_text(&json, "device", heed_backend_device(options->choice->opened));
+  json_text(&json, "backend", heed_backend_name(job->backend));
+  json_text(&json, "device", heed_backend_device(job->backend));
   if (!job->info.features) json_ids(&json, "source", job->source, job->source_shape.dim[1]);
   json_integer(&json, "source_length", job->source_shape.dim[1]);
   json_ids(&json, "tokens", tokens, length);
@@ -211,8 +208,8 @@ static heed_status write_json(cli_state *cli, const sequence_job *job,
   for (size_t i = 0; i < job->maps.count; i++) json_map(&json, &job->maps.tensor[i]);
   json_close(&json, '}');
   json_close(&json, '}');
-  fputc('\n', write.file);
-  return heed_file_write_commit(&write, &cli->error);
+  fputc('\n', to);
+  return HEED_OK;
 }
 
 /* The maps already stand in job->maps. */
@@ -230,7 +227,8 @@ static heed_status save_tensors(cli_state *cli, sequence_job *job, const char *p
 
 static heed_status give_results(cli_state *cli, sequence_job *job,
                                 const sequence_options *options) {
-  if (options->json) CLI_TRY(write_json(cli, job, options));
+  job->backend = options->choice->opened;
+  if (options->json) CLI_TRY(heed_file_stream(options->json, write_json, job, &cli->error));
   if (options->save) CLI_TRY(save_tensors(cli, job, options->save));
   print_result(job);
   if (options->json) printf("json: %s\n", CLI_SHOWN(options->json));

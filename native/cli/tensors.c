@@ -1,11 +1,8 @@
 /* A list of named tensors to be saved as one safetensors file. */
 #include "cli/tensors.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "files/output.h"
 
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,
                              const heed_shape *shape, void *data, heed_error *error) {
@@ -34,40 +31,25 @@ heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype d
   return cli_tensors_take(tensors, name, dtype, shape, copy, error);
 }
 
-static heed_status write_part(void *user, const void *bytes, size_t count, heed_error *error) {
-  const heed_file_write *write = user;
-  if (fwrite(bytes, 1, count, write->file) == count) return HEED_OK;
-  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot write (%s)", write->shown,
-                   strerror(errno));
-}
-
 heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
-                             const heed_safetensors_pair *metadata, uint32_t count,
+                             const heed_metadata_entry *metadata, uint32_t count,
                              const char *path) {
-  heed_safetensors_item *items = calloc(tensors->count + 1, sizeof *items);
-  heed_safetensors_pair *pairs = calloc((size_t)count + 1, sizeof *pairs);
-  if (!items || !pairs) {
-    free(items);
-    free(pairs);
-    return heed_fail_memory(&cli->error, path, tensors->count * sizeof *items);
+  heed_tensor_data *data = calloc(tensors->count + 1, sizeof *data);
+  heed_metadata_entry *entries = calloc((size_t)count + 1, sizeof *entries);
+  heed_status status = HEED_OK;
+  if (data && entries) {
+    for (size_t i = 0; i < tensors->count; i++)
+      data[i] = (heed_tensor_data){tensors->tensor[i].name, tensors->tensor[i].dtype,
+                                   tensors->tensor[i].shape, tensors->tensor[i].data};
+    entries[0] = (heed_metadata_entry){"heed", heed_version()};
+    for (uint32_t i = 0; i < count; i++) entries[i + 1] = metadata[i];
+    status = heed_tensor_file_write(cli->context, path, data, (uint32_t)tensors->count, entries,
+                                    count + 1, &cli->error);
+  } else {
+    status = heed_fail_memory(&cli->error, path, tensors->count * sizeof *data);
   }
-  for (size_t i = 0; i < tensors->count; i++)
-    items[i] = (heed_safetensors_item){tensors->tensor[i].name, tensors->tensor[i].dtype,
-                                       tensors->tensor[i].shape, tensors->tensor[i].data};
-  pairs[0] = (heed_safetensors_pair){"heed", heed_version()};
-  for (uint32_t i = 0; i < count; i++) pairs[i + 1] = metadata[i];
-  heed_file_write write;
-  heed_status status = heed_file_write_begin(&write, path, &cli->error);
-  if (status == HEED_OK) {
-    status = heed_safetensors_write(cli->context, items, (uint32_t)tensors->count, pairs, count + 1,
-                                    write_part, &write, &cli->error);
-    if (status == HEED_OK)
-      status = heed_file_write_commit(&write, &cli->error);
-    else
-      heed_file_write_abort(&write);
-  }
-  free(items);
-  free(pairs);
+  free(data);
+  free(entries);
   return status;
 }
 

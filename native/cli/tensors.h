@@ -3,7 +3,7 @@
 #define HEED_CLI_TENSORS_H
 
 #include "cli/cli.h"
-#include "model/safetensors.h"
+#include "heed/native.h"
 
 typedef struct cli_tensor {
   char name[64];
@@ -26,8 +26,7 @@ heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype 
 /* Writes to a temporary name beside `path` and renames; the metadata has heed's version, then
  * `count` pairs. Statuses: IO, OUT_OF_MEMORY. */
 heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
-                             const heed_safetensors_pair *metadata, uint32_t count,
-                             const char *path);
+                             const heed_metadata_entry *metadata, uint32_t count, const char *path);
 void cli_tensors_clear(cli_tensors *tensors);
 
 #endif

@@ -42,13 +42,13 @@ static heed_status write_png(heed_context *context, const figure_shapes *shapes,
 static heed_status write_vector(const figure_shapes *shapes, const figure_metadata *metadata,
                                 double width_mm, bool pdf, const char *path, heed_error *error) {
   const double points = width_mm > 0.0 ? width_mm / 25.4 * 72.0 / shapes->width : 72.0 / 96.0;
-  heed_file_write output;
-  HEED_TRY(heed_file_write_begin(&output, path, error));
+  heed_output output;
+  HEED_TRY(heed_output_begin(&output, path, error));
   const heed_status status = pdf ? heed_paint_pdf(shapes, metadata, points, output.file, error)
                                  : heed_paint_svg(shapes, metadata, width_mm, output.file, error);
-  if (ferror(output.file)) return heed_file_write_failed(&output, errno, error);
-  if (status == HEED_OK) return heed_file_write_commit(&output, error);
-  heed_file_write_abort(&output);
+  if (ferror(output.file)) return heed_output_failed(&output, errno, error);
+  if (status == HEED_OK) return heed_output_commit(&output, error);
+  heed_output_abort(&output);
   return status;
 }
 

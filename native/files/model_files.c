@@ -62,7 +62,7 @@ static bool is_weights(const char *name) {
 /* A file of a folder. */
 static heed_status visit_in(const char *folder, size_t length, const char *name,
                             heed_model_file_visit visit, void *user, heed_error *error) {
-  char path[HEED_OUTPUT_PATH_SIZE];
+  char path[HEED_PATH_SIZE];
   const int written = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
   if (written < 0 || (size_t)written >= sizeof path)
     return heed_fail(error, HEED_IO, "%s: cannot open (%s)", folder, strerror(ENAMETOOLONG));
@@ -131,7 +131,7 @@ static bool find_foreign(const char *folder, char *path, size_t size) {
 
 static heed_status check_folder(const char *folder, const heed_model_files *files,
                                 heed_error *error) {
-  char foreign[HEED_OUTPUT_PATH_SIZE];
+  char foreign[HEED_PATH_SIZE];
   for (uint32_t i = 0; i < files->count; i++)
     if (is_weights(files->file[i].name)) return HEED_OK;
   if (find_foreign(folder, foreign, sizeof foreign))

@@ -26,7 +26,7 @@ heed_status heed_status_of_errno(int reason) {
   return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO;
 }
 
-static heed_status fail_write(const heed_file_write *write, const char *what, int reason,
+static heed_status fail_write(const heed_output *write, const char *what, int reason,
                               heed_error *error) {
   return heed_fail(error, heed_status_of_errno(reason),
                    "%s: %s (found \"%s\", expected a writable path)", write->shown, what,
@@ -37,26 +37,26 @@ static heed_status fail_write(const heed_file_write *write, const char *what, in
 #define MOST_LINKS 40
 
 /* The target of the link at `path`, from its folder, in its place. */
-static int follow(char path[HEED_OUTPUT_PATH_SIZE]) {
-  char target[HEED_OUTPUT_PATH_SIZE];
+static int follow(char path[HEED_PATH_SIZE]) {
+  char target[HEED_PATH_SIZE];
   const ssize_t length = readlink(path, target, sizeof target - 1);
   if (length < 0) return errno;
   target[length] = '\0';
   char *slash = strrchr(path, '/'), *end = slash && target[0] != '/' ? slash + 1 : path;
-  if ((size_t)(end - path) + (size_t)length >= HEED_OUTPUT_PATH_SIZE) return ENAMETOOLONG;
+  if ((size_t)(end - path) + (size_t)length >= HEED_PATH_SIZE) return ENAMETOOLONG;
   memcpy(end, target, (size_t)length + 1);
   return 0;
 }
 
 /* A link stays one and its target is written. realpath follows links to what is there; to what is
  * not yet, they are followed here. */
-int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) {
+int heed_file_target(const char *path, char resolved[HEED_PATH_SIZE]) {
   struct stat info;
-  if (strlen(path) >= HEED_OUTPUT_PATH_SIZE) return ENAMETOOLONG;
+  if (strlen(path) >= HEED_PATH_SIZE) return ENAMETOOLONG;
   strcpy(resolved, path);
   for (int links = 0; links < MOST_LINKS; links++) {
     char *real = realpath(resolved, NULL);
-    const bool fits = real && strlen(real) < HEED_OUTPUT_PATH_SIZE;
+    const bool fits = real && strlen(real) < HEED_PATH_SIZE;
     if (fits) strcpy(resolved, real);
     free(real);
     if (real) return fits ? 0 : ENAMETOOLONG;
@@ -72,10 +72,10 @@ int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) 
 }
 
 /* Sets *direct for what is not a regular file. */
-static int resolve(heed_file_write *write, const char *path, bool *direct) {
+static int resolve(heed_output *write, const char *path, bool *direct) {
   struct stat info;
   *direct = false;
-  const int reason = heed_output_resolve(path, write->path);
+  const int reason = heed_file_target(path, write->path);
   if (reason) return reason;
   if (stat(write->path, &info) != 0) return 0;
   if (S_ISDIR(info.st_mode)) return EISDIR;
@@ -85,7 +85,7 @@ static int resolve(heed_file_write *write, const char *path, bool *direct) {
   return 0;
 }
 
-static FILE *open_temporary(heed_file_write *write) {
+static FILE *open_temporary(heed_output *write) {
   for (int attempt = 0; attempt < 100; attempt++) {
     const int length = snprintf(write->temporary, sizeof write->temporary, "%s.%ld-%d.part",
                                 write->path, (long)getpid(), attempt);
@@ -106,25 +106,25 @@ static FILE *open_temporary(heed_file_write *write) {
   return errno = EEXIST, NULL;
 }
 #else
-int heed_output_resolve(const char *path, char resolved[HEED_OUTPUT_PATH_SIZE]) {
-  if (strlen(path) >= HEED_OUTPUT_PATH_SIZE) return ERANGE;
+int heed_file_target(const char *path, char resolved[HEED_PATH_SIZE]) {
+  if (strlen(path) >= HEED_PATH_SIZE) return ERANGE;
   strcpy(resolved, path);
   return 0;
 }
 
-static int resolve(heed_file_write *write, const char *path, bool *direct) {
+static int resolve(heed_output *write, const char *path, bool *direct) {
   *direct = false;
-  return heed_output_resolve(path, write->path);
+  return heed_file_target(path, write->path);
 }
 
-static FILE *open_temporary(heed_file_write *write) {
+static FILE *open_temporary(heed_output *write) {
   const int length = snprintf(write->temporary, sizeof write->temporary, "%s.part", write->path);
   if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ERANGE, NULL;
   return fopen(write->temporary, "wb");
 }
 #endif
 
-heed_status heed_file_write_begin(heed_file_write *write, const char *path, heed_error *error) {
+heed_status heed_output_begin(heed_output *write, const char *path, heed_error *error) {
   bool direct;
   memset(write, 0, sizeof *write);
   snprintf(write->shown, sizeof write->shown, "%s", path);
@@ -135,38 +135,47 @@ heed_status heed_file_write_begin(heed_file_write *write, const char *path, heed
   return write->file ? HEED_OK : fail_write(write, "cannot create the file", errno, error);
 }
 
-void heed_file_write_abort(heed_file_write *write) {
+void heed_output_abort(heed_output *write) {
   if (write->file) fclose(write->file);
   if (write->temporary[0]) remove(write->temporary);
   write->file = NULL;
 }
 
-heed_status heed_file_write_failed(heed_file_write *write, int reason, heed_error *error) {
-  heed_file_write_abort(write);
+heed_status heed_output_failed(heed_output *write, int reason, heed_error *error) {
+  heed_output_abort(write);
   return fail_write(write, "writing failed", reason, error);
 }
 
-heed_status heed_file_write_commit(heed_file_write *write, heed_error *error) {
+heed_status heed_output_commit(heed_output *write, heed_error *error) {
   errno = 0;
   bool good = !ferror(write->file);
   good = fclose(write->file) == 0 && good; /* a full disk may show only here */
   const int reason = errno;
   write->file = NULL;
-  if (!good) return heed_file_write_failed(write, reason, error);
+  if (!good) return heed_output_failed(write, reason, error);
   if (!write->temporary[0]) return HEED_OK;
   if (!HEED_OUTPUT_POSIX) remove(write->path); /* plain C's rename need not replace */
   if (rename(write->temporary, write->path) == 0) return HEED_OK;
   const int rename_reason = errno;
-  heed_file_write_abort(write);
+  heed_output_abort(write);
   return fail_write(write, "cannot rename the finished file", rename_reason, error);
 }
 
-heed_status heed_file_write_bytes(const char *path, const void *bytes, size_t size,
-                                  heed_error *error) {
-  heed_file_write write;
-  HEED_TRY(heed_file_write_begin(&write, path, error));
+heed_status heed_file_stream(const char *path, heed_file_writer write, void *user,
+                             heed_error *error) {
+  heed_output output;
+  HEED_TRY(heed_output_begin(&output, path, error));
+  const heed_status status = write(user, output.file, error);
+  if (status == HEED_OK) return heed_output_commit(&output, error);
+  heed_output_abort(&output);
+  return status;
+}
+
+heed_status heed_file_write(const char *path, const void *bytes, size_t size, heed_error *error) {
+  heed_output write;
+  HEED_TRY(heed_output_begin(&write, path, error));
   errno = 0;
   if (size && fwrite(bytes, 1, size, write.file) != size)
-    return heed_file_write_failed(&write, errno, error);
-  return heed_file_write_commit(&write, error);
+    return heed_output_failed(&write, errno, error);
+  return heed_output_commit(&write, error);
 }

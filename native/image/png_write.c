@@ -83,7 +83,7 @@ bool heed_png_emit(const heed_png *image, heed_png_sink sink, void *user) {
 }
 
 typedef struct png_file {
-  heed_file_write output;
+  heed_output output;
   int reason; /* errno of the write that failed */
 } png_file;
 
@@ -102,10 +102,10 @@ heed_status heed_png_save(const char *path, const heed_png *image, heed_error *e
                      "%s: nothing to write (found %u x %u pixels, expected at least 1 x 1)", path,
                      image->width, image->height);
   png_file file = {.reason = 0};
-  HEED_TRY(heed_file_write_begin(&file.output, path, error));
-  if (heed_png_emit(image, to_file, &file)) return heed_file_write_commit(&file.output, error);
-  if (file.reason) return heed_file_write_failed(&file.output, file.reason, error);
-  heed_file_write_abort(&file.output);
+  HEED_TRY(heed_output_begin(&file.output, path, error));
+  if (heed_png_emit(image, to_file, &file)) return heed_output_commit(&file.output, error);
+  if (file.reason) return heed_output_failed(&file.output, file.reason, error);
+  heed_output_abort(&file.output);
   return heed_fail_memory(error, path, (size_t)image->width * 3);
 }
 

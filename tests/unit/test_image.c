@@ -367,7 +367,7 @@ static void test_disk_full(void **state) {
   assert_fails(heed_png_write("/dev/full", pixels, 300, 300, &error), HEED_IO, "No space left");
   /* only closing tells */
   assert_fails(heed_png_write("/dev/full", pixels, 1, 1, &error), HEED_IO, "No space left");
-  assert_fails(heed_file_write_bytes("/dev/full", pixels, sizeof pixels, &error), HEED_IO,
+  assert_fails(heed_file_write("/dev/full", pixels, sizeof pixels, &error), HEED_IO,
                "No space left");
   assert_int_equal(stat("/dev/full", &info), 0);
   assert_true(S_ISCHR(info.st_mode));
@@ -376,23 +376,23 @@ static void test_disk_full(void **state) {
 /* Until commit the old file stands; abort leaves it; a link stays a link. */
 static void test_output_is_whole_or_old(void **state) {
   (void)state;
-  heed_file_write write;
+  heed_output write;
   size_t size;
   struct stat info;
   char path[128], link[128];
   make_folder();
   strcpy(path, in_folder("file"));
   strcpy(link, in_folder("link"));
-  assert_ok(heed_file_write_bytes(path, "old", 3, &error));
+  assert_ok(heed_file_write(path, "old", 3, &error));
   assert_int_equal(symlink("file", link), 0);
-  assert_ok(heed_file_write_begin(&write, path, &error));
+  assert_ok(heed_output_begin(&write, path, &error));
   fputs("half", write.file);
   fflush(write.file);
   unsigned char *seen = test_read_file(path, &size);
   assert_string_equal((char *)seen, "old");
   free(seen);
-  heed_file_write_abort(&write);
-  assert_ok(heed_file_write_bytes(link, "new", 3, &error));
+  heed_output_abort(&write);
+  assert_ok(heed_file_write(link, "new", 3, &error));
   seen = test_read_file(path, &size);
   assert_string_equal((char *)seen, "new");
   free(seen);
@@ -413,16 +413,16 @@ static void test_output_keeps_permissions_and_links(void **state) {
   strcpy(path, in_folder("file"));
   strcpy(link, in_folder("link"));
   strcpy(far, in_folder("far"));
-  assert_ok(heed_file_write_bytes(path, "old", 3, &error));
+  assert_ok(heed_file_write(path, "old", 3, &error));
   assert_int_equal(chmod(path, 0600), 0);
-  assert_ok(heed_file_write_bytes(path, "new", 3, &error));
+  assert_ok(heed_file_write(path, "new", 3, &error));
   assert_int_equal(stat(path, &info), 0);
   assert_int_equal(info.st_mode & 0777, 0600);
   assert_int_equal(info.st_size, 3);
   remove(path);
   assert_int_equal(symlink("file", link), 0);
   assert_int_equal(symlink(link, far), 0); /* by its whole path */
-  assert_ok(heed_file_write_bytes(far, "new", 3, &error));
+  assert_ok(heed_file_write(far, "new", 3, &error));
   assert_int_equal(lstat(far, &info), 0);
   assert_true(S_ISLNK(info.st_mode));
   assert_int_equal(lstat(link, &info), 0);
@@ -431,7 +431,7 @@ static void test_output_keeps_permissions_and_links(void **state) {
   assert_true(S_ISREG(info.st_mode));
   remove(link);
   assert_int_equal(symlink("far", link), 0); /* round and round */
-  assert_fails(heed_file_write_bytes(link, "new", 3, &error), HEED_IO, "Too many levels");
+  assert_fails(heed_file_write(link, "new", 3, &error), HEED_IO, "Too many levels");
   remove(link);
   remove(far);
   remove(path);

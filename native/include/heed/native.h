@@ -7,6 +7,8 @@
 #ifndef HEED_NATIVE_H
 #define HEED_NATIVE_H
 
+#include <stdio.h>
+
 #include "heed/heed.h"
 
 #ifdef __cplusplus
@@ -48,6 +50,89 @@ HEED_API bool heed_is_model_path(const char *path);
 HEED_NODISCARD HEED_API heed_status heed_file_read(const char *path, uint64_t limit,
                                                    unsigned char **bytes, size_t *size,
                                                    heed_error *error);
+
+/* ------------------------------------------------------------------------------- files written */
+
+/* EXPERIMENTAL: all of this chapter may change.
+ *
+ * A file appears whole or not at all: it is written under a temporary name in the same folder, then
+ * renamed. What stood there keeps its permissions. A link remains, and its target is written.
+ * Devices and pipes are written directly. Nothing is synced, so the promise covers a program that
+ * fails or is killed, and no power cut. */
+
+/* Writes `size` bytes. Statuses: IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_file_write(const char *path, const void *bytes,
+                                                    size_t size, heed_error *error);
+
+/* Writes the bytes of a file to `to`, and does not close it. Failed writes need no check. A status
+ * that is not HEED_OK ends the writing and leaves `path` as it was. */
+typedef heed_status (*heed_file_writer)(void *user, FILE *to, heed_error *error);
+/* Calls `write` once, then checks that all bytes were written. Statuses: those of `write`, IO,
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_file_stream(const char *path, heed_file_writer write,
+                                                     void *user, heed_error *error);
+
+#define HEED_PATH_SIZE 4096
+/* The path that these functions write for `path`: links are followed, also one to what is not there
+ * yet. Returns 0, or an errno. */
+HEED_API int heed_file_target(const char *path, char target[HEED_PATH_SIZE]);
+
+/* --------------------------------------------------------------------------------- tensor files */
+
+/* EXPERIMENTAL: all of this chapter may change.
+ *
+ * An open .safetensors file. Its header is in memory; tensors are read by range. */
+typedef struct heed_tensor_file heed_tensor_file;
+
+/* Strings are valid as long as the file. */
+typedef struct heed_file_tensor {
+  const char *name;
+  const char *dtype_name;  /* as in the file, also where heed cannot read it: "I64" */
+  const char *unsupported; /* NULL, or why heed cannot read it; then dtype and shape are unset */
+  heed_dtype dtype;
+  heed_shape shape;
+  uint64_t count; /* elements */
+} heed_file_tensor;
+
+/* Opens a file and checks its header. `expected` ends the sentence about a file of another kind;
+ * NULL: ".safetensors". Borrows context. Statuses: IO, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_tensor_file_open(heed_context *context, const char *path,
+                                                          const char *expected,
+                                                          heed_tensor_file **file,
+                                                          heed_error *error);
+HEED_API void heed_tensor_file_destroy(heed_tensor_file *file);
+/* The tensors in the order of their data: their number, and each of them (NULL after the last). */
+HEED_API uint32_t heed_tensor_file_count(const heed_tensor_file *file);
+HEED_API const heed_file_tensor *heed_tensor_file_get(const heed_tensor_file *file, uint32_t index);
+/* The tensor of this name, or NULL. */
+HEED_API const heed_file_tensor *heed_tensor_file_find(const heed_tensor_file *file,
+                                                       const char *name);
+/* The text of this key in the file's metadata, or NULL. Valid as long as the file. */
+HEED_API const char *heed_tensor_file_metadata(const heed_tensor_file *file, const char *key);
+/* Reads elements [first, first + count) of a tensor of this file: F32, F16 and BF16 as float, U8
+ * and I32 as they are. Several threads may read. Statuses: INVALID_ARGUMENT (outside the tensor),
+ * UNSUPPORTED, IO. */
+HEED_NODISCARD HEED_API heed_status heed_tensor_file_read(const heed_tensor_file *file,
+                                                          const heed_file_tensor *tensor,
+                                                          uint64_t first, uint64_t count, void *to,
+                                                          heed_error *error);
+
+/* A tensor to be written. */
+typedef struct heed_tensor_data {
+  const char *name; /* UTF-8 */
+  heed_dtype dtype;
+  heed_shape shape;
+  const void *data; /* dense; may be NULL where there is no element */
+} heed_tensor_data;
+typedef struct heed_metadata_entry {
+  const char *key, *text; /* UTF-8 */
+} heed_metadata_entry;
+/* Writes a .safetensors file, which appears whole or not at all. Tensors are ordered as the
+ * reference writer does it: widest dtype first, then by name. Borrows everything for the call.
+ * Statuses: INVALID_ARGUMENT (a name twice, a text that is not UTF-8), IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_tensor_file_write(
+    heed_context *context, const char *path, const heed_tensor_data *tensors, uint32_t count,
+    const heed_metadata_entry *metadata, uint32_t metadata_count, heed_error *error);
 
 /* ------------------------------------------------------------------------------------- pictures */
 

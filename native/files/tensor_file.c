@@ -1,0 +1,138 @@
+/* Tensor files: .safetensors read by range and written whole. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "files/output.h"
+#include "files/regular.h"
+#include "heed/native.h"
+#include "model/safetensors.h"
+
+struct heed_tensor_file {
+  const heed_context *context;
+  heed_regular regular;
+  heed_safetensors *contents;
+  heed_file_tensor *tensors; /* one for each of contents, in its order */
+};
+
+static heed_status list_tensors(heed_tensor_file *file, const char *path, heed_error *error) {
+  const uint32_t count = heed_safetensors_count(file->contents);
+  file->tensors = heed_alloc(file->context, (size_t)count + 1, sizeof *file->tensors);
+  if (!file->tensors)
+    return heed_fail_memory(error, path, ((size_t)count + 1) * sizeof *file->tensors);
+  for (uint32_t i = 0; i < count; i++) {
+    const heed_safetensors_tensor *tensor = heed_safetensors_get(file->contents, i);
+    file->tensors[i] = (heed_file_tensor){.name = tensor->name,
+                                          .dtype_name = tensor->dtype_name,
+                                          .unsupported = tensor->unsupported,
+                                          .dtype = tensor->dtype,
+                                          .shape = tensor->shape,
+                                          .count = tensor->count};
+  }
+  return HEED_OK;
+}
+
+static heed_status open_file(heed_tensor_file *file, const char *path, const char *expected,
+                             heed_error *error) {
+  heed_source source = {0, NULL, heed_regular_read, &file->regular};
+  HEED_TRY(heed_regular_open(&file->regular, path, &source.size, error));
+  HEED_TRY(heed_regular_check_kind(&file->regular, source.size, expected, error));
+  HEED_TRY(heed_safetensors_open(file->context, &source, path, &file->contents, error));
+  file->regular.path = heed_safetensors_name(file->contents); /* which is its own */
+  return list_tensors(file, path, error);
+}
+
+heed_status heed_tensor_file_open(heed_context *context, const char *path, const char *expected,
+                                  heed_tensor_file **file, heed_error *error) {
+  heed_tensor_file *opened = heed_alloc(context, 1, sizeof *opened);
+  *file = NULL;
+  if (!opened) return heed_fail_memory(error, path, sizeof *opened);
+  opened->context = context;
+  opened->regular.descriptor = -1;
+  const heed_status status = open_file(opened, path, expected ? expected : ".safetensors", error);
+  if (status == HEED_OK)
+    *file = opened;
+  else
+    heed_tensor_file_destroy(opened);
+  return status;
+}
+
+void heed_tensor_file_destroy(heed_tensor_file *file) {
+  if (!file) return;
+  heed_free(file->context, file->tensors);
+  heed_safetensors_destroy(file->contents);
+  heed_regular_close(&file->regular);
+  heed_free(file->context, file);
+}
+
+uint32_t heed_tensor_file_count(const heed_tensor_file *file) {
+  return heed_safetensors_count(file->contents);
+}
+
+const heed_file_tensor *heed_tensor_file_get(const heed_tensor_file *file, uint32_t index) {
+  return index < heed_tensor_file_count(file) ? &file->tensors[index] : NULL;
+}
+
+const heed_file_tensor *heed_tensor_file_find(const heed_tensor_file *file, const char *name) {
+  const heed_safetensors_tensor *found = heed_safetensors_find(file->contents, name);
+  return found ? &file->tensors[found - heed_safetensors_get(file->contents, 0)] : NULL;
+}
+
+const char *heed_tensor_file_metadata(const heed_tensor_file *file, const char *key) {
+  return heed_safetensors_metadata(file->contents, key);
+}
+
+heed_status heed_tensor_file_read(const heed_tensor_file *file, const heed_file_tensor *tensor,
+                                  uint64_t first, uint64_t count, void *to, heed_error *error) {
+  const uint32_t index = (uint32_t)(tensor - file->tensors);
+  return heed_safetensors_read(file->contents, heed_safetensors_get(file->contents, index), first,
+                               count, to, error);
+}
+
+/* -------------------------------------------------------------------------------------- writing */
+
+typedef struct tensor_writer {
+  heed_context *context;
+  const char *path;
+  heed_safetensors_item *items;
+  heed_safetensors_pair *pairs;
+  uint32_t count, pair_count;
+  FILE *to;
+} tensor_writer;
+
+static heed_status write_part(void *user, const void *bytes, size_t count, heed_error *error) {
+  const tensor_writer *writer = user;
+  if (fwrite(bytes, 1, count, writer->to) == count) return HEED_OK;
+  return heed_fail(error, heed_status_of_errno(errno), "%.255s: cannot write (%s)", writer->path,
+                   strerror(errno));
+}
+
+static heed_status write_tensors(void *user, FILE *to, heed_error *error) {
+  tensor_writer *writer = user;
+  writer->to = to;
+  return heed_safetensors_write(writer->context, writer->items, writer->count, writer->pairs,
+                                writer->pair_count, write_part, writer, error);
+}
+
+heed_status heed_tensor_file_write(heed_context *context, const char *path,
+                                   const heed_tensor_data *tensors, uint32_t count,
+                                   const heed_metadata_entry *metadata, uint32_t metadata_count,
+                                   heed_error *error) {
+  tensor_writer writer = {
+      .context = context, .path = path, .count = count, .pair_count = metadata_count};
+  writer.items = heed_alloc(context, (size_t)count + 1, sizeof *writer.items);
+  writer.pairs = heed_alloc(context, (size_t)metadata_count + 1, sizeof *writer.pairs);
+  heed_status status = HEED_OK;
+  if (!writer.items || !writer.pairs)
+    status = heed_fail_memory(error, path, ((size_t)count + 1) * sizeof *writer.items);
+  for (uint32_t i = 0; status == HEED_OK && i < count; i++)
+    writer.items[i] = (heed_safetensors_item){tensors[i].name, tensors[i].dtype, tensors[i].shape,
+                                              tensors[i].data};
+  for (uint32_t i = 0; status == HEED_OK && i < metadata_count; i++)
+    writer.pairs[i] = (heed_safetensors_pair){metadata[i].key, metadata[i].text};
+  if (status == HEED_OK) status = heed_file_stream(path, write_tensors, &writer, error);
+  heed_free(context, writer.items);
+  heed_free(context, writer.pairs);
+  return status;
+}

@@ -1,0 +1,174 @@
+/* Tensor files and files of a caller's own writing, as heed/native.h offers them: what is written
+ * is read back, and what fails leaves the old file. */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heed/native.h"
+#include "support/test.h"
+/* after it: its functions have errors of their own */
+#include "support/test_context.h"
+
+static char folder[64], path[128];
+
+static int make_folder(void **state) {
+  (void)state;
+  strcpy(folder, "/tmp/heed_test_tensor_file_XXXXXX");
+  if (!mkdtemp(folder)) return -1;
+  snprintf(path, sizeof path, "%s/file", folder);
+  return 0;
+}
+
+/* Fails where a temporary file is left. */
+static int remove_folder(void **state) {
+  (void)state;
+  remove(path);
+  return rmdir(folder);
+}
+
+static const float weights[2][3] = {{1.0f, -2.0f, 0.5f}, {4.0f, 8.0f, -0.25f}};
+static const int32_t ids[2] = {7, -9};
+static const heed_tensor_data tensors[] = {{"ids", HEED_I32, {1, {2}}, ids},
+                                           {"weights", HEED_F32, {2, {2, 3}}, weights},
+                                           {"empty", HEED_U8, {1, {0}}, NULL}};
+static const heed_metadata_entry entries[] = {{"grid", "14 14 1"}, {"name", "\xC3\xA9 \"x\""}};
+
+static void test_tensors_are_read_back(void **state) {
+  (void)state;
+  heed_tensor_file *file;
+  float row[3];
+  int32_t number;
+  assert_ok(heed_tensor_file_write(context, path, tensors, 3, entries, 2, &error));
+  char *other = strdup(path);
+  assert_ok(heed_tensor_file_open(context, other, NULL, &file, &error));
+  memset(other, '?', strlen(other)); /* the path was copied */
+  assert_int_equal(heed_tensor_file_count(file), 3);
+  assert_string_equal(heed_tensor_file_get(file, 0)->name, "weights"); /* the widest dtype first */
+  assert_null(heed_tensor_file_get(file, 3));
+  const heed_file_tensor *found = heed_tensor_file_find(file, "weights");
+  assert_int_equal(found->count, 6);
+  assert_int_equal(found->shape.rank, 2);
+  assert_int_equal(found->shape.dim[1], 3);
+  assert_string_equal(found->dtype_name, "F32");
+  assert_null(found->unsupported);
+  assert_ok(heed_tensor_file_read(file, found, 3, 3, row, &error));
+  assert_memory_equal(row, weights[1], sizeof row);
+  assert_fails(heed_tensor_file_read(file, found, 4, 3, row, &error), HEED_INVALID_ARGUMENT, path);
+  assert_ok(heed_tensor_file_read(file, heed_tensor_file_find(file, "ids"), 1, 1, &number, &error));
+  assert_int_equal(number, -9);
+  assert_null(heed_tensor_file_find(file, "absent"));
+  assert_string_equal(heed_tensor_file_metadata(file, "name"), entries[1].text);
+  assert_null(heed_tensor_file_metadata(file, "absent"));
+  heed_tensor_file_destroy(file);
+  heed_tensor_file_destroy(NULL);
+  free(other);
+}
+
+static void test_other_files_are_refused(void **state) {
+  (void)state;
+  static const char webp[] = "RIFF\x20\0\0\0WEBPVP8 and more that nobody reads";
+  heed_tensor_file *file = (heed_tensor_file *)path;
+  assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_IO, path);
+  assert_null(file);
+  assert_ok(heed_file_write(path, "short", 5, &error));
+  assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_INVALID_FILE,
+               "too short");
+  assert_ok(heed_file_write(path, webp, sizeof webp, &error));
+  assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_UNSUPPORTED,
+               "expected .safetensors");
+  assert_fails(heed_tensor_file_open(context, path, "saved maps", &file, &error), HEED_UNSUPPORTED,
+               "expected saved maps");
+}
+
+static void test_a_refused_tensor_leaves_the_old_file(void **state) {
+  (void)state;
+  const heed_tensor_data twice[] = {tensors[0], tensors[0]};
+  size_t size;
+  assert_ok(heed_file_write(path, "old", 3, &error));
+  assert_fails(heed_tensor_file_write(context, path, twice, 2, NULL, 0, &error),
+               HEED_INVALID_ARGUMENT, "duplicate tensor ids");
+  unsigned char *seen = test_read_file(path, &size);
+  assert_int_equal(size, 3);
+  assert_memory_equal(seen, "old", 3);
+  free(seen);
+}
+
+static heed_status write_half(void *user, FILE *to, heed_error *failure) {
+  fputs("half", to);
+  if (!*(bool *)user) return HEED_OK;
+  return heed_fail(failure, HEED_CANCELLED, "%s: enough", "writer");
+}
+
+static void test_a_writer_that_fails_leaves_the_old_file(void **state) {
+  (void)state;
+  bool fails = true;
+  size_t size;
+  assert_ok(heed_file_write(path, "old", 3, &error));
+  assert_fails(heed_file_stream(path, write_half, &fails, &error), HEED_CANCELLED,
+               "writer: enough");
+  unsigned char *seen = test_read_file(path, &size);
+  assert_memory_equal(seen, "old", 3);
+  free(seen);
+  fails = false;
+  assert_ok(heed_file_stream(path, write_half, &fails, &error));
+  seen = test_read_file(path, &size);
+  assert_int_equal(size, 4);
+  assert_memory_equal(seen, "half", 4);
+  free(seen);
+  if (access("/dev/full", W_OK) == 0)
+    assert_fails(heed_file_stream("/dev/full", write_half, &fails, &error), HEED_IO,
+                 "No space left");
+}
+
+/* Where a link leads, also one to what is not there yet. */
+static void test_a_link_leads_to_its_target(void **state) {
+  (void)state;
+  char link[128], target[HEED_PATH_SIZE], real[HEED_PATH_SIZE];
+  snprintf(link, sizeof link, "%s/link", folder);
+  assert_int_equal(symlink("file", link), 0);
+  assert_int_equal(heed_file_target(link, target), 0);
+  assert_string_equal(target, path);
+  assert_ok(heed_file_write(path, "", 0, &error));
+  assert_int_equal(heed_file_target(link, target), 0);
+  assert_non_null(realpath(path, real));
+  assert_string_equal(target, real);
+  remove(link);
+}
+
+/* Each allocation of opening and writing fails once, and nothing is left. */
+static void test_memory_runs_out(void **state) {
+  (void)state;
+  test_allocator allocator = {0};
+  const heed_context_desc desc = test_context_desc(&allocator);
+  heed_context *small;
+  assert_ok(heed_context_create(&desc, &small, &error));
+  const size_t live = allocator.live;
+  heed_status status = HEED_OUT_OF_MEMORY;
+  for (size_t n = 1; status != HEED_OK; n++) {
+    heed_tensor_file *file;
+    allocator.fail_at = allocator.total + n;
+    status = heed_tensor_file_write(small, path, tensors, 3, entries, 2, &error);
+    if (status == HEED_OK) status = heed_tensor_file_open(small, path, NULL, &file, &error);
+    if (status == HEED_OK)
+      heed_tensor_file_destroy(file);
+    else
+      assert_int_equal(status, HEED_OUT_OF_MEMORY);
+    assert_int_equal(allocator.live, live);
+  }
+  heed_context_destroy(small);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_tensors_are_read_back, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_other_files_are_refused, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_a_refused_tensor_leaves_the_old_file, make_folder,
+                                      remove_folder),
+      cmocka_unit_test_setup_teardown(test_a_writer_that_fails_leaves_the_old_file, make_folder,
+                                      remove_folder),
+      cmocka_unit_test_setup_teardown(test_a_link_leads_to_its_target, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_memory_runs_out, make_folder, remove_folder)};
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
