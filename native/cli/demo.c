@@ -6,8 +6,8 @@
 #include "cli/paths.h"
 #include "cli/scene_input.h"
 #include "cli/score.h"
-#include "demo/scene_json.h"
 #include "heed/native.h"
+#include "heed/scene_json.h"
 
 typedef struct demo_options {
   cli_choice choice;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demo/scene_json.h"
+#include "heed/scene_json.h"
 
 static bool read_seed(const char *text, uint64_t *seed) {
   uint64_t value = 0;

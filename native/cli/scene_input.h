@@ -3,8 +3,8 @@
 #define HEED_CLI_SCENE_INPUT_H
 
 #include "cli/pipeline.h"
-#include "demo/scene.h"
 #include "heed/native.h"
+#include "heed/scene.h"
 
 /* A number is a seed of the demo's own level, everything else a file. Statuses: IO, INVALID_FILE,
  * OUT_OF_MEMORY. */

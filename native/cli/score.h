@@ -4,7 +4,7 @@
 #define HEED_CLI_SCORE_H
 
 #include "cli/pipeline.h"
-#include "demo/scene.h"
+#include "heed/scene.h"
 
 /* One head over the scenes seen. */
 typedef struct score_head {

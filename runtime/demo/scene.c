@@ -1,5 +1,5 @@
 /* Scenes from seeds: which objects, where; which of them are twins. See scene.h. */
-#include "demo/scene.h"
+#include "heed/scene.h"
 
 #include <string.h>
 

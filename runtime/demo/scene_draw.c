@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "demo/scene.h"
+#include "heed/scene.h"
 
 #define SIDE ((int32_t)HEED_SCENE_SIDE)
 #define TILE 104 /* pixels: a circle of HEED_SCENE_MAX_RADIUS with the margin of the shadow */

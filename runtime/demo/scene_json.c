@@ -1,5 +1,5 @@
 /* Scenes from and to JSON. See scene_json.h. */
-#include "demo/scene_json.h"
+#include "heed/scene_json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "demo/scene.h"
+#include "heed/scene.h"
 
 #define SEEDS 100
 

@@ -18,7 +18,7 @@ runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/explain   base graph
 runtime/check     base graph model heed/check.h
-runtime/demo      base
+runtime/demo      base heed/scene.h heed/scene_json.h
 shaders/params
 native/include
 native/testing    heed/vulkan.h
@@ -27,10 +27,10 @@ native/files      base model/safetensors.h heed/native.h
 native/image      base files heed/native.h
 native/figure     base files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
-native/cli        demo heed/check.h heed/native.h heed/vulkan.h heed/vulkan_test.h
-native/demo       demo
+native/cli        heed/check.h heed/native.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
+native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h
-web/wasm          base cpu explain demo heed/check.h
+web/wasm          base cpu explain heed/check.h heed/scene_json.h
 '
 
 # Rooms with folders: each folder may include those before it in its row.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demo/scene_json.h"
+#include "heed/scene_json.h"
 #include "support/test.h"
 
 static void test_one_pair_of_twins(void **state) {

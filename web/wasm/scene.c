@@ -1,7 +1,15 @@
 /* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and
- * demo/scene.h. */
+ * heed/scene.h. */
 #include "base/status.h"
+#include "heed/scene_json.h"
 #include "shim.h"
+
+struct heed_web_scene {
+  heed_scene scene;
+  char text[HEED_SCENE_TEXT_SIZE];
+  uint8_t owner[HEED_SCENE_PATCHES];
+  uint8_t rgb[HEED_SCENE_BYTES];
+};
 
 heed_web *heed_web_create(uint32_t threads) {
   (void)threads;

@@ -13,7 +13,6 @@
 #if defined(HEED_WEB_THREADS)
 #include "base/thread_pool_wasm.h"
 #endif
-#include "demo/scene_json.h"
 #include "records.h"
 
 #define HEED_WEB_EXPORT(name) __attribute__((export_name(#name)))
@@ -28,12 +27,7 @@ typedef struct heed_web {
   heed_check_result check; /* the last one */
 } heed_web;
 
-typedef struct heed_web_scene {
-  heed_scene scene;
-  char text[HEED_SCENE_TEXT_SIZE];
-  uint8_t owner[HEED_SCENE_PATCHES];
-  uint8_t rgb[HEED_SCENE_BYTES];
-} heed_web_scene;
+typedef struct heed_web_scene heed_web_scene;
 
 typedef struct heed_web_model {
   heed_model *model;

@@ -31,7 +31,7 @@ class Renderer:
         path = os.path.join(folder, "libscene.so")
         sources = [os.path.join(RUNTIME, "demo", name) for name in ("scene.c", "scene_draw.c")] + [os.path.join(HERE, "train_scenes.c")]
         subprocess.check_call(["cc", "-std=c11", "-O3", "-march=native", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-fPIC",
-                               "-I", RUNTIME, *sources, "-o", path, "-lm"])
+                               "-I", os.path.join(RUNTIME, "demo", "include"), *sources, "-o", path, "-lm"])
         self.library = ctypes.CDLL(path)
         path = os.path.join(folder, "libattention.so")
         subprocess.check_call(["cc", "-std=c11", "-O3", "-march=native", "-mprefer-vector-width=512", "-ffast-math", "-fopenmp", "-fvisibility=hidden",

@@ -2,7 +2,7 @@
  * of the library. */
 #include <string.h>
 
-#include "demo/scene.h"
+#include "heed/scene.h"
 
 /* rgb[count][224*224*3]; shape[count][196]: 0..9, 10 = background; object[count][196]: index of the
  * object, 255 = none; class_of[count]: the twins' shape, or -1; twins[count][2]: their objects, 255

@@ -5,8 +5,8 @@
  * every platform: positions are integers, and the drawing uses integers and the exactly rounded
  * float operations + - * / sqrt alone (compile with -ffp-contract=off). Nothing is allocated and
  * nothing global is written; scene.c and scene_draw.c need no other file of the project. */
-#ifndef HEED_DEMO_SCENE_H
-#define HEED_DEMO_SCENE_H
+#ifndef HEED_SCENE_H
+#define HEED_SCENE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,11 +6,11 @@
  *
  * Pixels from the top left, to 1/16 of one; degrees counter-clockwise. seed, clutter, noise and
  * angle may be left out (0). */
-#ifndef HEED_DEMO_SCENE_JSON_H
-#define HEED_DEMO_SCENE_JSON_H
+#ifndef HEED_SCENE_JSON_H
+#define HEED_SCENE_JSON_H
 
-#include "demo/scene.h"
 #include "heed/heed.h"
+#include "heed/scene.h"
 
 /* `where` begins the sentences of errors. Statuses: INVALID_FILE, OUT_OF_MEMORY. */
 heed_status heed_scene_parse(const heed_context *context, const void *text, size_t size,
