@@ -1,6 +1,6 @@
 /* Which backend runs, and why: one line on stderr. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/backend_selection.h"
+#include "backend_selection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef HEED_CLI_BACKEND_SELECTION_H
 #define HEED_CLI_BACKEND_SELECTION_H
 
-#include "cli/options.h"
 #include "heed/native.h"
+#include "options.h"
 
 typedef struct cli_choice {
   const char *backend; /* option values */

@@ -6,12 +6,12 @@
 #include <sys/resource.h>
 #include <time.h> /* clock */
 
-#include "cli/bench_op.h"
-#include "cli/json_out.h"
-#include "cli/pipeline.h"
-#include "cli/profile.h"
-#include "cli/stream.h"
-#include "cli/synthetic.h"
+#include "bench_op.h"
+#include "json_out.h"
+#include "pipeline.h"
+#include "profile.h"
+#include "stream.h"
+#include "synthetic.h"
 
 typedef struct bench {
   cli_choice choice;

@@ -1,11 +1,11 @@
 /* The graphs of one op that heed bench times (heed/check.h), from its options. */
-#include "cli/bench_op.h"
+#include "bench_op.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
 #include "heed/check.h"
+#include "options.h"
 
 /* "1,12,197,64" -> numbers, each at least 1; returns how many, 0 when it is no such list of at most
  * `most`. */

@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_BENCH_OP_H
 #define HEED_CLI_BENCH_OP_H
 
-#include "cli/cli.h"
+#include "cli.h"
 
 typedef struct cli_bench_op {
   /* as on the command line; NULL where not given */

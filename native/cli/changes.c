@@ -1,5 +1,5 @@
 /* What heed run changes in a model's attention, from options to heed_changes. */
-#include "cli/changes.h"
+#include "changes.h"
 
 #include <math.h>
 #include <stdlib.h>

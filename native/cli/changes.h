@@ -3,8 +3,8 @@
 #ifndef HEED_CLI_CHANGES_H
 #define HEED_CLI_CHANGES_H
 
-#include "cli/json_out.h"
-#include "cli/pipeline.h"
+#include "json_out.h"
+#include "pipeline.h"
 
 /* Option values; NULL = as it is. */
 typedef struct cli_changes {

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/backend_selection.h"
-#include "cli/paths.h"
-#include "cli/tensors.h"
+#include "backend_selection.h"
 #include "heed/check.h"
+#include "paths.h"
+#include "tensors.h"
 
 static heed_status take_result(void *user, const char *name, heed_dtype dtype,
                                const heed_shape *shape, const void *data, heed_error *error) {

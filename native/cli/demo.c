@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths.h"
-#include "cli/scene_input.h"
-#include "cli/score.h"
 #include "heed/native.h"
 #include "heed/scene_json.h"
+#include "paths.h"
+#include "scene_input.h"
+#include "score.h"
 
 typedef struct demo_options {
   cli_choice choice;

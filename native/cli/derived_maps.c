@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run_parts.h"
+#include "run_parts.h"
 
 /* One layer: first and second [H, T, D] are query and key, or value and nothing; logits and weights
  * [H, T, T]. */

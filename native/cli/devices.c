@@ -1,7 +1,7 @@
 /* heed devices: what this machine can run on. */
 #include <string.h>
 
-#include "cli/backend_selection.h"
+#include "backend_selection.h"
 
 static void print_cpu_levels(void) {
   printf("cpu levels:");

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run_parts.h"
+#include "run_parts.h"
 
 /* Maps and prefix masses of the selection, copied from the rows that ran. */
 typedef struct drawing {

@@ -1,5 +1,5 @@
 # Writes OUTPUT: a C file that holds the files MODEL (separated by |) and PICTURE.
-set(text "/* Made by native/cli/embed.cmake. */\n#include \"cli/embedded.h\"\n\n")
+set(text "/* Made by native/cli/embed.cmake. */\n#include \"embedded.h\"\n\n")
 set(table "")
 set(index 0)
 string(REPLACE "|" ";" files "${MODEL}|${PICTURE}")

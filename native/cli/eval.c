@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths.h"
-#include "cli/pipeline.h"
-#include "cli/tensors.h"
+#include "paths.h"
+#include "pipeline.h"
+#include "tensors.h"
 
 typedef struct eval_job {
   cli_pipeline pipeline;

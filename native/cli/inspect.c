@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json_out.h"
-#include "cli/pipeline.h"
-#include "cli/profile.h"
-#include "cli/synthetic.h"
+#include "json_out.h"
+#include "pipeline.h"
+#include "profile.h"
+#include "synthetic.h"
 
 static void print_summary(const cli_pipeline *pipeline) {
   const heed_model_info *info = &pipeline->info;

@@ -1,5 +1,5 @@
 /* JSON out. */
-#include "cli/json_out.h"
+#include "json_out.h"
 
 #include <math.h>
 #include <string.h>

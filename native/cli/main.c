@@ -1,7 +1,7 @@
 /* heed: the command line. One file a verb; this one only finds it. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 
 static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval, &cli_verb_check,
                                         &cli_verb_inspect, &cli_verb_maps, &cli_verb_devices,

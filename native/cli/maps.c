@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths.h"
-#include "cli/run_parts.h"
+#include "paths.h"
+#include "run_parts.h"
 
 #define MOST_LAYERS 1000u
 #define MOST_TOKENS 65536u

@@ -1,5 +1,5 @@
 /* Options of a verb. */
-#include "cli/options.h"
+#include "options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_OPTIONS_H
 #define HEED_CLI_OPTIONS_H
 
-#include "cli/cli.h"
+#include "cli.h"
 
 typedef enum cli_option_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER } cli_option_kind;
 

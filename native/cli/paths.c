@@ -1,6 +1,6 @@
 /* Files that are one. See paths.h. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/paths.h"
+#include "paths.h"
 
 #include <stdlib.h>
 #include <string.h>

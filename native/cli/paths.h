@@ -5,7 +5,7 @@
 #ifndef HEED_CLI_PATHS_H
 #define HEED_CLI_PATHS_H
 
-#include "cli/cli.h"
+#include "cli.h"
 
 typedef enum cli_path_role { CLI_READ, CLI_READ_MODEL, CLI_WRITTEN } cli_path_role;
 

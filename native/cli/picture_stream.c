@@ -1,6 +1,6 @@
 /* heed run over several pictures, two in flight at a time. Errors are not told here: what fails
  * runs again by itself, and then says why. */
-#include "cli/picture_stream.h"
+#include "picture_stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef HEED_CLI_PICTURE_STREAM_H
 #define HEED_CLI_PICTURE_STREAM_H
 
-#include "cli/run_parts.h"
+#include "run_parts.h"
 
 typedef struct picture_stream {
   const cli_pipeline *pipeline;

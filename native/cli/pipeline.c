@@ -1,13 +1,13 @@
 /* The way from a model's files to a session that has run. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/pipeline.h"
+#include "pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/embedded.h"
+#include "embedded.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
 static void show_progress(const char *phase, uint64_t done, uint64_t total, void *user) {

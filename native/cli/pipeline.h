@@ -3,7 +3,7 @@
 #ifndef HEED_CLI_PIPELINE_H
 #define HEED_CLI_PIPELINE_H
 
-#include "cli/backend_selection.h"
+#include "backend_selection.h"
 #include "heed/native.h"
 
 #define CLI_BUILT_IN_FILES 3

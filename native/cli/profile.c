@@ -1,12 +1,12 @@
 /* Times of steps, gathered into rows. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/profile.h"
+#include "profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/backend_selection.h"
+#include "backend_selection.h"
 
 double cli_milliseconds(void) {
   struct timespec t;

@@ -2,8 +2,8 @@
 #ifndef HEED_CLI_PROFILE_H
 #define HEED_CLI_PROFILE_H
 
-#include "cli/cli.h"
-#include "cli/json_out.h"
+#include "cli.h"
+#include "json_out.h"
 
 typedef struct cli_profile_row {
   heed_plan_step step; /* the first of its kind */

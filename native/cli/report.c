@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json_out.h"
-#include "cli/run_parts.h"
-#include "cli/tensors.h"
+#include "json_out.h"
+#include "run_parts.h"
+#include "tensors.h"
 
 void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index,
              double *probability) {

@@ -1,12 +1,12 @@
 /* heed run: pictures through a model; class scores, maps and numbers out. */
-#include "cli/run_parts.h"
+#include "run_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/embedded.h"
-#include "cli/picture_stream.h"
-#include "cli/sequence.h"
+#include "embedded.h"
+#include "picture_stream.h"
+#include "sequence.h"
 
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
                      uint32_t layer, uint32_t head) {

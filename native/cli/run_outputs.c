@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/paths.h"
-#include "cli/run_parts.h"
+#include "paths.h"
+#include "run_parts.h"
 
 /* The name of a picture's file without folder and end. */
 static int own_stem(const char *picture, const char **stem) {

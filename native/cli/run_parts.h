@@ -3,9 +3,9 @@
 #ifndef HEED_CLI_RUN_PARTS_H
 #define HEED_CLI_RUN_PARTS_H
 
-#include "cli/changes.h"
-#include "cli/scene_input.h"
+#include "changes.h"
 #include "heed/native.h"
+#include "scene_input.h"
 
 #define RUN_FIGURE_OPTIONS(options)                                                           \
   {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \

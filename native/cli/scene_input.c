@@ -1,5 +1,5 @@
 /* Scenes as input of a verb. See scene_input.h. */
-#include "cli/scene_input.h"
+#include "scene_input.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef HEED_CLI_SCENE_INPUT_H
 #define HEED_CLI_SCENE_INPUT_H
 
-#include "cli/pipeline.h"
 #include "heed/native.h"
 #include "heed/scene.h"
+#include "pipeline.h"
 
 /* A number is a seed of the demo's own level, everything else a file. Statuses: IO, INVALID_FILE,
  * OUT_OF_MEMORY. */

@@ -1,5 +1,5 @@
 /* Figures of the demo model on drawn scenes. See score.h. */
-#include "cli/score.h"
+#include "score.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef HEED_CLI_SCORE_H
 #define HEED_CLI_SCORE_H
 
-#include "cli/pipeline.h"
 #include "heed/scene.h"
+#include "pipeline.h"
 
 /* One head over the scenes seen. */
 typedef struct score_head {

@@ -1,15 +1,15 @@
 /* heed run with --tokens or --features: a source through an encoder-decoder; the decoded tokens,
  * logits and attention out. */
-#include "cli/sequence.h"
+#include "sequence.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json_out.h"
-#include "cli/paths.h"
-#include "cli/pipeline.h"
-#include "cli/tensors.h"
+#include "json_out.h"
+#include "paths.h"
+#include "pipeline.h"
+#include "tensors.h"
 
 typedef struct sequence_job {
   cli_pipeline pipeline;

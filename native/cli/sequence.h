@@ -3,7 +3,7 @@
 #ifndef HEED_CLI_SEQUENCE_H
 #define HEED_CLI_SEQUENCE_H
 
-#include "cli/backend_selection.h"
+#include "backend_selection.h"
 
 typedef struct sequence_options {
   cli_choice *choice;

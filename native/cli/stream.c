@@ -1,10 +1,10 @@
 /* Every item has the same inputs: zeros. */
-#include "cli/stream.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/profile.h"
+#include "profile.h"
 
 typedef struct lists {
   heed_value *inputs, *outputs;

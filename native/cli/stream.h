@@ -3,7 +3,7 @@
 #ifndef HEED_CLI_STREAM_H
 #define HEED_CLI_STREAM_H
 
-#include "cli/cli.h"
+#include "cli.h"
 
 /* The wall time of a run, in milliseconds, of `runs` in a stream with so many in flight. */
 heed_status cli_stream_time(cli_state *cli, heed_session *session, uint32_t runs,

@@ -1,6 +1,6 @@
 /* Models that are only a shape: a safetensors file whose header is real and whose data is a hash of
  * the offset. */
-#include "cli/synthetic.h"
+#include "synthetic.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef HEED_CLI_SYNTHETIC_H
 #define HEED_CLI_SYNTHETIC_H
 
-#include "cli/pipeline.h"
+#include "pipeline.h"
 
 typedef struct cli_synthetic {
   char config[512];

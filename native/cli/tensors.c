@@ -1,5 +1,5 @@
 /* A list of named tensors to be saved as one safetensors file. */
-#include "cli/tensors.h"
+#include "tensors.h"
 
 #include <stdlib.h>
 #include <string.h>

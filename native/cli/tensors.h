@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_TENSORS_H
 #define HEED_CLI_TENSORS_H
 
-#include "cli/cli.h"
+#include "cli.h"
 #include "heed/native.h"
 
 typedef struct cli_tensor {

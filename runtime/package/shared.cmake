@@ -1,6 +1,7 @@
-# With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The program and the tests
-# keep the static ones, whose internals they use. The checks and the Vulkan backend also use the core's internals, so libheed.so holds them, and
-# heed::check and heed::vulkan are other names of heed::heed. What is exported is marked with HEED_API and listed in exports.txt.
+# With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
+# static ones, whose internals they use, and so does the program, which then needs no other file. The checks and the Vulkan backend also use
+# the core's internals, so libheed.so holds them, and heed::check and heed::vulkan are other names of heed::heed. What is exported is marked
+# with HEED_API and listed in exports.txt.
 if(WIN32 OR APPLE)
   message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms (found ${CMAKE_SYSTEM_NAME})")
 endif()
