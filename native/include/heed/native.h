@@ -56,16 +56,16 @@ HEED_NODISCARD HEED_API heed_status heed_file_read(const char *path, uint64_t li
 /* EXPERIMENTAL: all of this chapter may change.
  *
  * A file appears whole or not at all: it is written under a temporary name in the same folder, then
- * renamed. What stood there keeps its permissions. A link remains, and its target is written.
- * Devices and pipes are written directly. Nothing is synced, so the promise covers a program that
- * fails or is killed, and no power cut. */
+ * renamed. It takes the permissions of the file that it replaces. A link remains, and its target is
+ * written. Devices and pipes are written directly. Nothing is synced, so the promise covers a
+ * program that fails or is killed, and no power cut. */
 
 /* Writes `size` bytes. Statuses: IO, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_file_write(const char *path, const void *bytes,
                                                     size_t size, heed_error *error);
 
-/* Writes the bytes of a file to `to`, and does not close it. Failed writes need no check. A status
- * that is not HEED_OK ends the writing and leaves `path` as it was. */
+/* Writes the bytes of a file to `to`, and does not close it. It need not check its writes. A
+ * status that is not HEED_OK ends the writing and leaves `path` as it was. */
 typedef heed_status (*heed_file_writer)(void *user, FILE *to, heed_error *error);
 /* Calls `write` once, then checks that all bytes were written. Statuses: those of `write`, IO,
  * OUT_OF_MEMORY. */
@@ -95,7 +95,8 @@ typedef struct heed_file_tensor {
 } heed_file_tensor;
 
 /* Opens a file and checks its header. `expected` ends the sentence about a file of another kind;
- * NULL: ".safetensors". Borrows context. Statuses: IO, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
+ * NULL: ".safetensors". Borrows context, copies path. Statuses: IO, INVALID_FILE, UNSUPPORTED,
+ * OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_tensor_file_open(heed_context *context, const char *path,
                                                           const char *expected,
                                                           heed_tensor_file **file,

@@ -183,8 +183,8 @@ HEED_API const char *heed_status_sentence(heed_status status);
 /* Fills `error` (may be NULL) with `status` and the formatted sentence, and returns `status`. For
  * callbacks, which report as heed does: "where: what is wrong (found ..., expected ...)". A
  * sentence that is too long ends at its last whole character. Controls and bytes that are not UTF-8
- * become
- * '?'. */
+ * become '?', so the message is one line that is safe to show. Neither the format nor `where` may
+ * be NULL. */
 HEED_API heed_status heed_fail(heed_error *error, heed_status status, const char *format, ...)
     HEED_PRINTF(3, 4);
 /* heed_fail with OUT_OF_MEMORY and the sentence "where: out of memory (requested N bytes)". */
