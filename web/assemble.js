@@ -12,6 +12,7 @@ import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
 import { filesOf, listForOffline } from './offline.js'
 import { policy } from './serve.js'
+import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
 import { smallScript, smallStyle } from './small.js'
 
@@ -39,6 +40,12 @@ async function withParts(text, page) {
   return text
 }
 
+/* In the page from the start, so that nothing moves when its script runs. */
+const tabs = Object.entries(views).map(
+  ([name, { title }]) =>
+    `<button type="button" role="tab" id="tab-${name}" data-view="${name}" aria-controls="view">${title}</button>`
+)
+
 async function putPlain() {
   await rm(plain, { recursive: true, force: true })
   await cp(source('pages'), plain, { recursive: true })
@@ -49,7 +56,11 @@ async function putPlain() {
     await rewrite(join(plain, name), (text) => withParts(text, name))
   await drawFirst(packageFolder, plain)
   await rewrite(join(plain, 'index.html'), async (text) =>
-    text.replace('</head>', `${await demoWeights()}\n</head>`)
+    text
+      .replace('</head>', `${await demoWeights()}\n</head>`)
+      .replace(/^( *)<!-- tabs of .* -->$/m, (_, indent) =>
+        tabs.map((tab) => indent + tab).join('\n')
+      )
   )
 }
 

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { views } from '../pages/explorer/views/view_list.js'
 import { finish, site, startBrowser } from './browser.js'
 import { native, repository } from './package.js'
 /** @import {Box, TestBrowser, TestPage} from './browser.js' */
@@ -877,16 +878,7 @@ test('scores before the softmax: in every view, and their softmax is the row', a
   await finish(page, 'explorer-scores')
 })
 
-for (const view of [
-  'heads',
-  'matrix',
-  'rollout',
-  'statistics',
-  'compare',
-  'intervene',
-  'tokens',
-  'scene'
-])
+for (const view of Object.keys(views))
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await browser.open(`#v=${view}`, {

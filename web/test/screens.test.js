@@ -4,20 +4,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
+import { views as listed } from '../pages/explorer/views/view_list.js'
 import { finish, startBrowser } from './browser.js'
 /** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
-const views = [
-  'heads',
-  'matrix',
-  'rollout',
-  'statistics',
-  'compare',
-  'intervene',
-  'tokens',
-  'scene'
-]
+const views = Object.keys(listed)
 /** @type {TestBrowser} */
 let browser
 before(async () => (browser = await startBrowser()))

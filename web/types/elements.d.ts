@@ -205,14 +205,6 @@ interface PageElements {
   strength: HTMLInputElement
   style: HTMLSelectElement
   swap: HTMLInputElement
-  'tab-compare': HTMLButtonElement
-  'tab-heads': HTMLButtonElement
-  'tab-intervene': HTMLButtonElement
-  'tab-matrix': HTMLButtonElement
-  'tab-rollout': HTMLButtonElement
-  'tab-scene': HTMLButtonElement
-  'tab-statistics': HTMLButtonElement
-  'tab-tokens': HTMLButtonElement
   tabs: HTMLDivElement
   temperature: HTMLInputElement
   'temperature-said': HTMLOutputElement

@@ -11,6 +11,7 @@ import type {
   Session
 } from '../src/index.js'
 import type { OverlayStyle, Scale, ScaleKind } from '../plot/index.js'
+import type { views } from '../pages/explorer/views/view_list.js'
 import type { ModelRunner } from '../pages/explorer/model/model_runner.js'
 
 /* ------------------------------------------------------------------------------------------------
@@ -53,15 +54,8 @@ export interface Page {
 export type PageQuery = 'cls' | [row: number, column: number]
 export type ScoreStage = 'softmax' | 'masked' | 'scaled' | 'raw' | 'value'
 export type Fusion = 'mean' | 'min' | 'max'
-export type ViewName =
-  | 'heads'
-  | 'matrix'
-  | 'rollout'
-  | 'statistics'
-  | 'compare'
-  | 'intervene'
-  | 'tokens'
-  | 'scene'
+/** See explorer/views/view_list.js. */
+export type ViewName = keyof typeof views
 
 /** What is changed in the attention; see explorer/state/changes.js. */
 export interface Changes {
@@ -201,6 +195,21 @@ export type MakeView = (
   element: HTMLElement,
   options: { left: AbortSignal; redraw(): void }
 ) => View
+/** A view as the list of views has it. `table`, `csv`: the modules of its numbers. */
+export interface ListedView {
+  title: string
+  load?(): Promise<{ view: MakeView }>
+  table?(): Promise<{ table(page: Page): NumberTable | Promise<NumberTable> }>
+  csv?(): Promise<{ csv(page: Page): Promise<string> }>
+}
+/** The numbers of a picture, for a dialog. Numbers with a unit of their own stand as { plain }. */
+export interface NumberTable {
+  title: string
+  text: string
+  columns: (string | number)[]
+  rows: (string | number | { plain: number })[][]
+  show(value: number): string
+}
 
 /* ------------------------------------------------------------------------------------------------
  * model and results */

@@ -6,7 +6,7 @@ import { pin } from '../state/pins.js'
 import { scoreStages } from '../../shared/scores.js'
 /** @import {ColormapName} from '../../../src/index.js' */
 /** @import {OverlayStyle} from '../../../plot/index.js' */
-/** @import {Page, Runner, State, Store} from '../../../types/pages.js' */
+/** @import {Page, Runner, State, Store, ViewName} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -101,7 +101,7 @@ export function connectControls(page) {
     store.set({ colours: /** @type {ColormapName} */ (target.value) })
   )
   element('cls').addEventListener('click', () => toggleCls(page))
-  /** @param {string} which */
+  /** @param {'stage' | ViewName} which */
   const table = async (which) => {
     if (page.drawn) await (await import('./number_tables.js')).showTable(page, which)
   }

@@ -1,4 +1,5 @@
 /* The keys in words, in the dialog of help. Loaded when asked for. */
+import { views } from '../views/view_list.js'
 
 const keys = [
   ['arrows', 'another patch, or another head'],
@@ -12,7 +13,7 @@ const keys = [
   ['p', 'pin this row: a note, a comparison'],
   ['x', 'swap it with the pinned one'],
   ['Esc', 'the view before'],
-  ['1–8', 'views'],
+  [`1–${Math.min(9, Object.keys(views).length)}`, 'views'],
   ['s', 'save as PNG'],
   ['l', 'copy link'],
   ['?', 'this list']

@@ -2,19 +2,9 @@
  * are the grids' own. The list of them and the switch are in index.html. */
 import { toggleCls, toggleHead } from './controls.js'
 import { pin, swap } from '../state/pins.js'
+import { views } from '../views/view_list.js'
 import { keep, stored } from '../../shared/page_settings.js'
 /** @import {Page, ViewName} from '../../../types/pages.js' */
-
-const views = [
-  'heads',
-  'matrix',
-  'rollout',
-  'statistics',
-  'compare',
-  'intervene',
-  'tokens',
-  'scene'
-]
 
 /**
  * What each key does.
@@ -67,9 +57,8 @@ function actionsOf(page) {
     p: () => pin(page),
     '?': click('help')
   }
-  views.forEach(
-    (view, i) => (actions[i + 1] = () => store.set({ view: /** @type {ViewName} */ (view) }))
-  )
+  for (const [i, view] of Object.keys(views).entries())
+    actions[i + 1] = () => store.set({ view: /** @type {ViewName} */ (view) })
   return actions
 }
 

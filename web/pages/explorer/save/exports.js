@@ -4,13 +4,13 @@
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
 import { tokenName } from '../../plot/caption.js'
-import { likeness } from '../model/token_similarity.js'
 import { entropy, softmax } from '../model/attention_rows.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
-import { stageWords } from '../../shared/scores.js'
 import { provenanceOf, provenanceText } from './provenance.js'
+import { onStage, tokenTable } from './csv_lines.js'
 import { scaleOf } from '../views/bar.js'
-/** @import {Drawn, Page, PagePicture, PageStatistics, Runner, ScoreStage} from '../../../types/pages.js' */
+import { views } from '../views/view_list.js'
+/** @import {ListedView, Page, PagePicture, PageStatistics, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -131,145 +131,15 @@ export async function pngOf(page, times) {
 }
 
 /**
- * @param {string[]} names
- * @param {(string | number)[][]} rows
- */
-const lines = (names, rows) => [names, ...rows].map((row) => row.join(',')).join('\n')
-/** @param {string} text */
-const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`
-
-/**
- * A line a token, a column a row of weights.
- * @param {Pick<Page, 'engine' | 'drawn'>} page
- * @param {Record<string, ArrayLike<number>>} columns
- */
-function tokenTable({ engine, drawn }, columns) {
-  const { prefixTokens, columns: across } = engine.shape,
-    names = Object.keys(columns)
-  return lines(
-    ['token', 'name', ...names.map(quoted)],
-    Array.from(drawn.row, (_, token) => [
-      token,
-      quoted(tokenName(token, prefixTokens, across)),
-      ...names.map((name) => columns[name][token])
-    ])
-  )
-}
-
-/**
- * What the stage shows of each token.
- * @param {Pick<Drawn, 'row' | 'scores'>} drawn
- */
-const onStage = ({ row, scores }) => ({
-  weight: row,
-  times_uniform: row.map((weight) => weight * row.length),
-  ...(scores ? { score: scores } : {})
-})
-
-/**
- * The stage that the views' maps are of: weights where scores are not kept.
- * @param {Page} options
- */
-const stageShown = ({ drawn, store }) => (drawn.scores ? store.get().score : 'softmax')
-/** @param {ScoreStage} score */
-const stageSaid = (score) => (score === 'softmax' ? '' : `, ${stageWords[score]}`)
-
-/* What each view's numbers are. */
-/** @type {Record<string, (page: Page) => Promise<string>>} */
-const tables = {
-  /** @param {Page} page */
-  heads: async (page) => {
-    const { query, reverse } = page.store.get(),
-      score = stageShown(page),
-      rows = await page.engine.rows({ query, reverse, score })
-    return tokenTable(page, {
-      ...onStage(page.drawn),
-      ...Object.fromEntries(
-        rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}${stageSaid(score)}`, row]))
-      )
-    })
-  },
-  /** @param {Page} page */
-  matrix: async (page) => {
-    const { engine, store } = page,
-      { layer, head } = store.get(),
-      score = stageShown(page),
-      { tokens, prefixTokens, columns } = engine.shape,
-      matrix = await engine.matrix(layer, /** @type {number} */ (head), score),
-      names = Array.from({ length: tokens }, (_, token) =>
-        quoted(tokenName(token, prefixTokens, columns))
-      )
-    return lines(
-      [quoted(`query${stageSaid(score)}`), ...names],
-      names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)])
-    )
-  },
-  /** @param {Pick<Page, 'engine'>} options */
-  statistics: async ({ engine }) => {
-    const statistics = await engine.statistics(),
-      names = Object.keys(/** @type {PageStatistics[][]} */ (statistics)[0][0])
-    return lines(
-      [
-        'layer',
-        'head',
-        ...names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-      ],
-      /** @type {PageStatistics[][]} */ (statistics).flatMap((heads, l) =>
-        heads.map((s, h) => [l, h, ...names.map((name) => s[/** @type {keyof typeof s} */ (name)])])
-      )
-    )
-  },
-  /** @param {Page} page */
-  tokens: async (page) => {
-    const { layer, query } = page.store.get(),
-      { states, lengths, positions } = await likeness(page, layer, page.engine.token(query))
-    return tokenTable(
-      page,
-      /** @type {Record<string, ArrayLike<number>>} */ ({
-        ...(states && { cosine: states, length: lengths }),
-        ...(positions && { position_cosine: positions })
-      })
-    )
-  },
-  /** @param {Page} page */
-  compare: async (page) => {
-    const { drawn, compared } = page,
-      sides = { A: drawn, ...(compared && { B: compared }) },
-      scores = drawn.scores && compared?.scores && compared.score === page.store.get().score
-    /**
-     * @param {string} of
-     * @param {string} what
-     */
-    const columns = (of, what) =>
-      Object.entries(sides).map(([name, side]) => [
-        `${name}: ${side.title}${what}`,
-        /** @type {Record<string, any>} */ (side)[of]
-      ])
-    const { pins, pinned } = page.store.get(),
-      others = pins.filter((pin) => pin !== pinned && pin.row.length === drawn.row.length)
-    const named = others.map(({ title, name, note, row }) => [
-      `pin: ${[title, name, note].filter(Boolean).join('; ')}`,
-      row
-    ])
-    return tokenTable(
-      page,
-      Object.fromEntries([
-        ...columns('row', ''),
-        ...(scores ? columns('scores', ', scores') : []),
-        ...named
-      ])
-    )
-  }
-}
-
-/**
  * The numbers of the view; lines that begin with # say where they are from.
  * @param {Page} page
  */
 export async function csv(page) {
   const { drawn, store } = page,
-    table = tables[store.get().view] ?? (async () => tokenTable(page, onStage(drawn)))
-  return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${await table(page)}\n`
+    /** @type {ListedView} */
+    view = views[store.get().view],
+    table = view.csv ? await (await view.csv()).csv(page) : tokenTable(page, onStage(drawn))
+  return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${table}\n`
 }
 
 /**

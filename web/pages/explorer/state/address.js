@@ -2,6 +2,7 @@
  * the defaults is written; a picture or model of one's own is on one's own machine and in no
  * link. */
 import { changesWithin, unchanged } from './changes.js'
+import { views } from '../views/view_list.js'
 import { readRuns, writeRuns } from '../../shared/number_runs.js'
 /** @import {PageQuery, Shape, State} from '../../../types/pages.js' */
 
@@ -88,10 +89,7 @@ const keys = {
   l: ['layer', whole],
   h: ['head', (/** @type {string} */ text) => (text === 'mean' ? 'mean' : whole(text))],
   q: ['query', parseQuery],
-  v: [
-    'view',
-    oneOf('heads', 'matrix', 'rollout', 'statistics', 'compare', 'intervene', 'tokens', 'scene')
-  ],
+  v: ['view', oneOf(...Object.keys(views))],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')],
   n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')],

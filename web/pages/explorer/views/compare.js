@@ -31,7 +31,7 @@ const others = {
 const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
 /** @type {MakeView} */
-export function compareView(page, element, { left, redraw }) {
+export function view(page, element, { left, redraw }) {
   const { store } = page,
     figure = (/** @type {string} */ name) =>
       `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`

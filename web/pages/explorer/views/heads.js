@@ -21,7 +21,7 @@ import { put } from './canvas.js'
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
 
 /** @type {MakeView} */
-export function headsView(page, element) {
+export function view(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="row finder"><label>Sort <select name="sort"><option value="">by layer</option></select></label>
     <button type="button" name="descending" aria-label="Largest first">↓</button>

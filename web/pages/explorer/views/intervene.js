@@ -30,7 +30,7 @@ const options = (names) =>
  */
 
 /** @type {MakeView} */
-export function interveneView(page, element, { left, redraw }) {
+export function view(page, element, { left, redraw }) {
   const { store, engine } = page
   element.innerHTML = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. The model runs again at once.</p>
     <div class="row"><label>Click on the image <select name="brush">${options(brushes)}</select></label></div>

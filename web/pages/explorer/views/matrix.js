@@ -17,7 +17,7 @@ import { put } from './canvas.js'
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
 /** @type {MakeView} */
-export function matrixView(page, element, { left }) {
+export function view(page, element, { left }) {
   const { store, engine } = page
   element.innerHTML = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
     <label>Click <select name="brush"><option value="0">selects the row</option><option value="1">blocks the pair</option><option value="4">blocks 4 × 4</option><option value="14">blocks 14 × 14</option></select></label>

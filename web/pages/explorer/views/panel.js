@@ -3,26 +3,9 @@
  * keys of the state it is drawn again, and how. What ends after the view was left must not be seen:
  * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
  * has begun; left is an AbortSignal. */
-import { headsView } from './heads.js'
-/** @import {MakeView, Page, Store, View, ViewName} from '../../../types/pages.js' */
-
-/**
- * The first view comes with the page, the others when they are first looked at.
- * @type {Record<string, () => MakeView | Promise<MakeView>>}
- */
-const views = {
-  heads: () => headsView,
-  matrix: async () => (await import('./matrix.js')).matrixView,
-  rollout: async () => (await import('./rollout.js')).rolloutView,
-  statistics: async () => (await import('./statistics.js')).statisticsView,
-  compare: async () => (await import('./compare.js')).compareView,
-  intervene: async () => (await import('./intervene.js')).interveneView,
-  tokens: async () => (await import('./tokens.js')).tokensView,
-  scene: async () => (await import('./scene.js')).sceneView
-}
-
-/* Views whose pictures number_tables.js has in numbers. */
-const withTable = ['heads', 'matrix', 'rollout', 'compare', 'tokens']
+import * as first from './heads.js'
+import { views } from './view_list.js'
+/** @import {ListedView, Page, Store, View, ViewName} from '../../../types/pages.js' */
 
 /**
  * A press or the arrow keys choose a view.
@@ -56,17 +39,18 @@ export function createPanel(page) {
     turn = 0
 
   async function show() {
-    const { view } = store.get(),
-      name = views[view] ? view : 'heads'
+    const { view: name } = store.get(),
+      /** @type {ListedView} */
+      listed = views[name]
     tabs.forEach((tab) => {
       tab.setAttribute('aria-selected', tab.dataset.view === name)
       tab.tabIndex = tab.dataset.view === name ? 0 : -1
     })
     element.setAttribute('aria-labelledby', `tab-${name}`)
-    table.hidden = !withTable.includes(name)
+    table.hidden = !listed.table
     if (shown === name) return
     shown = name
-    const made = await views[name]()
+    const { view } = listed.load ? await listed.load() : first
     if (shown !== name) return // another one was chosen meanwhile
     left.abort()
     left = new AbortController()
@@ -74,7 +58,7 @@ export function createPanel(page) {
     element = /** @type {HTMLDivElement} */ (before.cloneNode())
     element.removeAttribute('style')
     before.replaceWith(element)
-    current = made(page, element, { left: left.signal, redraw })
+    current = view(page, element, { left: left.signal, redraw })
     redraw()
   }
 

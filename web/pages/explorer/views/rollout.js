@@ -4,7 +4,7 @@
 /** @import {Field, Fusion, MakeView, Runner, State, Store} from '../../../types/pages.js' */
 
 /** @type {MakeView} */
-export function rolloutView({ store, engine }, element, { left }) {
+export function view({ store, engine }, element, { left }) {
   element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.</p>
     <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
     <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>

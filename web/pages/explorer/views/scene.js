@@ -19,7 +19,7 @@ const mostObjects = 16
 const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 
 /** @type {MakeView} */
-export function sceneView(page, panel, { left }) {
+export function view(page, panel, { left }) {
   const { store, engine } = page
   panel.innerHTML = `<p class="hint">Drag a shape on the image, with Shift to rotate it, or change it here. The maps update.</p>
     <div class="fields three"><label>Object <select name="object"></select></label><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></div>

@@ -41,7 +41,7 @@ function line(store, entry, state) {
 }
 
 /** @type {MakeView} */
-export function statisticsView(page, element) {
+export function view(page, element) {
   const { store } = page
   element.innerHTML = `<div></div>
     <p class="hint">Colour: layer, darkest first. Ring: the selected head. Faint: excluded by the filter. Dashed lines: uniform attention. Distances count CLS and registers as 0, or exclude them (over patches alone). <span class="left"></span> <span class="staged"></span></p>

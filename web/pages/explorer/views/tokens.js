@@ -67,7 +67,7 @@ function wordsOfPositions(engine, { positions }, token) {
 }
 
 /** @type {MakeView} */
-export function tokensView(page, element) {
+export function view(page, element) {
   const { store, engine } = page
   element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
   const figures = element.querySelectorAll('figure'),

@@ -1,0 +1,62 @@
+/* A and B in numbers: as a table and as CSV, with the other pins. Loaded when asked for. */
+import { hundredths, namesOf } from '../controls/table_cells.js'
+import { tokenTable } from '../save/csv_lines.js'
+/** @import {NumberTable, Page} from '../../../types/pages.js' */
+
+/**
+ * @param {Page} page
+ * @returns {NumberTable}
+ */
+export function table(page) {
+  const { drawn, compared } = page
+  if (!compared)
+    return {
+      title: 'A and B',
+      text: 'There is no B yet: pin a row, or choose what B is.',
+      columns: ['token', 'A, %'],
+      rows: namesOf(page).map((name, token) => [name, drawn.row[token]]),
+      show: hundredths
+    }
+  return {
+    title: 'A, B and their difference',
+    text: `A: ${drawn.title}. B: ${compared.title}.`,
+    columns: ['token', 'A, %', 'B, %', 'A − B, %'],
+    rows: namesOf(page).map((name, token) => [
+      name,
+      drawn.row[token],
+      compared.row[token],
+      drawn.row[token] - compared.row[token]
+    ]),
+    show: hundredths
+  }
+}
+
+/** @param {Page} page */
+export async function csv(page) {
+  const { drawn, compared } = page,
+    sides = { A: drawn, ...(compared && { B: compared }) },
+    scores = drawn.scores && compared?.scores && compared.score === page.store.get().score
+  /**
+   * @param {string} of
+   * @param {string} what
+   */
+  const columns = (of, what) =>
+    Object.entries(sides).map(([name, side]) => [
+      `${name}: ${side.title}${what}`,
+      /** @type {Record<string, any>} */ (side)[of]
+    ])
+  const { pins, pinned } = page.store.get(),
+    others = pins.filter((pin) => pin !== pinned && pin.row.length === drawn.row.length)
+  const named = others.map(({ title, name, note, row }) => [
+    `pin: ${[title, name, note].filter(Boolean).join('; ')}`,
+    row
+  ])
+  return tokenTable(
+    page,
+    Object.fromEntries([
+      ...columns('row', ''),
+      ...(scores ? columns('scores', ', scores') : []),
+      ...named
+    ])
+  )
+}

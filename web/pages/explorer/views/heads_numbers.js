@@ -1,0 +1,41 @@
+/* The weights of all heads for the query in numbers: as a table and as CSV. Loaded when asked for. */
+import { cellsMost, hundredths, namesOf, numbered, score } from '../controls/table_cells.js'
+import { onStage, stageSaid, stageShown, tokenTable } from '../save/csv_lines.js'
+/** @import {NumberTable, Page} from '../../../types/pages.js' */
+
+/**
+ * A line a token, a column a head.
+ * @param {Page} page
+ * @returns {Promise<NumberTable>}
+ */
+export async function table(page) {
+  const { store, engine, drawn } = page,
+    { query, reverse, score: kind, layer } = store.get(),
+    { layers, heads: count, tokens } = engine.shape
+  const all = await engine.rows({ query, reverse, score: kind }),
+    fits = layers * count * tokens <= cellsMost
+  const shown = numbered(layers).filter((l) => fits || l === layer),
+    columns = shown.flatMap((l) =>
+      all[l].map((row, h) => /** @type {[string, Float32Array]} */ ([`${l}.${h}`, row]))
+    )
+  return {
+    title: 'All heads',
+    text: `${drawn.title.replace(/^[^:]*: /, '')}, layer.head across${drawn.scale.numbers ? '' : ', shares in %'}. ${fits ? '' : `All layers would be too many cells: this is layer ${layer}; saved as CSV are all.`}`,
+    columns: ['token', ...columns.map(([name]) => name)],
+    rows: namesOf(page).map((name, token) => [name, ...columns.map(([, row]) => row[token])]),
+    show: drawn.scale.numbers ? score : hundredths
+  }
+}
+
+/** @param {Page} page */
+export async function csv(page) {
+  const { query, reverse } = page.store.get(),
+    score = stageShown(page),
+    rows = await page.engine.rows({ query, reverse, score })
+  return tokenTable(page, {
+    ...onStage(page.drawn),
+    ...Object.fromEntries(
+      rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}${stageSaid(score)}`, row]))
+    )
+  })
+}

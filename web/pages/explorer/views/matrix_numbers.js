@@ -1,0 +1,61 @@
+/* The matrix of one head in numbers: as a table of its rows, and all of it as CSV. Loaded when asked for. */
+import { entropy } from '../model/attention_rows.js'
+import { tokenName, topOf } from '../../plot/caption.js'
+import { hundredths, namesOf } from '../controls/table_cells.js'
+import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
+/** @import {NumberTable, Page} from '../../../types/pages.js' */
+
+/**
+ * The matrix in few columns: a line a query. All of it is in the CSV.
+ * @param {Page} page
+ * @returns {Promise<NumberTable>}
+ */
+export async function table(page) {
+  const { store, engine } = page,
+    { layer, head } = store.get(),
+    { tokens, prefixTokens } = engine.shape,
+    weights = await engine.matrix(layer, /** @type {number} */ (head)),
+    of = namesOf(page)
+  const rows = of.map((name, query) => {
+    const row = weights.subarray(query * tokens, (query + 1) * tokens),
+      [top] = topOf(row, 1)
+    return [
+      name,
+      of[top.token],
+      top.weight,
+      row[query],
+      row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0),
+      { plain: entropy(row) }
+    ]
+  })
+  return {
+    title: `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}: every query`,
+    text: `A line for each of the ${tokens} rows of the matrix; all ${tokens} × ${tokens} weights are in the CSV of this view.`,
+    columns: [
+      'query',
+      'most to',
+      'share, %',
+      'on itself, %',
+      'on CLS and registers, %',
+      'entropy, nats'
+    ],
+    rows,
+    show: hundredths
+  }
+}
+
+/** @param {Page} page */
+export async function csv(page) {
+  const { engine, store } = page,
+    { layer, head } = store.get(),
+    score = stageShown(page),
+    { tokens, prefixTokens, columns } = engine.shape,
+    matrix = await engine.matrix(layer, /** @type {number} */ (head), score),
+    names = Array.from({ length: tokens }, (_, token) =>
+      quoted(tokenName(token, prefixTokens, columns))
+    )
+  return lines(
+    [quoted(`query${stageSaid(score)}`), ...names],
+    names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)])
+  )
+}

@@ -1,0 +1,22 @@
+/* The row of the rollout in numbers: as a table. Loaded when asked for. */
+import { hundredths, namesOf } from '../controls/table_cells.js'
+/** @import {NumberTable, Page} from '../../../types/pages.js' */
+
+/**
+ * @param {Page} page
+ * @returns {NumberTable}
+ */
+export function table(page) {
+  const { drawn } = page
+  return {
+    title: drawn.title,
+    text: drawn.caption,
+    columns: ['token', 'share, %', '× uniform'],
+    rows: namesOf(page).map((name, token) => [
+      name,
+      drawn.row[token],
+      { plain: drawn.row[token] * drawn.row.length }
+    ]),
+    show: hundredths
+  }
+}

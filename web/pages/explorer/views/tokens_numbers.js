@@ -1,0 +1,50 @@
+/* How alike the tokens are in numbers: as a table and as CSV. Loaded when asked for. */
+import { likeness } from '../model/token_similarity.js'
+import { namesOf, score } from '../controls/table_cells.js'
+import { tokenTable } from '../save/csv_lines.js'
+/** @import {NumberTable, Page} from '../../../types/pages.js' */
+
+/**
+ * @param {Page} page
+ * @returns {Promise<NumberTable>}
+ */
+export async function table(page) {
+  const { layer } = page.store.get(),
+    { token } = page.drawn,
+    { states, lengths, positions } = await likeness(page, layer, token)
+  const columns = {
+    ...(states && { cosine: states, length: lengths }),
+    ...(positions && { 'cosine of positions': positions })
+  }
+  if (!states && !positions)
+    return {
+      title: 'Tokens',
+      text: 'Hidden states are kept for small models only; saved maps have none.',
+      columns: [],
+      rows: [],
+      show: score
+    }
+  return {
+    title: `States after layer ${layer}`,
+    text: `Cosine of each token’s state, and of its position embedding, with that of ${namesOf(page)[token]}; the length of the state.`,
+    columns: ['token', ...Object.keys(columns)],
+    rows: namesOf(page).map((name, at) => [
+      name,
+      ...Object.values(columns).map((of) => /** @type {number[]} */ (of)[at])
+    ]),
+    show: score
+  }
+}
+
+/** @param {Page} page */
+export async function csv(page) {
+  const { layer, query } = page.store.get(),
+    { states, lengths, positions } = await likeness(page, layer, page.engine.token(query))
+  return tokenTable(
+    page,
+    /** @type {Record<string, ArrayLike<number>>} */ ({
+      ...(states && { cosine: states, length: lengths }),
+      ...(positions && { position_cosine: positions })
+    })
+  )
+}
