@@ -36,37 +36,49 @@ export async function directChannel(options) {
 }
 
 /**
- * @param {EngineOptions} options
- * @returns {Promise<Channel>}
+ * @param {string | URL | undefined} base
+ * @returns {Promise<WorkerHandle<Answer>>}
  */
-export async function workerChannel(options) {
-  const base = options.base
+async function startWorker(base) {
   const url = base ? new URL('worker.js', base) : undefined
-  /** @type {WorkerHandle<Answer>} */
-  const worker = inNode
+  return inNode
     ? await wrapNodeWorker(url ?? new URL('./worker.js', import.meta.url), 'heed')
     : wrapBrowserWorker(
         url
           ? new Worker(url, { type: 'module' })
           : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
       )
+}
+
+/**
+ * Tells the worker once the signal fires: by a flag where memory is shared, and by a message.
+ * @param {WorkerHandle<Answer>} worker
+ * @param {number} id of the call
+ * @param {AbortSignal | undefined} signal
+ */
+function followSignal(worker, id, signal) {
+  const flag =
+    signal && globalThis.SharedArrayBuffer && (inNode || globalThis.crossOriginIsolated)
+      ? new Int32Array(new SharedArrayBuffer(4))
+      : undefined
+  const abort = () => {
+    if (flag) Atomics.store(flag, 0, 1)
+    worker.postMessage({ cancel: id })
+  }
+  signal?.addEventListener('abort', abort, { once: true })
+  return { flag, forget: () => signal?.removeEventListener('abort', abort) }
+}
+
+/**
+ * Calls of a worker, and the end of all of them.
+ * @param {WorkerHandle<Answer>} worker
+ */
+function callsOf(worker) {
   /** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void, onProgress: (progress: Progress) => void}>} */
   const calls = new Map()
-  let nextId = 1
   /** @type {Error | undefined} */
   let failure
-
-  worker.listen(
-    ({ id, progress, result, error }) => {
-      const call = calls.get(id)
-      if (!call) return
-      if (progress) return call.onProgress(progress)
-      settle(id)
-      if (error) call.reject(new HeedError(error.status, error.message))
-      else call.resolve(result)
-    },
-    (error) => fail(asHeed('worker', error))
-  )
+  let nextId = 1
 
   /** @param {number} id */
   function settle(id) {
@@ -83,26 +95,24 @@ export async function workerChannel(options) {
     }
   }
 
-  /**
-   * @param {MethodName | 'create'} method
-   * @param {object} args
-   * @param {CallOptions} [options]
-   * @param {Transferable[]} [transfer]
-   * @returns {Promise<any>}
-   */
+  worker.listen(
+    ({ id, progress, result, error }) => {
+      const call = calls.get(id)
+      if (!call) return
+      if (progress) return call.onProgress(progress)
+      settle(id)
+      if (error) call.reject(new HeedError(error.status, error.message))
+      else call.resolve(result)
+    },
+    (error) => fail(asHeed('worker', error))
+  )
+
+  /** @type {(method: MethodName | 'create', args: object, options?: CallOptions, transfer?: Transferable[]) => Promise<any>} */
   function call(method, args, { onProgress, signal } = {}, transfer = []) {
     if (failure) return Promise.reject(failure)
     if (signal?.aborted) return Promise.reject(cancelled(method))
-    const id = nextId++
-    const flag =
-      signal && globalThis.SharedArrayBuffer && (inNode || globalThis.crossOriginIsolated)
-        ? new Int32Array(new SharedArrayBuffer(4))
-        : undefined
-    const abort = () => {
-      if (flag) Atomics.store(flag, 0, 1)
-      worker.postMessage({ cancel: id })
-    }
-    signal?.addEventListener('abort', abort, { once: true })
+    const id = nextId++,
+      { flag, forget } = followSignal(worker, id, signal)
     return new Promise((resolve, reject) => {
       calls.set(id, { resolve, reject, onProgress: onProgress ?? nothing })
       worker.hold(true)
@@ -112,7 +122,7 @@ export async function workerChannel(options) {
         settle(id)
         throw asHeed(method, error) /* what cannot be sent */
       })
-      .finally(() => signal?.removeEventListener('abort', abort))
+      .finally(forget)
   }
 
   function close() {
@@ -120,13 +130,18 @@ export async function workerChannel(options) {
     worker.terminate()
   }
 
+  return { call, close }
+}
+
+/**
+ * @param {EngineOptions} options
+ * @returns {Promise<Channel>}
+ */
+export async function workerChannel({ base, threads, simd }) {
+  const { call, close } = callsOf(await startWorker(base))
   try {
     return {
-      info: await call('create', {
-        threads: options.threads,
-        simd: options.simd,
-        base: base && String(base)
-      }),
+      info: await call('create', { threads, simd, base: base && String(base) }),
       call,
       close
     }

@@ -214,6 +214,55 @@ export function recordAt(fields, memory, at) {
 }
 
 /**
+ * Threads take longer to start than the module to compile, so they start meanwhile.
+ * @param {URL} file
+ * @param {ModuleHost} host
+ * @param {StartedModule['info']} info
+ * @param {string | URL | undefined} base where the threads' script lies
+ * @returns {Promise<StartedModule>}
+ */
+async function startFile(file, host, info, base) {
+  const { threads } = info
+  const starting = Array.from({ length: threads - 1 }, () => startThread(base))
+  try {
+    const module = await compile(file)
+    const memory =
+      threads > 1
+        ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true })
+        : undefined
+    const exports = await instantiate(module, host, memory),
+      web = create(exports, threads)
+    const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
+    const started = await Promise.all(starting)
+    started.forEach(({ worker }, i) =>
+      worker.postMessage({
+        module,
+        memory,
+        pool: exports.pool(web),
+        index: i + 1,
+        stack: stacks[i]
+      })
+    )
+    const joined = Promise.all(started.map(({ joined }) => joined))
+    if (!inNode) await joined // a browser's policy may forbid them
+    return {
+      exports,
+      memory: memory ?? exports.memory,
+      web,
+      threads: started.map(({ worker }) => worker),
+      joined,
+      info
+    }
+  } catch (error) {
+    for (const { value } of /** @type {{value?: StartingThread}[]} */ (
+      await Promise.allSettled(starting)
+    ))
+      value?.worker.terminate()
+    throw error
+  }
+}
+
+/**
  * Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the
  * functions that the module imports; `part` is '' for models, '-check' for checks. Work for threads
  * waits for `joined`, as does the module's own end.
@@ -226,65 +275,26 @@ export async function startModule({ threads = 'auto', simd = 'auto', base, part 
     choice = await chooseThreads(threads, instructions.simd !== 'none')
   const name =
     { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd] + part
+  /** @param {string} kind */
+  const start = (kind) =>
+    startFile(
+      address(`${name}${kind}.wasm`, base),
+      host,
+      {
+        simd: /** @type {RuntimeInfo['simd']} */ (instructions.simd),
+        threads: choice.threads,
+        why: choice.why + instructions.why
+      },
+      base
+    )
   if (choice.threads > 1) {
     try {
-      return await start(`${name}-threads.wasm`, choice)
+      return await start('-threads')
     } catch (error) {
       if (error instanceof HeedError) throw error
       choice.threads = 1
       choice.why = `one thread: the others could not start (${/** @type {Error} */ (error).message})`
     }
   }
-  return start(`${name}.wasm`, choice)
-
-  /**
-   * Threads take longer to start than the module to compile, so they start meanwhile.
-   * @param {string} file
-   * @param {{threads: number, why: string}} choice
-   * @returns {Promise<StartedModule>}
-   */
-  async function start(file, { threads, why }) {
-    const starting = Array.from({ length: threads - 1 }, () => startThread(base))
-    try {
-      const module = await compile(address(file, base))
-      const memory =
-        threads > 1
-          ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true })
-          : undefined
-      const exports = await instantiate(module, host, memory),
-        web = create(exports, threads)
-      const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
-      const started = await Promise.all(starting)
-      started.forEach(({ worker }, i) =>
-        worker.postMessage({
-          module,
-          memory,
-          pool: exports.pool(web),
-          index: i + 1,
-          stack: stacks[i]
-        })
-      )
-      const joined = Promise.all(started.map(({ joined }) => joined))
-      if (!inNode) await joined // a browser's policy may forbid them
-      const info = {
-        simd: /** @type {RuntimeInfo['simd']} */ (instructions.simd),
-        threads,
-        why: why + instructions.why
-      }
-      return {
-        exports,
-        memory: memory ?? exports.memory,
-        web,
-        threads: started.map(({ worker }) => worker),
-        joined,
-        info
-      }
-    } catch (error) {
-      for (const { value } of /** @type {{value?: StartingThread}[]} */ (
-        await Promise.allSettled(starting)
-      ))
-        value?.worker.terminate()
-      throw error
-    }
-  }
+  return start('')
 }
