@@ -1,16 +1,59 @@
 /* Attention rollout: the stage shows the query's row of the product over a range of layers. A
  * button walks the last layer; where less motion is asked for, each press takes it one layer on. */
 
-/** @import {Field, Fusion, MakeView, Runner, State, Store} from '../../../types/pages.js' */
+/** @import {Field, Fusion, MakeView, Page, State} from '../../../types/pages.js' */
 
-/** @type {MakeView} */
-export function view({ store, engine }, element, { left }) {
-  element.innerHTML = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.</p>
+const markup = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.</p>
     <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
     <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
     <p><label class="range">Identity weight r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
     <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
     <p class="row after"><label>Heads fused by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
+
+/**
+ * The button that walks the last layer from the first on, to the end and to where it was; where
+ * less motion is asked for, each press takes it one layer on.
+ * @param {Pick<Page, 'store' | 'engine'>} page
+ * @param {Field} button
+ * @param {AbortSignal} left
+ */
+function connectPlay({ store, engine }, button, left) {
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches
+  if (still) button.textContent = 'One layer on'
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let timer
+
+  const next = (/** @type {State} */ { first, last }) => ({
+    last: last < 0 || last >= engine.shape.layers - 1 ? first : last + 1
+  })
+
+  function play() {
+    const { first, last } = store.get(),
+      end = engine.shape.layers - 1
+    let layer = first
+    const step = () => {
+      store.set({ last: layer > end ? last : layer })
+      if (layer++ > end) stop()
+    }
+    timer = setInterval(step, 700)
+    step()
+    button.textContent = 'Stop'
+  }
+  function stop() {
+    clearInterval(timer)
+    timer = undefined
+    if (!still) button.textContent = 'Play the layers'
+  }
+  left.addEventListener('abort', stop)
+  button.addEventListener('click', () =>
+    still ? store.set(next(store.get())) : timer ? stop() : play()
+  )
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left }) {
+  const { store, engine } = page
+  element.innerHTML = markup
   /** @param {string} name */
   const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
   for (const name of ['first', 'last', 'residual', 'discard'])
@@ -31,37 +74,7 @@ export function view({ store, engine }, element, { left }) {
     else store.set({ [name]: value })
   }
 
-  const still = matchMedia('(prefers-reduced-motion: reduce)').matches
-  if (still) field('play').textContent = 'One layer on'
-
-  const next = (/** @type {State} */ { first, last }) => ({
-    last: last < 0 || last >= engine.shape.layers - 1 ? first : last + 1
-  })
-
-  /* The last layer walks from the first on, to the end and to where it was. */
-  function play() {
-    const { first, last } = store.get(),
-      end = engine.shape.layers - 1
-    let layer = first
-    const step = () => {
-      store.set({ last: layer > end ? last : layer })
-      if (layer++ > end) stop()
-    }
-    timer = setInterval(step, 700)
-    step()
-    field('play').textContent = 'Stop'
-  }
-  function stop() {
-    clearInterval(timer)
-    timer = undefined
-    if (!still) field('play').textContent = 'Play the layers'
-  }
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  let timer
-  left.addEventListener('abort', stop)
-  field('play').addEventListener('click', () =>
-    still ? store.set(next(store.get())) : timer ? stop() : play()
-  )
+  connectPlay(page, field('play'), left)
 
   function draw() {
     const state = store.get(),
