@@ -36,26 +36,18 @@ const shortName = (address) =>
   new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/')
 
 /**
- * open(files, name) is called with the files of a model.
- * @param {HTMLElement} host
- * @param {{open: (files: Record<string, Blob>, name: string) => Promise<unknown>, showError: (error: unknown) => void}} page
+ * @typedef {object} LibraryPage
+ * @property {(files: Record<string, Blob>, name: string) => Promise<unknown>} open
+ * @property {(error: unknown) => void} showError
  */
-export function createLibrary(host, { open, showError }) {
-  const input = made('input', {
-    type: 'text',
-    inputMode: 'url',
-    placeholder: 'folder or .safetensors',
-    ariaLabel: 'Address of a model’s folder or weights',
-    autocomplete: 'off',
-    spellcheck: false
-  })
-  const form = made('form', { className: 'row' }, input, made('button', { textContent: 'Look' })),
-    found = made('div'),
-    list = made('ul', { className: 'kept' })
-  /** @type {AbortController | null} */
-  let under = null
 
-  async function showKept() {
+/**
+ * The models that this browser keeps, to be opened or removed: { list, show }.
+ * @param {LibraryPage} page
+ */
+function keptList({ open, showError }) {
+  const list = made('ul', { className: 'kept' })
+  async function show() {
     const models = await keptModels()
     list.replaceChildren(
       ...models.map(({ address, size, files }) => {
@@ -67,13 +59,25 @@ export function createLibrary(host, { open, showError }) {
           button('Open', () => open(files, name), `Open ${name}`),
           button(
             'Remove',
-            () => remove(address).then(showKept).catch(showError),
+            () => remove(address).then(show).catch(showError),
             `Remove ${name} from this browser`
           )
         )
       })
     )
   }
+  return { list, show }
+}
+
+/**
+ * A model that was looked at: its files with their sizes, then the download: { found, show }.
+ * @param {LibraryPage} page
+ * @param {() => Promise<void>} showKept
+ */
+function foundModel({ open, showError }, showKept) {
+  const found = made('div')
+  /** @type {AbortController | null} */
+  let under = null
 
   /** @param {ListedModel} model */
   async function fetchModel(model) {
@@ -103,7 +107,7 @@ export function createLibrary(host, { open, showError }) {
   }
 
   /** @param {ListedModel} model */
-  function showFound(model) {
+  function show(model) {
     const lines = model.files.map(({ name, size }) =>
       made('li', { textContent: `${name}: ${size ? megabytes(size) : 'size not told'}` })
     )
@@ -120,11 +124,32 @@ export function createLibrary(host, { open, showError }) {
     )
     found.querySelector('button').focus()
   }
+  return { found, show }
+}
+
+/**
+ * open(files, name) is called with the files of a model.
+ * @param {HTMLElement} host
+ * @param {LibraryPage} page
+ */
+export function createLibrary(host, page) {
+  const { showError } = page
+  const input = made('input', {
+    type: 'text',
+    inputMode: 'url',
+    placeholder: 'folder or .safetensors',
+    ariaLabel: 'Address of a model’s folder or weights',
+    autocomplete: 'off',
+    spellcheck: false
+  })
+  const form = made('form', { className: 'row' }, input, made('button', { textContent: 'Look' })),
+    kept = keptList(page),
+    { found, show } = foundModel(page, kept.show)
 
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     found.replaceChildren()
-    lookAt(input.value.trim()).then(showFound).catch(showError)
+    lookAt(input.value.trim()).then(show).catch(showError)
   })
   host.replaceChildren(
     form,
@@ -134,8 +159,8 @@ export function createLibrary(host, { open, showError }) {
         'Enter an address of this server, or of a server that its policy allows. With #sha256=… at the end, weights with another hash are rejected. Sizes are shown first.'
     }),
     found,
-    list
+    kept.list
   )
-  showKept().catch(showError)
+  kept.show().catch(showError)
   return { focus: () => input.focus() }
 }
