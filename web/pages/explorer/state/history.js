@@ -6,6 +6,21 @@ import { fromHash, toHash } from './address.js'
 
 const internal = ['pinned', 'pins', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
 
+/**
+ * The picture of an entry: the scene that its address names, or the last picture of one's own. An
+ * address that was typed names none: then one's own stays.
+ * @param {Page} page
+ * @param {boolean} own
+ * @param {PagePicture | null} ownPicture
+ * @param {number | null} scene
+ * @param {boolean} again whatever is shown: another entry was being opened
+ */
+async function showPicture(page, own, ownPicture, scene, again) {
+  if (own && ownPicture)
+    return again || page.picture !== ownPicture ? page.run(ownPicture) : undefined
+  if (again || scene !== page.store.get().scene) await page.openScene(/** @type {number} */ (scene))
+}
+
 /** @param {Page} page */
 export function followAddress(page) {
   const { store } = page
@@ -32,19 +47,6 @@ export function followAddress(page) {
     push = false
   }
 
-  /**
-   * The picture of an entry: the scene that its address names, or the last picture of one's own. An
-   * address that was typed names none: then one's own stays.
-   * @param {{own?: boolean}} entry
-   * @param {number | null} scene
-   */
-  async function show({ own = isOwn() && !/\bs=/.test(location.hash) }, scene) {
-    if (own && ownPicture)
-      return opening > 1 || page.picture !== ownPicture ? page.run(ownPicture) : undefined
-    if (opening > 1 || scene !== store.get().scene)
-      await page.openScene(/** @type {number} */ (scene))
-  }
-
   async function follow() {
     const { scene, ...state } = fromHash(location.hash),
       entry = history.state ?? { depth: depth + 1 }
@@ -53,7 +55,8 @@ export function followAddress(page) {
     try {
       store.set(state)
       page.fit()
-      await show(entry, scene)
+      const { own = isOwn() && !/\bs=/.test(location.hash) } = entry
+      await showPicture(page, own, ownPicture, scene, opening > 1)
     } catch (error) {
       page.showError(error)
     }
