@@ -12,7 +12,7 @@ import { stageWords } from '../../shared/scores.js'
 import { drawBar } from './bar.js'
 import { put } from './canvas.js'
 import { createStrip } from './strip.js'
-/** @import {Changes, Page, PageQuery, RowPlace, Shape, State} from '../../../types/pages.js' */
+/** @import {Changes, Drawn, Page, PageQuery, RunnerResult, Shape, State} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -104,65 +104,189 @@ async function largestOfAll({ engine, store, query }) {
   return largestOf(rows.flat().map((row) => largestOf(row.subarray(engine.shape.prefixTokens))))
 }
 
+/**
+ * A patch with its numbers, in words.
+ * @param {Page} page
+ * @param {number} row
+ * @param {number} column
+ */
+function cellName({ drawn }, row, column) {
+  const { shape, inside, scores } = drawn,
+    { prefixTokens, columns, tokens } = shape,
+    at = prefixTokens + row * columns + column,
+    weight = drawn.row[at]
+  const place = `row ${row}, column ${column}${isPadding(inside, row, column, shape) ? ', padding' : ''}`
+  if (scores) return `${place}, score ${scores[at].toFixed(2)}, ${percent(weight)}`
+  return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
+}
+
+/**
+ * The patch becomes B of the comparison; the query stays.
+ * @param {Page} page
+ * @param {[row: number, column: number]} query
+ */
+async function pickB(page, query) {
+  const { store, engine } = page
+  if (!engine.result) return
+  const state = { ...store.get(), query },
+    row = await engine.row({ ...state, score: 'softmax' }),
+    { prefixTokens, columns } = engine.shape
+  pin(page, {
+    row,
+    query,
+    title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}`
+  })
+  store.set({ view: 'compare' })
+}
+
+/**
+ * The scale of the row on the stage, or of its scores; all: the largest weight of all heads, or 0.
+ * @param {State} state
+ * @param {Float32Array} row
+ * @param {Float32Array | null} scores
+ * @param {number} all
+ * @param {Shape} shape
+ */
+function scaleOfRow(state, row, scores, all, { prefixTokens, tokens }) {
+  if (scores)
+    return (state.score === 'value' ? plainScale : signedScale)(
+      stageWords[state.score],
+      reach(scores.subarray(prefixTokens))
+    )
+  return makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, {
+    tokens,
+    largest: all || largestOf(row.subarray(prefixTokens))
+  })
+}
+
+/**
+ * The row on the stage in words: note and caption.
+ * @param {Parameters<typeof caption>[0] & {row: Float32Array}} said
+ * @param {Float32Array | null} scores
+ * @param {string} stage
+ */
+const wordsOf = (said, scores, stage) => ({
+  note: scores ? '' : elsewhere(said),
+  caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said)
+})
+
+/**
+ * What the stage shows of this row of a result, but for the outlines of its raster.
+ * @param {Page} page
+ * @param {RunnerResult} result
+ * @param {Float32Array} row
+ * @param {number} all
+ * @returns {Omit<Drawn, 'path'>}
+ */
+function drawnOf(page, result, row, all) {
+  const { engine } = page,
+    { shape } = engine,
+    { prefixTokens: prefix, columns } = shape,
+    state = page.store.get(),
+    { layer, head, score } = state,
+    query = page.query(),
+    token = engine.token(query)
+  const where = placeName(state, shape.layers),
+    rollout = state.view === 'rollout',
+    reverse = state.reverse && !rollout
+  /** @type {Float32Array | null} */
+  const scores =
+    score !== 'softmax' && !rollout && engine.scored(score, result)
+      ? engine.row({ ...state, query, of: result })
+      : null
+  const scale = scaleOfRow(state, row, scores, all, shape),
+    said = { row, where, token, prefix, columns, reverse, rollout }
+  return {
+    row,
+    of: result,
+    shape,
+    at: { layer, head, query, reverse, rollout },
+    inside: insideOf(page.picture, result.region),
+    title: `${where}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`,
+    scores,
+    scale,
+    table: scale.signed ? diverging : page.table,
+    token,
+    ...wordsOf(said, scores, stageWords[score])
+  }
+}
+
+/**
+ * Draws the map, its marks, bar and words; page.drawn has them from here on.
+ * @param {Page} page
+ * @param {Omit<Drawn, 'path'>} drawn
+ */
+function paint(page, drawn) {
+  const { row, scores, shape, scale, table, token, at } = drawn,
+    state = page.store.get(),
+    { style, strength } = state,
+    { rows, columns, prefixTokens } = shape
+  const { raster, path } = overlay({
+    weights: (scores ?? row).subarray(prefixTokens),
+    rows,
+    columns,
+    scale,
+    table,
+    style,
+    strength
+  })
+  page.drawn = { ...drawn, path }
+  put(element('map'), raster)
+  drawMarks(path, at.query, shape, state, token)
+  drawBar(element('stage'), scale, table)
+  element('bar-label').textContent = scale.label
+  element('stage-title').textContent = drawn.title
+  element('caption').textContent = drawn.caption
+  element('elsewhere').textContent = drawn.note
+}
+
+/** @type {(keyof State)[]} */
+const drawnBy = [
+  'ran',
+  'coloured',
+  'query',
+  'hover',
+  'layer',
+  'head',
+  'reverse',
+  'score',
+  'style',
+  'scale',
+  'strength',
+  'view',
+  'fusion',
+  'first',
+  'last',
+  'residual',
+  'discard'
+]
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let spoken
+/** @param {string} text */
+function speak(text) {
+  clearTimeout(spoken)
+  spoken = setTimeout(() => (element('spoken').textContent = text), 300)
+}
+
 /** @param {Page} page */
 export function createStage(page) {
   const { store, engine } = page
   let turn = 0
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let spoken
   const grid = createGrid(element('patches'), {
-    name: cellName,
+    name: (row, column) => cellName(page, row, column),
     /**
      * @param {number} row
      * @param {number} column
      */
     onPick: (row, column, how, event) => {
-      if (event?.shiftKey) pickB([row, column])
+      if (event?.shiftKey) pickB(page, [row, column])
       else if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null })
     },
     onHover: (row, column) =>
       store.set({ hover: row === null ? null : [row, /** @type {number} */ (column)] })
   })
-
   const drawStrip = createStrip(page)
-
-  /**
-   * @param {number} row
-   * @param {number} column
-   */
-  function cellName(row, column) {
-    const { shape, inside } = page.drawn,
-      { prefixTokens, columns, tokens } = shape,
-      at = prefixTokens + row * columns + column,
-      weight = page.drawn.row[at]
-    const place = `row ${row}, column ${column}${isPadding(inside, row, column, shape) ? ', padding' : ''}`
-    if (page.drawn.scores)
-      return `${place}, score ${page.drawn.scores[at].toFixed(2)}, ${percent(weight)}`
-    return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
-  }
-
-  /**
-   * The patch becomes B of the comparison; the query stays.
-   * @param {[row: number, column: number]} query
-   */
-  async function pickB(query) {
-    if (!engine.result) return
-    const state = { ...store.get(), query },
-      row = await engine.row({ ...state, score: 'softmax' }),
-      { prefixTokens, columns } = engine.shape
-    pin(page, {
-      row,
-      query,
-      title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}`
-    })
-    store.set({ view: 'compare' })
-  }
-
-  /** @param {string} text */
-  function speak(text) {
-    clearTimeout(spoken)
-    spoken = setTimeout(() => (element('spoken').textContent = text), 300)
-  }
 
   async function draw() {
     if (!engine.result) return
@@ -170,73 +294,18 @@ export function createStage(page) {
       { result } = engine,
       [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
     if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
-    const state = store.get(),
-      { shape } = engine,
-      query = page.query(),
-      { prefixTokens: prefix, rows, columns, tokens } = shape
-    const place = placeName(state, shape.layers),
-      token = engine.token(query),
-      reverse = state.reverse && state.view !== 'rollout'
-    const scores =
-      state.score !== 'softmax' && state.view !== 'rollout' && engine.scored(state.score, result)
-        ? engine.row({ ...state, query, of: result })
-        : null
-    const said = {
-        row,
-        where: place,
-        token,
-        prefix,
-        columns,
-        reverse,
-        rollout: state.view === 'rollout'
-      },
-      stage = stageWords[state.score]
-    const scale = scores
-      ? (state.score === 'value' ? plainScale : signedScale)(stage, reach(scores.subarray(prefix)))
-      : makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, {
-          tokens,
-          largest: all || largestOf(row.subarray(prefix))
-        })
-    const table = scale.signed ? diverging : page.table
-    const { raster, path } = overlay({
-      weights: (scores ?? row).subarray(prefix),
-      rows,
-      columns,
-      scale,
-      table,
-      style: state.style,
-      strength: state.strength
-    })
-    const title = `${place}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`
-    page.drawn = {
-      row,
-      of: result,
-      shape,
-      at: { layer: state.layer, head: state.head, query, reverse, rollout: said.rollout },
-      inside: insideOf(page.picture, result.region),
-      title,
-      scores,
-      scale,
-      table,
-      path,
-      token,
-      note: scores ? '' : elsewhere(said),
-      caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said)
-    }
-    put(element('map'), raster)
-    drawMarks(path, query, shape, state, token)
-    drawBar(element('stage'), scale, table)
-    element('bar-label').textContent = scale.label
+    const drawn = drawnOf(page, result, row, all),
+      { scores, scale, table } = drawn,
+      { query } = drawn.at,
+      { hover } = store.get()
+    paint(page, drawn)
     drawStrip(scores ?? row, { scale, table, query })
-    element('stage-title').textContent = page.drawn.title
-    element('caption').textContent = page.drawn.caption
-    element('elsewhere').textContent = page.drawn.note
-    if (state.hover) {
+    if (hover) {
       await afterPaint()
       if (mine !== turn) return
     }
     store.set({ drawn: page.drawn })
-    if (state.hover) return
+    if (hover) return
     speak(page.drawn.caption)
     grid.select(query === 'cls' ? null : query[0], /** @type {number} */ (query[1]))
     grid.relabel()
@@ -250,29 +319,9 @@ export function createStage(page) {
     page.table = await engine.colours(colours)
     store.set({ coloured: colours })
   })
-  store.on(
-    [
-      'ran',
-      'coloured',
-      'query',
-      'hover',
-      'layer',
-      'head',
-      'reverse',
-      'score',
-      'style',
-      'scale',
-      'strength',
-      'view',
-      'fusion',
-      'first',
-      'last',
-      'residual',
-      'discard'
-    ],
-    () =>
-      draw().catch((error) => {
-        if (engine.result) page.showError(error)
-      })
+  store.on(drawnBy, () =>
+    draw().catch((error) => {
+      if (engine.result) page.showError(error)
+    })
   ) // asked of a model that was closed meanwhile
 }
