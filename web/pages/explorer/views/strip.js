@@ -24,31 +24,130 @@ const inkOn = (rgb) =>
     ? '#000'
     : '#fff'
 
+/**
+ * A token's name.
+ * @param {Page} page
+ * @param {number} token
+ */
+const nameOf = ({ engine: { shape } }, token) => tokenName(token, shape.prefixTokens, shape.columns)
+/**
+ * What the stage shows of it.
+ * @param {Page} page
+ * @param {number} token
+ */
+const numberOf = ({ drawn }, token) =>
+  drawn.scores ? drawn.scores[token].toFixed(2) : percent(drawn.row[token])
+
+/**
+ * Rings the patch that the pointer is on, and names the token.
+ * @param {Page} page
+ * @param {number | null} token
+ * @param {string} beyond
+ */
+function showToken(page, token, beyond) {
+  const { prefixTokens, columns, tokens } = page.engine.shape,
+    patch = token === null ? -1 : token - prefixTokens
+  for (const old of element('marks').querySelectorAll('.ring')) old.remove()
+  if (patch >= 0)
+    element('marks').insertAdjacentHTML(
+      'beforeend',
+      ['under', 'over']
+        .map(
+          (side) =>
+            `<path class="ring ${side}" d="M${patch % columns} ${Math.floor(patch / columns)}h1v1h-1z"/>`
+        )
+        .join('')
+    )
+  element('token-said').textContent =
+    token === null
+      ? `all ${tokens} tokens above${beyond}`
+      : `${nameOf(page, token)}: ${numberOf(page, token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
+}
+
+/**
+ * The patch under a pointer on the line.
+ * @param {Page} page
+ * @param {HTMLElement} line
+ * @param {PointerEvent} event
+ */
+function patchAt({ engine }, line, { clientX }) {
+  const { left, width } = line.getBoundingClientRect(),
+    { tokens, prefixTokens } = engine.shape,
+    patches = tokens - prefixTokens
+  return Math.min(patches - 1, Math.max(0, Math.floor(((clientX - left) / width) * patches)))
+}
+
+/**
+ * @param {Page} page
+ * @param {HTMLElement} line
+ * @param {(token: number | null) => void} look
+ */
+function connectLine(page, line, look) {
+  line.addEventListener('pointermove', (event) => {
+    if (page.drawn) look(page.engine.shape.prefixTokens + patchAt(page, line, event))
+  })
+  line.addEventListener('pointerdown', ({ pointerId }) => line.setPointerCapture(pointerId))
+  line.addEventListener('pointerup', (event) => {
+    const { columns } = page.engine.shape,
+      patch = patchAt(page, line, event)
+    if (event.button === 0 && page.drawn)
+      page.store.set({ query: [Math.floor(patch / columns), patch % columns], hover: null })
+  })
+  for (const type of ['pointerleave', 'pointercancel'])
+    line.addEventListener(type, () => {
+      if (page.drawn) look(null)
+    })
+}
+
+/**
+ * CLS and registers as cells; in words, which of them are beyond the bar.
+ * @param {Page} page
+ * @param {Float32Array} row
+ * @param {{scale: Scale, table: Uint8Array, own: number}} how
+ */
+function drawPrefix(page, row, { scale, table, own }) {
+  const { prefixTokens } = page.engine.shape
+  element('prefix').hidden = prefixTokens === 0
+  const over = Array.from({ length: prefixTokens }, (_, token) => token).filter(
+    (token) => Math.abs(scale.position(row[token], own) - 0.5) > 0.5001
+  )
+  for (const [token, cell] of element('prefix').querySelectorAll('button').entries()) {
+    const t = scale.position(row[token], own),
+      place = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255),
+      rgb = table.slice(place, place + 3)
+    cell.textContent =
+      token === 0
+        ? `CLS ${numberOf(page, token)}`
+        : prefixTokens === 2
+          ? `r1 ${numberOf(page, token)}`
+          : `r${token}` // where there are more, `said` has their shares
+    cell.style.background = `rgb(${rgb.join()})`
+    cell.style.color = inkOn(rgb)
+  }
+  return over.length
+    ? `; ${over.map((token) => nameOf(page, token)).join(', ')} beyond the bar`
+    : ''
+}
+
 /** @param {Page} page */
 export function createStrip(page) {
   const { store, engine } = page,
     line = element('line'),
-    said = element('token-said'),
     canvas = line.querySelector('canvas'),
     mark = line.querySelector('i')
-  /** @param {number} token */
-  const name = (token) => tokenName(token, engine.shape.prefixTokens, engine.shape.columns)
   let beyond = '' // the bar ends at the largest patch
   let width = 0 // of the line, in the screen's pixels; asked for while drawing it would have the page laid out a second time
   new ResizeObserver(([{ contentRect }]) => {
     width = Math.round(contentRect.width * devicePixelRatio)
     if (page.drawn) drawLine()
   }).observe(line)
-  /** @param {number} token */
-  const number = (token) =>
-    page.drawn.scores ? page.drawn.scores[token].toFixed(2) : percent(page.drawn.row[token])
   const grid = createGrid(element('prefix'), {
     /**
      * @param {unknown} _
      * @param {number} token
      */
     name: (_, token) =>
-      `${name(token)}, ${number(token)}, ${times(page.drawn.row[token], engine.shape.tokens).replace('×', 'times')}`,
+      `${nameOf(page, token)}, ${numberOf(page, token)}, ${times(page.drawn.row[token], engine.shape.tokens).replace('×', 'times')}`,
     /**
      * @param {unknown} _
      * @param {number} token
@@ -60,83 +159,10 @@ export function createStrip(page) {
     onHover: (_, token) => look(token ?? null)
   })
 
-  /**
-   * token: what the pointer is on, or null.
-   * @param {number | null} token
-   */
-  function look(token) {
-    const { prefixTokens, columns, tokens } = engine.shape,
-      patch = token === null ? -1 : token - prefixTokens
-    for (const old of element('marks').querySelectorAll('.ring')) old.remove()
-    if (patch >= 0)
-      element('marks').insertAdjacentHTML(
-        'beforeend',
-        ['under', 'over']
-          .map(
-            (side) =>
-              `<path class="ring ${side}" d="M${patch % columns} ${Math.floor(patch / columns)}h1v1h-1z"/>`
-          )
-          .join('')
-      )
-    said.textContent =
-      token === null
-        ? `all ${tokens} tokens above${beyond}`
-        : `${name(token)}: ${number(token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
-  }
-
+  /** @param {number | null} token what the pointer is on */
+  const look = (token) => showToken(page, token, beyond)
   page.look = look
-
-  /** @param {PointerEvent} options */
-  const at = ({ clientX }) => {
-    const { left, width } = line.getBoundingClientRect(),
-      { tokens, prefixTokens } = engine.shape,
-      patches = tokens - prefixTokens
-    return (
-      prefixTokens +
-      Math.min(patches - 1, Math.max(0, Math.floor(((clientX - left) / width) * patches)))
-    )
-  }
-  line.addEventListener('pointermove', (event) => {
-    if (page.drawn) look(at(event))
-  })
-  line.addEventListener('pointerdown', ({ pointerId }) => line.setPointerCapture(pointerId))
-  line.addEventListener('pointerup', (event) => {
-    const { prefixTokens, columns } = engine.shape,
-      patch = at(event) - prefixTokens
-    if (event.button === 0 && page.drawn)
-      store.set({ query: [Math.floor(patch / columns), patch % columns], hover: null })
-  })
-  for (const type of ['pointerleave', 'pointercancel'])
-    line.addEventListener(type, () => {
-      if (page.drawn) look(null)
-    })
-
-  /**
-   * @param {Float32Array} row
-   * @param {{scale: Scale, table: Uint8Array, own: number}} how
-   */
-  function drawPrefix(row, { scale, table, own }) {
-    const { prefixTokens } = engine.shape
-    element('prefix').hidden = prefixTokens === 0
-    const over = Array.from({ length: prefixTokens }, (_, token) => token).filter(
-      (token) => Math.abs(scale.position(row[token], own) - 0.5) > 0.5001
-    )
-    beyond = over.length ? `; ${over.map(name).join(', ')} beyond the bar` : ''
-    grid.resize(1, prefixTokens)
-    for (const [token, cell] of element('prefix').querySelectorAll('button').entries()) {
-      const t = scale.position(row[token], own),
-        place = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255),
-        rgb = table.slice(place, place + 3)
-      cell.textContent =
-        token === 0
-          ? `CLS ${number(token)}`
-          : prefixTokens === 2
-            ? `r1 ${number(token)}`
-            : `r${token}` // where there are more, `said` has their shares
-      cell.style.background = `rgb(${rgb.join()})`
-      cell.style.color = inkOn(rgb)
-    }
-  }
+  connectLine(page, line, look)
 
   function drawLine() {
     const { row, scores, scale, table } = page.drawn,
@@ -151,7 +177,8 @@ export function createStrip(page) {
   ) {
     const { prefixTokens, rows, columns } = engine.shape,
       patches = row.subarray(prefixTokens)
-    drawPrefix(row, { scale, table, own: largestOf(patches) })
+    grid.resize(1, prefixTokens)
+    beyond = drawPrefix(page, row, { scale, table, own: largestOf(patches) })
     drawLine()
     line.style.setProperty('--rows', rows)
     mark.hidden = query === 'cls'
