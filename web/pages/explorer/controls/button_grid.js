@@ -7,13 +7,159 @@
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 const settled = 300 // ms
 
-/** @param {HTMLDivElement | HTMLElement} element */
 /**
  * @typedef {object} GridOptions
  * @property {(row: number, column: number) => string} name
  * @property {(row: number, column: number, how: string, event?: PointerEvent) => unknown} onPick
  * @property {(row: number | null, column?: number) => void} [onHover] null: over none of them
  */
+
+/**
+ * @param {HTMLElement} element
+ * @param {number} rows
+ * @param {number} columns
+ * @param {number} count
+ */
+function makeCells(element, rows, columns, count) {
+  /** @type {HTMLButtonElement[]} */
+  const cells = []
+  for (let r = 0; r < rows; r++) {
+    const row = element.appendChild(Object.assign(document.createElement('div'), { role: 'row' }))
+    for (let c = 0; c < columns && r * columns + c < count; c++) {
+      const cell = row.appendChild(
+        Object.assign(document.createElement('button'), {
+          type: 'button',
+          role: 'gridcell',
+          tabIndex: -1
+        })
+      )
+      cells.push(cell)
+    }
+  }
+  return cells
+}
+
+/**
+ * @param {HTMLButtonElement[]} cells
+ * @param {number} index -1: none
+ */
+function showChosen(cells, index) {
+  cells.forEach((cell, i) => {
+    if (i === index) cell.setAttribute('aria-selected', 'true')
+    else if (cell.hasAttribute('aria-selected')) cell.removeAttribute('aria-selected')
+  })
+}
+
+/**
+ * What pointers and keys need of a grid.
+ * @typedef {object} Cells
+ * @property {HTMLElement} element
+ * @property {() => {rows: number, columns: number, current: number}} size current: the index that has the tab stop
+ * @property {(row: number, column: number) => HTMLButtonElement | undefined} cell
+ */
+
+/**
+ * A finger may be about to scroll the page: it picks where it is lifted, or once it has been drawn
+ * sideways, which scrolls nothing.
+ * @param {PointerEvent} from
+ * @param {PointerEvent} to
+ */
+function isStroke(from, to) {
+  const across = Math.abs(to.clientX - from.clientX),
+    along = Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY)
+  return along > 40 || (along > 6 && across > along * 0.8)
+}
+
+/**
+ * @param {Cells} grid
+ * @param {GridOptions['onPick']} onPick
+ * @param {Required<GridOptions>['onHover']} onHover
+ */
+function connectPointer({ element, size, cell }, onPick, onHover) {
+  /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no
+   * other cells. */
+  /** @type {DOMRect | null} */
+  let held = null
+  /**
+   * The cell under a pointer, also while it is captured.
+   * @param {PointerEvent} event
+   */
+  function cellAt(event) {
+    const { rows, columns } = size(),
+      box = held ?? element.getBoundingClientRect()
+    const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
+      column = Math.floor(((event.clientX - box.left) / box.width) * columns)
+    return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
+  }
+
+  let from = /** @type {PointerEvent | null} */ (null),
+    scrubbing = false // where a pointer went down; whether it picks
+  function begin() {
+    const [row, column] = cellAt(/** @type {PointerEvent} */ (from))
+    scrubbing = true
+    held = element.getBoundingClientRect()
+    onPick(row, column, 'press', /** @type {PointerEvent} */ (from))
+    cell(row, column)?.focus({ preventScroll: true })
+  }
+
+  function end() {
+    from = held = null
+    scrubbing = false
+  }
+
+  element.addEventListener('pointerdown', (event) => {
+    const [row, column] = cellAt(event)
+    if (event.button !== 0 || !cell(row, column)) return
+    from = event
+    if (event.pointerType === 'touch') return
+    element.setPointerCapture(event.pointerId)
+    begin()
+  })
+  element.addEventListener('pointermove', (event) => {
+    const [row, column] = cellAt(event)
+    if (from && !scrubbing && isStroke(from, event)) begin()
+    if (!cell(row, column)) return
+    if (scrubbing) onPick(row, column, 'drag')
+    else if (event.pointerType === 'mouse') onHover(row, column)
+  })
+  element.addEventListener('pointerup', () => {
+    if (from && !scrubbing) begin()
+    end()
+  })
+  element.addEventListener('pointercancel', end)
+  element.addEventListener('pointerleave', () => onHover(null))
+}
+
+/**
+ * @param {Cells} grid
+ * @param {(row: number, column: number) => void} select
+ * @param {GridOptions['onPick']} onPick
+ */
+function connectKeys({ element, size, cell }, select, onPick) {
+  element.addEventListener('click', (event) => {
+    if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
+    const { columns } = size(),
+      index = [...element.querySelectorAll('button')].indexOf(
+        /** @type {HTMLButtonElement} */ (/** @type {Element} */ (event.target).closest('button'))
+      )
+    if (index >= 0) onPick(Math.floor(index / columns), index % columns, 'press')
+  })
+  element.addEventListener('keydown', (event) => {
+    const { rows, columns, current } = size(),
+      step = steps[event.key],
+      ends = /** @type {Record<string, number>} */ ({ Home: 0, End: columns - 1 })
+    if ((!step && !(event.key in ends)) || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const row = Math.floor(current / columns),
+      column = current % columns
+    /** @type {[row: number, column: number]} */
+    const to = step ? [row + step[0], column + step[1]] : [row, ends[event.key]]
+    if (to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns || !cell(...to)) return
+    select(...to)
+    cell(...to)?.focus()
+    onPick(...to, 'step')
+  })
+}
 
 /**
  * @param {HTMLElement} element
@@ -42,20 +188,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     element.replaceChildren()
     element.style.setProperty('--rows', rows)
     element.style.setProperty('--columns', columns)
-    cells = []
-    for (let r = 0; r < rows; r++) {
-      const row = element.appendChild(Object.assign(document.createElement('div'), { role: 'row' }))
-      for (let c = 0; c < columns && r * columns + c < count; c++) {
-        const cell = row.appendChild(
-          Object.assign(document.createElement('button'), {
-            type: 'button',
-            role: 'gridcell',
-            tabIndex: -1
-          })
-        )
-        cells.push(cell)
-      }
-    }
+    cells = makeCells(element, rows, columns, count)
     current = 0
     if (cells.length) cells[0].tabIndex = 0
   }
@@ -66,10 +199,7 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
    */
   function select(row, column) {
     const index = row === null ? -1 : row * columns + /** @type {number} */ (column)
-    cells.forEach((cell, i) => {
-      if (i === index) cell.setAttribute('aria-selected', 'true')
-      else if (cell.hasAttribute('aria-selected')) cell.removeAttribute('aria-selected')
-    })
+    showChosen(cells, index)
     if (index < 0 || !cells[index]) return
     cells[current].tabIndex = -1
     cells[index].tabIndex = 0
@@ -77,106 +207,21 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     current = index
   }
 
+  const nameAll = () =>
+    cells.forEach((cell, i) =>
+      cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))
+    )
   function relabel() {
     clearTimeout(timer)
-    timer = setTimeout(
-      () =>
-        cells.forEach((cell, i) =>
-          cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))
-        ),
-      settled
-    )
+    timer = setTimeout(nameAll, settled)
   }
 
-  /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no
-   * other cells. */
-  /** @type {DOMRect | null} */
-  let held = null
-  /**
-   * The cell under a pointer, also while it is captured.
-   * @param {PointerEvent} event
-   */
-  function cellAt(event) {
-    const box = held ?? element.getBoundingClientRect()
-    const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
-      column = Math.floor(((event.clientX - box.left) / box.width) * columns)
-    return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
+  const grid = {
+    element,
+    size: () => ({ rows, columns, current }),
+    cell: (/** @type {number} */ row, /** @type {number} */ column) => cells[row * columns + column]
   }
-
-  let from = /** @type {PointerEvent | null} */ (null),
-    scrubbing = false // where a pointer went down; whether it picks
-  function begin() {
-    const [row, column] = cellAt(/** @type {PointerEvent} */ (from))
-    scrubbing = true
-    held = element.getBoundingClientRect()
-    onPick(row, column, 'press', /** @type {PointerEvent} */ (from))
-    cells[row * columns + column].focus({ preventScroll: true })
-  }
-
-  function end() {
-    from = held = null
-    scrubbing = false
-  }
-
-  /* A finger may be about to scroll the page: it picks where it is lifted, or once it has been
-   * drawn sideways, which scrolls nothing. */
-  const drawn = (/** @type {PointerEvent} */ { clientX, clientY }) => {
-    const across = Math.abs(clientX - /** @type {PointerEvent} */ (from).clientX),
-      along = Math.hypot(
-        clientX - /** @type {PointerEvent} */ (from).clientX,
-        clientY - /** @type {PointerEvent} */ (from).clientY
-      )
-    return along > 40 || (along > 6 && across > along * 0.8)
-  }
-  element.addEventListener('pointerdown', (event) => {
-    const [row, column] = cellAt(event)
-    if (event.button !== 0 || !cells[row * columns + column]) return
-    from = event
-    if (event.pointerType === 'touch') return
-    element.setPointerCapture(event.pointerId)
-    begin()
-  })
-  element.addEventListener('pointermove', (event) => {
-    const [row, column] = cellAt(event)
-    if (from && !scrubbing && drawn(event)) begin()
-    if (!cells[row * columns + column]) return
-    if (scrubbing) onPick(row, column, 'drag')
-    else if (event.pointerType === 'mouse') onHover(row, column)
-  })
-  element.addEventListener('pointerup', () => {
-    if (from && !scrubbing) begin()
-    end()
-  })
-  element.addEventListener('pointercancel', end)
-  element.addEventListener('pointerleave', () => onHover(null))
-  element.addEventListener('click', (event) => {
-    if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
-    const index = cells.indexOf(
-      /** @type {HTMLButtonElement} */ (/** @type {Element} */ (event.target).closest('button'))
-    )
-    if (index >= 0) onPick(Math.floor(index / columns), index % columns, 'press')
-  })
-  element.addEventListener('keydown', (event) => {
-    const step = steps[event.key],
-      ends = /** @type {Record<string, number>} */ ({ Home: 0, End: columns - 1 })
-    if ((!step && !(event.key in ends)) || event.altKey || event.ctrlKey || event.metaKey) return
-    event.preventDefault()
-    const row = Math.floor(current / columns),
-      column = current % columns
-    /** @type {[row: number, column: number]} */
-    const to = step ? [row + step[0], column + step[1]] : [row, ends[event.key]]
-    if (
-      to[0] < 0 ||
-      to[1] < 0 ||
-      to[0] >= rows ||
-      to[1] >= columns ||
-      !cells[to[0] * columns + to[1]]
-    )
-      return
-    select(...to)
-    cells[current].focus()
-    onPick(...to, 'step')
-  })
-
+  connectPointer(grid, onPick, onHover)
+  connectKeys(grid, select, onPick)
   return { resize, select, relabel }
 }
