@@ -1,12 +1,12 @@
 /* Puts the pages together with the package beside them, as static files to be served from any
- * folder: node assemble.js PACKAGE SITE. SITE/../plain gets them as they are written, module by
- * module; SITE small and bundled (bundle.js), or module by module where rollup is not installed.
- * Both
- * have the picture and map that stand there before any script runs (first.js), sizes and a list for
- * use offline. */
+ * folder: node assemble.js PACKAGE SITE CHECK.... SITE/../plain gets them as they are written,
+ * module by module; SITE small and bundled (bundle.js), or module by module where rollup is not
+ * installed. Both have the picture and map that stand there before any script runs (first.js), sizes
+ * and a list for use offline. CHECK are the modules check-NAME.wasm: checks/NAME.wasm runs cases on
+ * the kernels of heed/NAME.wasm, for who makes checks/ the base of a runtime. */
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
@@ -16,16 +16,25 @@ import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
 import { smallScript, smallStyle } from './small.js'
 
-const [packageFolder, site] = process.argv.slice(2).map((folder) => resolve(folder)),
+const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
   plain = join(site, '../plain')
+/** @param {string} name */
 const source = (name) => fileURLToPath(new URL(name, import.meta.url))
 
+/**
+ * @param {string} file
+ * @param {(text: string) => string | Promise<string>} to
+ */
 async function rewrite(file, to) {
   await writeFile(file, await to(await readFile(file, 'utf8')))
 }
 
-/* What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the
- * link to the page itself says so. */
+/**
+ * What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the
+ * link to the page itself says so.
+ * @param {string} text
+ * @param {string} page
+ */
 async function withParts(text, page) {
   for (const [mark, indent, part] of text.matchAll(/^( *)<!-- (parts\/\w+\.html) -->$/gm)) {
     const lines = (await readFile(source(part), 'utf8'))
@@ -46,12 +55,23 @@ const tabs = Object.entries(views).map(
     `<button type="button" role="tab" id="tab-${name}" data-view="${name}" aria-controls="view">${title}</button>`
 )
 
+/* The scripts beside the modules are the library's. */
+async function putChecks() {
+  const folder = join(plain, 'checks')
+  await mkdir(folder)
+  for (const file of checks) await cp(file, join(folder, basename(file).replace(/^check-/, '')))
+  await cp(join(packageFolder, 'heed-check.wasm'), join(folder, 'heed-scalar.wasm'))
+  for (const name of ['worker.js', 'thread.js'])
+    await writeFile(join(folder, name), `import '../heed/${name}'\n`)
+}
+
 async function putPlain() {
   await rm(plain, { recursive: true, force: true })
   await cp(source('pages'), plain, { recursive: true })
   await cp(source('plot'), join(plain, 'plot'), { recursive: true })
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
   await cp(packageFolder, join(plain, 'heed'), { recursive: true })
+  await putChecks()
   for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html')))
     await rewrite(join(plain, name), (text) => withParts(text, name))
   await drawFirst(packageFolder, plain)
@@ -77,17 +97,25 @@ async function demoWeights() {
   return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')} ${Math.max(...sizes)}">`
 }
 
-/* The scripts of the pages and plots, which a bundle takes the place of; all others are files of the
- * site as they are. */
+/**
+ * The scripts of the pages and plots, which a bundle takes the place of; all others are files of the
+ * site as they are.
+ * @param {string} file
+ */
 const inBundles = (file) =>
-  file.endsWith('.js') && !/^(heed|examples)\//.test(file) && file !== 'service_worker.js'
+  file.endsWith('.js') && !/^(heed|checks|examples)\//.test(file) && file !== 'service_worker.js'
 
+/**
+ * A page without indents, with the script that it has in the site.
+ * @param {string} text
+ * @param {Map<string, string>} names
+ */
 const smallPage = (text, names) =>
   text
     .replace(/\n +/g, '\n')
     .replace(
       /(<script type="module" src=")([^"]+)/,
-      (tag, before, script) => before + (names.get(script) ?? script)
+      (_, before, script) => before + (names.get(script) ?? script)
     )
 
 async function putSite() {

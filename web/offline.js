@@ -6,6 +6,10 @@ import { join, relative, sep } from 'node:path'
 
 const leftOut = /\.(d\.ts|py)$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
 
+/**
+ * @param {string} folder
+ * @returns {Promise<string[]>}
+ */
 async function walk(folder) {
   const entries = await readdir(folder, { withFileTypes: true })
   return (
@@ -17,10 +21,14 @@ async function walk(folder) {
   ).flat()
 }
 
-/** The files in a folder and its folders, as paths from it with slashes. */
+/**
+ * The files in a folder and its folders, as paths from it with slashes.
+ * @param {string} folder
+ */
 export const filesOf = async (folder) =>
   (await walk(folder)).map((file) => relative(folder, file).split(sep).join('/'))
 
+/** @param {string} site */
 export async function listForOffline(site) {
   const hash = createHash('sha256'),
     worker = join(site, 'service_worker.js')

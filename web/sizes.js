@@ -13,10 +13,7 @@ const modules = [
   ['heed/heed-threads.wasm', 'SIMD, threads'],
   ['heed/heed-scalar.wasm', 'no SIMD'],
   ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
-  [
-    'heed/heed-relaxed-check.wasm',
-    'checks case files, loaded by who asks for it; one beside each module'
-  ]
+  ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
 ]
 
 /**

@@ -9,6 +9,7 @@ import { openSources, withSources } from './source.js'
 /**
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
+ *   ModuleHost,
  *   ModuleExports, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
  *   WorkerHandle
  * } from '../types/library.js'
@@ -76,8 +77,7 @@ export class Engine {
       progress: (done, total) =>
         /** @type {CallContext} */ (this.#context).progress({ phase: 'read', done, total }),
       cancelled: () => /** @type {CallContext} */ (this.#context).cancelled(),
-      take: (name, dtype, rank, dim, data) =>
-        this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
+      take: this.#keepResult
     })
     this.#take({ exports, memory, web })
     this.#options = options
@@ -96,6 +96,11 @@ export class Engine {
       ...info,
       device: this.#string(exports.device(web))
     }
+  }
+
+  /** @type {ModuleHost['take']} */
+  #keepResult = (name, dtype, rank, dim, data) => {
+    this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
   }
 
   /** @param {Instance} options */
@@ -583,13 +588,16 @@ export class Engine {
    * What few pages need lies in modules of their own, each loaded for its first call: engines that
    * do nothing else.
    * @param {'check' | 'scene'} name
-   * @param {(part: Engine) => Promise<void>} start
    */
-  async #part(name, start) {
+  async #part(name) {
     if (this.#parts[name]) return this.#parts[name]
     const part = new Engine()
     try {
-      await start(part)
+      part.#take(
+        await startSmall(`heed-${name}.wasm`, /** @type {EngineOptions} */ (this.#options).base, {
+          take: part.#keepResult
+        })
+      )
     } catch (error) {
       if (error instanceof HeedError) throw error
       throw new HeedError(
@@ -602,23 +610,21 @@ export class Engine {
   }
 
   /**
+   * A module that has the cases itself runs them on its own kernels and threads.
    * @param {CheckCase} wanted
    * @returns {Promise<CheckResult>}
    */
   async check(wanted) {
     await this.#joined
-    const part = await this.#part('check', (part) =>
-      part.#start({ ...this.#options, part: '-check' })
-    )
+    const part = 'check' in this.#exports ? this : await this.#part('check')
     return part.#runCase(wanted)
   }
 
   /**
    * @param {CheckCase} case
-   * @returns {Promise<CheckResult>}
+   * @returns {CheckResult}
    */
-  async #runCase({ bytes, tolerance = 0, results = false }) {
-    await this.#joined
+  #runCase({ bytes, tolerance = 0, results = false }) {
     this.#taken = []
     this.#lend([new Uint8Array(bytes)], (at) =>
       this.#check(this.#exports.check(this.#web, at, bytes.byteLength, tolerance, results ? 1 : 0))
@@ -639,11 +645,7 @@ export class Engine {
 
   /** @param {WantedScene} wanted */
   async scene(wanted) {
-    const part = await this.#part('scene', async (part) =>
-      part.#take(
-        await startSmall('heed-scene.wasm', /** @type {EngineOptions} */ (this.#options).base)
-      )
-    )
+    const part = await this.#part('scene')
     return part.#draw(wanted)
   }
 

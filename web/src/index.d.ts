@@ -171,9 +171,9 @@ export interface Runtime {
    * 'OUT_OF_MEMORY' and 'CANCELLED'. */
   loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
   /** Runs the op of a case file on its tensors and compares the results with its expect.* tensors,
-   * as `heed check` does. tolerance: default 2e-5, relative to 1 + the expected magnitude. A
-   * mismatch is no error: see `passed`. Throws 'INVALID_ARGUMENT' for an invalid argument, and
-   * 'INVALID_FILE' or 'UNSUPPORTED' for the content of the case. */
+   * as `heed check` does, on one thread without SIMD. tolerance: default 2e-5, relative to
+   * 1 + the expected magnitude. A mismatch is no error: see `passed`. Throws 'INVALID_ARGUMENT' for
+   * an invalid argument, and 'INVALID_FILE' or 'UNSUPPORTED' for the content of the case. */
   check(
     caseBytes: ArrayBuffer | Uint8Array,
     options?: { tolerance?: number; results?: boolean }

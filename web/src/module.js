@@ -62,11 +62,6 @@ const own = {
   'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
   'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url),
   'heed-check.wasm': () => new URL('./heed-check.wasm', import.meta.url),
-  'heed-check-threads.wasm': () => new URL('./heed-check-threads.wasm', import.meta.url),
-  'heed-relaxed-check.wasm': () => new URL('./heed-relaxed-check.wasm', import.meta.url),
-  'heed-relaxed-check-threads.wasm': () =>
-    new URL('./heed-relaxed-check-threads.wasm', import.meta.url),
-  'heed-scalar-check.wasm': () => new URL('./heed-scalar-check.wasm', import.meta.url),
   'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
 /**
@@ -146,7 +141,7 @@ function chooseSimd(wanted) {
 /**
  * Instantiates the module, with the functions of `host` that it imports.
  * @param {WebAssembly.Module} module
- * @param {ModuleHost | {}} host
+ * @param {Partial<ModuleHost>} host
  * @param {WebAssembly.Memory} [memory]
  * @returns {Promise<ModuleExports>}
  */
@@ -174,14 +169,16 @@ function create(exports, threads) {
 }
 
 /**
- * A module that needs no host: 'heed-scene.wasm', which draws scenes, or 'heed-explain.wasm', the
- * definitions of heed.h over plain arrays for pages, which give its base.
+ * A module that runs on one thread in every engine: 'heed-check.wasm', which runs case files;
+ * 'heed-scene.wasm', which draws scenes; or 'heed-explain.wasm', the definitions of heed.h over
+ * plain arrays for pages, which give its base.
  * @param {string} name
  * @param {URL | string} [base]
+ * @param {Pick<ModuleHost, 'take'>} [host]
  * @returns {Promise<Instance>}
  */
-export async function startSmall(name, base) {
-  const exports = await instantiate(await compile(address(name, base)), {})
+export async function startSmall(name, base, host) {
+  const exports = await instantiate(await compile(address(name, base)), host ?? {})
   return { exports, memory: exports.memory, web: create(exports, 1) }
 }
 
@@ -264,17 +261,16 @@ async function startFile(file, host, info, base) {
 
 /**
  * Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the
- * functions that the module imports; `part` is '' for models, '-check' for checks. Work for threads
- * waits for `joined`, as does the module's own end.
+ * functions that the module imports. Work for threads waits for `joined`, as does the module's own
+ * end.
  * @param {EngineOptions} options
  * @param {ModuleHost} host
  * @returns {Promise<StartedModule>}
  */
-export async function startModule({ threads = 'auto', simd = 'auto', base, part = '' }, host) {
+export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
   const instructions = chooseSimd(simd),
     choice = await chooseThreads(threads, instructions.simd !== 'none')
-  const name =
-    { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd] + part
+  const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd]
   /** @param {string} kind */
   const start = (kind) =>
     startFile(

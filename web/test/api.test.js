@@ -568,7 +568,7 @@ test('the modules import and export what they should and nothing else', () => {
   }
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 8 || names.length === 12, names.join())
+  assert.ok(names.length === 6 || names.length === 8, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
       { leaves, host, maths } =

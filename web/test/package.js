@@ -6,6 +6,8 @@ import { loadExplain } from '../pages/shared/explain.js'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 export const packageFolder = process.env.HEED_WEB_PACKAGE ?? join(repository, 'build/web/package')
+/** A base whose modules run op cases on their own kernels and threads. */
+export const checks = pathToFileURL(join(packageFolder, '../plain/checks/'))
 export const native = process.env.HEED_NATIVE ?? join(repository, 'build/release/heed')
 export const vectors = join(repository, 'tests/vectors')
 

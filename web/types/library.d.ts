@@ -19,10 +19,8 @@ import type {
 /* ------------------------------------------------------------------------------------------------
  * client and engine */
 
-/** createRuntime's options as the engine receives them. `part` names the module's variant. */
-export interface EngineOptions extends Omit<RuntimeOptions, 'worker'> {
-  part?: '' | '-check'
-}
+/** createRuntime's options as the engine receives them. */
+export type EngineOptions = Omit<RuntimeOptions, 'worker'>
 export type EngineInfo = Omit<RuntimeInfo, 'worker'>
 
 /** How a running method reports progress and learns that it is cancelled. `watched`: somebody

@@ -1,5 +1,5 @@
-/* heed-check.wasm and its like: case files run and compared on the kernels of the module that they
- * are named after. See shim.h. */
+/* heed-check.wasm: case files run and compared. Tests build it for the kernels of each module. See
+ * shim.h. */
 #include "shim.h"
 
 static heed_status take(void *user, const char *name, heed_dtype dtype, const heed_shape *shape,

@@ -1,4 +1,4 @@
-# Modules with relaxed SIMD, whose multiply-add is fused: heed-relaxed.wasm, heed-relaxed-threads.wasm and what they check with. Their kernels are compiled by a
+# Modules with relaxed SIMD, whose multiply-add is fused: heed-relaxed.wasm, heed-relaxed-threads.wasm, and what runs cases on their kernels. Their kernels are compiled by a
 # clang of its own, since emcc 3.1.6 knows no relaxed SIMD; against emcc's headers, with emcc's objects and libraries around them, linked as
 # emcc links and optimised by npm's binaryen (package.json). Where a part is missing, the package goes without and this says so.
 find_program(HEED_CLANG NAMES clang-19 clang-20 clang-21 clang-18 clang-17 DOC "A clang with relaxed SIMD for wasm32")
@@ -98,9 +98,9 @@ function(heed_relaxed_module name like)
 endfunction()
 
 heed_relaxed_module(heed-relaxed heed-web)
-heed_relaxed_module(heed-relaxed-check heed-check heed_check)
+heed_relaxed_module(check-heed-relaxed check-heed heed_check)
 heed_relaxed_module(heed-relaxed-threads heed-threads)
-heed_relaxed_module(heed-relaxed-check-threads heed-check-threads heed_check)
+heed_relaxed_module(check-heed-relaxed-threads check-heed-threads heed_check)
 set(relaxed_modules ${relaxed_modules} PARENT_SCOPE)
 
 # tests/bench/bench_ops.wasm with these kernels: what the speed of the modules is measured by.

@@ -65,21 +65,25 @@ function goOn() {
 }
 
 /**
- * A kind that this page has, or null.
+ * A kind that this page has, or null. Ops run in the modules of checks/, on the same kernels.
  * @param {string} name
  * @returns {Promise<Started | null>}
  */
 async function open(name) {
-  const runtime = await createRuntime(kinds[name])
+  const [runtime, checks] = await Promise.all([
+    createRuntime(kinds[name]),
+    createRuntime({ ...kinds[name], base: new URL('checks/', document.baseURI) })
+  ])
+  const close = () => [runtime, checks].forEach((one) => one.close())
   if (
     (name === 'relaxed SIMD' && runtime.info.simd !== 'relaxed') ||
     runtime.info.threads !== kinds[name].threads
   )
-    return runtime.close() ?? null
+    return close() ?? null
   const model = await runtime.loadModel(demoModel),
     session = model.createSession({ taps: 'none' }),
     shape = await session.ready
-  return { name, runtime, model, session, shape, times: [], ops: [] }
+  return { name, runtime, checks, close, model, session, shape, times: [], ops: [] }
 }
 
 /**
@@ -116,10 +120,10 @@ async function measureOps(started) {
   for (const [i, { name, bytes }] of cases.entries()) {
     const times = started.map(() => /** @type {number[]} */ ([]))
     for (let run = -1; run < opRuns; run++)
-      for (const [k, { runtime }] of started.entries()) {
+      for (const [k, { checks }] of started.entries()) {
         goOn()
         const before = performance.now()
-        await runtime.check(bytes, { results: true })
+        await checks.check(bytes, { results: true })
         if (run >= 0) times[k].push(performance.now() - before)
       }
     for (const [k, { ops }] of started.entries())
@@ -174,7 +178,7 @@ async function measure(runs) {
       }
     })
   } finally {
-    for (const one of started) one?.runtime.close()
+    for (const one of started) one?.close()
   }
 }
 
