@@ -24,7 +24,7 @@ for source in native/cli/*.c native/figure/*.c tests/support/*.c tests/unit/*.c 
     echo "left out, since it needs a library for arm64: $source"
     continue
   fi
-  "$compiler" -std=c11 -O3 -ffp-contract=off -DHEED_SIMD_NEON=1 -DHEED_HAS_VULKAN=0 -DHEED_HAS_CAIRO=0 -DHEED_TEST_VECTORS='""' -Iruntime -Iruntime/include \
+  "$compiler" -std=c11 -O3 -ffp-contract=off -DHEED_SIMD_NEON=1 -DHEED_HAS_VULKAN=0 -DHEED_HAS_CAIRO=0 -DHEED_TEST_VECTORS='""' -Iruntime -Iruntime/include -Iruntime/demo/include \
     -Inative -Inative/include -Itests -I"$build" -c "$source" -o "$build/object.o" || failed=$((failed + 1))
 done
 [ "$failed" -eq 0 ] || { echo "$compiler does not compile $failed of them"; exit 1; }
