@@ -18,8 +18,9 @@ async function prepare([engine, job, threads]) {
   const read = async (file) =>
       new Uint8Array(await (await fetch(`/bench/models/${file}`)).arrayBuffer()),
     begin = performance.now()
-  if (engine === 'heed-wasm')
-    globalThis.job = await prepareHeed(await import('/web/package/index.js'), job, threads, read)
+  const folder = { 'heed-wasm': '/web/package', 'heed-before': '/bench/before/web/package' }[engine]
+  if (folder)
+    globalThis.job = await prepareHeed(await import(`${folder}/index.js`), job, threads, read)
   else {
     const ort = await import('/bench/peers/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs')
     ort.env.wasm.numThreads = threads

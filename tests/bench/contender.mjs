@@ -1,7 +1,7 @@
 /* One engine with one job in a process of its own, driven by messages: node contender.mjs ENGINE
  * JOB THREADS MODELS PACKAGE PEERS (forked by peers.mjs). Each message { runs, milliseconds } is
  * answered by { times, cpu }: at least `runs` runs, for as long as that. The first answer is {
- * ready: { load, logits, info } }. ENGINE: heed-wasm, ort-web, ort-node. JOB: vit_ti, vit_s_maps,
+ * ready: { load, logits, info } }. ENGINE: heed-wasm, heed-before, ort-web, ort-node. JOB: vit_ti, vit_s_maps,
  * attention_12x197x64, linear_197x768x3072. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ const read = async (file) => new Uint8Array(readFileSync(path.join(models, file)
 const require = createRequire(path.join(peers, 'index.js'))
 
 async function prepare() {
-  if (engine === 'heed-wasm')
+  if (engine.startsWith('heed'))
     return prepareHeed(
       await import(pathToFileURL(path.join(heedPackage, 'index.js'))),
       job,

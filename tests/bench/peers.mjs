@@ -1,10 +1,12 @@
 /* heed beside its peers on the same weights, by turns, each in a process of its own:
  *   node peers.mjs wasm|native [--in node|node-relaxed|node24|chromium] [--threads 1,2] [--jobs
- *   vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE] [--ncnn PROGRAM]
+ *   vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE] [--before BUILD] [--ncnn PROGRAM]
  * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in this Node with
  * V8's flag for relaxed SIMD (Node 20 has it behind one), in npm's node@24 or in Chromium, each in
  * a page of its own: the last three with the kernels for relaxed SIMD; native: `heed bench` beside
  * onnxruntime-node. `./dev bench wasm` and `./dev bench peers` build what it needs and call it.
+ * With --before, the heed of another commit takes its turns too: BUILD is the folder build/ of its
+ * tree, with the same kind built there. Its ratio is its time to this heed's time.
  * native: with --ncnn (or HEED_BENCH_NCNN) ncnn's CPU takes its turns on the ViTs too, by
  * peer_ncnn.cpp, built by hand, or a program like it: called with FILE.param 224 224 THREADS -1 0
  * SECONDS, it has Ti.param, S.param and B.param in its folder and prints "median M ms  min X"; its
@@ -12,7 +14,7 @@
  * build/bench/peers, the models written to build/bench/models (vit_files.mjs). Prints a table and
  * writes all figures as JSON. */
 import { execFile, execFileSync, fork } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +26,7 @@ const here = path.dirname(fileURLToPath(import.meta.url)),
   build = path.resolve(here, '../../build'),
   peers = path.join(build, 'bench/peers')
 const models = path.join(build, 'bench/models'),
-  heedPackage = path.join(build, 'web/package')
+  before = path.join(build, 'bench/before')
 const versions = { wasm: ['onnxruntime-web@1.30.0'], native: ['onnxruntime-node@1.30.0'] },
   newerNode = 'node@24.21.0'
 const {
@@ -38,9 +40,12 @@ const {
     jobs: { type: 'string' },
     rounds: { type: 'string', default: '8' },
     json: { type: 'string' },
+    before: { type: 'string' },
     ncnn: { type: 'string', default: process.env.HEED_BENCH_NCNN ?? '' }
   }
 })
+if (options.before !== undefined && !existsSync(options.before))
+  throw new Error(`--before: no such folder (found "${options.before}", expected a folder build/)`)
 if (!versions[kind]) throw new Error(`what to compare (found "${kind}", expected wasm or native)`)
 if (
   !['node', 'node-relaxed', 'node24', 'chromium'].includes(options.in) ||
@@ -53,7 +58,22 @@ if (options.in === 'node24') versions.wasm.push(newerNode)
 const flags = options.in === 'node-relaxed' ? ['--experimental-wasm-relaxed-simd'] : []
 const execPath =
   options.in === 'node24' ? path.join(peers, 'node_modules/node/bin/node') : process.execPath
+const packages = {
+  'heed-wasm': path.join(build, 'web/package'),
+  'heed-before': path.join(before, 'web/package')
+}
 let browser
+
+/** What is needed of the other commit's build, where a page can fetch it. */
+function copyBefore(from) {
+  rmSync(before, { recursive: true, force: true })
+  const files =
+    kind === 'native'
+      ? ['release/heed']
+      : ['web/package', 'wasm/tests/bench_ops.wasm', 'wasm/tests/bench_ops_relaxed.wasm']
+  for (const file of files)
+    cpSync(path.resolve(from, file), path.join(before, file), { recursive: true })
+}
 
 function installPeers() {
   mkdirSync(peers, { recursive: true })
@@ -74,7 +94,7 @@ async function startContender(engine, job, threads) {
   if (browser) return browser.start(engine, job, threads)
   const child = fork(
     path.join(here, 'contender.mjs'),
-    [engine, job, threads, models, heedPackage, peers],
+    [engine, job, threads, models, packages[engine] ?? '', peers],
     { execPath, execArgv: flags }
   )
   const answer = () =>
@@ -119,13 +139,15 @@ function readProgram(text) {
   }
 }
 
-function startHeed(job, threads) {
+/** heed as `from` has it, a folder build/. */
+function startHeed(job, threads, from = build) {
   const shape = /_(\d+)x(\d+)x(\d+)$/.exec(job)?.slice(1)
-  if (kind === 'wasm' && !shape) return startContender('heed-wasm', job, threads)
+  if (kind === 'wasm' && !shape)
+    return startContender(from === build ? 'heed-wasm' : 'heed-before', job, threads)
   if (kind === 'wasm') {
     const [level, file] =
       options.in === 'node' ? ['wasm128', 'bench_ops.wasm'] : ['relaxed', 'bench_ops_relaxed.wasm']
-    const program = path.join(build, 'wasm/tests', file),
+    const program = path.join(from, 'wasm/tests', file),
       args = [level, '1', '1', ...shape]
     const run = browser
       ? () => browser.run(program, args)
@@ -157,7 +179,7 @@ function startHeed(job, threads) {
     : [path.join(models, job)]
   return startProgram(
     'heed',
-    path.join(build, 'release/heed'),
+    path.join(from, 'release/heed'),
     (runs) => [
       'bench',
       ...what,
@@ -213,6 +235,8 @@ async function compare(job, threads, rounds) {
     await startHeed(job, threads),
     await startContender(kind === 'wasm' ? 'ort-web' : 'ort-node', job, threads)
   ]
+  if (options.before)
+    contenders.push({ ...(await startHeed(job, threads, before)), engine: 'heed before' })
   const ncnn = startNcnn(job, threads)
   if (ncnn) contenders.push(ncnn)
   const turns = contenders.map(() => []),
@@ -272,6 +296,7 @@ function tell({ job, threads, heed, peer, others, difference, device }) {
 }
 
 installPeers()
+if (options.before) copyBefore(options.before)
 if (kind === 'native' && !existsSync(options.ncnn))
   console.error(
     `ncnn is left out: ${options.ncnn ? `there is no ${options.ncnn}` : 'no program was given (--ncnn PROGRAM)'}`
