@@ -6,7 +6,7 @@ set -eu
 root=$1 build=$2
 cd "$root"
 # A kernel is compiled once per SIMD level, and counts as covered where any level is.
-gcovr --root . --object-directory "$build" --filter 'runtime/' --filter 'native/' --exclude 'native/examples/' --exclude-unreachable-branches --csv - "$build" |
+gcovr --root . --object-directory "$build" --filter 'runtime/' --filter 'native/' --exclude 'native/examples/' --exclude-directories '.*CMakeFiles/[0-9].*' --exclude-unreachable-branches --csv - "$build" |
   awk -F, '
     function row(name, l, lc, b, bc) {
       printf "| %s | %d | %.1f %% | %d | %s |\n", name, l, 100 * lc / l, b, b ? sprintf("%.1f %%", 100 * bc / b) : "-"
