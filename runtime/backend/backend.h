@@ -3,7 +3,7 @@
 #define HEED_BACKEND_BACKEND_H
 
 #include "base/hooks.h"
-#include "graph/op.h"
+#include "plan/plan.h"
 
 typedef struct heed_program heed_program; /* a backend's own: a plan made ready to run */
 
@@ -19,12 +19,7 @@ typedef struct heed_ring heed_ring; /* a backend's own: slots of runs in flight 
 
 typedef struct heed_backend_vtable {
   const char *name;
-  /* Whether this node can run here, with a sentence when not. Called while a plan is made. */
-  heed_status (*supports)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
-                          heed_error *error);
-  /* Fills memory->weights and memory->workspace for the plan; allocates nothing lasting. */
-  heed_status (*measure)(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
-                         heed_error *error);
+  heed_plan_support plan; /* what a plan asks while it is made */
   /* Allocates arena, weights and workspace, reads the constants (hooks: phase "read", bytes), makes
    * pipelines. */
   heed_status (*program_create)(heed_backend *backend, const heed_plan *plan,
@@ -46,15 +41,7 @@ typedef struct heed_backend_vtable {
   /* Runs all steps one by one and fills times[step_count]. */
   heed_status (*profile)(heed_program *program, const heed_clock *clock, heed_step_time *times,
                          heed_error *error);
-  /* Fills dispatches and kernels of the step that a node is; NULL: one dispatch, of which nothing
-   * is told. */
-  void (*describe)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
-                   heed_plan_step *step);
   void (*destroy)(heed_backend *backend);
-  /* The mode in which an attention will run: plan->attention where the backend has it, its own
-   * choice else; never AUTO. NULL: the backend has one way only and does not say which. */
-  heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan,
-                                        const heed_node *node);
   /* NULL, all four, where runs are not kept in flight. ring_submit copies the inputs in and starts
    * a run; ring_collect waits for it and copies the outputs out, those that have a place. Slots are
    * used in turn, and a slot again only when it was collected. After a failed submit its slot has

@@ -125,8 +125,7 @@ static void destroy(heed_backend *backend) {
 
 static const heed_backend_vtable vtable = {
     .name = "cpu",
-    .supports = supports,
-    .measure = heed_cpu_measure,
+    .plan = {.supports = supports, .measure = heed_cpu_measure, .attention_mode = attention_mode},
     .program_create = heed_cpu_program_create,
     .program_destroy = heed_cpu_program_destroy,
     .write = heed_cpu_write,
@@ -136,7 +135,6 @@ static const heed_backend_vtable vtable = {
     .view = heed_cpu_view,
     .profile = heed_cpu_profile,
     .destroy = destroy,
-    .attention_mode = attention_mode,
 };
 
 heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *desc,

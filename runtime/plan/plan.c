@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/desc.h"
@@ -132,18 +131,14 @@ static heed_status make(heed_plan *plan, const heed_plan_desc *desc, heed_error 
   choose_nodes(plan);
   set_lifetimes(plan);
   HEED_TRY(heed_plan_place(plan, error));
-  const heed_backend_vtable *backend = plan->backend->vtable;
   for (uint32_t step = 0; step < plan->step_count; step++)
-    HEED_TRY(backend->supports(plan->backend, plan, heed_plan_node(plan, step), error));
-  return backend->measure(plan->backend, plan, &plan->memory, error);
+    HEED_TRY(plan->support->supports(plan->backend, plan, heed_plan_node(plan, step), error));
+  return plan->support->measure(plan->backend, plan, &plan->memory, error);
 }
 
-heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc,
-                             heed_plan **plan, heed_error *error) {
-  if (!graph || !backend || !plan)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "plan: NULL argument (expected graph, backend and plan)");
-  *plan = NULL;
+heed_status heed_plan_make(heed_graph *graph, heed_backend *backend,
+                           const heed_plan_support *support, const heed_plan_desc *desc,
+                           heed_plan **plan, heed_error *error) {
   heed_plan_desc full = HEED_PLAN_DESC_INIT;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "plan", error));
   desc = &full;
@@ -157,6 +152,7 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
   made->context = graph->context;
   made->graph = graph;
   made->backend = backend;
+  made->support = support;
   made->value_count = (uint32_t)graph->value_count;
   made->attention = desc->attention;
   const heed_status status = make(made, desc, error);
@@ -179,9 +175,8 @@ void heed_plan_memory(const heed_plan *plan, heed_memory *memory) { *memory = pl
 uint32_t heed_plan_step_count(const heed_plan *plan) { return plan->step_count; }
 
 heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node) {
-  const heed_backend_vtable *backend = plan->backend->vtable;
-  return backend->attention_mode ? backend->attention_mode(plan->backend, plan, node)
-                                 : HEED_ATTENTION_MODE_AUTO;
+  return plan->support->attention_mode ? plan->support->attention_mode(plan->backend, plan, node)
+                                       : HEED_ATTENTION_MODE_AUTO;
 }
 
 static bool wants_a_map(const heed_plan *plan, const heed_node *node) {
@@ -207,8 +202,7 @@ void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_plan_step *
                            .flops = heed_ops[node->op]->flops(plan->graph, node),
                            .mode = "",
                            .dispatches = 1};
-  const heed_backend_vtable *backend = plan->backend->vtable;
-  if (backend->describe) backend->describe(plan->backend, plan, node, step);
+  if (plan->support->describe) plan->support->describe(plan->backend, plan, node, step);
   if (heed_ops[node->op]->map_bytes) {
     step->mode = mode_name(plan, node);
     step->map_bytes = heed_ops[node->op]->map_bytes(plan->graph, node);

@@ -18,10 +18,30 @@ typedef struct heed_placement {
   uint64_t offset, bytes;
 } heed_placement;
 
+/* What a plan asks of the backend that it is made for. A backend fills it in its vtable; a plan
+ * knows no more of it. */
+typedef struct heed_plan_support {
+  /* Whether this node can run here, with a sentence when not. Called while a plan is made. */
+  heed_status (*supports)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                          heed_error *error);
+  /* Fills memory->weights and memory->workspace for the plan; allocates nothing lasting. */
+  heed_status (*measure)(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
+                         heed_error *error);
+  /* Fills dispatches and kernels of the step that a node is; NULL: one dispatch, whose kernels have
+   * no names. */
+  void (*describe)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
+                   heed_plan_step *step);
+  /* The mode in which an attention will run: plan->attention where the backend has it, its own
+   * choice else; never AUTO. NULL: the backend has one way only and does not say which. */
+  heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan,
+                                        const heed_node *node);
+} heed_plan_support;
+
 struct heed_plan {
   heed_context *context;
   heed_graph *graph;
-  heed_backend *backend;
+  heed_backend *backend; /* an address alone in plan/ */
+  const heed_plan_support *support;
   uint32_t *order; /* [step_count] indices of the nodes that run */
   uint32_t step_count;
   /* [value_count + 1] by value id; entry 0 unused; a view has its own offset inside its base */
@@ -31,6 +51,10 @@ struct heed_plan {
   heed_memory memory;
 };
 
+/* heed_plan_create, which finds the support of its backend. */
+heed_status heed_plan_make(heed_graph *graph, heed_backend *backend,
+                           const heed_plan_support *support, const heed_plan_desc *desc,
+                           heed_plan **plan, heed_error *error);
 /* Whether the value is computed by this plan (an attention's weights are only when somebody wants
  * them). */
 bool heed_plan_wants(const heed_plan *plan, uint32_t value);
