@@ -7,6 +7,9 @@
 /* Scratch for laid-out heads at a time; one head at least. */
 #define GROUP_BYTES (4u << 20)
 
+/* From so many keys on a tile's row of scores leaves no room beside it in a second cache. */
+#define LONG_ROW 2048u
+
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
 static size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
@@ -35,8 +38,18 @@ static void plan_layout(const heed_attention_sizes *s, bool streamed,
   lay->heads = fit < 1 ? 1 : MIN(fit, all);
 }
 
+static heed_attention_mode mode(const heed_plan *plan, const heed_node *node) {
+  const heed_attention_desc *desc = node->desc;
+  heed_attention_sizes sizes;
+  /* A threshold is found with the whole row at hand. */
+  if (desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
+  if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
+  heed_attention_get_sizes(plan->graph, desc, &sizes);
+  return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;
+}
+
 static bool is_streamed(const heed_plan *plan, const heed_node *node) {
-  return heed_plan_attention_mode(plan, node) == HEED_ATTENTION_MODE_STREAMED;
+  return heed_plan_mode(plan, node) == HEED_ATTENTION_MODE_STREAMED;
 }
 
 static void run(const heed_cpu_step *step) {
@@ -92,4 +105,5 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   need->worker = (uint64_t)lay.worker * sizeof(float);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_attention) = {.measure = measure, .run = run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_attention) = {
+    .measure = measure, .run = run, .mode = mode};

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
-#include "graph/attention_rule.h"
 
 /* The build defines HEED_CPU_HAS_<LEVEL> for each level that it compiled. Best first. */
 #if defined(HEED_CPU_HAS_AVX512)
@@ -102,19 +101,9 @@ static heed_status supports(heed_backend *backend, const heed_plan *plan, const 
                    heed_ops[node->op]->name);
 }
 
-/* From so many keys on a tile's row of scores leaves no room beside it in a second cache. */
-#define LONG_ROW 2048u
-
-static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan,
-                                          const heed_node *node) {
-  heed_attention_sizes sizes;
-  (void)backend;
-  /* A threshold is found with the whole row at hand. */
-  if (((const heed_attention_desc *)node->desc)->norm != HEED_NORM_SOFTMAX)
-    return HEED_ATTENTION_MODE_RESIDENT;
-  if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
-  heed_attention_get_sizes(plan->graph, node->desc, &sizes);
-  return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;
+static heed_attention_mode mode(const heed_backend *backend, const heed_plan *plan,
+                                const heed_node *node) {
+  return ((const heed_cpu_backend *)backend)->level->ops[node->op]->mode(plan, node);
 }
 
 static void destroy(heed_backend *backend) {
@@ -125,7 +114,7 @@ static void destroy(heed_backend *backend) {
 
 static const heed_backend_vtable vtable = {
     .name = "cpu",
-    .plan = {.supports = supports, .measure = heed_cpu_measure, .attention_mode = attention_mode},
+    .plan = {.supports = supports, .measure = heed_cpu_measure, .mode = mode},
     .program_create = heed_cpu_program_create,
     .program_destroy = heed_cpu_program_destroy,
     .write = heed_cpu_write,

@@ -30,6 +30,8 @@ typedef struct heed_cpu_op {
   /* NULL: no scratch */
   void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need);
   void (*run)(const heed_cpu_step *step);
+  /* As heed_plan_support.mode; NULL: its nodes have no map. */
+  heed_attention_mode (*mode)(const heed_plan *plan, const heed_node *node);
 } heed_cpu_op;
 
 /* A level: everything that is compiled for it. */

@@ -44,6 +44,9 @@ typedef struct heed_vk_op {
    * (gpu/fp16_values.h); NULL: no. */
   bool (*writes_fp16)(const heed_graph *graph, const heed_node *node);
   bool (*reads_fp16)(const heed_graph *graph, const heed_node *node, uint32_t slot);
+  /* As heed_plan_support.mode; NULL: its nodes have no map. */
+  heed_attention_mode (*mode)(const heed_vk_limits *limits, const heed_plan *plan,
+                              const heed_node *node);
   const heed_vk_op_tune *tune; /* NULL: it has no tiles to choose from */
 } heed_vk_op;
 

@@ -174,9 +174,9 @@ void heed_plan_destroy(heed_plan *plan) {
 void heed_plan_memory(const heed_plan *plan, heed_memory *memory) { *memory = plan->memory; }
 uint32_t heed_plan_step_count(const heed_plan *plan) { return plan->step_count; }
 
-heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node) {
-  return plan->support->attention_mode ? plan->support->attention_mode(plan->backend, plan, node)
-                                       : HEED_ATTENTION_MODE_AUTO;
+heed_attention_mode heed_plan_mode(const heed_plan *plan, const heed_node *node) {
+  return plan->support->mode ? plan->support->mode(plan->backend, plan, node)
+                             : HEED_ATTENTION_MODE_AUTO;
 }
 
 static bool wants_a_map(const heed_plan *plan, const heed_node *node) {
@@ -186,7 +186,7 @@ static bool wants_a_map(const heed_plan *plan, const heed_node *node) {
 }
 
 static const char *mode_name(const heed_plan *plan, const heed_node *node) {
-  const heed_attention_mode mode = heed_plan_attention_mode(plan, node);
+  const heed_attention_mode mode = heed_plan_mode(plan, node);
   if (mode != HEED_ATTENTION_MODE_STREAMED)
     return mode == HEED_ATTENTION_MODE_RESIDENT ? "resident" : "";
   return wants_a_map(plan, node) ? "streamed with weights" : "streamed";

@@ -31,10 +31,11 @@ typedef struct heed_plan_support {
    * no names. */
   void (*describe)(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                    heed_plan_step *step);
-  /* The mode in which an attention will run: plan->attention where the backend has it, its own
-   * choice else; never AUTO. NULL: the backend has one way only and does not say which. */
-  heed_attention_mode (*attention_mode)(const heed_backend *backend, const heed_plan *plan,
-                                        const heed_node *node);
+  /* The mode in which a node with a map (heed_op.map_bytes) will run: plan->attention where the
+   * backend has it, its own choice else; never AUTO. NULL: the backend has one way only and does
+   * not say which. */
+  heed_attention_mode (*mode)(const heed_backend *backend, const heed_plan *plan,
+                              const heed_node *node);
 } heed_plan_support;
 
 struct heed_plan {
@@ -62,8 +63,8 @@ bool heed_plan_wants(const heed_plan *plan, uint32_t value);
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value);
 /* Bytes of a value, dense. */
 uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value);
-/* The mode of an attention's node, as the backend says; AUTO when it does not say. */
-heed_attention_mode heed_plan_attention_mode(const heed_plan *plan, const heed_node *node);
+/* The mode of a node with a map, as the backend says; AUTO when it does not say. */
+heed_attention_mode heed_plan_mode(const heed_plan *plan, const heed_node *node);
 /* The node of a step. */
 const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step);
 

@@ -115,8 +115,7 @@ static void test_a_plan_says_how_attention_runs(void **state) {
   heed_plan *plan;
   heed_error error;
   const heed_backend_vtable vtable = {
-      .name = "dummy",
-      .plan = {.supports = supports, .measure = measure, .attention_mode = says_streamed}};
+      .name = "dummy", .plan = {.supports = supports, .measure = measure, .mode = says_streamed}};
   const heed_shape shape = HEED_SHAPE(1, 2, 64, 16);
   const heed_value x = heed_define_input(f->graph, "x", HEED_F32, &shape);
   const heed_attention_desc desc = {.struct_size = sizeof desc, .query = x, .key = x, .value = x};

@@ -1,5 +1,4 @@
-/* The vtable: plans become programs of buffers, pipelines and command buffers. Of the ops it asks
- * attention alone how it will run. */
+/* The vtable: plans become programs of buffers, pipelines and command buffers. */
 #include "vulkan/host/backend_state.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include "base/status.h"
 #include "gpu/dispatch_list.h"
 #include "gpu/dispatch_summary.h"
-#include "gpu/ops/attention_parts.h"
+#include "gpu/op.h"
 #include "gpu/weight_packing.h"
 #include "vulkan/host/tile_cache.h"
 #include "vulkan/measure/measured_peak.h"
@@ -190,9 +189,10 @@ static void describe(heed_backend *backend, const heed_plan *plan, const heed_no
   heed_vk_builder_end(&builder);
 }
 
-static heed_attention_mode attention_mode(const heed_backend *backend, const heed_plan *plan,
-                                          const heed_node *node) {
-  return heed_vk_attention_mode(&((const heed_vk_backend *)backend)->device.limits, plan, node);
+static heed_attention_mode mode(const heed_backend *backend, const heed_plan *plan,
+                                const heed_node *node) {
+  const heed_vk_limits *limits = &((const heed_vk_backend *)backend)->device.limits;
+  return heed_vk_ops[node->op]->mode(limits, plan, node);
 }
 
 static void destroy(heed_backend *backend) {
@@ -206,10 +206,7 @@ static void destroy(heed_backend *backend) {
 
 static const heed_backend_vtable vtable = {
     .name = "vulkan",
-    .plan = {.supports = supports,
-             .measure = measure,
-             .describe = describe,
-             .attention_mode = attention_mode},
+    .plan = {.supports = supports, .measure = measure, .describe = describe, .mode = mode},
     .program_create = program_create,
     .program_destroy = program_destroy,
     .write = program_write,

@@ -220,8 +220,11 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   if (all.parts > 1) add_join(job, all.parts);
 }
 
-heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan,
-                                           const heed_node *node) {
+/* Streamed is the one kernel, resident the three dispatches. What the plan asks for, where the
+ * device has it: rows in registers are not for software devices, large heads and the additive
+ * score. */
+static heed_attention_mode mode(const heed_vk_limits *limits, const heed_plan *plan,
+                                const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
   const bool weights = heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]) ||
                        heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_LOGITS]);
@@ -253,8 +256,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.window_right = clip_side(&job.sizes, job.desc->window_right);
   const bool weights = job.wants_weights || job.wants_logits,
              listed = weights && job.desc->row_count != 0;
-  if (heed_vk_attention_mode(builder->limits, builder->plan, node) ==
-      HEED_ATTENTION_MODE_RESIDENT) {
+  if (mode(builder->limits, builder->plan, node) == HEED_ATTENTION_MODE_RESIDENT) {
     heed_vk_attention_split(&job);
     return;
   }
@@ -322,4 +324,5 @@ const heed_vk_op heed_vk_attention = {.build = build,
                                       .whole = 1u << HEED_ATTENTION_INPUT_VA,
                                       .writes_fp16 = writes_fp16,
                                       .reads_fp16 = reads_fp16,
+                                      .mode = mode,
                                       .tune = &tune};

@@ -19,12 +19,6 @@ typedef struct heed_vk_attention_job {
   int32_t offset, window_left, window_right;
 } heed_vk_attention_job;
 
-/* The way a node runs: streamed is the one kernel, resident the three dispatches. What the plan
- * asks for, where the device has it: rows in registers are not for software devices, large heads
- * and the additive score. */
-heed_attention_mode heed_vk_attention_mode(const heed_vk_limits *limits, const heed_plan *plan,
-                                           const heed_node *node);
-
 /* A workgroup of shaders/attention_matrix.comp. */
 typedef struct heed_vk_attention_tile {
   uint32_t subgroups, block, room; /* block: keys at a time; room: keys in a strip of logits */
