@@ -162,10 +162,10 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
 }
 
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
-  CLI_TRY(heed_tensor_file_open(
-      cli->context, path,
-      ".safetensors: open it in the page, which reads .npy and .npz too, and save it from there",
-      &job->file, &cli->error));
+  CLI_TRY(heed_tensor_file_open(cli->context, path,
+                                "maps saved as .safetensors by heed run --save or the page; the "
+                                "page also opens .npy and .npz",
+                                &job->file, &cli->error));
   job->result.picture = path;
   job->result.from = heed_tensor_file_metadata(job->file, "provenance");
   job->pipeline.info.family = "maps from a file";

@@ -15,6 +15,8 @@ typedef struct file_kind {
 /* Safetensors stand first: their first bytes are a length, and may be those of any kind below. */
 static const file_kind kinds[] = {
     KIND(HEED_KIND_SAFETENSORS, 6, "\0\0{"),
+    KIND(HEED_KIND_PNG, 0, "\x89PNG\r\n\x1A\n"),
+    KIND(HEED_KIND_JPEG, 0, "\xFF\xD8\xFF"),
     KIND("a GIF image", 0, "GIF8"),
     KIND("a WebP image", 8, "WEBPVP8"),
     KIND("an AVIF image", 4, "ftypavif"),

@@ -8,9 +8,11 @@
 
 #define HEED_KIND_BYTES 32 /* more are not looked at */
 
-/* "a WebP picture"; NULL for what is not known, and for PNG and JPEG, which are read. */
+/* "a WebP image"; NULL for what is not known. */
 const char *heed_file_kind(const void *bytes, size_t size);
 
+#define HEED_KIND_PNG "a PNG image"
+#define HEED_KIND_JPEG "a JPEG image"
 #define HEED_KIND_LFS "a git-lfs pointer"
 #define HEED_KIND_SAFETENSORS "a .safetensors file"
 

@@ -28,13 +28,13 @@ heed_status heed_decoding_make_room(decoding *work, uint32_t width, uint32_t hei
   return HEED_OK;
 }
 
-typedef enum picture_kind { NO_PICTURE, PNG_PICTURE, JPEG_PICTURE } picture_kind;
+typedef heed_status (*decoder)(decoding *work);
 
-static picture_kind kind_of(const uint8_t *bytes, size_t size) {
-  static const uint8_t png_magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'},
-                       jpeg_magic[3] = {0xFF, 0xD8, 0xFF};
-  if (size >= 8 && memcmp(bytes, png_magic, 8) == 0) return PNG_PICTURE;
-  return size >= 3 && memcmp(bytes, jpeg_magic, 3) == 0 ? JPEG_PICTURE : NO_PICTURE;
+/* What decodes a file that begins with these bytes; NULL: nothing. */
+static decoder decoder_of(const uint8_t *bytes, size_t size) {
+  const char *kind = heed_file_kind(bytes, size);
+  if (kind && strcmp(kind, HEED_KIND_PNG) == 0) return heed_decode_png;
+  return kind && strcmp(kind, HEED_KIND_JPEG) == 0 ? heed_decode_jpeg : NULL;
 }
 
 /* Says what else the bytes are, as far as it is known. */
@@ -53,11 +53,8 @@ static heed_status refuse_kind(const char *name, const uint8_t *bytes, size_t si
 }
 
 static heed_status decode_by_kind(decoding *work) {
-  switch (kind_of(work->bytes, work->size)) {
-    case PNG_PICTURE: return heed_decode_png(work);
-    case JPEG_PICTURE: return heed_decode_jpeg(work);
-    default: return refuse_kind(work->name, work->bytes, work->size, work->error);
-  }
+  const decoder decode = decoder_of(work->bytes, work->size);
+  return decode ? decode(work) : refuse_kind(work->name, work->bytes, work->size, work->error);
 }
 
 heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes,
@@ -110,7 +107,7 @@ static heed_status read_all(heed_context *context, const char *path, FILE *file,
   errno = 0;
   *size = fread(first, 1, sizeof first, file);
   if (ferror(file)) return fail_read(path, error);
-  if (kind_of(first, *size) == NO_PICTURE) return refuse_kind(path, first, *size, error);
+  if (!decoder_of(first, *size)) return refuse_kind(path, first, *size, error);
   if (whole > HEED_IMAGE_MAX_BYTES)
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: file too large (found %zu bytes, expected at most %zu of an image)", path,

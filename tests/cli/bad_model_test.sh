@@ -162,9 +162,9 @@ bad_input check_op_unknown "dance" check "$bad/op_unknown.safetensors" --quiet
 # ------------------------------------------------------------------------------------------------------------------- maps
 
 printf '\223NUMPY\001\000v\000{' >"$bad/maps.npy"
-bad_input maps_npy "found an .npy file, expected .safetensors: open it in the page" maps "$bad/maps.npy"
+bad_input maps_npy "found an .npy file, expected maps saved as .safetensors by heed run --save or the page; the page also opens .npy and .npz)" maps "$bad/maps.npy"
 printf 'PK\003\004\024\000\000\000\000\000' >"$bad/maps.npz"
-bad_input maps_npz "found a zip file, such as .npz or PyTorch's .pt, expected .safetensors: open it in the page" maps "$bad/maps.npz"
+bad_input maps_npz "found a zip file, such as .npz or PyTorch's .pt, expected maps saved as .safetensors" maps "$bad/maps.npz"
 printf 'PK' >"$bad/short.npz"
 bad_input maps_short "too short" maps "$bad/short.npz"
 

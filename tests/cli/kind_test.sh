@@ -92,4 +92,11 @@ other_picture avif '\000\000\000\040ftypavif....' "an AVIF image"
 other_picture heic '\000\000\000\030ftypheic....' "a HEIC image"
 other_picture tiff 'II*\000\010\000\000\000....' "a TIFF image"
 
+# In the place of tensors a picture is named too.
+printf '\377\330\377\340\000\020JFIF\000....' >"$bad/photo.jpg"
+bad_input maps_png "rgb.png: format not supported (found a PNG image, expected maps saved as .safetensors" maps "$picture"
+bad_input maps_jpeg "photo.jpg: format not supported (found a JPEG image, expected maps saved as .safetensors" maps "$bad/photo.jpg"
+bad_input eval_png "rgb.png: format not supported (found a PNG image, expected .safetensors)" eval "$micro" "$picture" -o out.safetensors --backend cpu --quiet
+bad_input inspect_png "rgb.png: format not supported (found a PNG image, expected .safetensors)" inspect "$picture"
+
 tests_end
