@@ -237,7 +237,8 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
   if (!list) return HEED_OK;
   for (heed_json_value v = heed_json_first(json, list); v && count < 3;
        v = heed_json_next(json, list, v))
-    if (!heed_json_u64(json, v, &size[count]) || size[count] == 0 || size[count] > HEED_CONFIG_MAX)
+    if (!heed_field_whole(fields, v, &size[count]) || size[count] == 0 ||
+        size[count] > HEED_CONFIG_MAX)
       break;
     else
       count++;

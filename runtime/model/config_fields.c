@@ -18,10 +18,20 @@ heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_jso
                    heed_json_offset(fields->json, found), expected);
 }
 
+bool heed_field_whole(const heed_fields *fields, heed_json_value value, uint64_t *number) {
+  double written;
+  if (heed_json_u64(fields->json, value, number)) return true;
+  if (!heed_json_double(fields->json, value, &written) || !(written >= 0.0 && written < 0x1p53) ||
+      (double)(uint64_t)written != written)
+    return false;
+  *number = (uint64_t)written;
+  return true;
+}
+
 static bool is_size(const heed_fields *fields, heed_json_value value, uint32_t least,
                     uint32_t *to) {
   uint64_t number;
-  if (!heed_json_u64(fields->json, value, &number) || number < least || number > HEED_CONFIG_MAX)
+  if (!heed_field_whole(fields, value, &number) || number < least || number > HEED_CONFIG_MAX)
     return false;
   *to = (uint32_t)number;
   return true;

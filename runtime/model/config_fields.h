@@ -20,6 +20,10 @@ heed_json_value heed_field(const heed_fields *fields, const char *key);
 heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found,
                             const char *expected);
 
+/* A whole number of at least 0, also one written as 4.0 or 4e0. *number stays as it is where it is
+ * none. */
+bool heed_field_whole(const heed_fields *fields, heed_json_value value, uint64_t *number);
+
 /* Each leaves *to as it is when the member is absent. */
 heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least,
                             uint32_t *to);

@@ -108,7 +108,7 @@ static heed_status read_resample(const heed_fields *fields, const char *key, uin
     for (number = 0; number < 6; number++)
       if (strcmp(text, names[number]) == 0) break;
   } else {
-    heed_json_u64(fields->json, value, &number);
+    heed_field_whole(fields, value, &number);
   }
   if (number > 5) return heed_field_fail(fields, key, value, "one of Pillow's filters, 0 to 5");
   *to = (uint32_t)number;
@@ -145,9 +145,9 @@ static bool read_pair(const heed_fields *fields, heed_json_value value, uint32_t
                       uint32_t *width) {
   uint64_t first = 0, second = 0;
   const heed_json_value at = heed_json_first(fields->json, value);
-  if (heed_json_count(fields->json, value) != 2 || !heed_json_u64(fields->json, at, &first))
+  if (heed_json_count(fields->json, value) != 2 || !heed_field_whole(fields, at, &first))
     return false;
-  if (!heed_json_u64(fields->json, heed_json_next(fields->json, value, at), &second)) return false;
+  if (!heed_field_whole(fields, heed_json_next(fields->json, value, at), &second)) return false;
   if (first == 0 || second == 0 || first > HEED_CONFIG_MAX || second > HEED_CONFIG_MAX)
     return false;
   *height = (uint32_t)first;

@@ -98,6 +98,25 @@ static void defaults(void **state) {
   heed_config_destroy(c);
 }
 
+/* To JSON 4.0 and 4 are one number, and Python writes either. */
+static void whole_numbers(void **state) {
+  (void)state;
+  heed_config *c = open_good(
+      "{\"model_type\":\"dinov2\",\"hidden_size\":384.0,\"num_hidden_layers\":1.2e1,"
+      "\"num_attention_heads\":6,\"mlp_ratio\":4.0,\"image_size\":[518.0,518],\"patch_size\":14}");
+  assert_int_equal(c->width.value, 384);
+  assert_int_equal(c->layers.value, 12);
+  assert_int_equal(c->mlp_width.value, 1536);
+  assert_int_equal(c->image_size.value, 518);
+  heed_config_destroy(c);
+  refuse("{\"hidden_size\":384,\"mlp_ratio\":4.5}", HEED_INVALID_FILE,
+         "mlp_ratio is not valid (found a number at byte");
+  refuse("{\"hidden_size\":384.5}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"hidden_size\":-4.0}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"hidden_size\":1e300}", HEED_INVALID_FILE, "hidden_size is not valid");
+  refuse("{\"hidden_size\":1048577.0}", HEED_INVALID_FILE, "hidden_size is not valid");
+}
+
 static void missing_keys(void **state) {
   (void)state;
   static const char *const keys[] = {"hidden_size",         "num_hidden_layers",
@@ -343,6 +362,16 @@ static void values(void **state) {
   assert_true(p.rescale == 0.5f && p.mean[0] == 0.25f && p.mean[2] == 0.25f && p.std[1] == 0.75f);
 }
 
+static void whole_numbers_of_a_preprocessor(void **state) {
+  (void)state;
+  heed_preprocess p = read_preprocess(
+      NULL, "{\"size\":{\"height\":224.0,\"width\":224},\"resample\":3.0}", VIT, 224);
+  assert_int_equal(p.height, 224);
+  assert_int_equal(p.resample, 3);
+  p = read_preprocess(NULL, "{\"size\":[192.0,192]}", VIT, 224);
+  assert_int_equal(p.width, 192);
+}
+
 static void refuse_preprocess(const char *text, heed_status status, const char *part) {
   heed_config *c;
   heed_preprocess p;
@@ -372,7 +401,7 @@ static void wrong_preprocess(void **state) {
   refuse_preprocess("{\"crop_size\":\"x\"}", HEED_INVALID_FILE, "crop_size is not valid");
   refuse_preprocess("{\"resample\":6}", HEED_INVALID_FILE, "resample is not valid");
   refuse_preprocess("{\"resample\":\"cubic\"}", HEED_INVALID_FILE, "resample is not valid");
-  refuse_preprocess("{\"resample\":2.0}", HEED_INVALID_FILE, "resample is not valid");
+  refuse_preprocess("{\"resample\":2.5}", HEED_INVALID_FILE, "resample is not valid");
   refuse_preprocess("{\"do_resize\":\"yes\"}", HEED_INVALID_FILE, "do_resize is not valid");
   refuse_preprocess("{\"image_mean\":[1,2]}", HEED_INVALID_FILE, "image_mean is not valid");
   refuse_preprocess("{\"image_mean\":[]}", HEED_INVALID_FILE, "image_mean is not valid");
@@ -455,6 +484,7 @@ int main(void) {
       cmocka_unit_test(oracle_config),
       cmocka_unit_test(no_config),
       cmocka_unit_test(defaults),
+      cmocka_unit_test(whole_numbers),
       cmocka_unit_test(missing_keys),
       cmocka_unit_test(wrong_values),
       cmocka_unit_test(activations),
@@ -464,6 +494,7 @@ int main(void) {
       cmocka_unit_test(size_spellings),
       cmocka_unit_test(published_files),
       cmocka_unit_test(values),
+      cmocka_unit_test(whole_numbers_of_a_preprocessor),
       cmocka_unit_test(wrong_preprocess),
       cmocka_unit_test(timm_preprocess),
       cmocka_unit_test(allocation_failures),
