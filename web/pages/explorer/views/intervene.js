@@ -6,10 +6,22 @@ import { isChanged, replacements, unchanged } from '../state/changes.js'
 import { toggled } from '../controls/controls.js'
 import { slice, softmax } from '../model/attention_rows.js'
 import { percent } from '../../plot/caption.js'
-/** @import {Field, MakeView, Page, PageQuery, RunnerResult, State} from '../../../types/pages.js' */
+/** @import {Field, MakeView, Page, PageQuery, Runner, RunnerResult, Shape, State, Store} from '../../../types/pages.js' */
 
 /** @param {string} tag */
 const made = (tag, textContent = '') => Object.assign(document.createElement(tag), { textContent })
+/** @param {string} text */
+const pressable = (text) => Object.assign(made('button', text), { type: 'button' })
+/**
+ * An element that holds others: a row its cells, a cell its button.
+ * @param {'tr' | 'td'} tag
+ * @param {HTMLElement[]} children
+ */
+const holding = (tag, ...children) => {
+  const element = made(tag)
+  element.append(...children)
+  return element
+}
 const nats = (/** @type {number} */ value) =>
     value > 0 && value < 5e-4 ? value.toExponential(1) : value.toFixed(4),
   points = (/** @type {number} */ share, digits = 2) =>
@@ -24,15 +36,7 @@ const options = (names) =>
     .map(([value, text]) => `<option value="${value}">${text}</option>`)
     .join('')
 
-/**
- * What the answer is without each head, "layer.head".
- * @typedef {Record<string, {share: number, apart: number}>} Effects
- */
-
-/** @type {MakeView} */
-export function view(page, element, { left, redraw }) {
-  const { store, engine } = page
-  element.innerHTML = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. The model runs again at once.</p>
+const markup = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. The model runs again at once.</p>
     <div class="row"><label>Click on the image <select name="brush">${options(brushes)}</select></label></div>
     <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
     <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
@@ -40,43 +44,58 @@ export function view(page, element, { left, redraw }) {
     <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Ablate each head alone</button></div>
     <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by the change of the prediction without them" hidden><table><caption>Each head ablated alone, smallest change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
     <table><caption>Class probabilities</caption><thead><tr><th scope="col">class</th><th scope="col">original</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
-  /** @param {string} name */
-  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
-  const table = element.querySelector('.switches tbody'),
-    shares = element.querySelector('.shares'),
-    said = element.querySelector('p[aria-live]')
-  const ranking = element.querySelector('.effects')
-  let effects = /** @type {{} | null} */ (null),
-    of = -1,
-    painting = true
+
+/**
+ * @param {RunnerResult | null} result of a model with a classifier
+ */
+const probabilities = (result) =>
+  softmax(/** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (result).logits))
+
+/**
+ * The gains with that of the chosen head set; at 100 % a head has none.
+ * @param {Pick<State, 'layer' | 'head' | 'gains'>} state
+ * @param {number} share in percent
+ */
+function gainsWith({ layer, head, gains }, share) {
+  const others = gains.filter((gain) => !gain.startsWith(`${layer}.${head}.`))
+  return share === 100 ? others : [...others, `${layer}.${head}.${share}`].sort()
+}
+
+/**
+ * The settings of the change, as the fields have them.
+ * @param {Store} store
+ * @param {(name: string) => Field} field
+ */
+function connectSettings(store, field) {
   field('all').addEventListener('click', () => store.set(unchanged))
-  field('sweep').addEventListener('click', () => sweep().catch(page.showError))
   field('how').addEventListener('change', ({ target }) =>
     store.set({ how: /** @type {State['how']} */ (target.value) })
   )
   field('temperature').addEventListener('input', ({ target }) =>
     store.set({ temperature: Number(target.value) })
   )
+  field('gain').addEventListener('input', ({ target }) =>
+    store.set({ gains: gainsWith(store.get(), Number(target.value)) })
+  )
+}
 
-  field('gain').addEventListener('input', ({ target }) => {
-    const { layer, head, gains } = store.get(),
-      others = gains.filter((gain) => !gain.startsWith(`${layer}.${head}.`)),
-      percent = Number(target.value)
-    store.set({
-      gains: percent === 100 ? others : [...others, `${layer}.${head}.${percent}`].sort()
-    })
-  })
-
-  /* A stroke goes on as its first patch began: setting, or taking back. */
-  page.paint = (/** @type {number} */ row, /** @type {number} */ column, how) => {
-    const brush = field('brush').value,
-      { columns, prefixTokens } = engine.shape,
+/**
+ * A press on the patches with the brush, as page.paint: drops them, or cuts the query from them. A
+ * stroke goes on as its first patch began: setting, or taking back.
+ * @param {Page} page
+ * @param {Field} brush
+ * @returns {NonNullable<Page['paint']>}
+ */
+function patchBrush({ store, engine }, brush) {
+  let painting = true
+  return (row, column, how) => {
+    const { columns, prefixTokens } = engine.shape,
       patch = row * columns + column,
       { query } = store.get()
-    if (!brush || !engine.canChange) return false
+    if (!brush.value || !engine.canChange) return false
     if (how === 'step') return true // the focus moves, Enter paints
     const [key, entry] =
-        brush === 'drop'
+        brush.value === 'drop'
           ? ['dropped', patch]
           : ['cuts', `${engine.token(query)}.${prefixTokens + patch}`],
       list = /** @type {(string | number)[]} */ (
@@ -88,175 +107,237 @@ export function view(page, element, { left, redraw }) {
     })
     return true
   }
+}
 
+/**
+ * What the answer is without a head: the change of the first class's share, and the Jensen-Shannon
+ * divergence of all classes' shares from those of the whole model, which also sees what happens
+ * among the others.
+ * @typedef {{share: number, apart: number}} Effect
+ * @typedef {object} Sweep each head ablated alone
+ * @property {number} ran the run that the effects belong to; -1: none yet
+ * @property {Record<string, Effect>} effects by "layer.head"
+ */
+
+/**
+ * The effect of each head, by one run without it, until the view is left.
+ * @param {Page} page
+ * @param {AbortSignal} left
+ * @param {(layer: number, head: number, effect: Effect) => void} onEffect
+ */
+async function effectsOfHeads({ store, engine, picture }, left, onEffect) {
+  const { layers, heads } = engine.shape,
+    { how } = store.get(),
+    whole = probabilities(engine.whole),
+    best = whole.indexOf(Math.max(...whole)),
+    effects = /** @type {Sweep['effects']} */ ({})
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads && !left.aborted; head++) {
+      const key = `${layer}.${head}`,
+        shares = softmax(
+          /** @type {ArrayLike<number>} */ (
+            await engine.logits(picture.source, { ...unchanged, how, off: [key] })
+          )
+        )
+      effects[key] = { share: shares[best] - whole[best], apart: divergence(whole, shares) }
+      onEffect(layer, head, effects[key])
+    }
+  return { effects, best }
+}
+
+/**
+ * The heads by how little the answer needs them, as a table; in words, the first and the last.
+ * @param {Store} store
+ * @param {HTMLElement} table
+ * @param {Sweep['effects']} effects
+ * @param {string} label of the class whose share they change
+ */
+function drawRanking(store, table, effects, label) {
+  const order = Object.entries(effects).sort(([, a], [, b]) => a.apart - b.apart),
+    [[least, low]] = order,
+    [most, high] = /** @type {[string, Effect]} */ (order.at(-1))
+  table.querySelector('th:nth-child(2)').textContent = `${label}, points`
+  table.querySelector('tbody').replaceChildren(
+    ...order.map(([key, { share, apart }]) => {
+      const [layer, head] = key.split('.').map(Number),
+        button = pressable(`layer ${layer}, head ${head}`)
+      button.addEventListener('click', () => store.set({ layer, head }))
+      return holding(
+        'tr',
+        holding('td', button),
+        made('td', points(share)),
+        made('td', nats(apart))
+      )
+    })
+  )
+  return `Ablating ${least} changes the prediction least (${nats(low.apart)} nats); ablating ${most} changes it most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class probabilities. Each cell shows the change of “${label}” in percentage points.`
+}
+
+/**
+ * A button that takes a head out of the model, or back.
+ * @param {Store} store
+ * @param {string} key "layer.head"
+ * @param {string} text
+ */
+function headSwitch(store, key, text) {
+  const button = pressable(text),
+    [layer, head] = key.split('.')
+  button.dataset.key = key
+  button.setAttribute('aria-pressed', !store.get().off.includes(key))
+  button.setAttribute('aria-label', `${text} layer ${layer}, head ${head}`)
+  button.addEventListener('click', () => store.set({ off: toggled(store.get().off, key) }))
+  return button
+}
+
+/**
+ * A switch a head, a row a layer. A switch has its head's effect where the sweep is of this run,
+ * else its name.
+ * @param {Page} page
+ * @param {HTMLElement} table
+ * @param {Sweep} sweep
+ */
+function drawSwitches({ store, engine }, table, { ran, effects }) {
+  const { layers, heads } = engine.shape,
+    measured = ran === store.get().ran,
+    focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key
+  const cellOf = (/** @type {string} */ key) =>
+    holding('td', headSwitch(store, key, measured ? points(effects[key].share, 1) : key))
+  table.replaceChildren(
+    ...Array.from({ length: layers }, (_, layer) =>
+      holding(
+        'tr',
+        Object.assign(made('th', `layer ${layer}`), { scope: 'row' }),
+        ...Array.from({ length: heads }, (_, head) => cellOf(`${layer}.${head}`))
+      )
+    )
+  )
+  if (focused) table.querySelector(`[data-key="${focused}"]`)?.focus()
+}
+
+/**
+ * How much of what it gives the chosen head may give.
+ * @param {HTMLElement} label
+ * @param {Field} field
+ * @param {Pick<State, 'layer' | 'head' | 'gains'>} options
+ */
+function drawGain(label, field, { layer, head, gains }) {
+  const [, , share = '100'] =
+    gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
+  label.textContent = head === 'mean' ? 'Gain of a head' : `Gain of ${layer}.${head}`
+  field.disabled = head === 'mean'
+  field.value = share
+  field.nextElementSibling.textContent = `${share} %`
+}
+
+/**
+ * The active heads whose map of a query differs from that of the whole model, the largest
+ * divergence first.
+ * @param {Runner} engine
+ * @param {number} token
+ * @param {string[]} off
+ */
+function movedHeads({ whole, result, shape }, token, off) {
+  const { layers, heads, tokens } = shape
+  const map = (
+    /** @type {RunnerResult | null} */ of,
+    /** @type {number} */ layer,
+    /** @type {number} */ head
+  ) =>
+    slice(
+      /** @type {Float32Array[]} */ (/** @type {RunnerResult} */ (of).attention)[layer],
+      head,
+      tokens,
+      token
+    )
+  return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads])
+    .filter((place) => !off.includes(place.join('.')))
+    .map(([layer, head]) => ({
+      name: `${layer}.${head}`,
+      by: divergence(map(whole, layer, head), map(result, layer, head))
+    }))
+    .sort((a, b) => b.by - a.by)
+    .filter(({ by }) => by > 1e-9)
+}
+
+/**
+ * Which map of the query has changed most, in words: layers above what was changed see other keys
+ * and values.
+ * @param {Runner} engine
+ * @param {{query: PageQuery, off: string[]}} state
+ */
+function wordsOfMoved(engine, { query, off }) {
+  const { layers, heads } = engine.shape,
+    moved = movedHeads(engine, engine.token(query), off)
+  return moved.length
+    ? `Maps of this query: ${moved.length} of ${layers * heads} heads changed, most of all ${moved[0].name}, by ${nats(moved[0].by)} nats.`
+    : 'Maps of this query: no active head changed.'
+}
+
+/**
+ * @param {number} share
+ */
+const bar = (share) => {
+  const cell = made('td', percent(share))
+  cell.style.setProperty('--share', `${share * 100}%`)
+  return cell
+}
+
+/**
+ * The five most probable classes of the model as it is and of the changed one, with their shares.
+ * @param {Runner} engine
+ * @param {HTMLElement} table
+ * @param {boolean | undefined} changed
+ */
+function drawShares({ whole, result, model }, table, changed) {
+  const before = probabilities(whole),
+    now = probabilities(result),
+    most = (/** @type {number} */ i) => Math.max(before[i], now[i])
+  const order = Array.from(now.keys())
+    .sort((a, b) => most(b) - most(a))
+    .slice(0, 5)
+  table.replaceChildren(
+    ...order.map((index) =>
+      holding(
+        'tr',
+        made('td', model.labels[index]),
+        bar(before[index]),
+        changed ? bar(now[index]) : made('td', '–')
+      )
+    )
+  )
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left, redraw }) {
+  const { store, engine } = page
+  element.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
+  const said = element.querySelector('p[aria-live]'),
+    ranking = element.querySelector('.effects')
+  let sweep = /** @type {Sweep} */ ({ ran: -1, effects: {} })
+  connectSettings(store, field)
+  page.paint = patchBrush(page, field('brush'))
   left.addEventListener('abort', () => {
     page.paint = null
   })
+  field('sweep').addEventListener('click', () => sweepHeads().catch(page.showError))
 
-  /* What the answer is without each head: the change of the first class's share, and the
-   * Jensen-Shannon divergence of all classes' shares from those of the whole model, which also sees
-   * what happens among the others. One run without each, until the view is left. */
-  async function sweep() {
-    const { layers, heads } = engine.shape,
-      { how } = store.get(),
-      { logits } = /** @type {RunnerResult} */ (engine.whole),
-      whole = softmax(/** @type {ArrayLike<number>} */ (logits)),
-      best = whole.indexOf(Math.max(...whole))
-    const found = /** @type {Effects} */ ({}),
-      { source } = page.picture
-    for (let layer = 0; layer < layers; layer++)
-      for (let head = 0; head < heads && !left.aborted; head++) {
-        const key = `${layer}.${head}`
-        const shares = softmax(
-          /** @type {ArrayLike<number>} */ (
-            await engine.logits(source, { ...unchanged, how, off: [key] })
-          )
-        )
-        found[key] = { share: shares[best] - whole[best], apart: divergence(whole, shares) }
-        said.textContent = `Without layer ${layer}, head ${head}: ${nats(found[key].apart)} nats`
-      }
+  async function sweepHeads() {
+    const { effects, best } = await effectsOfHeads(page, left, (layer, head, { apart }) => {
+      said.textContent = `Without layer ${layer}, head ${head}: ${nats(apart)} nats`
+    })
     await page.run(page.picture)
     if (left.aborted) return
-    effects = found
-    of = store.get().ran
-    rank(engine.model.labels[best])
+    sweep = { ran: store.get().ran, effects }
+    said.textContent = drawRanking(store, ranking, effects, engine.model.labels[best])
     redraw()
   }
 
   /**
-   * The heads by how little the answer needs them; the first and the last are named.
-   * @param {string} label
+   * @param {Readonly<State>} state
    */
-  function rank(label) {
-    const order = Object.entries(/** @type {Effects} */ (effects)).sort(
-        ([, a], [, b]) => a.apart - b.apart
-      ),
-      [[least, low]] = order,
-      [most, high] = /** @type {[string, Effects[string]]} */ (order.at(-1))
-    ranking.querySelector('th:nth-child(2)').textContent = `${label}, points`
-    ranking.querySelector('tbody').replaceChildren(
-      ...order.map(([key, { share, apart }]) => {
-        const line = made('tr'),
-          [layer, head] = key.split('.').map(Number),
-          button = Object.assign(made('button', `layer ${layer}, head ${head}`), {
-            type: 'button'
-          }),
-          name = made('td')
-        button.addEventListener('click', () => store.set({ layer, head }))
-        name.append(button)
-        line.append(name, made('td', points(share)), made('td', nats(apart)))
-        return line
-      })
-    )
-    said.textContent = `Ablating ${least} changes the prediction least (${nats(low.apart)} nats); ablating ${most} changes it most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class probabilities. Each cell shows the change of “${label}” in percentage points.`
-  }
-
-  /** @param {{off: string[]}} options */
-  function drawSwitches({ off }) {
-    const { layers, heads } = engine.shape,
-      focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key
-    table.replaceChildren(
-      ...Array.from({ length: layers }, (_, layer) => {
-        const line = made('tr')
-        line.append(
-          Object.assign(made('th', `layer ${layer}`), { scope: 'row' }),
-          ...Array.from({ length: heads }, (_, head) => {
-            const key = `${layer}.${head}`,
-              cell = made('td'),
-              button = cell.appendChild(
-                Object.assign(
-                  made(
-                    'button',
-                    effects && of === store.get().ran
-                      ? points(/** @type {Effects} */ (effects)[key].share, 1)
-                      : key
-                  ),
-                  { type: 'button' }
-                )
-              )
-            button.dataset.key = key
-            button.setAttribute('aria-pressed', !off.includes(key))
-            button.setAttribute('aria-label', `${button.textContent} layer ${layer}, head ${head}`)
-            button.addEventListener('click', () =>
-              store.set({ off: toggled(store.get().off, key) })
-            )
-            return cell
-          })
-        )
-        return line
-      })
-    )
-    if (focused) table.querySelector(`[data-key="${focused}"]`)?.focus()
-  }
-
-  /**
-   * How much of what it gives the chosen head may give.
-   * @param {Pick<State, 'layer' | 'head' | 'gains'>} options
-   */
-  function drawGain({ layer, head, gains }) {
-    const [, , percent = '100'] =
-      gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
-    element.querySelector('.gain').textContent =
-      head === 'mean' ? 'Gain of a head' : `Gain of ${layer}.${head}`
-    field('gain').disabled = head === 'mean'
-    field('gain').value = percent
-    field('gain').nextElementSibling.textContent = `${percent} %`
-  }
-
-  /**
-   * Which map of the query has changed most: layers above what was changed see other keys and
-   * values.
-   * @param {{query: PageQuery, off: string[]}} options
-   * @param {boolean | undefined} changed
-   */
-  function showDownstream({ query, off }, changed) {
-    const { layers, heads, tokens } = engine.shape,
-      token = engine.token(query),
-      at = (
-        /** @type {Float32Array[]} */ attention,
-        /** @type {number} */ layer,
-        /** @type {number} */ head
-      ) => slice(attention[layer], head, tokens, token)
-    const apart = !changed
-      ? []
-      : Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads])
-          .filter((place) => !off.includes(place.join('.')))
-          .map(([layer, head]) => ({
-            name: `${layer}.${head}`,
-            by: divergence(
-              at(
-                /** @type {Float32Array[]} */ (
-                  /** @type {RunnerResult} */ (engine.whole).attention
-                ),
-                layer,
-                head
-              ),
-              at(/** @type {Float32Array[]} */ (engine.result.attention), layer, head)
-            )
-          }))
-          .sort((a, b) => b.by - a.by)
-    const moved = apart.filter(({ by }) => by > 1e-9)
-    element.querySelector('.downstream').textContent = !changed
-      ? ''
-      : moved.length
-        ? `Maps of this query: ${moved.length} of ${layers * heads} heads changed, most of all ${moved[0].name}, by ${nats(moved[0].by)} nats.`
-        : 'Maps of this query: no active head changed.'
-  }
-
-  /**
-   * @param {number} share
-   * @param {string} text
-   */
-  const bar = (share, text) => {
-    const cell = made('td', text)
-    cell.style.setProperty('--share', `${share * 100}%`)
-    return cell
-  }
-
-  function draw() {
-    const state = store.get(),
-      { logits } = engine.result,
-      changed = engine.result.changes && isChanged(engine.result.changes)
+  function drawSettings(state) {
     for (const name of ['how', 'temperature'])
       field(name).value = String(state[/** @type {keyof State} */ (name)])
     field('temperature').nextElementSibling.textContent = String(state.temperature)
@@ -264,34 +345,23 @@ export function view(page, element, { left, redraw }) {
       element.querySelectorAll('button, select, input')
     ))
       control.disabled = !engine.canChange
+  }
+
+  function draw() {
+    const state = store.get(),
+      { changes, logits } = engine.result,
+      changed = changes && isChanged(changes)
+    drawSettings(state)
     if (!engine.canChange)
       return (said.textContent =
         'Interventions need a model small enough to keep all maps; saved maps have none.')
-    drawSwitches(state)
-    ranking.hidden = of !== state.ran
-    drawGain(state)
-    showDownstream(state, changed)
+    drawSwitches(page, element.querySelector('.switches tbody'), sweep)
+    ranking.hidden = sweep.ran !== state.ran
+    drawGain(element.querySelector('.gain'), field('gain'), state)
+    element.querySelector('.downstream').textContent = changed ? wordsOfMoved(engine, state) : ''
     field('sweep').disabled = !logits
     if (!logits) return (said.textContent = 'This model has no classifier: only its maps change.')
-    const before = softmax(
-        /** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (engine.whole).logits)
-      ),
-      now = softmax(logits),
-      most = (/** @type {number} */ i) => Math.max(before[i], now[i])
-    const order = Array.from(now.keys())
-      .sort((a, b) => most(b) - most(a))
-      .slice(0, 5)
-    shares.replaceChildren(
-      ...order.map((index) => {
-        const line = made('tr')
-        line.append(
-          made('td', engine.model.labels[index]),
-          bar(before[index], percent(before[index])),
-          changed ? bar(now[index], percent(now[index])) : made('td', '–')
-        )
-        return line
-      })
-    )
+    drawShares(engine, element.querySelector('.shares'), changed)
   }
   return { keys: ['ran', 'measured', 'layer', 'head', 'query', ...Object.keys(unchanged)], draw }
 }
