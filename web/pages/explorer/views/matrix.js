@@ -10,256 +10,320 @@ import { largestOf } from '../../plot/raster.js'
 import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
-/** @import {Numbers, ScaleKind} from '../../../plot/index.js' */
-/** @import {Field, MakeView, Page, PageQuery, State} from '../../../types/pages.js' */
+import { MatrixBrush } from './matrix_brush.js'
+/** @import {Scale, ScaleKind} from '../../../plot/index.js' */
+/** @import {Field, MakeView, Page, PageQuery, Shape, State} from '../../../types/pages.js' */
 
 /** @type {Record<string, [down: number, across: number]>} */
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
-/** @type {MakeView} */
-export function view(page, element, { left }) {
-  const { store, engine } = page
-  element.innerHTML = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+const markup = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
     <label>Click <select name="brush"><option value="0">selects the row</option><option value="1">blocks the pair</option><option value="4">blocks 4 × 4</option><option value="14">blocks 14 × 14</option></select></label>
     <button type="button" name="free">Undo blocks</button></div>
     <p class="hint">Row = query, column = key; CLS and registers come first, then the patches, with a line after each row of patches. Arrow keys or the mouse move the crosshair. A click selects the row; the brush blocks or unblocks pairs.</p>
     <div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
     <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div>${smallBar}<p class="hint" id="matrix-said" aria-live="polite"></p>`
-  const surface = element.querySelector('.matrix'),
-    canvas = element.querySelector('canvas'),
-    said = element.querySelector('#matrix-said'),
-    svg = element.querySelector('svg')
-  /** @param {string} name */
-  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
-  field('zoom').addEventListener('change', ({ target }) => {
-    surface.style.width = `${Number(target.value) * 100}%`
-    look()
+
+/**
+ * The matrix of a head as it is drawn.
+ * @typedef {object} Matrix
+ * @property {Float32Array | null} weights [tokens, tokens], or scores; null: none drawn yet
+ * @property {Shape} shape of its model: another one may come before the matrix is drawn anew
+ * @property {string} unit
+ */
+
+/**
+ * Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a patch,
+ * and CLS may be beyond.
+ * @param {Scale} scale of the stage
+ * @param {Float32Array} weights
+ * @param {Shape} shape
+ */
+function scaleOfAll(scale, weights, { tokens, prefixTokens }) {
+  if (scale.numbers)
+    return (scale.signed ? signedScale : plainScale)(
+      scale.label,
+      weights.reduce(
+        (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
+        0
+      )
+    )
+  if (scale.kind === 'own') return scale
+  const largests = Array.from({ length: tokens }, (_, i) =>
+    largestOf(weights.subarray(i * tokens + prefixTokens, (i + 1) * tokens))
+  )
+  return gridScale(/** @type {ScaleKind} */ (scale.kind === 'all' ? 'uniform' : scale.kind), {
+    tokens,
+    largests,
+    beyond: largestOf(weights)
   })
-  field('free').addEventListener('click', () => store.set({ cuts: [] }))
-  /** @type {PageQuery | null} */
-  let over = null // the row under the pointer, which a run takes from the stage
-  /** @type {boolean | null} */
-  let painting = null // true while a stroke bars, false while it frees
-  let shape = engine.shape,
-    matrix = /** @type {Float32Array | null} */ (null),
-    held = '',
-    key = /** @type {number | null} */ (null),
-    ringed = /** @type {number | null} */ (null)
-  /** @type {string} */
-  let unit
+}
+
+/**
+ * A weight or score of the matrix in words.
+ * @param {Scale} scale of the stage
+ * @param {number} value
+ * @param {number} tokens
+ */
+const amount = (scale, value, tokens) =>
+  scale.numbers
+    ? `${scale.signed ? 'score ' : ''}${value.toFixed(3)}`
+    : `${percent(value)} = ${times(value, tokens)}`
+
+/**
+ * The whole matrix in words.
+ * @param {Page} page
+ * @param {Matrix} matrix
+ */
+function summary({ drawn, store }, { weights, shape: { tokens }, unit }) {
+  const { layer, head } = store.get(),
+    name = `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`,
+    largest = largestOf(/** @type {Iterable<number>} */ (weights))
+  return `${unit}. ${name}: ${tokens} × ${tokens}, the largest ${amount(drawn.scale, largest, tokens)}`
+}
+
+/**
+ * @param {Shape} shape
+ * @param {number} token
+ * @returns {PageQuery}
+ */
+function queryOf({ prefixTokens, columns }, token) {
+  return token < prefixTokens
+    ? 'cls'
+    : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
+}
+
+/**
+ * Lines through the stage's token and the other token of a pair. In reverse the stage is on the
+ * key.
+ */
+class Crosshair {
+  /** @type {number | null} the other token: the key, or in reverse the query */
+  other = null
+  /** @type {PageQuery | null} the row under the pointer, which a run takes from the stage */
+  over = null
+  /** @type {number | null} the token that the stage rings */
+  ringed = null
 
   /**
-   * [query, key] of the stage's token and the other, and back: in reverse the stage is on the
-   * key.
-   * @param {number} token
-   * @param {number} other
+   * @param {Page} page
+   * @param {HTMLElement} element
+   * @param {Matrix} matrix
    */
-  const pair = (token, other) => (store.get().reverse ? [other, token] : [token, other])
-
-  /**
-   * @param {number} token
-   * @returns {PageQuery}
-   */
-  const queryOf = (token) => {
-    const { prefixTokens, columns } = shape
-    return token < prefixTokens
-      ? 'cls'
-      : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
+  constructor(page, element, matrix) {
+    this.page = page
+    this.matrix = matrix
+    this.surface = element.querySelector('.matrix')
+    this.svg = element.querySelector('svg')
+    this.said = element.querySelector('#matrix-said')
   }
+
   /**
+   * [query, key] of the stage's token and the other, and back.
+   * @template {number | null} Other
+   * @param {number} token
+   * @param {Other} other
+   * @returns {[query: number | Other, key: number | Other]}
+   */
+  pair(token, other) {
+    return this.page.store.get().reverse ? [other, token] : [token, other]
+  }
+
+  /**
+   * Where it is; on the diagonal before it has another token.
+   * @returns {[query: number, key: number]}
+   */
+  get place() {
+    const { token } = this.page.drawn
+    return this.pair(token, this.other ?? token)
+  }
+
+  /**
+   * The pair under a pointer.
    * @param {PointerEvent} event
    * @returns {[query: number, key: number]}
    */
-  const at = (event) => {
-    const box = canvas.getBoundingClientRect(),
-      { tokens } = shape
+  placeAt({ clientX, clientY }) {
+    const { left, top, width, height } = this.surface
+        .querySelector('canvas')
+        .getBoundingClientRect(),
+      { tokens } = this.matrix.shape
     /** @param {number} share */
     const index = (share) => Math.min(tokens - 1, Math.max(0, Math.floor(share * tokens)))
-    return [
-      index((event.clientY - box.top) / box.height),
-      index((event.clientX - box.left) / box.width)
-    ]
+    return [index((clientY - top) / height), index((clientX - left) / width)]
   }
 
-  /* What lies under the crosshair comes into the window. */
-  function look() {
-    const view = surface.parentElement,
+  /** What lies under it comes into the window. */
+  look() {
+    const { surface, matrix } = this,
+      view = /** @type {HTMLElement} */ (surface.parentElement),
       at = (/** @type {number} */ token) =>
-        ((token + 0.5) / shape.tokens) * surface.offsetWidth -
-        /** @type {HTMLElement} */ (view).clientWidth / 2
-    const [down, across] = pair(page.drawn.token, key ?? page.drawn.token)
-    view?.scrollTo(at(across), at(down))
+        ((token + 0.5) / matrix.shape.tokens) * surface.offsetWidth - view.clientWidth / 2
+    const [down, across] = this.place
+    view.scrollTo(at(across), at(down))
+  }
+
+  /** Its lines and its words; the stage rings the other patch. */
+  draw() {
+    const { page, other } = this,
+      [query, key] = this.pair(page.drawn.token, other)
+    this.drawLines(query, key)
+    this.said.textContent =
+      other === null
+        ? summary(page, this.matrix)
+        : this.wordsOf(.../** @type {[number, number]} */ ([query, key]))
+    if (other !== this.ringed) page.look?.((this.ringed = other))
   }
 
   /**
-   * A stroke goes on as its first pair began; the brush ends at the matrix's edge.
-   * @param {number[]} pair
+   * Lines where a row of patches ends, blocked pairs, and the crosshair.
+   * @param {number | null} query
+   * @param {number | null} key
    */
-  function paint([token, to], begin = false) {
-    const size = Number(field('brush').value),
-      { tokens } = shape,
-      { cuts } = store.get(),
-      first = (/** @type {number} */ at) => Math.max(0, at - ((size - 1) >> 1))
-    if (!size || !engine.canChange) return false
-    if (begin) painting = !cuts.includes(`${token}.${to}`)
-    const pairs = Array.from({ length: size * size }, (_, i) => [
-      first(token) + Math.floor(i / size),
-      first(to) + (i % size)
-    ])
-      .filter((pair) => pair.every((at) => at < tokens))
-      .map((pair) => pair.join('.'))
-    store.set({
-      cuts: painting
-        ? [...new Set([...cuts, ...pairs])].sort()
-        : cuts.filter((pair) => !pairs.includes(pair))
-    })
-    return true
-  }
-
-  function cross() {
-    const { tokens, prefixTokens, rows, columns } = shape,
-      { token } = page.drawn
-    const lines = Array.from({ length: rows }, (_, r) => prefixTokens + r * columns)
-    svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
-    const [down, across] = pair(token, /** @type {number} */ (key)),
-      line = (/** @type {number | null} */ at, /** @type {(at: number) => string} */ path) =>
-        at === null ? '' : path(at + 0.5),
-      path = line(down, (y) => `M0 ${y}H${tokens}`) + line(across, (x) => `M${x} 0V${tokens}`)
-    svg.children[0].setAttribute(
+  drawLines(query, key) {
+    const { tokens, prefixTokens, rows, columns } = this.matrix.shape,
+      [rules, barred, under, over] = this.svg.children
+    const rule = (/** @type {number} */ at) => `M0 ${at}H${tokens}M${at} 0V${tokens}`,
+      cell = (/** @type {string} */ pair) => `M${pair.split('.').reverse().join(' ')}h1v1h-1z`
+    this.svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
+    rules.setAttribute(
       'd',
-      lines.map((line) => `M0 ${line}H${tokens}M${line} 0V${tokens}`).join('')
+      Array.from({ length: rows }, (_, r) => rule(prefixTokens + r * columns)).join('')
     )
-    svg.children[1].setAttribute(
-      'd',
-      store
-        .get()
-        .cuts.map((pair) => {
-          const [y, x] = pair.split('.')
-          return `M${x} ${y}h1v1h-1z`
-        })
-        .join('')
-    )
-    for (const line of [svg.children[2], svg.children[3]]) line.setAttribute('d', path)
-    said.textContent =
-      key === null
-        ? summary()
-        : `${tokenName(down, prefixTokens, columns)} to ${tokenName(across, prefixTokens, columns)}: ${amount(/** @type {Float32Array} */ (matrix)[down * tokens + across])}`
-    if (key !== ringed) page.look?.((ringed = key))
-  }
-  /** @param {number} value */
-  const amount = (value) =>
-    page.drawn.scale.numbers
-      ? `${page.drawn.scale.signed ? 'score ' : ''}${value.toFixed(3)}`
-      : `${percent(value)} = ${times(value, shape.tokens)}`
-  /** @param {Pick<State, 'layer' | 'head'>} state */
-  const name = ({ layer, head }) =>
-    `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
-  const summary = () =>
-    `${unit}. ${name(store.get())}: ${shape.tokens} × ${shape.tokens}, the largest ${amount(largestOf(/** @type {Iterable<number>} */ (matrix)))}`
-
-  /* Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a
-   * patch, and CLS may be beyond. */
-  function scaleOfAll() {
-    const { scale } = page.drawn,
-      { tokens, prefixTokens } = shape
-    if (scale.numbers)
-      return (scale.signed ? signedScale : plainScale)(
-        scale.label,
-        /** @type {Float32Array} */ (matrix).reduce(
-          (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
-          0
-        )
-      )
-    if (scale.kind === 'own') return scale
-    const largests = Array.from({ length: tokens }, (_, i) =>
-      largestOf(
-        /** @type {Float32Array} */ (matrix).subarray(i * tokens + prefixTokens, (i + 1) * tokens)
-      )
-    )
-    return gridScale(/** @type {ScaleKind} */ (scale.kind === 'all' ? 'uniform' : scale.kind), {
-      tokens,
-      largests,
-      beyond: largestOf(/** @type {Iterable<number>} */ (matrix))
-    })
+    barred.setAttribute('d', this.page.store.get().cuts.map(cell).join(''))
+    const path =
+      (query === null ? '' : `M0 ${query + 0.5}H${tokens}`) +
+      (key === null ? '' : `M${key + 0.5} 0V${tokens}`)
+    for (const line of [under, over]) line.setAttribute('d', path)
   }
 
+  /**
+   * A pair with its weight.
+   * @param {number} query
+   * @param {number} key
+   */
+  wordsOf(query, key) {
+    const { weights, shape } = this.matrix,
+      { tokens, prefixTokens, columns } = shape,
+      weight = /** @type {Float32Array} */ (weights)[query * tokens + key]
+    const name = (/** @type {number} */ token) => tokenName(token, prefixTokens, columns)
+    return `${name(query)} to ${name(key)}: ${amount(this.page.drawn.scale, weight, tokens)}`
+  }
+}
+
+/**
+ * The pointer moves the crosshair, paints with the brush, or chooses the row.
+ * @param {Crosshair} crosshair
+ * @param {MatrixBrush} brush
+ */
+function connectPointer(crosshair, brush) {
+  const { surface, matrix, page } = crosshair,
+    { store } = page
   surface.addEventListener('pointermove', (event) => {
-    if (!matrix || event.pointerType !== 'mouse') return
-    const place = at(event),
-      [token, other] = pair(...place),
-      query = queryOf(token)
-    key = other
-    if (painting !== null) paint(place)
-    over = query
+    if (!matrix.weights || event.pointerType !== 'mouse') return
+    const place = crosshair.placeAt(event),
+      [token, other] = crosshair.pair(...place),
+      query = queryOf(matrix.shape, token)
+    crosshair.other = other
+    brush.paint(place, matrix.shape.tokens)
+    crosshair.over = query
     store.set({ hover: /** @type {State['hover']} */ (query) })
-    cross()
+    crosshair.draw()
   })
   surface.addEventListener('pointerdown', (event) => {
-    if (event.button !== 0 || !paint(at(event), true)) return
+    if (event.button !== 0 || !brush.begin(crosshair.placeAt(event), matrix.shape.tokens)) return
     event.preventDefault() // no text is selected by a stroke
     surface.setPointerCapture(event.pointerId)
   })
   for (const type of ['pointerup', 'pointercancel'])
-    surface.addEventListener(type, () => (painting = null))
+    surface.addEventListener(type, () => brush.end())
   surface.addEventListener('pointerleave', () => {
-    key = over = null
+    crosshair.other = crosshair.over = null
     store.set({ hover: null })
-    if (matrix) cross()
+    if (matrix.weights) crosshair.draw()
   })
   surface.addEventListener('click', (event) => {
-    if (Number(field('brush').value) && engine.canChange) return
-    const [token, other] = pair(...at(event))
-    key = other
-    store.set({ query: queryOf(token), hover: null })
+    if (brush.size) return
+    const [token, other] = crosshair.pair(...crosshair.placeAt(event))
+    crosshair.other = other
+    store.set({ query: queryOf(matrix.shape, token), hover: null })
   })
+}
+
+/**
+ * Arrow keys move the crosshair and the space bar paints at it.
+ * @param {Crosshair} crosshair
+ * @param {MatrixBrush} brush
+ */
+function connectKeys(crosshair, brush) {
+  const { surface, matrix, page } = crosshair
   surface.addEventListener('keydown', (event) => {
     const step = steps[event.key],
-      { tokens } = shape
-    if (event.key === ' ' && matrix) {
+      { tokens } = matrix.shape
+    if (event.key === ' ' && matrix.weights) {
       event.preventDefault()
-      paint(pair(page.drawn.token, key ?? page.drawn.token), true)
-      painting = null
+      brush.begin(crosshair.place, tokens)
+      brush.end()
     }
-    if (!step || !matrix || event.altKey || event.ctrlKey || event.metaKey) return
+    if (!step || !matrix.weights || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    const within = (/** @type {number} */ value) => Math.min(tokens - 1, Math.max(0, value)),
-      [along, across] = pair(...step)
-    key = within((key ?? page.drawn.token) + across)
-    if (along) store.set({ query: queryOf(within(page.drawn.token + along)), hover: null })
-    else cross()
-    look()
+    const { token } = page.drawn,
+      within = (/** @type {number} */ value) => Math.min(tokens - 1, Math.max(0, value)),
+      [along, across] = crosshair.pair(...step)
+    crosshair.other = within((crosshair.other ?? token) + across)
+    if (along) page.store.set({ query: queryOf(matrix.shape, within(token + along)), hover: null })
+    else crosshair.draw()
+    crosshair.look()
   })
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left }) {
+  const { store, engine } = page
+  element.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
+  const matrix = /** @type {Matrix} */ ({ weights: null, shape: engine.shape, unit: '' }),
+    crosshair = new Crosshair(page, element, matrix),
+    brush = new MatrixBrush(page, field('brush'))
+  let held = '' // which matrix is there
+  connectPointer(crosshair, brush)
+  connectKeys(crosshair, brush)
+  field('zoom').addEventListener('change', ({ target }) => {
+    crosshair.surface.style.width = `${Number(target.value) * 100}%`
+    crosshair.look()
+  })
+  field('free').addEventListener('click', () => store.set({ cuts: [] }))
+
+  /** @param {Float32Array} weights */
+  function drawMatrix(weights) {
+    const { scale: stage, table } = page.drawn,
+      { shape } = matrix,
+      scale = scaleOfAll(stage, weights, shape)
+    put(
+      element.querySelector('canvas'),
+      heat({ weights, rows: shape.tokens, columns: shape.tokens, scale, table })
+    )
+    drawBar(element, scale, table)
+    matrix.unit = scale.label
+  }
 
   /** @param {() => boolean} latest */
   async function draw(latest) {
-    const { layer, head, ran, score } = store.get()
-    const wanted = `${ran} ${layer} ${head} ${score}`
+    const { layer, head, ran, score } = store.get(),
+      wanted = `${ran} ${layer} ${head} ${score}`
     if (wanted !== held) {
-      const found = await engine.matrix(layer, /** @type {number} */ (head), score)
+      const weights = await engine.matrix(layer, /** @type {number} */ (head), score)
       if (!latest()) return
-      matrix = found
-      shape = engine.shape // of the matrix: another model may come before it is drawn anew
+      Object.assign(matrix, { weights, shape: engine.shape })
       held = wanted
     }
     field('brush').disabled = !engine.canChange
     field('free').disabled = !store.get().cuts.length
-    const scale = scaleOfAll(),
-      { table } = page.drawn
-    put(
-      canvas,
-      heat({
-        weights: /** @type {Numbers} */ (matrix),
-        rows: shape.tokens,
-        columns: shape.tokens,
-        scale,
-        table
-      })
-    )
-    drawBar(element, scale, table)
-    unit = scale.label
-    ringed = null // the stage has drawn its marks anew
-    cross()
-    if (over) store.set({ hover: /** @type {State['hover']} */ (over) })
+    drawMatrix(/** @type {Float32Array} */ (matrix.weights))
+    crosshair.ringed = null // the stage has drawn its marks anew
+    crosshair.draw()
+    if (crosshair.over) store.set({ hover: /** @type {State['hover']} */ (crosshair.over) })
   }
   left.addEventListener('abort', () => {
     store.set({ hover: null })

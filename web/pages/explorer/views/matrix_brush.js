@@ -1,0 +1,72 @@
+/* The brush of the matrix: pairs are painted that may not attend, in all heads. */
+/** @import {Field, Page} from '../../../types/pages.js' */
+
+/**
+ * Pairs painted that may not attend. A stroke goes on as its first pair began: blocking pairs, or
+ * freeing them.
+ */
+export class MatrixBrush {
+  /** @type {boolean | null} true while a stroke blocks pairs, false while it frees them */
+  blocking = null
+
+  /**
+   * @param {Page} page
+   * @param {Field} field its size, 0: none
+   */
+  constructor({ store, engine }, field) {
+    this.store = store
+    this.engine = engine
+    this.field = field
+  }
+
+  get size() {
+    return this.engine.canChange ? Number(this.field.value) : 0
+  }
+
+  /**
+   * The pairs under the brush, which ends at the matrix's edge, as "query.key".
+   * @param {[query: number, key: number]} pair
+   * @param {number} tokens
+   */
+  pairsUnder([query, key], tokens) {
+    const { size } = this,
+      first = (/** @type {number} */ at) => Math.max(0, at - ((size - 1) >> 1))
+    return Array.from({ length: size * size }, (_, i) => [
+      first(query) + Math.floor(i / size),
+      first(key) + (i % size)
+    ])
+      .filter((pair) => pair.every((at) => at < tokens))
+      .map((pair) => pair.join('.'))
+  }
+
+  /**
+   * Returns whether there is a brush.
+   * @param {[query: number, key: number]} pair
+   * @param {number} tokens
+   */
+  begin(pair, tokens) {
+    if (!this.size) return false
+    this.blocking = !this.store.get().cuts.includes(pair.join('.'))
+    this.paint(pair, tokens)
+    return true
+  }
+
+  /**
+   * @param {[query: number, key: number]} pair
+   * @param {number} tokens
+   */
+  paint(pair, tokens) {
+    if (this.blocking === null || !this.size) return
+    const { cuts } = this.store.get(),
+      pairs = this.pairsUnder(pair, tokens)
+    this.store.set({
+      cuts: this.blocking
+        ? [...new Set([...cuts, ...pairs])].sort()
+        : cuts.filter((pair) => !pairs.includes(pair))
+    })
+  }
+
+  end() {
+    this.blocking = null
+  }
+}
