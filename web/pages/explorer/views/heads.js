@@ -11,8 +11,7 @@ import { largestOf } from '../../plot/raster.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 /** @import {ScaleKind} from '../../../plot/index.js' */
-/** @import {HeadStatistics} from '../../../src/index.js' */
-/** @import {Field, HeadEntry, MakeView, Page, State} from '../../../types/pages.js' */
+/** @import {Field, HeadEntry, MakeView, Page, Shape, State, Store} from '../../../types/pages.js' */
 
 /**
  * @param {string} tag
@@ -20,50 +19,18 @@ import { put } from './canvas.js'
  */
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
 
-/** @type {MakeView} */
-export function view(page, element) {
-  const { store, engine } = page
-  element.innerHTML = `<div class="row finder"><label>Sort <select name="sort"><option value="">by layer</option></select></label>
+const markup = `<div class="row finder"><label>Sort <select name="sort"><option value="">by layer</option></select></label>
     <button type="button" name="descending" aria-label="Largest first">↓</button>
     <label>Only <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
     <div class="heads-grid"><div class="across"></div><div class="down"></div>
     <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="Layers and heads"></div></div>${smallBar}</div>
     <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
-  const [across, down, cells, hint] = ['.across', '.down', '.cells', '.hint'].map((selector) =>
-    element.querySelector(selector)
-  )
-  /** @param {string} name */
-  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
-  let rows = /** @type {Float32Array[][]} */ ([]),
-    shown = /** @type {HeadEntry[]} */ ([]),
-    shape = engine.shape // as drawn: another model may have come meanwhile
-  /**
-   * @param {number} row
-   * @param {number} column
-   */
-  const place = (row, column) => shown[row * shape.heads + column]
-  const grid = createGrid(cells, {
-    /**
-     * @param {number} row
-     * @param {number} column
-     */
-    name: (row, column) => {
-      const { layer, head } = place(row, column)
-      return `layer ${layer}, head ${head}, ${page.drawn.scale.numbers ? 'highest' : 'largest'} ${amount(highest(rows[layer][head].subarray(shape.prefixTokens)))}`
-    },
-    /**
-     * @param {number} row
-     * @param {number} column
-     */
-    onPick: (row, column) => {
-      const { layer, head } = place(row, column)
-      store.set({ layer, head })
-    }
-  })
-  /** @param {Float32Array} row */
-  const highest = (row) => row.reduce((a, b) => Math.max(a, b), -Infinity)
-  /** @param {number} value */
-  const amount = (value) => (page.drawn.scale.numbers ? value.toFixed(2) : percent(value))
+
+/**
+ * @param {Store} store
+ * @param {(name: string) => Field} field
+ */
+function connectFields(store, field) {
   field('sort').append(
     ...Object.entries(numbersOfHeads).map(
       ([name, [, text]]) => new Option(text.replace(/,.*/, ''), name)
@@ -77,120 +44,189 @@ export function view(page, element) {
   field('mean').addEventListener('click', () =>
     store.set({ head: store.get().head === 'mean' ? 0 : 'mean' })
   )
+}
 
-  /** @param {Readonly<State>} options */
-  function showControls({ sort, descending, filter, head }) {
-    field('sort').value = sort
-    field('descending').setAttribute('aria-pressed', descending)
-    if (document.activeElement !== field('filter')) field('filter').value = filter
-    field('filter').setAttribute('aria-invalid', parseFilter(filter) === null)
-    field('mean').setAttribute('aria-pressed', head === 'mean')
-  }
+/**
+ * @param {(name: string) => Field} field
+ * @param {Readonly<State>} options
+ */
+function showFields(field, { sort, descending, filter, head }) {
+  field('sort').value = sort
+  field('descending').setAttribute('aria-pressed', descending)
+  if (document.activeElement !== field('filter')) field('filter').value = filter
+  field('filter').setAttribute('aria-invalid', parseFilter(filter) === null)
+  field('mean').setAttribute('aria-pressed', head === 'mean')
+}
 
-  /**
-   * Names beside the grid, or in it where heads stand in another order.
-   * @param {boolean} ordered
-   * @param {{layers: number, heads: number}} options
-   */
-  function showNames(ordered, { layers, heads: count }) {
-    element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
-    element.style.setProperty('--heads', count)
-    across.replaceChildren(
-      ...(ordered
-        ? []
-        : Array.from({ length: count }, (_, i) => made('span', count > 6 ? i : `head ${i}`)))
+/**
+ * The heads that are shown, in their order; ordered: one after the other, by a number or a filter.
+ * @param {Page['statistics']} statistics
+ * @param {Readonly<State>} state
+ * @param {Float32Array[][]} rows
+ * @returns {{ordered: boolean, shown: HeadEntry[]}}
+ */
+function headsToShow(statistics, state, rows) {
+  if (statistics !== null && (state.sort || state.filter.trim()))
+    return { ordered: true, shown: findHeads(statistics, state) }
+  const shown = rows.flatMap((heads, layer) =>
+    heads.map((_, head) => /** @type {HeadEntry} */ ({ layer, head }))
+  )
+  return { ordered: false, shown }
+}
+
+/**
+ * Names beside the grid, or in it where heads stand in another order.
+ * @param {HTMLElement} element
+ * @param {ReturnType<typeof headsToShow>} heads
+ * @param {Shape} shape
+ * @param {string} sort
+ */
+function showNames(element, { ordered, shown }, { layers, heads }, sort) {
+  const names = (/** @type {number} */ count, /** @type {string} */ what) =>
+    Array.from({ length: ordered ? 0 : count }, (_, i) =>
+      made('span', count > 6 ? i : `${what} ${i}`)
     )
-    down.replaceChildren(
-      ...(ordered
-        ? []
-        : Array.from({ length: layers }, (_, i) => made('span', layers > 6 ? i : `layer ${i}`)))
-    )
-    const { sort } = store.get()
-    cells.querySelectorAll('button').forEach((cell, i) => {
-      const { layer, head } = shown[i],
-        number =
-          sort && shown[i][numbersOfHeads[sort][0]] !== undefined
-            ? `: ${numberOf(shown[i], sort).toFixed(numbersOfHeads[sort][2])}`
-            : ''
-      cell.replaceChildren(...(ordered ? [made('small', `${layer}.${head}${number}`)] : []))
+  element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
+  element.style.setProperty('--heads', heads)
+  element.querySelector('.across').replaceChildren(...names(heads, 'head'))
+  element.querySelector('.down').replaceChildren(...names(layers, 'layer'))
+  element.querySelectorAll('.cells button').forEach((cell, i) => {
+    const { layer, head } = shown[i],
+      number =
+        sort && shown[i][numbersOfHeads[sort][0]] !== undefined
+          ? `: ${numberOf(shown[i], sort).toFixed(numbersOfHeads[sort][2])}`
+          : ''
+    cell.replaceChildren(...(ordered ? [made('small', `${layer}.${head}${number}`)] : []))
+  })
+}
+
+/**
+ * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
+ * @param {Page} page
+ * @param {Float32Array[][]} maps
+ * @param {number} layer
+ */
+function scaleOfAll({ drawn: { scale }, engine }, maps, layer) {
+  const largests = maps.map((heads) => heads.map((row) => largestOf(row)))
+  return ['uniform', 'share', 'log'].includes(scale.kind)
+    ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
+        tokens: engine.shape.tokens,
+        largests: largests.flat(),
+        to: Math.max(...largests[layer])
+      })
+    : scale
+}
+
+/**
+ * The scale in words, and how many heads were found.
+ * @param {Page} page
+ * @param {Readonly<State>} state
+ * @param {Float32Array[][]} maps
+ * @param {number} count of heads shown
+ * @param {string} label of the scale
+ */
+function wordsOf({ engine, drawn: { scale } }, state, maps, count, label) {
+  const { layers, heads, tokens } = engine.shape
+  if (parseFilter(state.filter) === null)
+    return 'The filter knows entropy, distance, distance-patches, cls, self, top5, cls-entropy, layer and head: "entropy < 1.5 and top5 > 50 %".'
+  const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0)
+  const scaled = scale.numbers
+    ? 'Numbers on the scale of the picture.'
+    : state.scale === 'own'
+      ? 'Each map on a scale of its own: colours do not compare.'
+      : scale.kind === 'all'
+        ? `The scale ends at the largest weight of all heads: ${times(beyond, tokens)}.`
+        : `${label}, to layer ${state.layer}’s largest or 4 × uniform; the largest of all heads is ${times(beyond, tokens)}.`
+  return state.sort || state.filter ? `${count} of ${layers * heads} heads. ${scaled}` : scaled
+}
+
+/**
+ * Maps of the shown heads in lines of a layer's length; the last line may have holes.
+ * @param {Float32Array[][]} maps
+ * @param {HeadEntry[]} shown
+ * @param {number} length
+ */
+const linesOf = (maps, shown, length) =>
+  Array.from({ length: Math.max(1, Math.ceil(shown.length / length)) }, (_, i) =>
+    Array.from({ length }, (_, j) => {
+      const entry = shown[i * length + j]
+      return entry ? maps[entry.layer][entry.head] : null
     })
-  }
+  )
 
-  /**
-   * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
-   * @param {Float32Array[][]} maps
-   * @param {{layer: number}} options
-   */
-  function scaleOfAll(maps, { layer }) {
-    const { scale } = page.drawn,
-      largests = maps.map((heads) => heads.map((row) => largestOf(row)))
-    return ['uniform', 'share', 'log'].includes(scale.kind)
-      ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
-          tokens: engine.shape.tokens,
-          largests: largests.flat(),
-          to: Math.max(...largests[layer])
-        })
-      : scale
-  }
+/**
+ * A head with the largest of its map on patches, in words.
+ * @param {Page} page
+ * @param {HeadEntry} entry
+ * @param {Float32Array} map
+ */
+function nameOf({ drawn: { scale } }, { layer, head }, map) {
+  const highest = map.reduce((a, b) => Math.max(a, b), -Infinity)
+  return `layer ${layer}, head ${head}, ${scale.numbers ? `highest ${highest.toFixed(2)}` : `largest ${percent(highest)}`}`
+}
 
+/** @type {MakeView} */
+export function view(page, element) {
+  const { store, engine } = page
+  element.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
+  let maps = /** @type {Float32Array[][]} */ ([]),
+    found = /** @type {ReturnType<typeof headsToShow>} */ ({ ordered: false, shown: [] }),
+    shape = engine.shape // as drawn: another model may have come meanwhile
   /**
-   * @param {State} state
-   * @param {Float32Array[][]} maps
-   * @param {{label: string}} options
+   * @param {number} row
+   * @param {number} column
    */
-  function words(state, maps, { label }) {
-    const found = `${shown.length} of ${engine.shape.layers * engine.shape.heads} heads.`
-    if (parseFilter(state.filter) === null)
-      return 'The filter knows entropy, distance, distance-patches, cls, self, top5, cls-entropy, layer and head: "entropy < 1.5 and top5 > 50 %".'
-    const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0),
-      { scale } = page.drawn
-    const scaled = scale.numbers
-      ? 'Numbers on the scale of the picture.'
-      : state.scale === 'own'
-        ? 'Each map on a scale of its own: colours do not compare.'
-        : scale.kind === 'all'
-          ? `The scale ends at the largest weight of all heads: ${times(beyond, engine.shape.tokens)}.`
-          : `${label}, to layer ${state.layer}’s largest or 4 × uniform; the largest of all heads is ${times(beyond, engine.shape.tokens)}.`
-    return state.sort || state.filter ? `${found} ${scaled}` : scaled
+  const entryAt = (row, column) => found.shown[row * shape.heads + column]
+  const grid = createGrid(element.querySelector('.cells'), {
+    name: (row, column) => {
+      const entry = entryAt(row, column)
+      return nameOf(page, entry, maps[entry.layer][entry.head])
+    },
+    onPick: (row, column) => {
+      const { layer, head } = entryAt(row, column)
+      store.set({ layer, head })
+    }
+  })
+  connectFields(store, field)
+
+  /** @param {Readonly<State>} state */
+  function drawGrid(state) {
+    const { rows, columns, heads: length } = shape,
+      { shown } = found,
+      { table } = page.drawn,
+      scale = scaleOfAll(page, maps, state.layer),
+      lines = linesOf(maps, shown, length)
+    put(element.querySelector('canvas'), heads({ maps: lines, rows, columns, scale, table }))
+    drawBar(element, scale, table)
+    element.querySelector('.hint').textContent = wordsOf(
+      page,
+      state,
+      maps,
+      shown.length,
+      scale.label
+    )
+    grid.resize(lines.length, length, shown.length)
+    showNames(element, found, shape, state.sort)
+    const chosen = shown.findIndex(
+      ({ layer, head }) => layer === state.layer && head === state.head
+    )
+    grid.select(chosen < 0 ? null : Math.floor(chosen / length), chosen % length)
   }
 
   /** @param {() => boolean} latest */
   async function draw(latest) {
-    const { heads: count, prefixTokens, rows: r, columns: c } = engine.shape,
-      state = store.get()
-    const found = await engine.rows({
-      query: page.query(),
-      reverse: state.reverse,
-      score: state.score
-    })
+    const state = store.get(),
+      { reverse, score } = state,
+      now = engine.shape,
+      rows = await engine.rows({ query: page.query(), reverse, score })
     if (!latest()) return
-    rows = found
-    shape = engine.shape
-    const ordered = Boolean(state.sort || state.filter.trim()) && page.statistics !== null
-    shown = ordered
-      ? findHeads(/** @type {HeadStatistics[][]} */ (page.statistics), state)
-      : rows.flatMap((layer, l) =>
-          layer.map((_, h) => /** @type {HeadEntry} */ ({ layer: l, head: h }))
-        )
-    const maps = rows.map((layer) => layer.map((row) => row.subarray(prefixTokens)))
-    const lines = Array.from({ length: Math.max(1, Math.ceil(shown.length / count)) }, (_, i) =>
-      Array.from({ length: count }, (_, j) => {
-        const entry = shown[i * count + j]
-        return entry ? maps[entry.layer][entry.head] : null
-      })
-    )
-    const scale = scaleOfAll(maps, state),
-      { table } = page.drawn
-    put(element.querySelector('canvas'), heads({ maps: lines, rows: r, columns: c, scale, table }))
-    drawBar(element, scale, table)
-    hint.textContent = words(state, maps, scale)
-    grid.resize(lines.length, count, shown.length)
-    showNames(ordered, engine.shape)
-    const chosen = shown.findIndex(
-      ({ layer, head }) => layer === state.layer && head === state.head
-    )
-    grid.select(chosen < 0 ? null : Math.floor(chosen / count), chosen % count)
-    showControls(state)
+    shape = now
+    maps = rows.map((layer) => layer.map((row) => row.subarray(shape.prefixTokens)))
+    found = headsToShow(page.statistics, state, rows)
+    drawGrid(state)
+    showFields(field, state)
     if (!state.hover) grid.relabel()
     if (innerWidth >= 1700) (await import('./dots.js')).drawBeside(page, element)
   }
