@@ -30,12 +30,9 @@ const others = {
 /** @type {Record<string, 'none' | 'simd'>} */
 const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
-/** @type {MakeView} */
-export function view(page, element, { left, redraw }) {
-  const { store } = page,
-    figure = (/** @type {string} */ name) =>
-      `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
-  element.innerHTML = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
+const figure = (/** @type {string} */ name) =>
+  `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
+const markup = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
     <div class="fields"><label>B is <select name="other">${Object.entries(others)
       .map(([name, text]) => `<option value="${name}">${text}</option>`)
       .join('')}</select></label>
@@ -43,72 +40,79 @@ export function view(page, element, { left, redraw }) {
     <div class="pair compared">${['A', 'B', 'A − B'].map(figure).join('')}<dl class="facts"></dl></div>
     <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
     <p class="hint" aria-live="polite"></p>`
-  const field = /** @type {(name: string) => Field} */ (
-      (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
-    ),
-    figures = element.querySelectorAll('figure'),
-    hint = element.querySelector('.hint')
-  /** @type {{other: string, source: PageSource, ran: number, engine: Promise<Runner>} | null} */
-  let second = null // a model of its own for another precision or module: { other, source, engine (a promise), ran }
-  field('pin').addEventListener('click', () => {
-    field('other').value = 'pinned'
-    pin(page)
-  })
-  field('back').addEventListener('click', () => swap(page).catch(page.showError))
-  for (const name of ['other', 'shown']) field(name).addEventListener('change', redraw)
-  field('curtain').addEventListener('input', () =>
-    element.style.setProperty('--curtain', `${field('curtain').value}%`)
-  )
 
-  /* Also one that is still on its way. */
-  const close = () => {
-    second?.engine.then(
+/**
+ * The page's model with coarser weights, or by another module of the runtime.
+ * @param {string} other
+ * @param {PageSource} source
+ */
+async function openModel(other, source) {
+  const [{ createRunner }, { roundedSource }] = await Promise.all([
+    import('../model/model_runner.js'),
+    import('../model/rounded_weights.js')
+  ])
+  return createRunner(
+    modules[other]
+      ? { source, simd: modules[other], threads: 1 }
+      : { source: await roundedSource(source, other), threads: 1 }
+  )
+}
+
+/**
+ * A second model beside that of the page, one at a time: opened when it is first asked for a row,
+ * and run on the picture of the page's last run.
+ */
+class SecondModel {
+  /** @type {{other: string, source: PageSource, ran: number, engine: Promise<Runner>} | null} */
+  opened = null
+
+  /**
+   * @param {Page} page
+   * @param {() => void} onOpen
+   */
+  constructor(page, onOpen) {
+    this.page = page
+    this.onOpen = onOpen
+  }
+
+  /** Also one that is still on its way. */
+  close() {
+    this.opened?.engine.then(
       (engine) => engine.close(),
       () => {}
     )
-    second = null
-  }
-  left.addEventListener('abort', close)
-
-  /**
-   * @param {string} other
-   * @param {PageSource} source
-   */
-  async function open(other, source) {
-    const [{ createRunner }, { roundedSource }] = await Promise.all([
-      import('../model/model_runner.js'),
-      import('../model/rounded_weights.js')
-    ])
-    return createRunner(
-      modules[other]
-        ? { source, simd: modules[other], threads: 1 }
-        : { source: await roundedSource(source, other), threads: 1 }
-    )
+    this.opened = null
   }
 
   /**
    * @param {string} other
-   * @returns {Promise<[second: {ran: number}, engine: Runner]>}
+   * @returns {Promise<[opened: {ran: number}, engine: Runner]>}
    */
-  async function secondOf(other) {
-    if (second?.other !== other || second.source !== page.source) {
-      hint.textContent = 'Loading the model a second time …'
-      close()
-      second = { other, source: page.source, ran: -1, engine: open(other, page.source) }
+  async open(other) {
+    const { source } = this.page
+    if (this.opened?.other !== other || this.opened.source !== source) {
+      this.onOpen()
+      this.close()
+      this.opened = { other, source, ran: -1, engine: openModel(other, source) }
     }
-    const mine = second
+    const mine = this.opened
     try {
       return [mine, await mine.engine]
     } catch (error) {
-      if (second === mine) second = null // the next draw tries again
+      if (this.opened === mine) this.opened = null // the next draw tries again
       throw error
     }
   }
 
-  /** @param {string} other */
-  async function rowsOf(other) {
-    const { layer, head, reverse, ran, score } = store.get(),
-      [mine, engine] = await secondOf(other)
+  /**
+   * Its row at the place that the stage shows, and its scores where the stage has some.
+   * @param {string} other
+   * @returns {Promise<Other>}
+   */
+  async rowOf(other) {
+    const { page } = this,
+      { layer, head, reverse, ran, score } = page.store.get(),
+      [mine, engine] = await this.open(other)
     if (mine.ran !== ran)
       await engine.run(page.picture.source, {
         changes: page.engine.result.changes,
@@ -120,109 +124,162 @@ export function view(page, element, { left, redraw }) {
       row: await engine.row(at),
       scores: page.drawn.scores && (await engine.row({ ...at, score })),
       score,
-      device: engine.info.device
-    }
-  }
-
-  /**
-   * @param {string} other
-   * @returns {Promise<Other | null>}
-   */
-  async function findB(other) {
-    const { pinned } = store.get()
-    if (other === 'pinned')
-      return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
-    return {
-      ...(await rowsOf(other)),
+      device: engine.info.device,
       title: `${others[other]}, the same place`,
       shape: page.engine.shape,
       picture: pictureNow(page)
     }
   }
+}
+
+/**
+ * The largest of the finite magnitudes.
+ * @param {Float32Array} values
+ */
+const reach = (values) =>
+  values.reduce(
+    (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
+    0
+  )
+
+/**
+ * A - B, NaN where one of them is not finite.
+ * @param {Float32Array} a
+ * @param {Float32Array} b
+ * @param {number} factor
+ */
+const difference = (a, b, factor) =>
+  a.map((value, i) =>
+    Number.isFinite(value) && Number.isFinite(b[i]) ? (value - b[i]) * factor : NaN
+  )
+
+/**
+ * What stands in the pictures, of the patches: weights, or the scores of the chosen stage where
+ * both have them; A and B on one scale.
+ * @param {Page} page
+ * @param {Other} other
+ */
+function comparisonOf({ store, engine, drawn, table }, other) {
+  const { tokens, prefixTokens } = engine.shape,
+    { score, scale: kind } = store.get(),
+    staged = drawn.scores && other.scores && other.score === score
+  const [a, b] = /** @type {Float32Array[]} */ (
+      staged ? [drawn.scores, other.scores] : [drawn.row, other.row]
+    ).map((of) => of.subarray(prefixTokens)),
+    less = difference(a, b, staged ? 1 : tokens),
+    unit = staged ? stageWords[score] : '× uniform',
+    largest = Math.max(reach(a), reach(b)),
+    floor = staged || kind === 'own' ? 0 : 1 // less than uniform is no difference to shine
+  const scale = !staged
+    ? makeScale('uniform', { tokens, largest })
+    : score === 'value'
+      ? plainScale(unit, largest)
+      : signedScale(unit, largest)
+  return {
+    a,
+    b,
+    less,
+    scale,
+    lessScale: signedScale(unit, Math.max(reach(less), floor)),
+    table: scale.signed ? diverging : table,
+    words: `All in ${unit}; A and B on one scale.${staged ? ' Divergence and cosine are of the weights.' : drawn.scores ? ' B has no scores of this stage: weights stand here.' : ''}`
+  }
+}
+
+/**
+ * A row as one of the figures, on its picture where there is one.
+ * @param {Page} page
+ * @param {HTMLElement} figure
+ * @param {{words: string, weights: Float32Array, scale: Scale, table: Uint8Array, picture?: HTMLCanvasElement}} shown
+ */
+function drawFigure({ store, engine }, figure, { words, weights, scale, table, picture }) {
+  const { rows, columns } = engine.shape,
+    { strength } = store.get(),
+    canvas = figure.querySelector('canvas')
+  figure.querySelector('span').textContent = words
+  drawSmallBar(figure, scale, table)
+  if (picture) drawRow(canvas, picture, { weights, rows, columns, scale, table, strength })
+  else put(canvas, heat({ weights, rows, columns, scale, table }))
+}
+
+/**
+ * How far apart two rows are, as a list of facts.
+ * @param {Float32Array} a
+ * @param {Float32Array} b
+ */
+function distances(a, b) {
+  const apart = divergence(a, b),
+    digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
+  return `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(a, b).toFixed(4)}</dd>`
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left, redraw }) {
+  const { store } = page
+  element.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
+  const figures = element.querySelectorAll('figure'),
+    hint = element.querySelector('.hint')
+  const second = new SecondModel(page, () => {
+    hint.textContent = 'Loading the model a second time …'
+  })
+  left.addEventListener('abort', () => second.close())
+  field('pin').addEventListener('click', () => {
+    field('other').value = 'pinned'
+    pin(page)
+  })
+  field('back').addEventListener('click', () => swap(page).catch(page.showError))
+  for (const name of ['other', 'shown']) field(name).addEventListener('change', redraw)
+  field('curtain').addEventListener('input', () =>
+    element.style.setProperty('--curtain', `${field('curtain').value}%`)
+  )
 
   /**
-   * @param {number} index
-   * @param {string} words
-   * @param {Float32Array} weights
-   * @param {Scale} scale
-   * @param {Uint8Array} table
-   * @param {HTMLCanvasElement} [picture]
+   * @param {string} other
+   * @returns {Promise<Other | null> | Other | null}
    */
-  function show(index, words, weights, scale, table, picture) {
-    const { rows, columns } = page.engine.shape,
-      canvas = figures[index].querySelector('canvas')
-    figures[index].querySelector('span').textContent = words
-    drawSmallBar(figures[index], scale, table)
-    if (picture)
-      drawRow(canvas, picture, {
-        weights,
-        rows,
-        columns,
-        scale,
-        table,
-        strength: store.get().strength
-      })
-    else put(canvas, heat({ weights, rows, columns, scale, table }))
+  function findB(other) {
+    const { pinned } = store.get()
+    if (other !== 'pinned') return second.rowOf(other)
+    return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
   }
 
   /**
-   * What stands in the pictures: { a, b, less, scale, lessScale, table, words }, of the patches.
-   * @param {Other} b
+   * Which of the controls make sense.
+   * @param {string} other
+   * @param {boolean} fits
    */
-  function shownOf(b) {
-    const { row, scores } = page.drawn,
-      { tokens, prefixTokens } = page.engine.shape,
-      { score } = store.get(),
-      staged = scores && b.scores && b.score === score
-    const [first, second] = /** @type {Float32Array[]} */ (
-        staged ? [scores, b.scores] : [row, b.row]
-      ).map((of) => of.subarray(prefixTokens)),
-      size = (/** @type {Float32Array} */ of) =>
-        of.reduce(
-          (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
-          0
-        )
-    const [unit, factor] = /** @type {[string, number]} */ (
-        staged ? [stageWords[score], 1] : ['× uniform', tokens]
-      ),
-      largest = Math.max(size(first), size(second))
-    const less = first.map((value, i) =>
-        Number.isFinite(value) && Number.isFinite(second[i]) ? (value - second[i]) * factor : NaN
-      ),
-      lessScale = signedScale(
-        unit,
-        Math.max(size(less), staged || store.get().scale === 'own' ? 0 : 1)
-      ) // less than uniform is no difference to shine
-    const scale = !staged
-      ? makeScale('uniform', { tokens, largest })
-      : score === 'value'
-        ? plainScale(stageWords[score], largest)
-        : signedScale(stageWords[score], largest)
-    const words = `All in ${unit}; A and B on one scale.${staged ? ' Divergence and cosine are of the weights.' : scores ? ' B has no scores of this stage: weights stand here.' : ''}`
-    return {
-      a: first,
-      b: second,
-      less,
-      scale,
-      lessScale,
-      table: scale.signed ? diverging : page.table,
-      words
-    }
+  function showControls(other, fits) {
+    const { simd } = page.engine.info,
+      pair = element.querySelector('.pair'),
+      swipe = field('shown').value === 'swipe'
+    field('other').disabled = Boolean(page.engine.saved)
+    for (const option of field('other').options)
+      option.disabled =
+        option.value in modules && (simd === 'none' || simd === modules[option.value])
+    field('back').disabled = !fits || other !== 'pinned'
+    pair.classList.toggle('waiting', !fits)
+    pair.classList.toggle('swipe', swipe)
+    field('curtain').closest('p').hidden = !fits || !swipe
   }
 
-  /** @param {Other | null} b */
-  function showNothing(b) {
+  /**
+   * A alone, and why.
+   * @param {Other | null} b of another grid
+   */
+  function drawA(b) {
     const { row, title } = page.drawn,
       { tokens, prefixTokens } = page.engine.shape,
-      patches = row.subarray(prefixTokens)
-    show(
-      0,
-      title,
-      patches,
-      makeScale('uniform', { tokens, largest: largestOf(patches) }),
-      page.table,
-      pictureNow(page)
-    )
+      weights = row.subarray(prefixTokens),
+      scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+    drawFigure(page, figures[0], {
+      words: title,
+      weights,
+      scale,
+      table: page.table,
+      picture: pictureNow(page)
+    })
     figures[1].querySelector('span').textContent = b
       ? `${b.title} has another grid of patches.`
       : 'nothing pinned yet'
@@ -232,21 +289,26 @@ export function view(page, element, { left, redraw }) {
   }
 
   /**
-   * Which of the controls make sense.
-   * @param {string} other
-   * @param {boolean | null} fits
+   * A, B and their difference.
+   * @param {Other} other
+   * @param {string} by which modules they are by
    */
-  function showControls(other, fits) {
-    const { simd } = page.engine.info,
-      pair = element.querySelector('.pair')
-    field('other').disabled = Boolean(page.engine.saved)
-    for (const option of field('other').options)
-      option.disabled =
-        option.value in modules && (simd === 'none' || simd === modules[option.value])
-    field('back').disabled = !fits || other !== 'pinned'
-    pair.classList.toggle('waiting', !fits)
-    pair.classList.toggle('swipe', field('shown').value === 'swipe')
-    field('curtain').closest('p').hidden = !fits || field('shown').value !== 'swipe'
+  function drawPair(other, by) {
+    const { row, title } = page.drawn,
+      { a, b, less, scale, lessScale, table, words } = comparisonOf(page, other)
+    const shown = [
+      { words: title, weights: a, scale, table, picture: pictureNow(page) },
+      { words: other.title, weights: b, scale, table, picture: other.picture },
+      {
+        words: 'blue: B has more, orange: A has more',
+        weights: less,
+        scale: lessScale,
+        table: diverging
+      }
+    ]
+    shown.forEach((one, i) => drawFigure(page, figures[i], one))
+    hint.textContent = words + by
+    element.querySelector('dl').innerHTML = distances(row, other.row)
   }
 
   /** @param {() => boolean} latest */
@@ -254,28 +316,12 @@ export function view(page, element, { left, redraw }) {
     const other = page.engine.saved ? 'pinned' : field('other').value,
       b = await findB(other)
     if (!latest()) return
-    const { row, title } = page.drawn,
-      { shape, info } = page.engine,
-      fits = b && b.row.length === row.length && b.shape.rows === shape.rows
+    const { info, shape } = page.engine,
+      fits = b !== null && b.row.length === page.drawn.row.length && b.shape.rows === shape.rows
     showControls(other, fits)
     page.compared = fits ? b : null
-    if (!fits) return showNothing(/** @type {Other} */ (b))
-    const shown = shownOf(/** @type {Other} */ (b))
-    show(0, title, shown.a, shown.scale, shown.table, pictureNow(page))
-    show(
-      1,
-      /** @type {Other} */ (b).title,
-      shown.b,
-      shown.scale,
-      shown.table,
-      /** @type {Other} */ (b).picture
-    )
-    show(2, 'blue: B has more, orange: A has more', shown.less, shown.lessScale, diverging)
-    hint.textContent = `${shown.words}${modules[other] ? ` A is by ${info.device}, B by ${/** @type {Other} */ (b).device}.` : ''}`
-    const apart = divergence(row, /** @type {Other} */ (b).row),
-      digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
-    element.querySelector('dl').innerHTML =
-      `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(row, /** @type {Other} */ (b).row).toFixed(4)}</dd>`
+    if (!fits) return drawA(b)
+    drawPair(b, modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : '')
   }
   return { keys: ['drawn', 'pinned'], draw }
 }
