@@ -18,10 +18,7 @@ const mostObjects = 16
 /* Other moves wait for the next frame. */
 const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 
-/** @type {MakeView} */
-export function view(page, panel, { left }) {
-  const { store, engine } = page
-  panel.innerHTML = `<p class="hint">Drag a shape on the image, with Shift to rotate it, or change it here. The maps update.</p>
+const markup = `<p class="hint">Drag a shape on the image, with Shift to rotate it, or change it here. The maps update.</p>
     <div class="fields three"><label>Object <select name="object"></select></label><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></div>
     ${Object.entries(ranges)
       .map(
@@ -30,145 +27,246 @@ export function view(page, panel, { left }) {
       )
       .join('')}
     <p class="row after"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="hint"></p>`
-  /** @param {string} name */
-  const field = (name) => /** @type {Field} */ (panel.querySelector(`[name=${name}]`))
-  let chosen = 0,
-    waiting = /** @type {{scene: Scene, live: boolean} | null} */ (null),
-    latest = /** @type {Scene | null} */ (null),
-    running = false,
-    listed = ''
 
-  /* One run at a time; of the changes that came meanwhile only the last is drawn. */
-  async function follow() {
-    if (running) return
-    running = true
-    while (waiting) {
-      const { scene, live } = waiting
-      waiting = null
-      try {
-        await page.run(pictureOf('Your scene', null, await engine.scene(scene)), { live })
-      } catch (error) {
-        page.showError(error)
-      }
-    }
-    running = false
-    latest = null
+/**
+ * The scene in objects as it is being changed: each change is drawn and run.
+ */
+class EditedScene {
+  /** The chosen object. */
+  chosen = 0
+  /** @type {Scene | null} changed, and not run yet */
+  latest = null
+  /** @type {{scene: Scene, live: boolean} | null} */
+  waiting = null
+  running = false
+
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page
+  }
+
+  /** @returns {Scene} */
+  get current() {
+    return this.latest ?? this.page.picture.drawing
   }
 
   /**
    * @param {SceneObject[]} objects
    * @param {boolean} [live]
    */
-  function change(objects, live = false) {
-    latest = { ...current(), objects }
-    waiting = { scene: /** @type {Scene} */ (latest), live }
-    follow()
+  change(objects, live = false) {
+    this.latest = { ...this.current, objects }
+    this.waiting = { scene: this.latest, live }
+    this.follow()
   }
 
-  /** @returns {Scene} */
-  const current = () => latest ?? page.picture.drawing
-  /** @param {Partial<SceneObject>} patch */
-  const changed = (patch) =>
-    current().objects.map((object, i) => (i === chosen ? { ...object, ...patch } : object))
-
-  for (const name of ['shape', 'colour'])
-    field(name).addEventListener('change', ({ target }) =>
-      change(changed({ [name]: target.value }))
+  /**
+   * Changes the chosen object.
+   * @param {Partial<SceneObject>} patch
+   * @param {boolean} [live]
+   */
+  patch(patch, live) {
+    const { objects } = this.current
+    this.change(
+      objects.map((object, i) => (i === this.chosen ? { ...object, ...patch } : object)),
+      live
     )
-  for (const name of Object.keys(ranges)) {
-    field(name).addEventListener('input', ({ target }) =>
-      change(changed({ [name]: Number(target.value) }), true)
-    )
-    field(name).addEventListener('change', () => change(current().objects))
   }
-  field('object').addEventListener('change', ({ target }) => {
-    chosen = Number(target.value)
-    draw()
-  })
-  field('add').addEventListener('click', () => {
-    chosen = current().objects.length
-    change([
-      ...current().objects,
+
+  /** Runs it as it is, no longer as one of many changes. */
+  settle() {
+    this.change(this.current.objects)
+  }
+
+  add() {
+    const { objects } = this.current
+    this.chosen = objects.length
+    this.change([
+      ...objects,
       { shape: 'disc', colour: 'red', x: 112, y: 112, radius: 24, angle: 0 }
     ])
-  })
-  field('remove').addEventListener('click', () => {
-    const objects = current().objects.filter((_, i) => i !== chosen)
-    chosen = Math.max(0, chosen - 1)
-    change(objects)
-  })
-  field('shape').append(...sceneShapes.map((name) => new Option(name)))
-  field('colour').append(...sceneColours.map((name) => new Option(name)))
-
-  /* In the picture's pixels. */
-  /** @param {PointerEvent} event */
-  function placeOf(event) {
-    const box = element('patches').getBoundingClientRect()
-    return {
-      x: ((event.clientX - box.left) / box.width) * 224,
-      y: ((event.clientY - box.top) / box.height) * 224
-    }
   }
 
-  /** @param {PointerEvent} event */
-  function drag(event) {
-    if (store.get().view !== 'scene' || !page.picture.drawing || event.button !== 0) return
-    const from = placeOf(event),
-      { objects } = current()
-    const under = objects.findLastIndex(
-      ({ x, y, radius }) => Math.hypot(x - from.x, y - from.y) <= radius
+  remove() {
+    const objects = this.current.objects.filter((_, i) => i !== this.chosen)
+    this.chosen = Math.max(0, this.chosen - 1)
+    this.change(objects)
+  }
+
+  /** One run at a time; of the changes that came meanwhile only the last is drawn. */
+  async follow() {
+    const { page } = this
+    if (this.running) return
+    this.running = true
+    while (this.waiting) {
+      const { scene, live } = this.waiting
+      this.waiting = null
+      try {
+        await page.run(pictureOf('Your scene', null, await page.engine.scene(scene)), { live })
+      } catch (error) {
+        page.showError(error)
+      }
+    }
+    this.running = false
+    this.latest = null
+  }
+}
+
+/** @typedef {{x: number, y: number}} Place in the picture's pixels */
+
+/** @param {number} value */
+const inside = (value) => Math.round(Math.min(216, Math.max(8, value)) * 16) / 16
+
+/**
+ * @param {PointerEvent} event
+ * @returns {Place}
+ */
+function placeOf(event) {
+  const box = element('patches').getBoundingClientRect()
+  return {
+    x: ((event.clientX - box.left) / box.width) * 224,
+    y: ((event.clientY - box.top) / box.height) * 224
+  }
+}
+
+/**
+ * A drag of the chosen object that began at a place: to each further place the object goes, or
+ * turns. The query goes along with the shape that it is on.
+ * @param {EditedScene} scene
+ * @param {Place} from
+ * @param {boolean} turning
+ * @returns {(to: Place) => void}
+ */
+function dragOf(scene, from, turning) {
+  const { page, chosen } = scene,
+    { x, y, angle = 0 } = scene.current.objects[chosen],
+    heading = (/** @type {Place} */ at) => (Math.atan2(y - at.y, at.x - x) * 180) / Math.PI
+  const { query } = page.store.get(),
+    carries = query !== 'cls' && page.picture.owner[query[0] * 14 + query[1]] === chosen
+  if (turning)
+    return (to) =>
+      scene.patch({ angle: Math.round(angle + heading(to) - heading(from) + 720) % 360 }, true)
+  return (to) => {
+    const place = { x: inside(x + to.x - from.x), y: inside(y + to.y - from.y) }
+    if (carries)
+      page.store.set({ query: [Math.floor(place.y / 16), Math.floor(place.x / 16)], hover: null })
+    scene.patch(place, true)
+  }
+}
+
+/**
+ * The patches take a pointer's moves until it is lifted; nobody else hears of them.
+ * @param {number} pointer
+ * @param {(to: Place) => void} onMove
+ * @param {() => void} onEnd
+ */
+function followPointer(pointer, onMove, onEnd) {
+  const surface = element('patches'),
+    stop = new AbortController(),
+    options = { capture: true, signal: stop.signal }
+  surface.setPointerCapture(pointer)
+  surface.addEventListener(
+    /** @type {'pointermove'} */ (moves),
+    (event) => onMove(placeOf(event)),
+    options
+  )
+  surface.addEventListener('pointermove', (event) => event.stopImmediatePropagation(), options)
+  for (const type of ['pointerup', 'pointercancel'])
+    surface.addEventListener(
+      type,
+      () => {
+        stop.abort()
+        onEnd()
+      },
+      options
     )
+}
+
+/**
+ * A press on an object of the picture chooses and drags it, with Shift held turns it.
+ * @param {EditedScene} scene
+ * @param {() => void} draw
+ * @param {AbortSignal} left
+ */
+function connectDrag(scene, draw, left) {
+  const { page } = scene
+  /** @param {PointerEvent} event */
+  function begin(event) {
+    if (page.store.get().view !== 'scene' || !page.picture.drawing || event.button !== 0) return
+    const from = placeOf(event),
+      under = scene.current.objects.findLastIndex(
+        ({ x, y, radius }) => Math.hypot(x - from.x, y - from.y) <= radius
+      )
     if (under < 0) return
     event.stopImmediatePropagation()
     event.preventDefault()
-    chosen = under
-    const { x, y, angle = 0 } = objects[under],
-      turning = event.shiftKey,
-      heading = (/** @type {{x: number, y: number}} */ at) =>
-        (Math.atan2(y - at.y, at.x - x) * 180) / Math.PI
-    const { query } = store.get(),
-      surface = element('patches'),
-      stop = new AbortController()
-    const carries = query !== 'cls' && page.picture.owner[query[0] * 14 + query[1]] === under // the query goes along with the shape that it is on
-    surface.setPointerCapture(event.pointerId)
-    const move = (/** @type {PointerEvent} */ at) => {
-      const to = placeOf(at),
-        place = { x: inside(x + to.x - from.x), y: inside(y + to.y - from.y) }
-      if (turning)
-        return change(
-          changed({ angle: Math.round(angle + heading(to) - heading(from) + 720) % 360 }),
-          true
-        )
-      if (carries)
-        store.set({ query: [Math.floor(place.y / 16), Math.floor(place.x / 16)], hover: null })
-      change(changed(place), true)
-    }
-    surface.addEventListener(/** @type {'pointermove'} */ (moves), move, {
-      capture: true,
-      signal: stop.signal
-    })
-    surface.addEventListener('pointermove', (at) => at.stopImmediatePropagation(), {
-      capture: true,
-      signal: stop.signal
-    })
-    for (const type of ['pointerup', 'pointercancel'])
-      surface.addEventListener(
-        type,
-        () => {
-          stop.abort()
-          change(current().objects)
-        },
-        { capture: true, signal: stop.signal }
-      )
+    scene.chosen = under
+    followPointer(event.pointerId, dragOf(scene, from, event.shiftKey), () => scene.settle())
     draw()
   }
-  /** @param {number} value */
-  const inside = (value) => Math.round(Math.min(216, Math.max(8, value)) * 16) / 16
-  element('patches').addEventListener('pointerdown', drag, { capture: true, signal: left })
+  element('patches').addEventListener('pointerdown', begin, { capture: true, signal: left })
+}
+
+/**
+ * @param {EditedScene} scene
+ * @param {(name: string) => Field} field
+ * @param {() => void} draw
+ */
+function connectFields(scene, field, draw) {
+  for (const name of ['shape', 'colour'])
+    field(name).addEventListener('change', ({ target }) => scene.patch({ [name]: target.value }))
+  for (const name of Object.keys(ranges)) {
+    field(name).addEventListener('input', ({ target }) =>
+      scene.patch({ [name]: Number(target.value) }, true)
+    )
+    field(name).addEventListener('change', () => scene.settle())
+  }
+  field('object').addEventListener('change', ({ target }) => {
+    scene.chosen = Number(target.value)
+    draw()
+  })
+  field('add').addEventListener('click', () => scene.add())
+  field('remove').addEventListener('click', () => scene.remove())
+  field('shape').append(...sceneShapes.map((name) => new Option(name)))
+  field('colour').append(...sceneColours.map((name) => new Option(name)))
+}
+
+/**
+ * The numbers of an object in its fields, but for the one that is being edited.
+ * @param {(name: string) => Field} field
+ * @param {any} object
+ */
+function showObject(field, object) {
+  for (const name of ['shape', 'colour', ...Object.keys(ranges)]) {
+    if (document.activeElement !== field(name)) field(name).value = object[name] ?? 0
+    if (name in ranges)
+      field(name).nextElementSibling.textContent =
+        `${Math.round(object[name] ?? 0)}${name === 'angle' ? '°' : ''}`
+  }
+}
+
+/** @type {MakeView} */
+export function view(page, panel, { left }) {
+  panel.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {Field} */ (panel.querySelector(`[name=${name}]`))
+  const edited = new EditedScene(page)
+  let listed = '' // which objects are
+  connectFields(edited, field, draw)
+  connectDrag(edited, draw, left)
+
+  /** @param {SceneObject[]} objects */
+  function listObjects(objects) {
+    const names = objects.map(({ shape, colour }) => `${colour} ${shape}`)
+    if (String(names) !== listed)
+      field('object').replaceChildren(...names.map((name, i) => new Option(name, String(i))))
+    listed = String(names)
+    field('object').value = String(edited.chosen)
+  }
 
   function draw() {
-    /** @type {Scene | undefined} */
-    const scene = page.picture.drawing
+    const { drawing, twins } = page.picture,
+      scene = /** @type {Scene | undefined} */ (drawing)
     for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (
       panel.querySelectorAll('select, input, button')
     ))
@@ -176,25 +274,14 @@ export function view(page, panel, { left }) {
     if (!scene)
       return (panel.lastElementChild.textContent =
         'This image is not a generated scene. Choose one of the samples.')
-    chosen = Math.min(chosen, scene.objects.length - 1)
-    const names = scene.objects.map(({ shape, colour }) => `${colour} ${shape}`)
-    if (String(names) !== listed)
-      field('object').replaceChildren(...names.map((name, i) => new Option(name, String(i))))
-    listed = String(names)
-    field('object').value = String(chosen)
-    const object = scene.objects[chosen]
-    for (const name of ['shape', 'colour', ...Object.keys(ranges)]) {
-      if (document.activeElement !== field(name))
-        field(name).value = /** @type {any} */ (object)[name] ?? 0
-      if (name in ranges)
-        field(name).nextElementSibling.textContent =
-          `${Math.round(/** @type {any} */ (object)[name] ?? 0)}${name === 'angle' ? '°' : ''}`
-    }
-    field('add').disabled = scene.objects.length >= mostObjects
-    field('remove').disabled = scene.objects.length <= 1
-    const { twins } = page.picture
+    const { objects } = scene
+    edited.chosen = Math.min(edited.chosen, objects.length - 1)
+    listObjects(objects)
+    showObject(field, objects[edited.chosen])
+    field('add').disabled = objects.length >= mostObjects
+    field('remove').disabled = objects.length <= 1
     panel.lastElementChild.textContent = twins
-      ? `The shape that occurs twice: ${scene.objects[twins[0]].shape}.`
+      ? `The shape that occurs twice: ${objects[twins[0]].shape}.`
       : 'No single shape occurs exactly twice: the demo model was not trained on such scenes.'
   }
   return { keys: ['ran', 'measured'], draw }
