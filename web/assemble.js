@@ -75,9 +75,11 @@ async function putPlain() {
   for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html')))
     await rewrite(join(plain, name), (text) => withParts(text, name))
   await drawFirst(packageFolder, plain)
-  await rewrite(join(plain, 'index.html'), async (text) =>
+  const { meta, hash } = await demoWeights()
+  await rewrite(join(plain, 'index.html'), (text) =>
     text
-      .replace('</head>', `${await demoWeights()}\n</head>`)
+      .replace('</head>', `${meta}\n</head>`)
+      .replace('<!-- of the demo model -->', hash)
       .replace(/^( *)<!-- tabs of .* -->$/m, (_, indent) =>
         tabs.map((tab) => indent + tab).join('\n')
       )
@@ -85,7 +87,7 @@ async function putPlain() {
 }
 
 /* What demo_files.js expects, and the size of a module (the largest) for the bar of
- * start_progress.js. */
+ * start_progress.js; the hash as model_origin.js shows one. */
 async function demoWeights() {
   const bytes = await readFile(join(packageFolder, 'demo/model.safetensors'))
   const modules = (await readdir(packageFolder)).filter((name) =>
@@ -94,7 +96,12 @@ async function demoWeights() {
     sizes = await Promise.all(
       modules.map(async (name) => (await stat(join(packageFolder, name))).size)
     )
-  return `<meta name="demo-weights" content="${bytes.length} ${createHash('sha256').update(bytes).digest('hex')} ${Math.max(...sizes)}">`
+  const sum = createHash('sha256').update(bytes).digest('hex'),
+    short = `${sum.slice(0, 8)}…`
+  return {
+    meta: `<meta name="demo-weights" content="${bytes.length} ${sum} ${Math.max(...sizes)}">`,
+    hash: `<button type="button" class="plain" title="${sum}  model.safetensors" aria-label="SHA-256 of the weights, ${short} Copy all of it.">${short}</button>`
+  }
 }
 
 /**

@@ -258,3 +258,24 @@ test('a part of the page that is gone is told, and loading the page again brings
   page.faults = page.faults.filter((fault) => !/404|ERR_ABORTED/.test(fault))
   await finish(page)
 })
+
+test('a view waits for its styles; where they are gone that is told, and the next view fetches them', async () => {
+  const page = await browser.open()
+  await page.route('**/later.css', (route) => route.fulfill({ status: 404 }))
+  await page.click('#tab-matrix')
+  await page.waitForSelector('#error-again:not([hidden])')
+  assert.match(
+    await text(page, 'error-text'),
+    /^explorer\/later\.css could not be loaded\. .*: reload the page\.$/
+  )
+  assert.equal(await page.locator('#view .matrix').count(), 0)
+  await page.unrouteAll()
+  await page.click('#tab-tokens')
+  await page.waitForSelector('#view .likenesses')
+  assert.equal(
+    await page.evaluate(() => document.querySelectorAll('link[href*="later.css"]').length),
+    1
+  )
+  page.faults = page.faults.filter((fault) => !/404/.test(fault))
+  await finish(page)
+})

@@ -17,6 +17,7 @@ import { followAddress } from './state/history.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
+import { laterStyles } from './later_styles.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, Runner, State, Store} from '../../types/pages.js' */
 
@@ -208,26 +209,28 @@ function followPins() {
   store.on(['pins'], () => {
     if (asked) return
     asked = true
-    import('./controls/pin_list.js')
-      .then(({ createPinList }) => createPinList(page))
+    Promise.all([import('./controls/pin_list.js'), laterStyles()])
+      .then(([{ createPinList }]) => createPinList(page))
       .catch(showError)
   })
 }
 
 /* What the files say of the model is read once its map is there and the page has nothing else to
- * do. */
+ * do. The demo model's is in the page, and its weights were compared with it (demo_files.js). */
 function followModel() {
-  let shown = /** @type {object | null} */ (null)
-  const show = () => {
+  const hash = document.querySelector('#model-origin button')
+  let shown = sourceOf(page)
+  hash?.addEventListener('click', () =>
+    import('./model/model_origin.js').then(({ copyHashes }) => copyHashes(hash.title))
+  )
+  store.on(['ran'], () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)
     const idle = globalThis.requestIdleCallback ?? setTimeout
     idle(() =>
       import('./model/model_origin.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})
     ) // what was fetched before may be gone: the numbers do not need it
-  }
-  store.on(['ran'], show)
-  show()
+  })
 }
 
 /* On a phone alone the numbers are a sheet. */

@@ -1,5 +1,7 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
+import { laterStyles } from '../later_styles.js'
+
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -31,7 +33,16 @@ const cells = (tag, texts) => texts.map((textContent) => made(tag, { textContent
  */
 
 /** @param {DialogOptions} options */
-export function showDialog({ title, text, label, columns, rows, buttons = {}, figures = false }) {
+export async function showDialog({
+  title,
+  text,
+  label,
+  columns,
+  rows,
+  buttons = {},
+  figures = false
+}) {
+  await laterStyles()
   const dialog = document.body.appendChild(
       made('dialog', { className: figures ? 'report figures' : 'report' })
     ),

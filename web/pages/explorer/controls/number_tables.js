@@ -67,7 +67,7 @@ async function tableOf(page, which) {
  */
 export async function showTable(page, which) {
   const { title, text, columns, rows, show } = await tableOf(page, which)
-  showDialog({
+  await showDialog({
     title,
     text,
     columns: /** @type {string[]} */ (columns),

@@ -50,8 +50,8 @@ const advice = {
   MISMATCH: 'The site has changed, or the network failed: reload the page.'
 }
 
-/* A part of the page that was not there: the browsers' words for it. */
-const partMissing = /dynamically imported module|module script failed/i
+/* A part of the page that was not there: the browsers' words for it, or later_styles.js's. */
+const partMissing = /dynamically imported module|module script failed|later\.css/i
 
 /**
  * again: what a button "Try again" does, where there is something to try.

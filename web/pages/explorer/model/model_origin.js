@@ -1,6 +1,6 @@
 /* Where the model is from, below its name: the licence that its files state, and the SHA-256 of its
- * weights. Loaded once there is a map; weights are hashed beside the page's own work, large ones
- * when asked for. */
+ * weights. Loaded for another model than the demo's, which the page has from the start; weights are
+ * hashed beside the page's own work, large ones when asked for. */
 import { demoModel } from '../../heed/demo.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
 import { showStatus } from '../controls/status.js'
@@ -28,6 +28,13 @@ const button = (text, title, label, act) => {
   return made
 }
 
+/** @param {string} all lines as sha256sum has them */
+export const copyHashes = (all) =>
+  navigator.clipboard.writeText(all).then(
+    () => showStatus('SHA-256 copied, in the format of sha256sum.'),
+    () => showStatus(`${all} (this browser does not let the page copy)`)
+  )
+
 /**
  * The first eight digits; all of them on hover and copied on a press.
  * @param {HTMLElement} host
@@ -41,12 +48,7 @@ function showHash(host, hashes, many) {
   const short = `${/** @type {string} */ (known[0][1]).slice(0, 8)}…${many > 1 ? ` and ${many - 1} more` : ''}`
   host.replaceChildren(
     'SHA-256 ',
-    button(short, all, `SHA-256 of the weights, ${short} Copy all of it.`, () =>
-      navigator.clipboard.writeText(all).then(
-        () => showStatus('SHA-256 copied, in the format of sha256sum.'),
-        () => showStatus(`${all} (this browser does not let the page copy)`)
-      )
-    )
+    button(short, all, `SHA-256 of the weights, ${short} Copy all of it.`, () => copyHashes(all))
   )
 }
 

@@ -1,5 +1,6 @@
 /* A picture from the camera, in a dialog. Loaded when asked for. */
 
+import { laterStyles } from '../later_styles.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -19,6 +20,7 @@ export async function openCamera(page) {
     for (const track of /** @type {MediaStream | null} */ (video.srcObject)?.getTracks() ?? [])
       track.stop()
   }
+  await laterStyles()
   try {
     video.srcObject = await navigator.mediaDevices.getUserMedia({
       video: { facingMode: 'environment' }

@@ -130,7 +130,7 @@ export async function overPictures(page, files) {
       ),
       'heed-heads.csv'
     )
-  showDialog({
+  await showDialog({
     title: `Heads over ${count} pictures`,
     label: 'Heads',
     columns: [

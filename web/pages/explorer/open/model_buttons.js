@@ -1,5 +1,6 @@
 /* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
 import { demoModel } from '../../heed/demo.js'
+import { laterStyles } from '../later_styles.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -20,7 +21,8 @@ let library = null
  * @param {Page} page
  */
 async function openLibrary(page) {
-  library ??= (await import('./kept_models.js')).createLibrary(element('library'), {
+  const [{ createLibrary }] = await Promise.all([import('./kept_models.js'), laterStyles()])
+  library ??= createLibrary(element('library'), {
     showError: page.showError,
     /**
      * @param {Record<string, Blob>} files
@@ -68,7 +70,7 @@ export function connectModels(page) {
       import('./tensor_report.js'),
       page.engine.tensors()
     ])
-    showReport(element('model-name').textContent, report)
+    await showReport(element('model-name').textContent, report)
   })
   const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
   showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame

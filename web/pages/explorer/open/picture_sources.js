@@ -1,5 +1,4 @@
 /* Where pictures come from: drawn scenes, files, drop, paste, camera. */
-import { decode } from './decode_picture.js'
 import { openFiles } from './model_buttons.js'
 import { scenePictures, twinPatch } from './scene_pictures.js'
 /** @import {Page, PagePicture} from '../../../types/pages.js' */
@@ -15,6 +14,7 @@ const samples = [159, 7, 42, 1009]
  */
 async function openBlob(page, blob, name) {
   try {
+    const { decode } = await import('./decode_picture.js')
     await page.run(await decode(blob, name))
   } catch (error) {
     page.showError(error)

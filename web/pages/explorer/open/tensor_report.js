@@ -7,9 +7,9 @@ import { showDialog } from '../controls/dialog.js'
  * @param {string | null} name
  * @param {{found: TensorUse[], absent: string[]}} tensors
  */
-export function showReport(name, { found, absent }) {
+export async function showReport(name, { found, absent }) {
   const used = found.filter((tensor) => tensor.used).length
-  showDialog({
+  await showDialog({
     title: `Tensors of ${name}`,
     label: 'Tensors',
     columns: ['tensor', 'what it is', 'shape'],

@@ -3,6 +3,7 @@
  * leaves out are faint. */
 import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
 import { scatter } from '../../plot/scatter.js'
+import { laterStyles } from '../later_styles.js'
 import { numbersOfUniform } from '../model/uniform_head.js'
 /** @import {Field, Page} from '../../../types/pages.js' */
 
@@ -81,7 +82,8 @@ const drawers = new WeakMap()
  * @param {Page} page
  * @param {HTMLElement} element
  */
-export function drawBeside(page, element) {
+export async function drawBeside(page, element) {
+  await laterStyles().catch(page.showError)
   const grid = element.querySelector('.heads-grid')
   if (!grid) return
   if (!drawers.has(grid))

@@ -4,6 +4,7 @@
  * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
  * has begun; left is an AbortSignal. */
 import * as first from './heads.js'
+import { laterStyles } from '../later_styles.js'
 import { views } from './view_list.js'
 /** @import {ListedView, Page, Store, View, ViewName} from '../../../types/pages.js' */
 
@@ -50,7 +51,7 @@ export function createPanel(page) {
     table.hidden = !listed.table
     if (shown === name) return
     shown = name
-    const { view } = listed.load ? await listed.load() : first
+    const [{ view }] = await Promise.all(listed.load ? [listed.load(), laterStyles()] : [first])
     if (shown !== name) return // another one was chosen meanwhile
     left.abort()
     left = new AbortController()
