@@ -146,6 +146,6 @@ for (const [folder, explorer] of [
   [site, await putSite()],
   [plain, 'explorer/explorer.js']
 ]) {
-  weigh(folder, explorer)
+  await weigh(folder, explorer)
   await listForOffline(folder)
 }

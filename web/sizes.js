@@ -1,9 +1,11 @@
 /* What the page on embedding says about sizes: SITE/sizes.json, [{ name, what, bytes, gzip, brotli
  * }] of every module, the library's scripts, the element with what it imports, the demo model and
  * the explorer. */
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 
 /** @type {[file: string, what: string][]} */
 const modules = [
@@ -32,12 +34,33 @@ function importsOf(site, file, found = new Set()) {
   return found
 }
 
+/** @type {Map<string, Promise<number[]>>} */
+const measured = new Map()
+
+/**
+ * A file's bytes, as it is and compressed: [bytes, gzip, brotli]. Several are compressed at once;
+ * what lies in two sites, only once.
+ * @param {Buffer} bytes
+ */
+function measure(bytes) {
+  const key = createHash('sha256').update(bytes).digest('hex'),
+    found =
+      measured.get(key) ??
+      Promise.all([
+        bytes.length,
+        promisify(gzip)(bytes, { level: 9 }).then(({ length }) => length),
+        promisify(brotliCompress)(bytes).then(({ length }) => length)
+      ])
+  measured.set(key, found)
+  return found
+}
+
 /**
  * explorer: the name of its script in the site.
  * @param {string} site
  * @param {string} explorer
  */
-export function weigh(site, explorer) {
+export async function weigh(site, explorer) {
   const read = (/** @type {string} */ file) => readFileSync(join(site, file)),
     isThere = (/** @type {[file: string, what: string]} */ [file]) => {
       try {
@@ -70,19 +93,15 @@ export function weigh(site, explorer) {
       [...new Set(['index.html', 'shared/style.css', ...withImports(explorer), ...worker])]
     ]
   ]
-  /**
-   * @param {string[]} files
-   * @param {(bytes: Buffer) => Uint8Array} measure
-   */
-  const sum = (files, measure) =>
-    files.reduce((total, file) => total + measure(read(file)).length, 0)
-  const table = parts.map(([name, what, files]) => ({
-    name,
-    what,
-    bytes: sum(files, (bytes) => bytes),
-    gzip: sum(files, (bytes) => gzipSync(bytes, { level: 9 })),
-    brotli: sum(files, (bytes) => brotliCompressSync(bytes))
-  }))
+  const table = await Promise.all(
+    parts.map(async ([name, what, files]) => {
+      const sizes = await Promise.all(files.map((file) => measure(read(file)))),
+        [bytes, gzip, brotli] = [0, 1, 2].map((i) =>
+          sizes.reduce((total, size) => total + size[i], 0)
+        )
+      return { name, what, bytes, gzip, brotli }
+    })
+  )
   writeFileSync(
     join(site, 'sizes.json'),
     `[\n${table.map((line) => JSON.stringify(line)).join(',\n')}\n]\n`
