@@ -1,20 +1,21 @@
 /* Puts the pages together with the package beside them, as static files to be served from any
  * folder: node assemble.js PACKAGE SITE CHECK.... SITE/../plain gets them as they are written,
- * module by module; SITE small and bundled (bundle.js), or module by module where rollup is not
+ * module by module; SITE bundled (bundle.js) and minified, or module by module where esbuild is not
  * installed. Both have the picture and map that stand there before any script runs (first.js), sizes
  * and a list for use offline. CHECK are the modules check-NAME.wasm: checks/NAME.wasm runs cases on
  * the kernels of heed/NAME.wasm, for who makes checks/ the base of a runtime. */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
+import { minifyScript, minifyStyle, readScript } from './minify.js'
 import { filesOf, listForOffline } from './offline.js'
 import { policy } from './serve.js'
 import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
-import { smallScript, smallStyle } from './small.js'
 
 const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
   plain = join(site, '../plain')
@@ -65,12 +66,24 @@ async function putChecks() {
     await writeFile(join(folder, name), `import '../heed/${name}'\n`)
 }
 
+/* The package with its scripts as they are written, for the modules that it has. */
+async function putLibrary() {
+  const folder = join(plain, 'heed'),
+    without = existsSync(join(packageFolder, 'heed-relaxed.wasm')) ? undefined : './heed-relaxed'
+  await cp(packageFolder, folder, {
+    recursive: true,
+    filter: (file) => dirname(file) !== packageFolder || !file.endsWith('.js')
+  })
+  for (const name of (await readdir(source('src'))).filter((name) => name.endsWith('.js')))
+    await writeFile(join(folder, name), await readScript(join(source('src'), name), without))
+}
+
 async function putPlain() {
   await rm(plain, { recursive: true, force: true })
   await cp(source('pages'), plain, { recursive: true })
   await cp(source('plot'), join(plain, 'plot'), { recursive: true })
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
-  await cp(packageFolder, join(plain, 'heed'), { recursive: true })
+  await putLibrary()
   await putChecks()
   for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html')))
     await rewrite(join(plain, name), (text) => withParts(text, name))
@@ -105,15 +118,8 @@ async function demoWeights() {
 }
 
 /**
- * The scripts of the pages and plots, which a bundle takes the place of; all others are files of the
- * site as they are.
- * @param {string} file
- */
-const inBundles = (file) =>
-  file.endsWith('.js') && !/^(heed|checks|examples)\//.test(file) && file !== 'service_worker.js'
-
-/**
- * A page without indents, with the script that it has in the site.
+ * A page without the indents, quotes and end tags that HTML does not need, with the script that it
+ * has in the site.
  * @param {string} text
  * @param {Map<string, string>} names
  */
@@ -124,20 +130,26 @@ const smallPage = (text, names) =>
       /(<script type="module" src=")([^"]+)/,
       (_, before, script) => before + (names.get(script) ?? script)
     )
+    .replace(/<\/(li|option|t[dhr]|thead|tbody|head|body|html)>/g, '')
+    .replace(/<[^<>]*>/g, (tag) => tag.replace(/="([^\s"'`=<>]*[^\s"'`=<>/])"/g, '=$1'))
 
+/* Scripts of the pages, the plots and the library are in bundles, or as they are written; all others
+ * are files of the site, and so is the package. */
 async function putSite() {
   await rm(site, { recursive: true, force: true })
   await mkdir(site, { recursive: true })
   const names = await bundle(plain, site),
-    whole = names.size === 0
+    whole = names.size === 0,
+    inBundles = /^(?!checks|examples|service_worker).*\.js$/
   for (const file of await filesOf(plain)) {
-    if (!whole && inBundles(file)) continue
+    if (!whole && inBundles.test(file)) continue
     const to = join(site, file)
-    await cp(join(plain, file), to, { force: false })
-    if (file === 'service_worker.js' || inBundles(file)) await rewrite(to, smallScript)
-    if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, smallStyle)
+    await cp(join(plain, file), to)
+    if (file === 'service_worker.js') await rewrite(to, minifyScript)
+    if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, minifyStyle)
     if (/^\w+\.html$/.test(file)) await rewrite(to, (text) => smallPage(text, names))
   }
+  await cp(packageFolder, join(site, 'heed'), { recursive: true, force: false })
   return names.get('explorer/explorer.js') ?? 'explorer/explorer.js'
 }
 

@@ -1,135 +1,212 @@
-/* The pages' modules put together by rollup, so that a page is fetched in few files: one that it
- * starts with, one of views and plots, one of what is done with files. bundle(plain, site) reads
- * PLAIN, where the pages lie as they are written, and resolves to the names that the pages' scripts
- * got in SITE: Map { 'explorer/explorer.js' => 'explorer-1a2b3c4d.js' }. Names hold a hash of the content,
- * so that no page takes a part of another version. attention-map.js and the library keep their
- * names: other pages import them. Nothing where rollup is not installed. */
-import { readFile } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
-import { findTool, smallScript } from './small.js'
+/* The pages' modules put together by esbuild, so that a page is fetched in few files: what it starts
+ * with, and what is asked for later. bundle(plain, site) reads PLAIN, where the pages lie as they
+ * are written, and resolves to the names that the pages' scripts got in SITE:
+ * Map { 'learn/learn.js' => 'learn-1A2B3C4D.js' }. Names hold a hash of the content, so that
+ * no page takes a part of another version. attention-map.js and the library keep their names: other
+ * pages import them. Nothing where esbuild is not installed. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { esbuild, options } from './minify.js'
+/** @import {Metafile, Plugin} from 'esbuild' */
 
-const rollup = findTool('@rollup/wasm-node', 'pages load their modules one by one')
+const inNode = /^export const inNode =\n.*$/m
 
-/* Files of the library find their own by import.meta.url, which is another place here. */
-const ownAddress = (plain) => ({
-  name: 'own-address',
-  resolveImportMeta: (property, { moduleId }) =>
-    property === 'url' && moduleId.startsWith(join(plain, 'heed'))
-      ? `new URL('./heed/${basename(moduleId)}', import.meta.url)`
-      : null
-})
+/**
+ * A script of the library to which `inNode` is a name from outside.
+ * @param {string} file
+ * @param {string} text
+ */
+function withoutNode(file, text) {
+  if (basename(file) === 'host.js' && !inNode.test(text))
+    throw new Error(`${file} does not say whether it is in Node`)
+  return text.replace(inNode, '').replace(/^(import \{[^}]*)\binNode\b,?\s?/m, '$1')
+}
 
-/* Pages never run in Node: what the library has for it is left out. */
-const inBrowsers = (plain) => ({
-  name: 'in-browsers',
-  async load(id) {
-    if (id !== join(plain, 'heed/host.js')) return null
-    const text = await readFile(new URL('./src/host.js', import.meta.url), 'utf8'),
-      made = text.replace(/^export const inNode =\s.*$/m, 'export const inNode = false')
-    return made === text ? this.error('src/host.js does not say whether it is in Node') : made
+/**
+ * The library as pages take it: files that it finds beside its own are in the folder `to` here, and
+ * pages never run in Node. There `inNode` is a name that build() defines, so that what the library
+ * has for Node is left out.
+ * @param {string} plain
+ * @param {string} to
+ * @returns {Plugin}
+ */
+const inPages = (plain, to) => ({
+  name: 'in-pages',
+  setup(build) {
+    build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
+      dirname(path) === join(plain, 'heed')
+        ? {
+            contents: withoutNode(path, await readFile(path, 'utf8')).replace(
+              /new URL\('\.\//g,
+              `new URL('${to}`
+            )
+          }
+        : undefined
+    )
   }
 })
 
-const small = {
-  name: 'small',
-  renderChunk: async (code) => ({ code: await smallScript(code), map: null })
-}
-
-/* What a module imports, by itself and by what it imports. */
-function fromStart(id, getModuleInfo, found = new Set()) {
-  if (found.has(id)) return found
-  found.add(id)
-  for (const next of getModuleInfo(id)?.importedIds ?? []) fromStart(next, getModuleInfo, found)
-  return found
-}
-
-/* In which part a module of the explorer goes: what it starts with, and asks for by itself once
- * there is a map (together they are smaller than in two scripts); of the others what views need,
- * what the rest needs, what both need. */
-const afterMap = 'explorer/model/model_origin.js'
-/* Small, and asked for while somebody waits: the numbers on phones, the first change of the
- * attention. */
-const soon = new Map([
-  ['number_sheet.js', 'sheet'],
-  ['write_changes.js', 'changing'],
-  ['explain.js', 'changing'],
-  ['module.js', 'changing']
-])
-
-function partOf(entry, plain) {
-  const from = (ids, getModuleInfo) =>
-    new Set([...ids].flatMap((id) => [...fromStart(id, getModuleInfo)]))
-  return (id, { getModuleInfo, getModuleIds }) => {
-    const start = from([entry, join(plain, afterMap)], getModuleInfo)
-    if (start.has(id)) return 'explorer'
-    if (soon.has(basename(id))) return soon.get(basename(id))
-    const asked = [...getModuleIds()].filter(
-        (other) => !start.has(other) && getModuleInfo(other).dynamicImporters.length
-      ),
-      isView = (other) => other.startsWith(join(plain, 'explorer/views'))
-    const views = from(asked.filter(isView), getModuleInfo).has(id),
-      rest = from(
-        asked.filter((other) => !isView(other)),
-        getModuleInfo
-      ).has(id)
-    return views && rest ? 'shared' : views ? 'views' : 'files'
-  }
-}
-
-async function build(
-  plain,
-  inputs,
-  folder,
-  { plugins = [], manualChunks, external = [], name = '[name]-[hash].js' }
-) {
-  const made = await rollup.rollup({
-    input: inputs,
-    external,
-    preserveEntrySignatures: name === '[name].js' ? 'strict' : false,
-    plugins: [...plugins, small],
-    onwarn: ({ message }) => console.log(`bundle: ${message}`)
-  })
-  const { output } = await made.write({
-    dir: folder,
-    format: 'es',
-    manualChunks,
-    entryFileNames: name,
-    chunkFileNames: name,
-    hashCharacters: 'hex',
-    generatedCode: 'es2015'
-  })
-  await made.close()
-  return output
-    .filter(({ isEntry }) => isEntry)
-    .map(({ facadeModuleId, fileName }) => [relative(plain, facadeModuleId), fileName])
-}
-
-export async function bundle(plain, site) {
-  if (!rollup) return new Map()
-  const at = (name) => join(plain, name),
-    library = (id) => id.startsWith(at('heed'))
-  const alone = [at('attention-map.js'), at('heed/engine.js')],
-    common = { plugins: [ownAddress(plain), inBrowsers(plain)], external: alone }
-  await build(plain, [at('attention-map.js')], site, {
-    external: (id, parent, resolved) => resolved && library(id),
-    name: '[name].js'
-  })
-  for (const worker of ['heed/worker.js', 'heed/thread.js'])
-    await build(plain, [at(worker)], join(site, 'heed'), {
-      plugins: [inBrowsers(plain)],
-      name: '[name].js'
+/**
+ * Files that are fetched by their own names.
+ * @param {string} plain
+ * @param {RegExp} names
+ * @returns {Plugin}
+ */
+const alone = (plain, names) => ({
+  name: 'alone',
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
+      const name = relative(plain, resolve(resolveDir, path))
+      return names.test(name) ? { path: `./${name}`, external: true } : undefined
     })
-  const explorer = await build(plain, [at('explorer/explorer.js')], site, {
-    ...common,
-    manualChunks: partOf(at('explorer/explorer.js'), plain)
+  }
+})
+
+/**
+ * In which script a module comes that the explorer asks for later. Small ones that somebody waits
+ * for have their own: the numbers on phones, the first change of the attention.
+ * @param {string} name
+ */
+const scriptOf = (name) =>
+  /** @type {Record<string, string>} */ ({
+    'explorer/controls/number_sheet.js': 'sheet',
+    'explorer/state/write_changes.js': 'changing',
+    'heed/module.js': 'changing'
+  })[name] ?? (name.startsWith('explorer/views/') ? 'views' : 'files')
+
+/**
+ * The modules that others ask for by import(), as names in PLAIN, by what a script calls them.
+ * @param {Metafile} metafile
+ * @returns {Map<string, string>}
+ */
+const askedFor = ({ inputs }) =>
+  new Map(
+    Object.values(inputs)
+      .flatMap(({ imports }) => imports)
+      .filter(({ kind, external }) => kind === 'dynamic-import' && !external)
+      .map(({ path }, i) => [path, `m${i.toString(36)}`])
+  )
+
+/**
+ * Modules that are asked for by import() come together in a script. Each such script imports the
+ * page too, which has run by then: so all that the page starts with is in one script, not in one for
+ * each set of scripts that share it.
+ * @param {string} plain
+ * @param {string} page
+ * @param {Map<string, string>} asked
+ * @returns {Plugin}
+ */
+function together(plain, page, asked) {
+  /** @param {string} script */
+  const contents = (script) =>
+    [...asked]
+      .filter(([name]) => scriptOf(name) === script)
+      .map(([name, called]) => `export * as ${called} from './${name}'`)
+      .concat(`import './${page}'`)
+      .join('\n')
+  /**
+   * @param {string} text
+   * @param {string} folder
+   */
+  const fromScripts = (text, folder) =>
+    text.replace(/\bimport\('(\.[^']+)'\)/g, (whole, path) => {
+      const name = relative(plain, resolve(folder, path)),
+        called = asked.get(name)
+      return called ? `import('together:${scriptOf(name)}').then((all) => all.${called})` : whole
+    })
+  return {
+    name: 'together',
+    setup(build) {
+      build.onResolve({ filter: /^together:/ }, ({ path }) => ({
+        path: path.replace('together:', ''),
+        namespace: 'together'
+      }))
+      build.onLoad({ filter: /./, namespace: 'together' }, ({ path }) => ({
+        contents: contents(path),
+        resolveDir: plain
+      }))
+      build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
+        dirname(path) === join(plain, 'heed')
+          ? undefined
+          : { contents: fromScripts(await readFile(path, 'utf8'), dirname(path)) }
+      )
+    }
+  }
+}
+
+/**
+ * Scripts that were put together, and what esbuild says of them. `library` is where the library's
+ * files lie beside them.
+ * @param {string} plain
+ * @param {string[]} entries names in PLAIN
+ * @param {string} folder where they are for
+ * @param {{plugins?: Plugin[], library?: string, names?: string}} [given]
+ */
+function build(
+  plain,
+  entries,
+  folder,
+  { plugins = [], library = './heed/', names = '[name]-[hash]' } = {}
+) {
+  return /** @type {typeof import('esbuild')} */ (esbuild).build({
+    ...options,
+    entryPoints: entries.map((name) => join(plain, name)),
+    outdir: folder,
+    write: false,
+    bundle: true,
+    splitting: true,
+    entryNames: names,
+    chunkNames: '[name]-[hash]',
+    plugins: [...plugins, inPages(plain, library)],
+    define: { inNode: 'false' },
+    metafile: true,
+    absWorkingDir: plain,
+    logLevel: 'warning'
   })
+}
+
+/**
+ * Writes what was built, but for scripts that only import another. Gives the script of each page:
+ * that which has its code.
+ * @param {string} plain
+ * @param {Awaited<ReturnType<typeof build>>} built
+ * @returns {Promise<[page: string, script: string][]>}
+ */
+async function write(plain, { outputFiles, metafile }) {
+  const pages = /** @type {[string, string][]} */ ([])
+  for (const { path, contents } of outputFiles) {
+    const { entryPoint, inputs, imports } = metafile.outputs[relative(plain, path)],
+      own = Object.keys(inputs).length > 0
+    if (entryPoint) pages.push([entryPoint, basename(own ? path : imports[0].path)])
+    await mkdir(dirname(path), { recursive: true })
+    if (own) await writeFile(path, contents)
+  }
+  return pages
+}
+
+/**
+ * @param {string} plain
+ * @param {string} site
+ * @returns {Promise<Map<string, string>>}
+ */
+export async function bundle(plain, site) {
+  if (!esbuild) return new Map()
+  const names = '[name]',
+    own = alone(plain, /^(attention-map|heed\/engine)\.js$/),
+    explorer = 'explorer/explorer.js',
+    asked = askedFor((await build(plain, [explorer], site, { plugins: [own] })).metafile)
+  await write(
+    plain,
+    await build(plain, ['attention-map.js'], site, { names, plugins: [alone(plain, /^heed\//)] })
+  )
+  for (const worker of ['heed/worker.js', 'heed/thread.js'])
+    await write(plain, await build(plain, [worker], join(site, 'heed'), { names, library: './' }))
+  const pages = ['learn', 'masks', 'bench', 'embed'].map((page) => `${page}/${page}.js`)
   return new Map([
-    ...explorer,
-    ...(await build(
+    ...(await write(
       plain,
-      ['learn', 'masks', 'bench', 'embed'].map((page) => at(`${page}/${page}.js`)),
-      site,
-      { ...common, manualChunks: undefined }
-    ))
+      await build(plain, [explorer], site, { plugins: [own, together(plain, explorer, asked)] })
+    )),
+    ...(await write(plain, await build(plain, pages, site, { plugins: [own] })))
   ])
 }

@@ -65,7 +65,7 @@ async function fromKept(request) {
   )
 }
 
-const named = /-[0-9a-f]{8}\.js$/ // what a name with a hash stands for is never another thing
+const named = /-[0-9A-Z]{8}\.js$/ // what a name with a hash stands for is never another thing
 
 /** @param {Request} request */
 async function find(request) {

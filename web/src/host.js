@@ -16,13 +16,15 @@ export const inNode =
 export const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
 
 /** Whether this thread may block in Atomics.wait: a browser's window may not. */
-export const mayWait = inNode || !globalThis.window
+export const mayWait = () => inNode || !globalThis.window
 
 export async function countCores() {
   if (globalThis.navigator?.hardwareConcurrency) return navigator.hardwareConcurrency
-  if (!inNode) return 1
-  const os = await builtin('os')
-  return os.availableParallelism?.() ?? os.cpus().length
+  if (inNode) {
+    const os = await builtin('os')
+    return os.availableParallelism?.() ?? os.cpus().length
+  }
+  return 1
 }
 
 /**
@@ -101,24 +103,23 @@ export function wrapBrowserWorker(worker) {
  * @param {(message: Message, reply: Reply) => void} onMessage
  */
 export async function serve(onMessage) {
-  if (!inNode) {
+  if (inNode) {
+    const { parentPort } = /** @type {{parentPort: import('node:worker_threads').MessagePort}} */ (
+      await builtin('worker_threads')
+    )
+    parentPort.on('message', (message) =>
+      onMessage(message, (reply, transfer) =>
+        parentPort.postMessage(
+          reply,
+          /** @type {import('node:worker_threads').Transferable[]} */ (transfer)
+        )
+      )
+    )
+  } else
     self.onmessage = (event) =>
       onMessage(event.data, (message, transfer = []) =>
         /** @type {Worker} */ (/** @type {unknown} */ (self)).postMessage(message, transfer)
       )
-    return
-  }
-  const { parentPort } = /** @type {{parentPort: import('node:worker_threads').MessagePort}} */ (
-    await builtin('worker_threads')
-  )
-  parentPort.on('message', (message) =>
-    onMessage(message, (reply, transfer) =>
-      parentPort.postMessage(
-        reply,
-        /** @type {import('node:worker_threads').Transferable[]} */ (transfer)
-      )
-    )
-  )
 }
 
 /** Lets the thread look at its events. */

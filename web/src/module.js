@@ -82,7 +82,7 @@ export async function chooseThreads(wanted, simd) {
   if (wanted === 1) return one('asked for')
   if (typeof SharedArrayBuffer === 'undefined' || (!inNode && !globalThis.crossOriginIsolated))
     return one('the page is not cross-origin isolated')
-  if (!mayWait) return one('a window may not wait for other threads, a worker may')
+  if (!mayWait()) return one('a window may not wait for other threads, a worker may')
   if (wanted !== 'auto')
     return {
       threads: Math.min(wanted, threadsMost),

@@ -388,13 +388,14 @@ async function openOne(name, value, progress, signal) {
 
 /** @param {string} url */
 async function isFolder(url) {
-  if (url.endsWith('/')) return true
-  if (!inNode || !url.startsWith('file:')) return false
-  const { stat } = await builtin('fs/promises')
-  return stat(new URL(url)).then(
-    (found) => found.isDirectory(),
-    () => false
-  )
+  if (inNode && url.startsWith('file:') && !url.endsWith('/')) {
+    const { stat } = await builtin('fs/promises')
+    return stat(new URL(url)).then(
+      (found) => found.isDirectory(),
+      () => false
+    )
+  }
+  return url.endsWith('/')
 }
 
 /** @param {Source[]} files */

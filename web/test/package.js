@@ -18,4 +18,7 @@ export const { createRuntime, HeedError, sceneShapes, sceneColours } = await loa
 /** @type {typeof import('heed/demo')} */
 export const { demoModel } = await load('demo.js')
 /** What the pages compute from arrays, for who tests their modules without a page. */
-export const explain = await loadExplain(load('module.js'), pathToFileURL(join(packageFolder, '/')))
+export const explain = await loadExplain(
+  import('../src/module.js'),
+  pathToFileURL(join(packageFolder, '/'))
+)
