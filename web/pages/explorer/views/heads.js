@@ -66,12 +66,13 @@ function showFields(field, { sort, descending, filter, head }) {
  * @returns {{ordered: boolean, shown: HeadEntry[]}}
  */
 function headsToShow(statistics, state, rows) {
-  if (statistics !== null && (state.sort || state.filter.trim()))
-    return { ordered: true, shown: findHeads(statistics, state) }
-  const shown = rows.flatMap((heads, layer) =>
-    heads.map((_, head) => /** @type {HeadEntry} */ ({ layer, head }))
-  )
-  return { ordered: false, shown }
+  const ordered = statistics !== null && Boolean(state.sort || state.filter.trim())
+  const shown = ordered
+    ? findHeads(statistics, state)
+    : rows.flatMap((heads, layer) =>
+        heads.map((_, head) => /** @type {HeadEntry} */ ({ layer, head }))
+      )
+  return { ordered, shown }
 }
 
 /**
@@ -90,24 +91,23 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
   element.style.setProperty('--heads', heads)
   element.querySelector('.across').replaceChildren(...names(heads, 'head'))
   element.querySelector('.down').replaceChildren(...names(layers, 'layer'))
+  const [key, , digits] = numbersOfHeads[sort] ?? []
   element.querySelectorAll('.cells button').forEach((cell, i) => {
-    const { layer, head } = shown[i],
-      number =
-        sort && shown[i][numbersOfHeads[sort][0]] !== undefined
-          ? `: ${numberOf(shown[i], sort).toFixed(numbersOfHeads[sort][2])}`
-          : ''
-    cell.replaceChildren(...(ordered ? [made('small', `${layer}.${head}${number}`)] : []))
+    const entry = shown[i],
+      number = key && entry[key] !== undefined ? `: ${numberOf(entry, sort).toFixed(digits)}` : ''
+    cell.replaceChildren(
+      ...(ordered ? [made('small', `${entry.layer}.${entry.head}${number}`)] : [])
+    )
   })
 }
 
 /**
  * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
  * @param {Page} page
- * @param {Float32Array[][]} maps
+ * @param {number[][]} largests of the maps
  * @param {number} layer
  */
-function scaleOfAll({ drawn: { scale }, engine }, maps, layer) {
-  const largests = maps.map((heads) => heads.map((row) => largestOf(row)))
+function scaleOfAll({ drawn: { scale }, engine }, largests, layer) {
   return ['uniform', 'share', 'log'].includes(scale.kind)
     ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
         tokens: engine.shape.tokens,
@@ -121,15 +121,15 @@ function scaleOfAll({ drawn: { scale }, engine }, maps, layer) {
  * The scale in words, and how many heads were found.
  * @param {Page} page
  * @param {Readonly<State>} state
- * @param {Float32Array[][]} maps
+ * @param {number[][]} largests of the maps
  * @param {number} count of heads shown
  * @param {string} label of the scale
  */
-function wordsOf({ engine, drawn: { scale } }, state, maps, count, label) {
+function wordsOf({ engine, drawn: { scale } }, state, largests, count, label) {
   const { layers, heads, tokens } = engine.shape
   if (parseFilter(state.filter) === null)
     return 'The filter knows entropy, distance, distance-patches, cls, self, top5, cls-entropy, layer and head: "entropy < 1.5 and top5 > 50 %".'
-  const beyond = maps.flat().reduce((most, map) => Math.max(most, largestOf(map)), 0)
+  const beyond = largestOf(largests.flat())
   const scaled = scale.numbers
     ? 'Numbers on the scale of the picture.'
     : state.scale === 'own'
@@ -196,14 +196,15 @@ export function view(page, element) {
     const { rows, columns, heads: length } = shape,
       { shown } = found,
       { table } = page.drawn,
-      scale = scaleOfAll(page, maps, state.layer),
+      largests = maps.map((layer) => layer.map(largestOf)),
+      scale = scaleOfAll(page, largests, state.layer),
       lines = linesOf(maps, shown, length)
     put(element.querySelector('canvas'), heads({ maps: lines, rows, columns, scale, table }))
     drawBar(element, scale, table)
     element.querySelector('.hint').textContent = wordsOf(
       page,
       state,
-      maps,
+      largests,
       shown.length,
       scale.label
     )
