@@ -213,14 +213,74 @@ function distances(a, b) {
   return `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(a, b).toFixed(4)}</dd>`
 }
 
+/**
+ * Where a comparison stands.
+ * @typedef {object} Figures
+ * @property {NodeListOf<HTMLElement>} figures A, B and their difference
+ * @property {HTMLElement} hint
+ * @property {HTMLElement} facts
+ */
+
+/**
+ * A alone, and why.
+ * @param {Page} page
+ * @param {Figures} figures
+ * @param {Other | null} b of another grid
+ */
+function drawA(page, { figures, hint }, b) {
+  const { row, title } = page.drawn,
+    { tokens, prefixTokens } = page.engine.shape,
+    weights = row.subarray(prefixTokens),
+    scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+  drawFigure(page, figures[0], {
+    words: title,
+    weights,
+    scale,
+    table: page.table,
+    picture: pictureNow(page)
+  })
+  figures[1].querySelector('span').textContent = b
+    ? `${b.title} has another grid of patches.`
+    : 'nothing pinned yet'
+  hint.textContent = b
+    ? 'Pin a row of this model.'
+    : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights, or another module of the runtime, as B. Both stand here on one scale, with their difference.'
+}
+
+/**
+ * A, B and their difference.
+ * @param {Page} page
+ * @param {Figures} figures
+ * @param {Other} other
+ * @param {string} by which modules they are by
+ */
+function drawPair(page, { figures, hint, facts }, other, by) {
+  const { row, title } = page.drawn,
+    { a, b, less, scale, lessScale, table, words } = comparisonOf(page, other)
+  const shown = [
+    { words: title, weights: a, scale, table, picture: pictureNow(page) },
+    { words: other.title, weights: b, scale, table, picture: other.picture },
+    {
+      words: 'blue: B has more, orange: A has more',
+      weights: less,
+      scale: lessScale,
+      table: diverging
+    }
+  ]
+  shown.forEach((one, i) => drawFigure(page, figures[i], one))
+  hint.textContent = words + by
+  facts.innerHTML = distances(row, other.row)
+}
+
 /** @type {MakeView} */
 export function view(page, element, { left, redraw }) {
   const { store } = page
   element.innerHTML = markup
   /** @param {string} name */
   const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
-  const figures = element.querySelectorAll('figure'),
-    hint = element.querySelector('.hint')
+  const hint = element.querySelector('.hint'),
+    facts = element.querySelector('dl'),
+    shown = { figures: element.querySelectorAll('figure'), hint, facts }
   const second = new SecondModel(page, () => {
     hint.textContent = 'Loading the model a second time …'
   })
@@ -264,53 +324,6 @@ export function view(page, element, { left, redraw }) {
     field('curtain').closest('p').hidden = !fits || !swipe
   }
 
-  /**
-   * A alone, and why.
-   * @param {Other | null} b of another grid
-   */
-  function drawA(b) {
-    const { row, title } = page.drawn,
-      { tokens, prefixTokens } = page.engine.shape,
-      weights = row.subarray(prefixTokens),
-      scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
-    drawFigure(page, figures[0], {
-      words: title,
-      weights,
-      scale,
-      table: page.table,
-      picture: pictureNow(page)
-    })
-    figures[1].querySelector('span').textContent = b
-      ? `${b.title} has another grid of patches.`
-      : 'nothing pinned yet'
-    hint.textContent = b
-      ? 'Pin a row of this model.'
-      : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights, or another module of the runtime, as B. Both stand here on one scale, with their difference.'
-  }
-
-  /**
-   * A, B and their difference.
-   * @param {Other} other
-   * @param {string} by which modules they are by
-   */
-  function drawPair(other, by) {
-    const { row, title } = page.drawn,
-      { a, b, less, scale, lessScale, table, words } = comparisonOf(page, other)
-    const shown = [
-      { words: title, weights: a, scale, table, picture: pictureNow(page) },
-      { words: other.title, weights: b, scale, table, picture: other.picture },
-      {
-        words: 'blue: B has more, orange: A has more',
-        weights: less,
-        scale: lessScale,
-        table: diverging
-      }
-    ]
-    shown.forEach((one, i) => drawFigure(page, figures[i], one))
-    hint.textContent = words + by
-    element.querySelector('dl').innerHTML = distances(row, other.row)
-  }
-
   /** @param {() => boolean} latest */
   async function draw(latest) {
     const other = page.engine.saved ? 'pinned' : field('other').value,
@@ -320,8 +333,8 @@ export function view(page, element, { left, redraw }) {
       fits = b !== null && b.row.length === page.drawn.row.length && b.shape.rows === shape.rows
     showControls(other, fits)
     page.compared = fits ? b : null
-    if (!fits) return drawA(b)
-    drawPair(b, modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : '')
+    if (!fits) return drawA(page, shown, b)
+    drawPair(page, shown, b, modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : '')
   }
   return { keys: ['drawn', 'pinned'], draw }
 }
