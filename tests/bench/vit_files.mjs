@@ -175,6 +175,27 @@ function transposed([[rows, columns], from]) {
   return to
 }
 
+/* CLS and the patches of the picture, with their positions. */
+function embedded(g, plain, width) {
+  const projection = 'vit.embeddings.patch_embeddings.projection'
+  const patches = g.add(
+    'Conv',
+    [
+      g.input('pixel_values', [1, 3, 224, 224]),
+      plain(`${projection}.weight`),
+      plain(`${projection}.bias`)
+    ],
+    { kernel_shape: [patch, patch], strides: [patch, patch] }
+  )
+  const x = g.add('Transpose', [g.add('Reshape', [patches, g.shape(1, width, tokens - 1)])], {
+    perm: [0, 2, 1]
+  })
+  return g.add('Add', [
+    g.add('Concat', [plain('vit.embeddings.cls_token'), x], { axis: 1 }),
+    plain('vit.embeddings.position_embeddings')
+  ])
+}
+
 /* With maps every layer's attention weights are outputs too. */
 function vitGraph(table, width, heads, maps) {
   const g = new Graph(),
@@ -199,23 +220,7 @@ function vitGraph(table, width, heads, maps) {
     const erf = g.add('Erf', [g.add('Div', [x, g.scalar(Math.SQRT2)])])
     return g.add('Mul', [g.add('Mul', [x, g.add('Add', [erf, g.scalar(1)])]), g.scalar(0.5)])
   }
-  const projection = 'vit.embeddings.patch_embeddings.projection'
-  const patches = g.add(
-    'Conv',
-    [
-      g.input('pixel_values', [1, 3, 224, 224]),
-      plain(`${projection}.weight`),
-      plain(`${projection}.bias`)
-    ],
-    { kernel_shape: [patch, patch], strides: [patch, patch] }
-  )
-  let x = g.add('Transpose', [g.add('Reshape', [patches, g.shape(1, width, tokens - 1)])], {
-    perm: [0, 2, 1]
-  })
-  x = g.add('Add', [
-    g.add('Concat', [plain('vit.embeddings.cls_token'), x], { axis: 1 }),
-    plain('vit.embeddings.position_embeddings')
-  ])
+  let x = embedded(g, plain, width)
   for (let i = 0; i < layers; i++) {
     const layer = `vit.encoder.layer.${i}`,
       normed = norm(x, `${layer}.layernorm_before`)
