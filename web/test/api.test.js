@@ -281,6 +281,12 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
       /invalid image \(found 7 bytes for 2 x 2, expected 1, 3 or 4 per pixel/
     )
   )
+  model.close()
+})
+
+inBoth('taps, sizes and places that a model has not are refused', async (runtime) => {
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession()
   await session.run(picture)
   await assert.rejects(
     session.attention({ layer: 0, head: 0 }),
@@ -528,6 +534,43 @@ test('JavaScript reads the records that C lists, and every one', () => {
   assert.deepEqual([...new Set(read)].sort(), [...listed].sort())
 })
 
+/* What every module exports beside the functions of the shim. */
+const emscripten = [
+  '_initialize',
+  '__errno_location',
+  '__indirect_function_table',
+  'stackSave',
+  'stackRestore',
+  'stackAlloc',
+  'memory'
+]
+/**
+ * Which functions of the shim a kind of module leaves out, and what it imports.
+ * @type {Record<string, {leaves: RegExp, host: string[], maths: string[]}>}
+ */
+const parts = {
+  models: {
+    leaves: /^(check|(changes|map|scene|score)_.*)$/,
+    host: ['cancelled', 'progress', 'read'],
+    maths: ['cos', 'exp', 'log', 'sin', 'tanh']
+  },
+  check: {
+    leaves: /^(changes|map|model|scene|score|session)_/,
+    host: ['take'],
+    maths: ['cos', 'pow', 'sin']
+  },
+  scene: {
+    leaves: /^(check|colormap|destroy|device|version|(changes|map|model|score|session)_.*)$/,
+    host: [],
+    maths: []
+  },
+  explain: {
+    leaves: /^(check|colormap|destroy|device|version|(model|scene|session)_.*)$/,
+    host: [],
+    maths: ['log']
+  }
+}
+
 test('the modules import and export what they should and nothing else', () => {
   const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
   /** @param {string} word */
@@ -535,46 +578,12 @@ test('the modules import and export what they should and nothing else', () => {
     [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))]
       .map((match) => match[1])
       .sort()
-  const emscripten = [
-    '_initialize',
-    '__errno_location',
-    '__indirect_function_table',
-    'stackSave',
-    'stackRestore',
-    'stackAlloc',
-    'memory'
-  ]
-  const parts = {
-    models: {
-      leaves: /^(check|(changes|map|scene|score)_.*)$/,
-      host: ['cancelled', 'progress', 'read'],
-      maths: ['cos', 'exp', 'log', 'sin', 'tanh']
-    },
-    check: {
-      leaves: /^(changes|map|model|scene|score|session)_/,
-      host: ['take'],
-      maths: ['cos', 'pow', 'sin']
-    },
-    scene: {
-      leaves: /^(check|colormap|destroy|device|version|(changes|map|model|score|session)_.*)$/,
-      host: [],
-      maths: []
-    },
-    explain: {
-      leaves: /^(check|colormap|destroy|device|version|(model|scene|session)_.*)$/,
-      host: [],
-      maths: ['log']
-    }
-  }
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
   assert.ok(names.length === 6 || names.length === 8, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
-      { leaves, host, maths } =
-        /** @type {Record<string, {leaves: RegExp, host: string[], maths: string[]}>} */ (parts)[
-          /check|explain|scene/.exec(name)?.[0] ?? 'models'
-        ],
+      { leaves, host, maths } = parts[/check|explain|scene/.exec(name)?.[0] ?? 'models'],
       bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)

@@ -173,7 +173,7 @@ test('rules from scores to weights: known values, sums of 1, entmax between soft
   assert.deepEqual(entmax([-Infinity, 3]), [0, 1])
 })
 
-test('masks are ANDed as Keras joins them; forms of a mask, and what an empty row becomes by each', () => {
+test('masks are ANDed as Keras joins them', () => {
   const all = [true, true, true],
     set = {
       queries: [true, true, false],
@@ -223,6 +223,9 @@ test('masks are ANDed as Keras joins them; forms of a mask, and what an empty ro
     ),
     [null, null, null, null, null, null]
   )
+})
+
+test('forms of a mask, and what an empty row becomes by each; the patches that a mask hides', () => {
   const scores = [1, 2.25, -0.5],
     by = (/** @type {string} */ form, may = [false, false, false]) =>
       weightsBy(form, scores, may, softmax)

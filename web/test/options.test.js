@@ -460,7 +460,7 @@ inBoth(
 
 inBoth(
   'what is asked for rightly gives what it is named after',
-  async (/** @type {any} */ { session, run: { attention }, model, runtime }) => {
+  async (/** @type {any} */ { session, run: { attention } }) => {
     const row = (
         /** @type {number} */ layer,
         /** @type {number} */ head,
@@ -505,6 +505,12 @@ inBoth(
     )
     assert.equal((await session.rollout()).length, 197 * 197)
     assert.equal((await session.statistics()).length, 5)
+  }
+)
+
+inBoth(
+  'sessions, scenes and checks take what they document',
+  async (/** @type {any} */ { model, runtime }) => {
     const other = model.createSession({
       taps: undefined,
       batch: 1,
