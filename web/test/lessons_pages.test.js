@@ -36,7 +36,7 @@ async function noViolation(page) {
 const agrees = (page) =>
   page.waitForFunction(() => document.getElementById('agreement').dataset.passed === 'true')
 
-test('a number of the query is changed by keyboard; results and the runtime follow; a cell explains itself', async () => {
+test('a number of the query is changed by keyboard; a cell explains itself', async () => {
   const page = await browser.open('learn.html'),
     cell = (/** @type {string} */ id, /** @type {number} */ i) =>
       page.locator(`#${id} td button`).nth(i).textContent()
@@ -63,6 +63,12 @@ test('a number of the query is changed by keyboard; results and the runtime foll
     ],
     [1, 0]
   )
+  await finish(page)
+})
+
+test('results and the runtime follow preset, score, norm and masks', async () => {
+  const page = await browser.open('learn.html')
+  await agrees(page)
   await page.selectOption('#preset', 'steps')
   assert.deepEqual(await page.locator('#scores td button').allTextContents(), [
     '2.000',
@@ -263,19 +269,40 @@ test('the sorter is fetched when asked for, writes six letters in order, and its
   await finish(page, 'learn-sorter')
 })
 
-test('factors are joined, a cell is painted, an empty row shows the conventions', async () => {
-  const page = await browser.open('masks.html', { bypassCSP: true })
-  await agrees(page)
-  await page.locator('#factors [data-name=painted] button').first().focus()
-  await page.keyboard.press('Enter')
-  assert.equal(await page.locator('#joined td span').first().textContent(), '0')
-  assert.deepEqual(await page.locator('#empty td:nth-child(2) span').allTextContents(), [
-    '0.000',
-    '0.200',
-    '0.200',
-    'NaN',
-    '0.494'
-  ])
+/**
+ * Moves the pressed mouse from one cell to another.
+ * @param {TestPage} page
+ * @param {Box[]} boxes of both
+ */
+async function stroke(page, [from, to]) {
+  await page.mouse.move(from.x + 9, from.y + 9)
+  await page.mouse.down()
+  await page.mouse.move(to.x + 9, to.y + 9, { steps: 8 })
+  await page.mouse.up()
+}
+
+/**
+ * The mask hides patches of a picture; each change runs it again by itself.
+ * @param {TestPage} page
+ */
+async function runsOnPicture(page) {
+  await page.click('#run-picture')
+  await page.waitForSelector('#picture-result[data-shown="159 39"]', { timeout: 60000 })
+  assert.match(
+    /** @type {string} */ (await page.textContent('#picture-answer')),
+    /^The answer (stays|changes from) “star”/
+  )
+  assert.equal(await page.locator('#picture-rows tr').count(), 3)
+  await page.locator('#real-value button').first().click() // runs again by itself
+  await page.waitForSelector('#picture-result[data-shown="159 78"]')
+  assert.equal(await page.evaluate(() => location.hash), '#w=1.0&a=2&b=1_5&p=7-8')
+}
+
+/**
+ * A large negative number is no boolean mask, and a single head masks in another way.
+ * @param {TestPage} page
+ */
+async function formsDiffer(page) {
   await page.selectOption('#form', 'large')
   assert.deepEqual(
     [
@@ -298,6 +325,22 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
     Array(4).fill('0.000')
   )
   assert.equal(await page.isVisible('#factors [data-name=painted]'), false)
+}
+
+test('factors are joined, a cell is painted, an empty row shows the conventions', async () => {
+  const page = await browser.open('masks.html', { bypassCSP: true })
+  await agrees(page)
+  await page.locator('#factors [data-name=painted] button').first().focus()
+  await page.keyboard.press('Enter')
+  assert.equal(await page.locator('#joined td span').first().textContent(), '0')
+  assert.deepEqual(await page.locator('#empty td:nth-child(2) span').allTextContents(), [
+    '0.000',
+    '0.200',
+    '0.200',
+    'NaN',
+    '0.494'
+  ])
+  await formsDiffer(page)
   await page.selectOption('#layer', 'multi')
   await page.selectOption('#form', 'boolean')
   await page.fill('#tk', '7')
@@ -317,17 +360,7 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   const cell = (/** @type {number} */ i, /** @type {number} */ j) =>
       page.locator('#factors [data-name=painted] tbody tr').nth(i).locator('button').nth(j),
     boxes = await Promise.all([cell(1, 1), cell(1, 3)].map((one) => one.boundingBox()))
-  await page.mouse.move(
-    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[0]).x + 9,
-    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[0]).y + 9
-  )
-  await page.mouse.down()
-  await page.mouse.move(
-    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[1]).x + 9,
-    /** @type {{x: number, y: number, width: number, height: number}} */ (boxes[1]).y + 9,
-    { steps: 8 }
-  )
-  await page.mouse.up()
+  await stroke(page, /** @type {Box[]} */ (boxes))
   assert.deepEqual(
     await page
       .locator('#factors [data-name=painted] tbody tr')
@@ -339,16 +372,7 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await cell(1, 4).focus()
   for (const key of ['ArrowLeft', 'Space']) await page.keyboard.press(key)
   assert.equal(await cell(1, 3).textContent(), '1')
-  await page.click('#run-picture')
-  await page.waitForSelector('#picture-result[data-shown="159 39"]', { timeout: 60000 })
-  assert.match(
-    /** @type {string} */ (await page.textContent('#picture-answer')),
-    /^The answer (stays|changes from) “star”/
-  )
-  assert.equal(await page.locator('#picture-rows tr').count(), 3)
-  await page.locator('#real-value button').first().click() // runs again by itself
-  await page.waitForSelector('#picture-result[data-shown="159 78"]')
-  assert.equal(await page.evaluate(() => location.hash), '#w=1.0&a=2&b=1_5&p=7-8')
+  await runsOnPicture(page)
   await page.goto(`${browser.address}masks.html#k=7&c=0&b=&p=2`)
   await page.waitForFunction(
     () => document.querySelectorAll('#joined tbody tr:first-child td span').length === 7
@@ -419,36 +443,38 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   await finish(page, 'bench')
 })
 
+/**
+ * Waits until the page on embedding says something.
+ * @param {TestPage} page
+ * @param {RegExp} pattern
+ */
+const untilSaid = (page, { source }) =>
+  page.waitForFunction(
+    (source) => new RegExp(source).test(document.getElementById('said').textContent),
+    source
+  )
+
 test('the element draws what the runtime says, and follows its attributes', async () => {
   const page = await browser.open('embed.html'),
     said = () => page.textContent('#said')
-  await page.waitForFunction(() =>
-    /39\.2 × uniform/.test(document.getElementById('said').textContent)
-  )
+  await untilSaid(page, /39\.2 × uniform/)
   await page.selectOption('#head', 'mean')
-  await page.waitForFunction(() =>
-    /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent)
-  )
+  await untilSaid(page, /^Layer 3, mean of the heads/)
   assert.match(/** @type {string} */ (await page.textContent('#code')), /head="mean"/)
   assert.match(/** @type {string} */ (await said()), /patch \(2, 10\) gives/)
   for (const [view, what] of [
-    ['rollout', '^Rollout of all layers: [0-9.]+ % of patch \\(2, 10\\)'],
-    ['map', '^Layer 3, mean']
+    ['rollout', /^Rollout of all layers: [0-9.]+ % of patch \(2, 10\)/],
+    ['map', /^Layer 3, mean/]
   ]) {
-    await page.selectOption('#view', view)
-    await page.waitForFunction(
-      (what) => new RegExp(what).test(document.getElementById('said').textContent),
-      what
-    )
+    await page.selectOption('#view', /** @type {string} */ (view))
+    await untilSaid(page, /** @type {RegExp} */ (what))
   }
   await page.selectOption('#view', 'overlay')
   const { x, y, width } = /** @type {Box} */ (
     await page.locator('attention-map canvas').boundingBox()
   )
   await page.mouse.click(x + (width * 1.5) / 14, y + (width * 10.5) / 14)
-  await page.waitForFunction(() =>
-    /patch \(10, 1\) gives/.test(document.getElementById('said').textContent)
-  )
+  await untilSaid(page, /patch \(10, 1\) gives/)
   assert.match(/** @type {string} */ (await page.textContent('#code')), /query="10,1"/)
   await page.evaluate(() => {
     window.pixel = () => {
@@ -474,16 +500,15 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.waitForSelector('attention-map canvas')
   await page.fill('#image', 'icon.svg')
   await page.keyboard.press('Tab')
-  await page.waitForFunction(() =>
-    /^icon\.svg: no picture that this browser decodes/.test(
-      document.getElementById('said').textContent
-    )
-  )
+  await untilSaid(page, /^icon\.svg: no picture that this browser decodes/)
   await page.fill('#image', '')
   await page.keyboard.press('Tab')
-  await page.waitForFunction(() =>
-    /patch \(10, 1\)/.test(document.getElementById('said').textContent)
-  )
+  await untilSaid(page, /patch \(10, 1\)/)
+  await finish(page)
+})
+
+test('the page on embedding has examples, and the sizes of the files', async () => {
+  const page = await browser.open('embed.html')
   for (const example of ['a plain script', 'Node', 'a bundler (Vite)', 'a worker of your own']) {
     await page.selectOption('#example', example)
     await page.waitForFunction(() =>
