@@ -298,6 +298,36 @@ function sameHeads(/** @type {any} */ found, /** @type {any} */ expected) {
         )
 }
 
+/**
+ * What heed maps says of layer 3, head 0 of saved maps, and writes of them.
+ * @param {Buffer} tensors
+ */
+function mapsByNative(tensors) {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-own-'))
+  writeFileSync(join(folder, 'own.safetensors'), tensors)
+  const said = execFileSync(
+    native,
+    [
+      'maps',
+      'own.safetensors',
+      '--layer',
+      '3',
+      '--head',
+      '0',
+      '--query',
+      '2,10',
+      '--maps',
+      'own.png',
+      '--json',
+      'own.json'
+    ],
+    { cwd: folder, encoding: 'utf8' }
+  )
+  assert.match(said, /peak patch \(10, 1\) 19\.9\d % \(39\.2 x uniform\)/)
+  assert.ok(said.includes(sum))
+  return JSON.parse(readFileSync(join(folder, 'own.json'), 'utf8')).results[0]
+}
+
 test('every view is saved with its numbers, caption and the hash of the weights', async () => {
   const page = await browser.open(),
     caption = await text(page, 'caption'),
@@ -337,29 +367,7 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   const tensors = await saved(page, '#save-safetensors'),
     header = JSON.parse(tensors.subarray(8, 8 + Number(tensors.readBigUInt64LE(0))))
   assert.equal(JSON.parse(header.__metadata__.provenance).weights_sha256['model.safetensors'], sum)
-  const folder = mkdtempSync(join(tmpdir(), 'heed-own-'))
-  writeFileSync(join(folder, 'own.safetensors'), tensors)
-  const said = execFileSync(
-    native,
-    [
-      'maps',
-      'own.safetensors',
-      '--layer',
-      '3',
-      '--head',
-      '0',
-      '--query',
-      '2,10',
-      '--maps',
-      'own.png',
-      '--json',
-      'own.json'
-    ],
-    { cwd: folder, encoding: 'utf8' }
-  )
-  assert.match(said, /peak patch \(10, 1\) 19\.9\d % \(39\.2 x uniform\)/)
-  assert.ok(said.includes(sum))
-  const ofNative = JSON.parse(readFileSync(join(folder, 'own.json'), 'utf8')).results[0]
+  const ofNative = mapsByNative(tensors)
   assert.equal(JSON.parse(ofNative.from).weights_sha256['model.safetensors'], sum)
   sameHeads(ofNative.heads, json.results[0].heads)
   const packed = await saved(page, '#save-npz')
@@ -383,17 +391,21 @@ test('every view is saved with its numbers, caption and the hash of the weights'
   await finish(page)
 })
 
+/**
+ * Maps [2, 1, 5, 5] whose weights are all the same.
+ * @param {number} weight
+ */
+const ownMaps = async (weight) => ({
+  name: 'own.npy',
+  mimeType: '',
+  buffer: Buffer.from(
+    await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()
+  )
+})
+
 test("maps of one's own: nothing of the model before stays on them; what fails changes nothing", async () => {
   const page = await browser.open('#x=3.0&k=0.5'),
     open = (/** @type {any[]} */ ...files) => page.setInputFiles('#model-files', files)
-  /** @param {number} weight */
-  const npy = async (weight) => ({
-    name: 'own.npy',
-    mimeType: '',
-    buffer: Buffer.from(
-      await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()
-    )
-  })
   /** @param {RegExp} expected */
   const refused = async (expected) => {
     await page.waitForSelector('#error:not([hidden])')
@@ -402,11 +414,11 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
   }
   const before = await text(page, 'stage-title')
   assert.match(before, /without 3\.0, temperature 0\.5/)
-  await open(await npy(1.4))
+  await open(await ownMaps(1.4))
   await refused(
     /own\.npy: layer 0, head 0, row 0 does not sum to 1 \(found 7\.00\): scores, not weights\?/
   )
-  await open(await npy(0.2), {
+  await open(await ownMaps(0.2), {
     name: 'broken.png',
     mimeType: 'image/png',
     buffer: Buffer.from('no picture')
@@ -415,7 +427,7 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
   assert.equal(await text(page, 'stage-title'), before)
   await page.click('#tab-matrix')
   await page.waitForSelector('#view .matrix')
-  await open(await npy(0.2))
+  await open(await ownMaps(0.2))
   await page.waitForFunction(() =>
     document.getElementById('status').textContent.endsWith('maps of own.npy')
   )
@@ -454,6 +466,38 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
   )
   await finish(page)
 })
+
+/**
+ * Mean and spread of several pictures' numbers are those of a table of heads.
+ * @param {string[]} csv its lines from the names on
+ * @param {any[][]} expected the heads of each picture
+ */
+function sameMeans(csv, expected) {
+  const names = csv[0].split(',')
+  for (const line of csv.slice(1)) {
+    const [layer, head, ...numbers] = line.split(',').map(Number)
+    for (const key of ['entropy_patches', 'distance', 'self_mass', 'top5_mass']) {
+      const values = expected.map(
+          (/** @type {any} */ heads) =>
+            heads.find((/** @type {any} */ one) => one.layer === layer && one.head === head)[key]
+        ),
+        mean = values.reduce((/** @type {any} */ a, /** @type {any} */ b) => a + b) / 3,
+        spread = Math.sqrt(
+          values.reduce(
+            (/** @type {any} */ total, /** @type {any} */ value) => total + (value - mean) ** 2,
+            0
+          ) / 2
+        )
+      for (const [what, value] of Object.entries({ mean, spread })) {
+        const found = numbers[names.indexOf(`${key}_${what}`) - 2]
+        assert.ok(
+          Math.abs(found - value) <= 1e-4 * Math.max(1, value),
+          `${layer}.${head} ${key} ${what}: ${found}, expected ${value}`
+        )
+      }
+    }
+  }
+}
 
 test('several pictures: mean and spread of every head, those of heed run --json; what is no picture is named', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'heed-many-')),
@@ -497,30 +541,7 @@ test('several pictures: mean and spread of every head, those of heed run --json;
     .split('\n')
   assert.match(csv[0], new RegExp(`^# heed .*sha256 ${sum.slice(0, 16)}, 3 pictures`))
   assert.equal(csv[1], '# scene7.png, scene42.png, scene1009.png')
-  const names = csv[2].split(',')
-  for (const line of csv.slice(3)) {
-    const [layer, head, ...numbers] = line.split(',').map(Number)
-    for (const key of ['entropy_patches', 'distance', 'self_mass', 'top5_mass']) {
-      const values = expected.map(
-          (/** @type {any} */ heads) =>
-            heads.find((/** @type {any} */ one) => one.layer === layer && one.head === head)[key]
-        ),
-        mean = values.reduce((/** @type {any} */ a, /** @type {any} */ b) => a + b) / 3,
-        spread = Math.sqrt(
-          values.reduce(
-            (/** @type {any} */ total, /** @type {any} */ value) => total + (value - mean) ** 2,
-            0
-          ) / 2
-        )
-      for (const [what, value] of Object.entries({ mean, spread })) {
-        const found = numbers[names.indexOf(`${key}_${what}`) - 2]
-        assert.ok(
-          Math.abs(found - value) <= 1e-4 * Math.max(1, value),
-          `${layer}.${head} ${key} ${what}: ${found}, expected ${value}`
-        )
-      }
-    }
-  }
+  sameMeans(csv.slice(2), expected)
   assert.equal(csv.length, 23)
   await page.screenshot({ path: join(site, '../screenshots/explorer-many.png') })
   await page.keyboard.press('Escape')
@@ -530,30 +551,55 @@ test('several pictures: mean and spread of every head, those of heed run --json;
   await finish(page)
 })
 
-test('the built-in model says of every picture but a drawn scene that its answer means nothing; other models do not', async () => {
-  const page = await browser.open(),
-    said = () =>
+const limit =
+  /^The demo model knows ten generated shapes only: its prediction for a photograph is meaningless\.$/
+const png = writePng(
+    Uint8Array.from({ length: 64 * 48 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i * 7) % 251)),
+    64,
+    48
+  ),
+  photo = (/** @type {string} */ name) => ({ name, mimeType: 'image/png', buffer: png })
+
+/**
+ * What the page says of the answer's limit, and of the picture that it shows.
+ * @param {TestPage} page
+ */
+function limits(page) {
+  const said = () =>
       page
         .locator('#answer-limit')
-        .evaluate((line) => (line.checkVisibility() ? line.textContent : ''))
-  const limit =
-      /^The demo model knows ten generated shapes only: its prediction for a photograph is meaningless\.$/,
+        .evaluate((line) => (line.checkVisibility() ? line.textContent : '')),
     shows = (/** @type {string} */ name) =>
       page.waitForFunction(
         (name) => document.getElementById('status').textContent.startsWith(name),
         name
       )
-  const png = writePng(
-      Uint8Array.from({ length: 64 * 48 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i * 7) % 251)),
-      64,
-      48
-    ),
-    photo = (/** @type {string} */ name) => ({ name, mimeType: 'image/png', buffer: png })
   const scene = async () => {
     await page.click('#samples button:nth-child(2)')
     await shows('Scene 7')
     assert.equal(await said(), '')
   }
+  return { said, shows, scene }
+}
+
+/**
+ * A camera that shows a black square.
+ * @param {TestPage} page
+ */
+const giveCamera = (page) =>
+  page.evaluate(() => {
+    const canvas = document.createElement('canvas'),
+      draw = () => {
+        canvas.getContext('2d')?.fillRect(0, 0, 9, 9)
+        requestAnimationFrame(draw)
+      }
+    draw()
+    navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
+  })
+
+test('the built-in model says of every picture but a drawn scene that its answer means nothing', async () => {
+  const page = await browser.open(),
+    { said, shows, scene } = limits(page)
   assert.equal(await said(), '')
   await page.setInputFiles('#picture-file', photo('own.png'))
   await shows('own.png')
@@ -573,15 +619,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
   await shows('pasted.png')
   assert.match(await said(), limit)
   await scene()
-  await page.evaluate(() => {
-    const canvas = document.createElement('canvas'),
-      draw = () => {
-        canvas.getContext('2d')?.fillRect(0, 0, 9, 9)
-        requestAnimationFrame(draw)
-      }
-    draw()
-    navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
-  })
+  await giveCamera(page)
   await page.click('#camera')
   await page.waitForFunction(() => document.getElementById('video').readyState > 1)
   await page.click('#shoot')
@@ -591,6 +629,15 @@ test('the built-in model says of every picture but a drawn scene that its answer
   await page.setInputFiles('#picture-file', [photo('one.png'), photo('two.png')])
   await page.waitForSelector('dialog.report')
   await page.keyboard.press('Escape')
+  await shows('one.png')
+  assert.match(await said(), limit)
+  await finish(page)
+})
+
+test('other models and saved maps say nothing of the answer, nor does the built-in one of a changed scene', async () => {
+  const page = await browser.open(),
+    { said, shows, scene } = limits(page)
+  await page.setInputFiles('#picture-file', photo('one.png'))
   await shows('one.png')
   assert.match(await said(), limit)
   await page.setInputFiles(
@@ -604,13 +651,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
   assert.equal(await said(), '')
   await page.click('#demo-model')
   await page.waitForFunction(() => !document.getElementById('answer-limit').hidden)
-  await page.setInputFiles('#model-files', {
-    name: 'own.npy',
-    mimeType: '',
-    buffer: Buffer.from(
-      await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(0.2)])).arrayBuffer()
-    )
-  })
+  await page.setInputFiles('#model-files', await ownMaps(0.2))
   await page.waitForFunction(() =>
     document.getElementById('status').textContent.endsWith('maps of own.npy')
   )
