@@ -127,24 +127,34 @@ test('a finger drawn across the picture takes the query along, on a phone', asyn
   await finish(page, 'explorer-360-dark')
 })
 
-test('the numbers are those of heed run --json', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')),
-    picture = join(folder, 'scene.png'),
-    json = join(folder, 'native.json')
-  execFileSync(native, ['demo', '--scene', '7', '--picture', picture])
+/**
+ * What heed run writes of all layers of a picture, from patch (3, 4).
+ * @param {string} picture
+ * @param {string} json where it writes
+ * @param {string[]} options
+ */
+function reportByNative(picture, json, ...options) {
+  const place = ['--query', '3,4', '--layer', 'all']
   execFileSync(native, [
     'run',
     picture,
     '--backend',
     'cpu',
-    '--query',
-    '3,4',
-    '--layer',
-    'all',
+    ...place,
+    ...options,
     '--json',
     json,
     '--quiet'
   ])
+  return JSON.parse(readFileSync(json, 'utf8'))
+}
+
+test('the numbers are those of heed run --json', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')),
+    picture = join(folder, 'scene.png'),
+    json = join(folder, 'native.json')
+  execFileSync(native, ['demo', '--scene', '7', '--picture', picture])
+  const expected = reportByNative(picture, json)
   const page = await browser.open('#q=3.4')
   await page.setInputFiles('#picture-file', picture)
   await page.waitForFunction(() =>
@@ -153,7 +163,6 @@ test('the numbers are those of heed run --json', async () => {
   const { name, bytes } = await saved(page, '#save-json')
   assert.equal(name, 'heed.json')
   const found = JSON.parse(bytes),
-    expected = JSON.parse(readFileSync(json, 'utf8')),
     { heads, rollout } = expected.results[0]
   for (const name of [
     'entropy',
@@ -203,22 +212,7 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
     document.getElementById('status').textContent.startsWith('rgb.png')
   )
   for (const fit of ['model', 'whole']) {
-    const json = join(folder, `${fit}.json`)
-    execFileSync(native, [
-      'run',
-      picture,
-      '--backend',
-      'cpu',
-      '--query',
-      '3,4',
-      '--layer',
-      'all',
-      '--fit',
-      fit,
-      '--json',
-      json,
-      '--quiet'
-    ])
+    const expected = reportByNative(picture, join(folder, `${fit}.json`), '--fit', fit)
     if (fit === 'whole') {
       const caption = await text(page, 'caption')
       await page.click('#fit [data-fit=whole]')
@@ -228,8 +222,7 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
       )
       await page.waitForFunction(() => !document.body.classList.contains('dim'))
     }
-    const found = JSON.parse((await saved(page, '#save-json')).bytes),
-      expected = JSON.parse(readFileSync(json, 'utf8'))
+    const found = JSON.parse((await saved(page, '#save-json')).bytes)
     close(found, expected, fit)
     assert.equal(found.results[0].image.fit, expected.results[0].image.fit)
   }
@@ -632,6 +625,22 @@ test('a head is taken out: class shares before and after; its layer’s output c
   await finish(page)
 })
 
+/**
+ * Waits until a patch has no weight.
+ * @param {TestPage} page
+ * @param {number} row
+ * @param {number} column
+ */
+const untilDark = (page, row, column) =>
+  page.waitForFunction(
+    ([row, column]) =>
+      document
+        .querySelectorAll('#patches button')
+        [row * 14 + column].getAttribute('aria-label')
+        ?.includes('0.00 %'),
+    [row, column]
+  )
+
 test('patches are dropped and pairs cut on the picture; temperature and what stands in for a head; the bars tell', async () => {
   const page = await browser.open('#v=intervene'),
     answer = await text(page, 'answer'),
@@ -640,19 +649,6 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
         (words) => document.getElementById('stage-title').textContent.includes(words),
         words
       )
-  /**
-   * @param {number} row
-   * @param {number} column
-   */
-  const weightAt = (row, column) =>
-    page.waitForFunction(
-      ([row, column]) =>
-        document
-          .querySelectorAll('#patches button')
-          [row * 14 + column].getAttribute('aria-label')
-          ?.includes('0.00 %'),
-      [row, column]
-    )
   await page.selectOption('#view [name=brush]', 'drop')
   const box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
     at = /** @returns {[x: number, y: number]} */ (
@@ -664,7 +660,7 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
   await page.mouse.move(...at(10, 2), { steps: 2 })
   await page.mouse.up()
   await title('2 patches dropped')
-  await weightAt(10, 1)
+  await untilDark(page, 10, 1)
   await page.waitForFunction(() => location.hash === '#v=intervene&z=141-142')
   await page.selectOption('#view [name=brush]', 'cut')
   await page.focus('#patches [tabindex="0"]')
