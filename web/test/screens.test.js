@@ -228,45 +228,49 @@ test('the strip of all tokens: CLS is a cell with its share, a patch under the p
   await finish(page)
 })
 
+/**
+ * A picture's numbers as its table shows them, and as it copies them.
+ * @param {TestPage} page
+ * @param {string} button
+ * @param {string} [view]
+ */
+async function tableOf(page, button, view) {
+  if (view) await page.click(`#tab-${view}`)
+  if (view === 'rollout')
+    await page.waitForFunction(() =>
+      document.getElementById('stage-title').textContent.startsWith('Rollout')
+    )
+  await page.focus(button)
+  await page.keyboard.press('Enter')
+  await page.click('.figures button:has-text("Copy")')
+  await page.waitForSelector('.figures button:has-text("Copied")')
+  const shown = await page
+    .locator('.figures tbody tr')
+    .evaluateAll((lines) =>
+      lines.map((line) =>
+        [.../** @type {any} */ (line).cells].slice(1).map((cell) => cell.textContent)
+      )
+    )
+  const copied = (await page.evaluate(() => navigator.clipboard.readText()))
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t').slice(1))
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(
+    (button) =>
+      !document.querySelector('dialog.figures') &&
+      /** @type {Element} */ (document.activeElement).matches(button),
+    button
+  )
+  return { shown, copied }
+}
+
 test('every picture as a table: the numbers of the JSON, copied in full precision; Escape closes it, the focus goes back', async () => {
   const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] }),
     {
       results: [{ heads, rollout }]
     } = await saved(page, '#save-json')
-  /**
-   * @param {string} button
-   * @param {string} [view]
-   */
-  const table = async (button, view) => {
-    if (view) await page.click(`#tab-${view}`)
-    if (view === 'rollout')
-      await page.waitForFunction(() =>
-        document.getElementById('stage-title').textContent.startsWith('Rollout')
-      )
-    await page.focus(button)
-    await page.keyboard.press('Enter')
-    await page.click('.figures button:has-text("Copy")')
-    await page.waitForSelector('.figures button:has-text("Copied")')
-    const shown = await page
-      .locator('.figures tbody tr')
-      .evaluateAll((lines) =>
-        lines.map((line) =>
-          [.../** @type {any} */ (line).cells].slice(1).map((cell) => cell.textContent)
-        )
-      )
-    const copied = (await page.evaluate(() => navigator.clipboard.readText()))
-      .split('\n')
-      .slice(1)
-      .map((line) => line.split('\t').slice(1))
-    await page.keyboard.press('Escape')
-    await page.waitForFunction(
-      (button) =>
-        !document.querySelector('dialog.figures') &&
-        /** @type {Element} */ (document.activeElement).matches(button),
-      button
-    )
-    return { shown, copied }
-  }
+  const table = (/** @type {[button: string, view?: string]} */ ...what) => tableOf(page, ...what)
   const stage = await table('#stage-table'),
     { row } = heads[12]
   const all = [stage.copied[0][0], ...stage.copied.slice(1).flat()]
