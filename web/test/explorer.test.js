@@ -98,20 +98,13 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
   await finish(page, 'explorer-compared-scores')
 })
 
-test('each head alone out: heads by what the answer is without them, as runs without them say', async () => {
-  const page = await browser.open('#v=intervene', { modules: true })
-  await page.click('#view [name=sweep]')
-  await page.waitForSelector('#view .effects:not([hidden]) tbody tr:nth-child(20)', {
-    timeout: 60000
-  })
-  const rows = await page
-    .locator('#view .effects tbody tr')
-    .evaluateAll((lines) =>
-      lines.map((line) =>
-        [.../** @type {HTMLTableRowElement} */ (line).cells].map((cell) => cell.textContent)
-      )
-    )
-  const expected = await page.evaluate(async () => {
+/**
+ * How far the answer of scene 159 is from that without each of these heads.
+ * @param {TestPage} page
+ * @param {string[]} heads "layer.head"
+ */
+const divergencesWithout = (page, heads) =>
+  page.evaluate(async (heads) => {
     const { createRunner } = await import('./explorer/model/model_runner.js'),
       { unchanged } = await import('./explorer/state/changes.js'),
       { softmax } = await import('./explorer/model/attention_rows.js'),
@@ -122,7 +115,7 @@ test('each head alone out: heads by what the answer is without them, as runs wit
         /** @type {ArrayLike<number>} */ ((await engine.run(/** @type {any} */ (image))).logits)
       ),
       found = /** @type {Record<string, any>} */ ({})
-    for (const off of ['0.2', '3.0', '4.1'])
+    for (const off of heads)
       found[off] = divergence(
         whole,
         softmax(
@@ -136,7 +129,22 @@ test('each head alone out: heads by what the answer is without them, as runs wit
         )
       )
     return found
+  }, heads)
+
+test('each head alone out: heads by what the answer is without them, as runs without them say', async () => {
+  const page = await browser.open('#v=intervene', { modules: true })
+  await page.click('#view [name=sweep]')
+  await page.waitForSelector('#view .effects:not([hidden]) tbody tr:nth-child(20)', {
+    timeout: 60000
   })
+  const rows = await page
+    .locator('#view .effects tbody tr')
+    .evaluateAll((lines) =>
+      lines.map((line) =>
+        [.../** @type {HTMLTableRowElement} */ (line).cells].map((cell) => cell.textContent)
+      )
+    )
+  const expected = await divergencesWithout(page, ['0.2', '3.0', '4.1'])
   const apart = rows.map((row) => Number(row[2]))
   assert.deepEqual(
     apart,
@@ -354,6 +362,26 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await finish(page)
 })
 
+/**
+ * The text that a button saves.
+ * @param {TestPage} page
+ * @param {string} button
+ */
+async function downloaded(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
+  return readFileSync(await download.path(), 'utf8')
+}
+/**
+ * @param {TestPage} page
+ * @param {Session} session
+ */
+const openSession = (page, session) =>
+  page.setInputFiles('#model-files', {
+    name: 'own.json',
+    mimeType: '',
+    buffer: Buffer.from(JSON.stringify(session))
+  })
+
 test('pins: rows with notes, shown again, compared, removed, kept in the session file; by keyboard', async () => {
   const page = await browser.open('#q=3.4&s=7'),
     press = async (/** @type {string[]} */ ...keys) => {
@@ -371,11 +399,7 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   await press('Tab', 'Enter') // Show
   await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
   await until(page, '#stage-title', /^Layer 3, head 0: from patch \(3, 4\)/)
-  const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.click('#save-session')
-    ]),
-    session = JSON.parse(readFileSync(await download.path(), 'utf8'))
+  const session = JSON.parse(await downloaded(page, '#save-session'))
   assert.deepEqual(
     session.pins.map((/** @type {any} */ { title, note, b }) => [title, note, b])[0],
     ['Layer 3, head 0: from patch (3, 4)', 'finds its twin', false]
@@ -390,22 +414,14 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   )
   await page.click('#pins li:nth-child(3) button:nth-child(2)')
   await until(page, '#view figure:nth-child(2)', /Scene 42/)
-  const [table] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
   assert.match(
-    readFileSync(await table.path(), 'utf8'),
+    await downloaded(page, '#save-csv'),
     /^token,name,"A: Layer 3, head 0: from patch \(3, 4\)","B: [^"]*","pin: [^"]*; Scene 7, Demo model[^"]*; finds its twin"/m
   )
   for (let i = 0; i < 3; i++) await page.click('#pins li:last-child button:last-child')
   await page.waitForSelector('#pins', { state: 'hidden' })
   assert.equal(await page.evaluate(() => /** @type {Element} */ (document.activeElement).id), 'pin')
-  /** @param {Session} session */
-  const open = (session) =>
-    page.setInputFiles('#model-files', {
-      name: 'own.json',
-      mimeType: '',
-      buffer: Buffer.from(JSON.stringify(session))
-    })
-  await open(session)
+  await openSession(page, session)
   await page.waitForSelector('#pins li:nth-child(3)')
   assert.equal(await page.inputValue('#pins li:nth-child(1) input'), 'finds its twin')
   assert.equal(
@@ -415,7 +431,7 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   await page.click('#pins li:nth-child(3) button:nth-child(1)')
   await until(page, '#status', /^Scene 42/)
   session.pins[1].row.pop()
-  await open(session)
+  await openSession(page, session)
   await until(
     page,
     '#error-text',
@@ -423,7 +439,7 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
   )
   await page.click('#error-close')
   const { pins, pictures, ...old } = session
-  await open(old) // as they were written before there were pins
+  await openSession(page, old) // as they were written before there were pins
   await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
   assert.equal(await page.isVisible('#error'), false)
   await finish(page, 'explorer-pins')
