@@ -202,6 +202,66 @@ for (const isolated of [true, false])
     )
   })
 
+/* Runs in the page. */
+async function whatHappens() {
+  const { createRuntime } = await import('./heed/index.js'),
+    { demoModel } = await import('./heed/demo.js')
+  /** @param {Promise<unknown>} promise */
+  const status = (promise) =>
+    promise.then(
+      () => 'done',
+      (error) => error.status
+    )
+  const runtime = await createRuntime(),
+    model = await runtime.loadModel(demoModel),
+    session = model.createSession({ taps: 'all' })
+  const { image } = await runtime.scene(159),
+    controller = new AbortController(),
+    results = {}
+  await session.ready
+  let layers = 0
+  results.cancel = await status(
+    session.run(image, {
+      signal: controller.signal,
+      onProgress: () => ++layers === 2 && controller.abort()
+    })
+  )
+  const { logits } = await session.run(new ImageData(image.data, image.width)),
+    copy = [.../** @type {Float32Array} */ (logits)]
+  await model.createSession({ batch: 8, taps: 'all' }).ready
+  results.kept = copy.every((x, i) => x === /** @type {Float32Array} */ (logits)[i])
+  const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
+  results.bitmap = /** @type {Float32Array} */ ((await session.run(bitmap)).logits).every(
+    (x, i) => x === /** @type {Float32Array} */ (logits)[i]
+  )
+  results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
+  results.response = await status(
+    runtime.loadModel({
+      weights: await fetch(demoModel.weights),
+      config: await fetch(demoModel.config),
+      preprocessor: await fetch(demoModel.preprocessor)
+    })
+  )
+  results.file = await status(
+    runtime.loadModel({
+      weights: await (await fetch(demoModel.weights)).blob(),
+      config: await (await fetch(demoModel.config)).blob()
+    })
+  )
+  session.close()
+  results.closed = await status(session.run(image))
+  runtime.close()
+  results.end = await status(runtime.scene(1))
+  const direct = await createRuntime({ worker: false })
+  results.direct = direct.info.worker
+  const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
+  results.same = /** @type {Float32Array} */ ((await other.run(image)).logits).every(
+    (x, i) => x === /** @type {Float32Array} */ (logits)[i]
+  )
+  direct.close()
+  return results
+}
+
 for (const isolated of [true, false])
   test(
     `in a page, ${isolated ? '' : 'not '}isolated: cancel, use after close, a spoiled model, growth, direct mode`,
@@ -209,64 +269,7 @@ for (const isolated of [true, false])
     () =>
       openPage(stageScript(), { isolated }, async (page) => {
         await expectStar(page, /./)
-        const told = await page.evaluate(async () => {
-          const { createRuntime } = await import('./heed/index.js'),
-            { demoModel } = await import('./heed/demo.js')
-          /** @param {Promise<unknown>} promise */
-          const status = (promise) =>
-            promise.then(
-              () => 'done',
-              (error) => error.status
-            )
-          const runtime = await createRuntime(),
-            model = await runtime.loadModel(demoModel),
-            session = model.createSession({ taps: 'all' })
-          const { image } = await runtime.scene(159),
-            controller = new AbortController(),
-            results = {}
-          await session.ready
-          let layers = 0
-          results.cancel = await status(
-            session.run(image, {
-              signal: controller.signal,
-              onProgress: () => ++layers === 2 && controller.abort()
-            })
-          )
-          const { logits } = await session.run(new ImageData(image.data, image.width)),
-            copy = [.../** @type {Float32Array} */ (logits)]
-          await model.createSession({ batch: 8, taps: 'all' }).ready
-          results.kept = copy.every((x, i) => x === /** @type {Float32Array} */ (logits)[i])
-          const bitmap = await createImageBitmap(new ImageData(image.data, image.width))
-          results.bitmap = /** @type {Float32Array} */ ((await session.run(bitmap)).logits).every(
-            (x, i) => x === /** @type {Float32Array} */ (logits)[i]
-          )
-          results.spoiled = await status(runtime.loadModel({ weights: new Uint8Array(1000) }))
-          results.response = await status(
-            runtime.loadModel({
-              weights: await fetch(demoModel.weights),
-              config: await fetch(demoModel.config),
-              preprocessor: await fetch(demoModel.preprocessor)
-            })
-          )
-          results.file = await status(
-            runtime.loadModel({
-              weights: await (await fetch(demoModel.weights)).blob(),
-              config: await (await fetch(demoModel.config)).blob()
-            })
-          )
-          session.close()
-          results.closed = await status(session.run(image))
-          runtime.close()
-          results.end = await status(runtime.scene(1))
-          const direct = await createRuntime({ worker: false })
-          results.direct = direct.info.worker
-          const other = (await direct.loadModel(demoModel)).createSession({ taps: 'all' })
-          results.same = /** @type {Float32Array} */ ((await other.run(image)).logits).every(
-            (x, i) => x === /** @type {Float32Array} */ (logits)[i]
-          )
-          direct.close()
-          return results
-        })
+        const told = await page.evaluate(whatHappens)
         assert.deepEqual(told, {
           cancel: 'CANCELLED',
           kept: true,
