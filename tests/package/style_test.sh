@@ -13,6 +13,7 @@ echo 'int   bad( void );' >"$tree/runtime/base/bad.h"
 echo 'void main( ) { }' >"$tree/shaders/bad.comp"
 echo 'int   built( void );' >"$tree/build/built.h"
 echo 'const   x = "1";' >"$tree/web/bad.js"
+{ printf 'export function long(n) {\n'; yes '  n += 1' | head -n 60; printf '  return n\n}\n'; } >"$tree/web/long.js"
 echo 'cd $1' >"$tree/native/bad.sh"
 printf 'int twice(int unused, int x);\nint twice(int unused, int x) { return x == x; }\n' >"$tree/runtime/base/twice.c"
 printf '[\n{\n  "directory": "%s",\n  "command": "cc -c runtime/base/twice.c",\n  "file": "%s/runtime/base/twice.c"\n}\n]\n' "$tree" "$tree" >"$tree/compile_commands.json"
@@ -32,6 +33,8 @@ expect() { # kind, lines that are expected...
 }
 expect format 'runtime/base/bad.h: not formatted (run ./dev format)' 'shaders/bad.comp: not formatted'
 expect js 'web/bad.js'
+rm "$tree/web/bad.js" # the rules are checked once all is formatted
+expect js 'web/long.js' 'too many lines (61). Maximum allowed is 60.'
 expect shell 'native/bad.sh' SC2164
 expect tidy 'misc-redundant-expression' 'misc-unused-parameters'
 [ -z "$skipped" ] || { echo "$skipped"; exit 77; }
