@@ -20,10 +20,14 @@ typedef struct cli_choice {
 #define CLI_CHOICE_INIT \
   { .backend = "auto", .device = CLI_NO_DEVICE, .precision = "f32" }
 
+/* What --help says of --backend, by the verb's default. */
+#define CLI_BACKEND_AUTO \
+  "backend (default: auto, the first GPU that passes its self-check, else CPU)"
+#define CLI_BACKEND_CPU \
+  "backend (default: cpu; auto: the first GPU that passes its self-check, else CPU)"
 /* The options of this choice, to be put into a verb's table. */
-#define CLI_CHOICE_OPTIONS(choice)                                                                \
-  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu",                                   \
-   "backend (default: auto, the first GPU that passes its self-check, else CPU)"},                \
+#define CLI_CHOICE_OPTIONS(choice, help)                                                          \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                            \
       {"--device", CLI_NUMBER, &(choice).device, "N", "Vulkan device index from 'heed devices'"}, \
       {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                              \
        "precision of Vulkan weights (default: f32; auto: f16 on GPUs that support it)"},          \

@@ -262,7 +262,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--tune", CLI_FLAG, &b.tune, NULL,
        "measure the kernel tiles and cache the fastest (Vulkan)"},
       {"--json", CLI_FLAG, &b.json, NULL, "print one JSON object instead of a line"},
-      CLI_CHOICE_OPTIONS(b.choice),
+      CLI_CHOICE_OPTIONS(b.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "bench [MODEL] [options]", options, argc, argv, &words);
   if (code >= 0) return code;

@@ -50,7 +50,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   choice.backend = "cpu";
   const cli_option options[] = {
       {"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results; needs a single CASE"},
-      CLI_CHOICE_OPTIONS(choice),
+      CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   int code = cli_parse(cli, "check CASE.safetensors... [options]", options, argc, argv, &words);
   if (code >= 0) return code;

@@ -151,7 +151,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "seed of the first scene; the others follow (default: 1)"},
       {"--heads", CLI_FLAG, &options.heads, NULL,
        "with --score: print the statistics of every head"},
-      CLI_CHOICE_OPTIONS(options.choice),
+      CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(
       cli, "demo [MODEL] [options]\n\nMODEL is a folder. Without MODEL: the built-in demo model.",

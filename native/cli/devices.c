@@ -87,4 +87,4 @@ static int run(cli_state *cli, int argc, char **argv) {
 }
 
 const cli_verb cli_verb_devices = {
-    "devices", "list Vulkan devices and their tiers; verify them with --self-check", run};
+    "devices", "list CPU levels and Vulkan devices; verify them with --self-check", run};

@@ -190,7 +190,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--taps", CLI_TEXT, &taps, "all|none|NAME,...",
        "values to save besides the outputs: attention.N, rollout or any value of the graph "
        "(default: all = attention.N and rollout)"},
-      CLI_CHOICE_OPTIONS(choice),
+      CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,
                              argc, argv, &words);

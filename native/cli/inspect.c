@@ -272,7 +272,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--plan", CLI_FLAG, &plan, NULL,
        "print steps, FLOPs, bytes moved, predicted memory and the cost of maps"},
       {"--json", CLI_FLAG, &json, NULL, "print the plan as one JSON object"},
-      CLI_CHOICE_OPTIONS(choice),
+      CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
   if (code >= 0) return code;

@@ -216,22 +216,13 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT};
   cli_words words;
-  const cli_option table[] = {
-      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer to show, or all (default: last)"},
-      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head to show, mean or all (default: all)"},
-      {"--query", CLI_TEXT, &options.query, "cls|ROW,COL",
-       "the token whose attention is shown (cls)"},
-      {"--maps", CLI_TEXT, &options.maps, RUN_FIGURE_NAME,
-       "draw the image lit by the maps beside the grid of maps"},
-      {"--rollout", CLI_TEXT, &options.rollout, RUN_FIGURE_NAME,
-       "draw the attention rollout of the query"},
-      RUN_FIGURE_OPTIONS(options),
-      {"--json", CLI_TEXT, &options.json, "OUT.json",
-       "write maps and statistics of every head, as heed run does"},
-      {"--reverse", CLI_FLAG, &options.reverse, NULL,
-       "show attention received by the query instead"},
-      RUN_ROLLOUT_OPTIONS(options.rollout_how),
-      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const cli_option table[] = {RUN_MAP_OPTIONS(options, "cls|ROW,COL"),
+                              {"--json", CLI_TEXT, &options.json, "OUT.json",
+                               "write maps and statistics of every head, as heed run does"},
+                              {"--reverse", CLI_FLAG, &options.reverse, NULL,
+                               "show attention received by the query instead"},
+                              RUN_ROLLOUT_OPTIONS(options.rollout_how),
+                              {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli,
                              "maps SAVED.safetensors [options]\n\nSAVED.safetensors is a file "
                              "written by heed run --save or by the explorer page.",

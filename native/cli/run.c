@@ -398,15 +398,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
-      {"--layer", CLI_TEXT, &options.layer, "L|all", "layer to show, or all (default: last)"},
-      {"--head", CLI_TEXT, &options.head, "H|mean|all", "head to show, mean or all (default: all)"},
-      {"--query", CLI_TEXT, &options.query, "cls|twin|ROW,COL",
-       "the token whose attention is shown (cls)"},
-      {"--maps", CLI_TEXT, &options.maps, RUN_FIGURE_NAME,
-       "draw the image lit by the maps beside the grid of maps"},
-      {"--rollout", CLI_TEXT, &options.rollout, RUN_FIGURE_NAME,
-       "draw the attention rollout of the query"},
-      RUN_FIGURE_OPTIONS(options),
+      RUN_MAP_OPTIONS(options, "cls|twin|ROW,COL"),
       {"--json", CLI_TEXT, &options.json, "OUT.json",
        "write scores, maps and statistics of every head"},
       {"--save", CLI_TEXT, &options.save, "OUT.safetensors",
@@ -423,7 +415,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "also write these attention scores of the query to --json"},
       RUN_ROLLOUT_OPTIONS(options.rollout_how),
       CLI_CHANGES_OPTIONS(options.changes),
-      CLI_CHOICE_OPTIONS(options.choice),
+      CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code =
       cli_parse(cli,

@@ -7,13 +7,23 @@
 #include "heed/native.h"
 #include "scene_input.h"
 
-#define RUN_FIGURE_OPTIONS(options)                                                           \
-  {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \
-   "scale of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own " \
-   "(default: auto = uniform, or log for a grid with an outlier)"},                           \
-  {                                                                                           \
-    "--width", CLI_NUMBER, &(options).width, "MM",                                            \
-        "width of --maps and --rollout in millimetres, 60 to 1000 (default: 1600 pixels)"     \
+/* Which maps are shown and drawn, of heed run and heed maps; `tokens`: what may be a query. */
+#define RUN_MAP_OPTIONS(options, tokens)                                                          \
+  {"--layer", CLI_TEXT, &(options).layer, "L|all", "layer to show, or all (default: last)"},      \
+      {"--head", CLI_TEXT, &(options).head, "H|mean|all",                                         \
+       "head to show, mean or all (default: all)"},                                               \
+      {"--query", CLI_TEXT, &(options).query, tokens,                                             \
+       "the token whose attention is shown (default: cls)"},                                      \
+      {"--maps", CLI_TEXT, &(options).maps, RUN_FIGURE_NAME,                                      \
+       "draw the image lit by the maps beside the grid of maps"},                                 \
+      {"--rollout", CLI_TEXT, &(options).rollout, RUN_FIGURE_NAME,                                \
+       "draw the attention rollout of the query"},                                                \
+      {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \
+       "scale of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own " \
+       "(default: auto = uniform, or log for a grid with an outlier)"},                           \
+  {                                                                                               \
+    "--width", CLI_NUMBER, &(options).width, "MM",                                                \
+        "width of --maps and --rollout in millimetres, 60 to 1000 (default: 1600 pixels)"         \
   }
 #define RUN_FIGURE_NAME "OUT.png|.svg|.pdf"
 
@@ -27,7 +37,7 @@ typedef struct run_rollout_options {
    "how to fuse heads for rollout (default: mean)"},                                 \
       {"--residual", CLI_TEXT, &(how).residual, "R",                                 \
        "weight of the identity in rollout, 0 to 1 (default: 0.5)"},                  \
-      {"--discard", CLI_TEXT, &(how).discard, "SHARE",                               \
+      {"--discard", CLI_TEXT, &(how).discard, "FRACTION",                            \
        "zero this fraction of each row's smallest weights in rollout (default: 0)"}, \
   {                                                                                  \
     "--layers", CLI_TEXT, &(how).layers, "FIRST-LAST",                               \

@@ -1210,39 +1210,40 @@ HEED_NODISCARD HEED_API heed_status heed_decoder_read_attention(heed_decoder *de
 
 /* ------------------------------------------------------------------------- changes of attention */
 
-/* What is changed in the attention of a model that was built with `intervene`: heads taken out,
- * heads made stronger or weaker, tokens that no token looks at, pairs of tokens kept apart. One
- * call adds one change; heed_changes_write makes the session's inputs of all of them. EXPERIMENTAL.
- */
+/* EXPERIMENTAL: all of this chapter may change.
+ *
+ * Changes of the attention of a model that was built with `intervene`: heads ablated or scaled,
+ * tokens masked, pairs of tokens blocked. One call adds one change. heed_changes_write writes all
+ * of them to the session's inputs. */
 typedef struct heed_changes heed_changes;
-/* Nothing is changed at first. Of info, layers, heads and width are read. tokens: T of the
- * session. */
+/* Creates an empty set of changes. Reads layers, heads and width of info. tokens: T of the session.
+ * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_changes_create(heed_context *context,
                                                         const heed_model_info *info,
                                                         uint32_t tokens, heed_changes **changes,
                                                         heed_error *error);
 HEED_API void heed_changes_destroy(heed_changes *changes);
-/* Takes a head out: its mask is empty, so it gives zeros, what heed_changes_replace says, or what
+/* Ablates a head: its mask becomes empty. It outputs zeros, what heed_changes_replace sets, or what
  * empty_row says. */
 HEED_NODISCARD HEED_API heed_status heed_changes_ablate(heed_changes *changes, uint32_t layer,
                                                         uint32_t head, heed_error *error);
-/* Multiplies what a head gives. */
+/* Multiplies the output of a head. */
 HEED_NODISCARD HEED_API heed_status heed_changes_gain(heed_changes *changes, uint32_t layer,
                                                       uint32_t head, float gain, heed_error *error);
-/* No token looks at this one. */
+/* Masks this token as a key of every query. */
 HEED_NODISCARD HEED_API heed_status heed_changes_drop(heed_changes *changes, uint32_t token,
                                                       heed_error *error);
-/* The query does not look at the key. */
+/* Blocks the query from attending to the key. */
 HEED_NODISCARD HEED_API heed_status heed_changes_cut(heed_changes *changes, uint32_t query,
                                                      uint32_t key, heed_error *error);
-/* Mean ablation: what stands in for the layer's heads that are taken out is their mean over the
- * tokens. output [T, C]: layer.i.attention.output of a run with nothing changed. */
+/* Mean ablation: the ablated heads of the layer output their mean over the tokens. output [T, C] is
+ * layer.i.attention.output of a run without changes. */
 HEED_NODISCARD HEED_API heed_status heed_changes_replace(heed_changes *changes, uint32_t layer,
                                                          const float *output, heed_error *error);
-/* Whether the masks let this head's query look at this key. */
+/* Whether this head's query may attend to this key. */
 HEED_API bool heed_changes_allow(const heed_changes *changes, uint32_t layer, uint32_t head,
                                  uint32_t query, uint32_t key);
-/* Writes the inputs of the session's graph, alike for every picture of a batch. Statuses:
+/* Writes the inputs of the session's graph, the same for every image of a batch. Statuses:
  * INVALID_ARGUMENT (a graph without these inputs or of another shape), OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_changes_write(const heed_changes *changes,
                                                        heed_session *session, heed_error *error);
@@ -1317,11 +1318,11 @@ HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, u
 HEED_API void heed_score_products(const float *one, const float *all, uint32_t tokens,
                                   uint32_t depth, bool scaled, float *scores);
 /* Scaled scores after temperature and mask, mode 2 of ONNX: divided by temperature, -Inf where the
- * changes let this head's query not look at the key. In place. */
+ * changes mask the key for this head's query. In place. */
 HEED_API void heed_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head,
                               uint32_t token, bool reverse, double temperature, uint32_t tokens,
                               float *scores);
-/* Weights times the length of what the key gives, |v| (Kobayashi et al. 2020). weights[tokens];
+/* Weights times the norm |v| of the key's value (Kobayashi et al. 2020). weights[tokens];
  * values[tokens, D], or with reverse [D] of the one key. */
 HEED_API void heed_score_values(const float *weights, const float *values, uint32_t tokens,
                                 uint32_t depth, bool reverse, float *scores);
@@ -1332,7 +1333,7 @@ HEED_API void heed_score_mean(const float *scores, uint32_t heads, uint32_t toke
 /* What a row of N weights is. */
 typedef enum heed_row_kind {
   HEED_ROW_ATTENTION = 0, /* the attention of a query */
-  HEED_ROW_COLUMN = 1,    /* what each token gives one key */
+  HEED_ROW_COLUMN = 1,    /* the attention that one key receives from each query */
   HEED_ROW_ROLLOUT = 2    /* a token's row of a rollout */
 } heed_row_kind;
 #define HEED_MAP_ELSEWHERE_SIZE 512
