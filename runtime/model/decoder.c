@@ -1,7 +1,7 @@
-/* Greedy decoding of an encoder-decoder: 1 the encoder runs, 2 what it gives out is written into
- * the step's inputs of the same name, 3 a step a token: token in, logits out, what the step gives
- * out for the next one is carried over. Values find each other by name: X.next is the next step's
- * X; X.new is row t of the next step's X.past. */
+/* heed_decoder, greedy decoding of an encoder-decoder: 1 the encoder runs, 2 its outputs are
+ * written to the step's inputs of the same name, 3 a step per token: token in, logits out, and its
+ * outputs for the next step are carried over. Values find each other by name: X.next is the next
+ * step's X; X.new is row t of the next step's X.past. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
