@@ -21,7 +21,8 @@ const figure_font heed_font_title = {13.0, false, INK}, heed_font_label = {11.0,
                   heed_font_quiet = {11.0, false, QUIET}, heed_font_small = {9.5, false, QUIET},
                   heed_font_chip = {9.5, true, 0xFFFFFFu};
 
-double heed_figure_width(const heed_figure_desc *desc) {
+/* Width of the page. */
+static double figure_width(const heed_figure_desc *desc) {
   return desc->width_mm > 0.0 ? desc->width_mm / 25.4 * 96.0 : 800.0;
 }
 
@@ -166,7 +167,7 @@ static void align_bars(figure_layout *layout) {
 
 void heed_figure_lay_out(const heed_figure_desc *desc, const figure_texts *texts,
                          const figure_ruler *ruler, figure_layout *layout) {
-  double inner = heed_figure_width(desc) - 2.0 * MARGIN;
+  double inner = figure_width(desc) - 2.0 * MARGIN;
   *layout = (figure_layout){.zoom = 0.0};
   count_maps(desc, ruler, layout);
   size_columns(desc, inner, layout);

@@ -41,8 +41,6 @@ typedef struct figure_texts {
   const char *title, *caption; /* caption: all lines, the scale's words too */
 } figure_texts;
 
-/* Width of the page, as desc->width_mm says. */
-double heed_figure_width(const heed_figure_desc *desc);
 void heed_figure_lay_out(const heed_figure_desc *desc, const figure_texts *texts,
                          const figure_ruler *ruler, figure_layout *layout);
 /* Width of the caption. */

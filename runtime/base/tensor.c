@@ -99,12 +99,6 @@ uint16_t heed_f32_to_f16(float value) {
   return (uint16_t)(sign | ((rebased + 0xFFFu + ((rebased >> 13) & 1u)) >> 13));
 }
 
-uint16_t heed_f32_to_bf16(float value) {
-  const uint32_t bits = to_bits(value);
-  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return (uint16_t)(bits >> 16 | 0x40u);
-  return (uint16_t)((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
-}
-
 void heed_widen(heed_dtype dtype, const void *from, float *to, size_t count) {
   if (dtype == HEED_F32) {
     memcpy(to, from, count * sizeof *to);

@@ -44,7 +44,9 @@ uint32_t heed_utf8_point(const char *text, size_t length) {
   return point;
 }
 
-bool heed_utf8_is_control(uint32_t point) {
+/* Whether a terminal obeys the character where it should show it: controls (C0, DEL, C1), those of
+ * writing direction, separators of lines. */
+static bool is_control(uint32_t point) {
   return point < 0x20u || (point >= 0x7Fu && point <= 0x9Fu) || point == 0x061Cu ||
          point == 0x200Eu || point == 0x200Fu || (point >= 0x2028u && point <= 0x202Eu) ||
          (point >= 0x2066u && point <= 0x2069u);
@@ -53,7 +55,7 @@ bool heed_utf8_is_control(uint32_t point) {
 size_t heed_text_next(const char *text, size_t size, uint32_t *point, bool *shown) {
   const size_t length = heed_utf8_length(text, 0, size);
   *point = length ? heed_utf8_point(text, length) : 0xFFFDu;
-  *shown = length && !heed_utf8_is_control(*point);
+  *shown = length && !is_control(*point);
   return length ? length : 1;
 }
 

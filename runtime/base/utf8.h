@@ -15,10 +15,6 @@ size_t heed_utf8_write(char *to, uint32_t point);
 
 /* The code point of a whole character of this many bytes. */
 uint32_t heed_utf8_point(const char *text, size_t length);
-/* Whether a terminal obeys the character where it should show it: controls (C0, DEL, C1), those of
- * writing direction, separators of lines.
- */
-bool heed_utf8_is_control(uint32_t point);
 /* Makes one line of text that is safe to show, in place: each control, and each byte that is no
  * UTF-8, becomes '?'. */
 void heed_utf8_clean(char *text);

@@ -200,9 +200,9 @@ bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t
   return true;
 }
 
-void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
-                         const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6],
-                         const void *push, size_t push_bytes) {
+static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
+                        const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6],
+                        const void *push, size_t push_bytes) {
   const heed_vk_matrix *m = &builder->limits->matrix;
   uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes,
                       tile->groups};
@@ -253,6 +253,6 @@ void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dis
     *first_panel = panels.first;
     heed_vk_read_panels(builder, &piece, 1, weight, &panels);
     if (tile->texels) heed_vk_as_texels(&piece, 1);
-    heed_vk_append_tile(builder, &piece, tile, panels.count, constants, push, push_bytes);
+    append_tile(builder, &piece, tile, panels.count, constants, push, push_bytes);
   }
 }

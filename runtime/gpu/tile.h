@@ -39,13 +39,9 @@ bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t
  * instead. */
 void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
                         heed_vk_tile *tile);
-/* Ends a dispatch that runs a tile: its first constants are the tile's, then `constants` (ids 5 to
- * 10), then the matrix's. */
-void heed_vk_append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
-                         const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6],
-                         const void *push, size_t push_bytes);
-/* The same for all panels of the weight in slot 1, as many dispatches as its bytes take bindings;
- * *first_panel, of the push constants, says which each begins with. */
+/* Ends the dispatches that run a tile over all panels of the weight in slot 1, as many as its bytes
+ * take bindings. The first constants are the tile's, then come `constants` (ids 5 to 10), then the
+ * matrix's. *first_panel, of the push constants, says which panel each dispatch begins with. */
 void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch,
                            const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
                            const uint32_t constants[6], const void *push, size_t push_bytes,

@@ -320,14 +320,6 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   return HEED_OK;
 }
 
-const char *heed_roles_text(const heed_roles *roles, char *text, size_t size) {
-  static const char *const styles[] = {"Hugging Face names", "Hugging Face names of 2025",
-                                       "DINOv2 names", "timm names"};
-  snprintf(text, size, "%s, prefix %s, family %s", styles[roles->style],
-           roles->prefix[0] ? roles->prefix : "none", roles->rules->name);
-  return text;
-}
-
 /* ------------------------------------------------------------------------------------ resolving */
 
 heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t layer,

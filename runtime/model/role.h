@@ -71,8 +71,6 @@ typedef struct heed_roles {
 /* Detects style, prefix and family from the names. Statuses: UNSUPPORTED: no ViT, or several. */
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
                               heed_roles *roles, heed_error *error);
-/* "Hugging Face names, prefix vit., family vit" */
-const char *heed_roles_text(const heed_roles *roles, char *text, size_t size);
 
 /* Where a role's elements are: rows of a tensor when the file keeps several roles in one. */
 typedef struct heed_role_ref {

@@ -169,8 +169,9 @@ heed_status heed_vk_mapped_create(heed_vk_device *device, uint64_t bytes, heed_v
   return make_or_clean(device, bytes, flags, 2, true, buffer, error);
 }
 
-heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer,
-                                   heed_error *error) {
+/* A mapped buffer, smaller than requested where memory is short. */
+static heed_status create_staging(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer,
+                                  heed_error *error) {
   heed_status status = heed_vk_mapped_create(device, bytes, buffer, error);
   for (; status == HEED_OUT_OF_DEVICE_MEMORY && bytes > LEAST_STAGING; bytes /= 2)
     status = heed_vk_mapped_create(device, bytes / 2, buffer, error);
@@ -207,7 +208,7 @@ static heed_status make_transfer(heed_vk_transfer *transfer, heed_error *error) 
   HEED_VK_TRY(device, api->CreateFence(device->handle, &fence, NULL, &transfer->fence),
               "vkCreateFence");
   if (heed_vk_memory_is_shared(device)) return HEED_OK;
-  return heed_vk_staging_create(device, HEED_VK_STAGING_BYTES, &transfer->staging, error);
+  return create_staging(device, HEED_VK_STAGING_BYTES, &transfer->staging, error);
 }
 
 heed_status heed_vk_transfer_create(heed_vk_device *device, heed_vk_transfer *transfer,

@@ -19,9 +19,6 @@ heed_status heed_vk_buffer_create(heed_vk_device *device, uint64_t bytes, heed_v
 /* A mapped buffer for copies. */
 heed_status heed_vk_mapped_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer,
                                   heed_error *error);
-/* The same, smaller than asked for where memory is short. */
-heed_status heed_vk_staging_create(heed_vk_device *device, uint64_t bytes, heed_vk_buffer *buffer,
-                                   heed_error *error);
 void heed_vk_buffer_destroy(heed_vk_device *device, heed_vk_buffer *buffer);
 
 /* Fails with a sentence when storage buffers of so many bytes together are more than what is
