@@ -129,8 +129,8 @@ static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file
                      INDEX_FILE ": missing (found %u weight files, expected one or an index)",
                      found);
   return heed_fail(error, HEED_INVALID_FILE,
-                   SINGLE_FILE ": missing (found %u other files, expected safetensors)",
-                   file_count);
+                   SINGLE_FILE ": missing (found %u other file%s, expected safetensors)",
+                   file_count, file_count == 1 ? "" : "s");
 }
 
 /* ---------------------------------------------------------------------------------------- table */

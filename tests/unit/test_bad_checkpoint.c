@@ -257,7 +257,7 @@ static void which_file(void **state) {
   assert_fails(heed_checkpoint_open(context, files, 0, &checkpoint, &error), HEED_INVALID_FILE,
                "model.safetensors: missing (found 0 other files");
   assert_fails(heed_checkpoint_open(context, files, 1, &checkpoint, &error), HEED_INVALID_FILE,
-               "model.safetensors: missing (found 1 other files");
+               "model.safetensors: missing (found 1 other file, expected");
   assert_ok(heed_checkpoint_open(context, files, 2, &checkpoint, &error));
   assert_string_equal(heed_checkpoint_name(checkpoint), "vit_tiny.safetensors");
   heed_checkpoint_destroy(checkpoint);
