@@ -45,7 +45,8 @@ endif()
 get_property(HEED_HAS_CAIRO GLOBAL PROPERTY HEED_HAS_CAIRO)
 configure_package_config_file(runtime/package/heedConfig.cmake.in ${PROJECT_BINARY_DIR}/package/heedConfig.cmake
                               INSTALL_DESTINATION ${package_folder} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+# Before 1.0.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/heedConfig.cmake ${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake
         DESTINATION ${package_folder})
 

@@ -1,7 +1,7 @@
 # With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
 # static ones, whose internals they use, and so does the program, which then needs no other file. The checks and the Vulkan backend also use
 # the core's internals, so libheed.so holds them, and heed::check and heed::vulkan are other names of heed::heed. What is exported is marked
-# with HEED_API and listed in exports.txt.
+# with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the soname has both numbers.
 if(WIN32 OR APPLE)
   message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms (found ${CMAKE_SYSTEM_NAME})")
 endif()
@@ -15,7 +15,7 @@ function(heed_shared_library name file)
   list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
   target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${archives} -Wl,--no-whole-archive $<BUILD_INTERFACE:heed_flags> m)
   target_link_options(${name} PRIVATE $<$<NOT:$<BOOL:${HEED_SANITIZE}>>:-Wl,--no-undefined>)
-  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${file} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${file} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                                            LINK_DEPENDS "${archives}")
   add_dependencies(${name} ${ARGN})
 endfunction()

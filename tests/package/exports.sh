@@ -23,11 +23,13 @@ diff "$made/headers" "$made/list" >"$made/diff" || {
 }
 [ $# -gt 1 ] || exit 0
 
+soname=$(sed -n 's/^#define HEED_VERSION "\([0-9]*\.[0-9]*\)\..*/\1/p' "$root/runtime/include/heed/heed.h")
+
 compare() { # LIBRARY, HEADERS as a pattern
   nm -D --defined-only "$1" | awk '{ print $NF }' | sed 's/@.*//' | sort >"$made/found"
   grep -E "^($2)\.h " "$made/list" | cut -d' ' -f2 | sort >"$made/expected"
   diff "$made/expected" "$made/found" || { echo "$1: it exports other names (< expected, > found)"; exit 1; }
-  objdump -p "$1" | grep -q "SONAME *$(basename "$1").0\$" || { echo "$1: its soname is wrong (expected $(basename "$1").0)"; exit 1; }
+  objdump -p "$1" | grep -q "SONAME *$(basename "$1").$soname\$" || { echo "$1: its soname is wrong (expected $(basename "$1").$soname)"; exit 1; }
   echo "$(basename "$1"): $(wc -l <"$made/found") names"
 }
 core='heed|check'
