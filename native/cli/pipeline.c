@@ -100,8 +100,7 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
   const heed_value input = heed_graph_find(pipeline->graph, "pixel_values");
   heed_value_info info;
   if (heed_graph_value_info(pipeline->graph, input, &info) != HEED_OK)
-    return heed_fail(&cli->error, HEED_INTERNAL,
-                     "run: the graph has no input (found no pixel_values)");
+    return heed_fail(&cli->error, HEED_INTERNAL, "pixel_values: missing input of the graph");
   CLI_TRY(heed_session_write(pipeline->session, input, pixel_values,
                              (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values,
                              &cli->error));

@@ -88,7 +88,7 @@ static heed_status read_features(cli_state *cli, sequence_job *job, const char *
 static heed_status read_source(cli_state *cli, sequence_job *job, const sequence_options *options) {
   if (!options->tokens == !job->info.features)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "run: wrong kind of source (found %s, expected %s)",
+                     "MODEL: wrong kind of source (found %s, expected %s)",
                      options->tokens ? "--tokens" : "--features",
                      options->tokens ? "--features FILE.safetensors" : "--tokens 5,3,9");
   return options->tokens ? parse_tokens(cli, job, options->tokens)
