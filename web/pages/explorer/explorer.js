@@ -11,13 +11,12 @@ import { scenePictures } from './open/scene_pictures.js'
 import { barOfStart } from './controls/start_progress.js'
 import { connectModels } from './open/model_buttons.js'
 import { connectSave } from './save/save_buttons.js'
-import { showError, showProgress, showStatus, showStop } from './controls/status.js'
+import { copyHashes, showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { createStore } from './state/store.js'
 import { followAddress } from './state/history.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
-import { laterStyles } from './later_styles.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, Runner, State, Store} from '../../types/pages.js' */
 
@@ -209,8 +208,8 @@ function followPins() {
   store.on(['pins'], () => {
     if (asked) return
     asked = true
-    Promise.all([import('./controls/pin_list.js'), laterStyles()])
-      .then(([{ createPinList }]) => createPinList(page))
+    import('./controls/pin_list.js')
+      .then(({ createPinList }) => createPinList(page))
       .catch(showError)
   })
 }
@@ -220,9 +219,7 @@ function followPins() {
 function followModel() {
   const hash = document.querySelector('#model-origin button')
   let shown = sourceOf(page)
-  hash?.addEventListener('click', () =>
-    import('./model/model_origin.js').then(({ copyHashes }) => copyHashes(hash.title))
-  )
+  hash?.addEventListener('click', () => copyHashes(hash.title))
   store.on(['ran'], () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)

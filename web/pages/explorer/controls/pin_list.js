@@ -5,6 +5,7 @@ import { demoModel } from '../../heed/demo.js'
 import { keysOfPlace, sourceOf } from '../state/place.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale } from '../../plot/scale.js'
+import { laterStyles } from '../later_styles.js'
 import { stageWords } from '../../shared/scores.js'
 import { drawRow } from '../views/row_picture.js'
 /** @import {Page, PageSource, Pin, SavedMaps, State} from '../../../types/pages.js' */
@@ -145,7 +146,8 @@ function lineOf(page, pin) {
  * Lines stay as they are while others come and go, so that the focus does.
  * @param {Page} page
  */
-export function createPinList(page) {
+export async function createPinList(page) {
+  await laterStyles()
   const { store } = page,
     host = document.getElementById('pins'),
     list = made('ul'),

@@ -3,7 +3,7 @@
  * hashed beside the page's own work, large ones when asked for. */
 import { demoModel } from '../../heed/demo.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
-import { showStatus } from '../controls/status.js'
+import { copyHashes } from '../controls/status.js'
 import { sourceOf } from '../state/place.js'
 /** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 
@@ -27,13 +27,6 @@ const button = (text, title, label, act) => {
   made.addEventListener('click', act)
   return made
 }
-
-/** @param {string} all lines as sha256sum has them */
-export const copyHashes = (all) =>
-  navigator.clipboard.writeText(all).then(
-    () => showStatus('SHA-256 copied, in the format of sha256sum.'),
-    () => showStatus(`${all} (this browser does not let the page copy)`)
-  )
 
 /**
  * The first eight digits; all of them on hover and copied on a press.

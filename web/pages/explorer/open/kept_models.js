@@ -2,8 +2,9 @@
  * asked for, or when one is kept. */
 import { download, keptModels, lookAt, megabytes, remove } from './model_cache.js'
 import { showProgress } from '../controls/status.js'
+import { laterStyles } from '../later_styles.js'
 /** @import {KeptModel} from './model_cache.js' */
-/** @import {ListedModel} from '../../../types/pages.js' */
+/** @import {ListedModel, Page} from '../../../types/pages.js' */
 /** @import {ModelInfo} from '../../../src/index.js' */
 
 /**
@@ -132,7 +133,7 @@ function foundModel({ open, showError }, showKept) {
  * @param {HTMLElement} host
  * @param {LibraryPage} page
  */
-export function createLibrary(host, page) {
+function createLibrary(host, page) {
   const { showError } = page
   const input = made('input', {
     type: 'text',
@@ -163,4 +164,22 @@ export function createLibrary(host, page) {
   )
   kept.show().catch(showError)
   return { focus: () => input.focus() }
+}
+
+/** @type {ReturnType<typeof createLibrary> | null} */
+let library = null
+
+/**
+ * Shows them, once for the page: { focus }.
+ * @param {Page} page
+ */
+export async function openLibrary(page) {
+  await laterStyles()
+  library ??= createLibrary(document.getElementById('library'), {
+    showError: page.showError,
+    open: async (files, name) => {
+      if (await page.openModel(files, name)) document.getElementById('demo-model').hidden = false
+    }
+  })
+  return library
 }

@@ -1,5 +1,5 @@
-/* Statistics of every head over many pictures: mean and spread (standard deviation with n - 1, by
- * Welford 1962), as a table and as CSV. Loaded when several pictures are opened together. */
+/* Pictures from files. One is shown; of several, statistics of every head: mean and spread (standard
+ * deviation with n - 1, by Welford 1962), as a table and as CSV. Loaded when files are opened. */
 import { decode } from './decode_picture.js'
 import { showDialog } from '../controls/dialog.js'
 import { provenanceOf, provenanceText } from '../save/provenance.js'
@@ -101,7 +101,7 @@ async function measure({ engine, store }, files, signal) {
  * @param {Page} page
  * @param {File[]} files
  */
-export async function overPictures(page, files) {
+async function overPictures(page, files) {
   if (page.engine.saved)
     throw new Error('Maps from a file belong to one image. Open a model, then the images.')
   const stop = new AbortController(),
@@ -152,4 +152,14 @@ export async function overPictures(page, files) {
       ])
     )
   })
+}
+
+/**
+ * One picture is shown; of several, the heads' numbers are put together.
+ * @param {Page} page
+ * @param {File[]} files
+ */
+export async function openPictures(page, files) {
+  if (files.length > 1) await overPictures(page, files)
+  else await page.run(await decode(files[0], files[0].name))
 }

@@ -1,6 +1,5 @@
 /* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
 import { demoModel } from '../../heed/demo.js'
-import { laterStyles } from '../later_styles.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -14,26 +13,9 @@ const element = (id) => document.getElementById(id)
 export const openFiles = (page, files) =>
   import('./open_files.js').then((opened) => opened.openFiles(page, files)).catch(page.showError)
 
-let library = null
-
-/**
- * Where to type an address, and what is kept.
- * @param {Page} page
- */
-async function openLibrary(page) {
-  const [{ createLibrary }] = await Promise.all([import('./kept_models.js'), laterStyles()])
-  library ??= createLibrary(element('library'), {
-    showError: page.showError,
-    /**
-     * @param {Record<string, Blob>} files
-     * @param {string} name
-     */
-    open: async (files, name) => {
-      if (await page.openModel(files, name)) element('demo-model').hidden = false
-    }
-  })
-  return library
-}
+/** @param {Page} page */
+const openLibrary = (page) =>
+  import('./kept_models.js').then((library) => library.openLibrary(page))
 
 /** @param {Page} page */
 function pickFolder(page) {
@@ -65,13 +47,7 @@ export function connectModels(page) {
     element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
   on('open-folder', () => pickFolder(page))
   on('open-address', async () => (await openLibrary(page)).focus())
-  on('tensors', async () => {
-    const [{ showReport }, report] = await Promise.all([
-      import('./tensor_report.js'),
-      page.engine.tensors()
-    ])
-    await showReport(element('model-name').textContent, report)
-  })
+  on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
   const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
   showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
   element('open-model').addEventListener('click', () => element('model-files').click())

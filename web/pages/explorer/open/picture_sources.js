@@ -9,20 +9,6 @@ const samples = [159, 7, 42, 1009]
 
 /**
  * @param {Page} page
- * @param {Blob} blob
- * @param {string} name
- */
-async function openBlob(page, blob, name) {
-  try {
-    const { decode } = await import('./decode_picture.js')
-    await page.run(await decode(blob, name))
-  } catch (error) {
-    page.showError(error)
-  }
-}
-
-/**
- * @param {Page} page
  * @param {PagePicture} picture
  */
 async function openScene(page, picture) {
@@ -65,18 +51,13 @@ async function connectSamples(page) {
 }
 
 /**
- * One picture is shown; of several, the heads' numbers are put together.
  * @param {Page} page
  * @param {File[]} files
  */
-async function openPictures(page, files) {
-  if (files.length === 1) return openBlob(page, files[0], files[0].name)
-  try {
-    await (await import('./many_pictures.js')).overPictures(page, files)
-  } catch (error) {
-    page.showError(error)
-  }
-}
+const openPictures = (page, files) =>
+  import('./many_pictures.js')
+    .then((opened) => opened.openPictures(page, files))
+    .catch(page.showError)
 
 /**
  * @param {Page} page

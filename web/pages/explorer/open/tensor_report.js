@@ -1,13 +1,12 @@
 /* Which tensors of a model's files are used, and for what: a dialog with a table. Loaded when asked
  * for. */
 import { showDialog } from '../controls/dialog.js'
-/** @import {TensorUse} from '../../../src/index.js' */
+/** @import {Page} from '../../../types/pages.js' */
 
-/**
- * @param {string | null} name
- * @param {{found: TensorUse[], absent: string[]}} tensors
- */
-export async function showReport(name, { found, absent }) {
+/** @param {Page} page */
+export async function showTensors({ engine }) {
+  const { found, absent } = await engine.tensors(),
+    name = document.getElementById('model-name').textContent
   const used = found.filter((tensor) => tensor.used).length
   await showDialog({
     title: `Tensors of ${name}`,
