@@ -23,6 +23,18 @@ void heed_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head,
                     : -INFINITY;
 }
 
+void heed_score_softmax(const float *scores, uint32_t n, double *weights) {
+  double largest = -(double)INFINITY, sum = 0.0;
+  for (uint32_t i = 0; i < n; i++)
+    if ((double)scores[i] > largest) largest = (double)scores[i];
+  for (uint32_t i = 0; i < n; i++) {
+    const double score = (double)scores[i];
+    weights[i] = score <= -(double)INFINITY ? 0.0 : exp(score - largest); /* a NaN stays */
+    sum += weights[i];
+  }
+  for (uint32_t i = 0; i < n && sum != 0.0; i++) weights[i] /= sum;
+}
+
 static double length_of(const float *value, uint32_t depth) {
   double square = 0.0;
   for (uint32_t d = 0; d < depth; d++) square += (double)value[d] * (double)value[d];

@@ -1322,6 +1322,9 @@ HEED_API void heed_score_products(const float *one, const float *all, uint32_t t
 HEED_API void heed_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head,
                               uint32_t token, bool reverse, double temperature, uint32_t tokens,
                               float *scores);
+/* The weights of a row of scores, or the probabilities of classes from logits: weights[n] = softmax
+ * of scores[n], in double. A score of -Inf gives 0, and so does every score where all are. */
+HEED_API void heed_score_softmax(const float *scores, uint32_t n, double *weights);
 /* Weights times the norm |v| of the key's value (Kobayashi et al. 2020). weights[tokens];
  * values[tokens, D], or with reverse [D] of the one key. */
 HEED_API void heed_score_values(const float *weights, const float *values, uint32_t tokens,
