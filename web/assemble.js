@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
@@ -72,9 +72,11 @@ async function putLibrary() {
     without = existsSync(join(packageFolder, 'heed-relaxed.wasm')) ? undefined : './heed-relaxed'
   await cp(packageFolder, folder, {
     recursive: true,
-    filter: (file) => dirname(file) !== packageFolder || !file.endsWith('.js')
+    filter: (file) => !file.endsWith('.js') || file.startsWith(join(packageFolder, 'plot/'))
   })
-  for (const name of (await readdir(source('src'))).filter((name) => name.endsWith('.js')))
+  for (const name of (await readdir(source('src'), { recursive: true })).filter((name) =>
+    name.endsWith('.js')
+  ))
     await writeFile(join(folder, name), await readScript(join(source('src'), name), without))
 }
 

@@ -12,6 +12,12 @@ import { esbuild, options } from './minify.js'
 const inNode = /^export const inNode =\n.*$/m
 
 /**
+ * @param {string} plain
+ * @param {string} path
+ */
+const isLibrary = (plain, path) => path.startsWith(join(plain, 'heed/'))
+
+/**
  * A script of the library to which `inNode` is a name from outside.
  * @param {string} file
  * @param {string} text
@@ -34,10 +40,10 @@ const inPages = (plain, to) => ({
   name: 'in-pages',
   setup(build) {
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
-      dirname(path) === join(plain, 'heed')
+      isLibrary(plain, path)
         ? {
             contents: withoutNode(path, await readFile(path, 'utf8')).replace(
-              /new URL\('\.\//g,
+              /new URL\('\.\.?\//g,
               `new URL('${to}`
             )
           }
@@ -71,7 +77,7 @@ const scriptOf = (name) =>
   /** @type {Record<string, string>} */ ({
     'explorer/controls/number_sheet.js': 'sheet',
     'explorer/state/write_changes.js': 'changing',
-    'heed/module.js': 'changing'
+    'heed/explain/index.js': 'changing'
   })[name] ?? (name.startsWith('explorer/views/') ? 'views' : 'files')
 
 /**
@@ -126,7 +132,7 @@ function together(plain, page, asked) {
         resolveDir: plain
       }))
       build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
-        dirname(path) === join(plain, 'heed')
+        isLibrary(plain, path)
           ? undefined
           : { contents: fromScripts(await readFile(path, 'utf8'), dirname(path)) }
       )

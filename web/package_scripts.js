@@ -2,7 +2,7 @@
  * ask for it, minified, and what they share as chunks; without the lines that hold the words. Where
  * esbuild is not installed, all scripts beside the entries as they are written. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { esbuild, options, readScript } from './minify.js'
 
@@ -31,7 +31,7 @@ const forBundlers = (text) =>
 /** @returns {Promise<[name: string, text: string][]>} */
 async function asWritten() {
   const folder = dirname(entries[0]),
-    names = (await readdir(folder)).filter((name) => name.endsWith('.js'))
+    names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.js'))
   return Promise.all(
     names.map(async (name) => [name, await readScript(join(folder, name), without)])
   )
@@ -52,9 +52,10 @@ async function bundled({ build }) {
     plugins: [withoutLines],
     logLevel: 'warning'
   })
-  return outputFiles.map(({ path, text }) => [basename(path), forBundlers(text)])
+  return outputFiles.map(({ path, text }) => [relative(out, path), forBundlers(text)])
 }
 
-await mkdir(out, { recursive: true })
-for (const [name, text] of await (esbuild ? bundled(esbuild) : asWritten()))
+for (const [name, text] of await (esbuild ? bundled(esbuild) : asWritten())) {
+  await mkdir(dirname(join(out, name)), { recursive: true })
   await writeFile(join(out, name), text)
+}

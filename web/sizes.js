@@ -15,6 +15,7 @@ const modules = [
   ['heed/heed-threads.wasm', 'SIMD, threads'],
   ['heed/heed-scalar.wasm', 'no SIMD'],
   ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
+  ['heed/heed-explain.wasm', 'definitions over arrays, loaded by the explorer and heed/explain'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
 ]
 

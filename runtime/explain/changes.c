@@ -161,7 +161,7 @@ void heed_changes_get_input(const heed_changes *changes, uint32_t index, heed_ch
   static const char *const names[PER_LAYER] = {"mask", "offset", "gain"};
   const heed_changes *c = changes;
   if (index == 0) {
-    *input = (heed_changes_input){"token_mask", c->tokens};
+    *input = (heed_changes_input){"token_mask", HEED_U8, c->tokens};
     memcpy(block, c->seen, c->tokens);
     return;
   }
@@ -169,6 +169,7 @@ void heed_changes_get_input(const heed_changes *changes, uint32_t index, heed_ch
   const size_t sizes[PER_LAYER] = {(size_t)c->heads * c->tokens * c->tokens,
                                    c->width * sizeof *c->mean, c->heads * sizeof *c->gain};
   snprintf(input->name, sizeof input->name, "layer.%u.attention.%s", layer, names[what]);
+  input->dtype = what == MASK ? HEED_U8 : HEED_F32;
   input->bytes = sizes[what];
   if (what == GAIN) memcpy(block, c->gain + (size_t)layer * c->heads, input->bytes);
   for (uint32_t h = 0; what != GAIN && h < c->heads; h++)

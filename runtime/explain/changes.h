@@ -9,6 +9,7 @@
 /* An input of a graph with `intervene`, for one picture. */
 typedef struct heed_changes_input {
   char name[HEED_CHANGES_NAME_SIZE];
+  heed_dtype dtype; /* U8 or F32 */
   size_t bytes;
 } heed_changes_input;
 

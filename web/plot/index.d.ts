@@ -116,11 +116,13 @@ export interface OverlayOptions extends MapOptions {
   style?: OverlayStyle
   /** Opacity of the map, 0 to 1. Default 0.8. */
   strength?: number
+  /** The patches that the style 'mass' leaves bright and outlines, [rows * columns], from
+   * massMask(weights, massShare) of heed/explain. Default: none. */
+  mask?: ArrayLike<number>
 }
+/** The fraction of the weight that the style 'mass' is named after, 0.6. */
+export const massShare: number
 
-/** Returns [rows * columns], 1 for the smallest set of patches that holds the fraction `share` of
- * the weight. */
-export function massMask(weights: Float32Array | number[], share: number): Uint8Array
 /** Returns the outline of the patches that are truthy in `inside`, as an SVG path in units of one
  * patch. */
 export function outline(inside: ArrayLike<unknown>, rows: number, columns: number): string

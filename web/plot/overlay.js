@@ -2,8 +2,7 @@
  *   colour     the table's colour, as opaque as the weight is large: the picture stays as it is
  *   where there is none spotlight  the picture darkened where the weight is small
  *   contour    outlines of the patches above a quarter, a half and three quarters of the scale
- *   mass       the fewest patches that hold 60 % of the patches' weight, the rest darkened */
-import { massMask } from './mass_mask.js'
+ *   mass       the patches of a mask, the rest darkened: the fewest that hold 60 % of the weight */
 import { outline } from './outline.js'
 import { largestOf, newRaster, putColour } from './raster.js'
 /** @import {OverlayOptions, Raster} from './index.js' */
@@ -14,7 +13,8 @@ export const overlayStyles = {
   contour: 'Contour',
   mass: '60 % of the weight'
 }
-const massShare = 0.6
+/** What the patches of the style 'mass' hold. */
+export const massShare = 0.6
 
 /**
  * @param {number} rows
@@ -48,7 +48,8 @@ export function overlay({
   scale,
   table,
   style = 'colour',
-  strength = 0.8
+  strength = 0.8,
+  mask = []
 }) {
   const own = largestOf(weights),
     t = (/** @type {number} */ index) => Math.min(1, scale.position(weights[index], own))
@@ -72,7 +73,6 @@ export function overlay({
   if (style === 'contour')
     return { raster: fill(rows, columns, () => {}), path: [0.25, 0.5, 0.75].map(above).join('') }
   if (style === 'mass') {
-    const mask = massMask(weights, massShare)
     return {
       raster: fill(rows, columns, (raster, i) => darken(raster, i, mask[i] ? 0 : strength * 0.8)),
       path: outline(mask, rows, columns)

@@ -4,7 +4,8 @@
  * numbers here, the addresses of the C objects. Results hold arrays of their own. */
 import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
-import { recordAt, recordsOf, startModule, startSmall } from './module.js'
+import { address, startModule, startSmall } from './module.js'
+import { recordAt, recordsOf } from './records.js'
 import { openSources, withSources } from './source.js'
 /**
  * @import {
@@ -594,9 +595,10 @@ export class Engine {
     const part = new Engine()
     try {
       part.#take(
-        await startSmall(`heed-${name}.wasm`, /** @type {EngineOptions} */ (this.#options).base, {
-          take: part.#keepResult
-        })
+        await startSmall(
+          address(`heed-${name}.wasm`, /** @type {EngineOptions} */ (this.#options).base),
+          { take: part.#keepResult }
+        )
       )
     } catch (error) {
       if (error instanceof HeedError) throw error

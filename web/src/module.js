@@ -68,7 +68,7 @@ const own = {
  * @param {string} name
  * @param {string | URL | undefined} base
  */
-const address = (name, base) => (base ? new URL(name, base) : own[name]())
+export const address = (name, base) => (base ? new URL(name, base) : own[name]())
 
 /**
  * How many threads, and the sentence that says why.
@@ -169,45 +169,16 @@ function create(exports, threads) {
 }
 
 /**
- * A module that runs on one thread in every engine: 'heed-check.wasm', which runs case files;
- * 'heed-scene.wasm', which draws scenes; or 'heed-explain.wasm', the definitions of heed.h over
- * plain arrays for pages, which give its base.
- * @param {string} name
- * @param {URL | string} [base]
- * @param {Pick<ModuleHost, 'take'>} [host]
+ * A module that runs on one thread in every engine: heed-check.wasm, which runs case files;
+ * heed-scene.wasm, which draws scenes; or heed-explain.wasm, definitions of heed.h over plain
+ * arrays.
+ * @param {URL} url
+ * @param {Partial<ModuleHost>} [host]
  * @returns {Promise<Instance>}
  */
-export async function startSmall(name, base, host) {
-  const exports = await instantiate(await compile(address(name, base)), host ?? {})
+export async function startSmall(url, host = {}) {
+  const exports = await instantiate(await compile(url), host)
   return { exports, memory: exports.memory, web: create(exports, 1) }
-}
-
-/**
- * "block address count;..." -> { block: ['address', 'count'] }.
- * @param {string} text
- * @returns {Record<string, string[]>}
- */
-export const recordsOf = (text) =>
-  Object.fromEntries(
-    text.split(';').map((line) => {
-      const [name, ...fields] = line.replace(/_./g, ([, c]) => c.toUpperCase()).split(' ')
-      return [name, fields]
-    })
-  )
-
-/**
- * The record that lies at this address: its numbers by their names; after a rank, the shape.
- * @param {string[]} fields
- * @param {WebAssembly.Memory} memory
- * @param {number} at
- * @returns {any}
- */
-export function recordAt(fields, memory, at) {
-  const numbers = new Float64Array(memory.buffer, at),
-    found = /** @type {any} */ (Object.fromEntries)(fields.map((field, i) => [field, numbers[i]]))
-  if (found.rank >= 0)
-    found.shape = [...numbers.subarray(fields.length, fields.length + found.rank)]
-  return found
 }
 
 /**

@@ -526,10 +526,13 @@ test('JavaScript reads the records that C lists, and every one', () => {
     names = (/** @type {string} */ file, /** @type {RegExp} */ pattern) =>
       new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
     listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
-    read = ['src/engine.js', 'pages/shared/explain.js'].flatMap((file) => [
-      ...names(file, /#(?:out|code)\('(\w+)'/g),
-      ...names(file, /#records\.(\w+)/g)
-    ])
+    explain = ['index', 'changes'].map((name) => `src/explain/${name}.js`),
+    read = [
+      ...['src/engine.js', ...explain].flatMap((file) => [
+        ...names(file, /(?:#|#?records\.)(?:out|code|choice)\('(\w+)'/g)
+      ]),
+      ...names('src/engine.js', /#records\.(\w+)/g)
+    ]
   assert.ok(listed.size > 10)
   assert.deepEqual([...new Set(read)].sort(), [...listed].sort())
 })
@@ -567,7 +570,7 @@ const parts = {
   explain: {
     leaves: /^(check|colormap|destroy|device|version|(model|scene|session)_.*)$/,
     host: [],
-    maths: ['log']
+    maths: ['exp', 'log']
   }
 }
 

@@ -11,14 +11,13 @@ import {
   safetensorsParts,
   zipParts
 } from '../pages/shared/array_files.js'
-import {
-  checkWeights,
-  holdsMaps,
-  rolloutRow,
-  savedMaps
-} from '../pages/explorer/open/saved_maps.js'
-import { createRuntime, demoModel, explain } from './package.js'
+import { createRuntime, demoModel, explain, loadPage } from './package.js'
 /** @import {NamedArray} from '../types/pages.js' */
+
+/** @type {typeof import('../pages/explorer/open/saved_maps.js')} */
+const { checkWeights, holdsMaps, rolloutRow, savedMaps } = await loadPage(
+  'explorer/open/saved_maps.js'
+)
 
 /**
  * @param {string} name

@@ -133,7 +133,7 @@ async function expectStar(page, why) {
 }
 
 test('every name that the package exports can be imported', () => {
-  const names = ['heed', 'heed/demo', 'heed/plot']
+  const names = ['heed', 'heed/demo', 'heed/explain', 'heed/plot']
   const script = names
     .map(
       (name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}')`

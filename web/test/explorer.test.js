@@ -107,18 +107,17 @@ const divergencesWithout = (page, heads) =>
   page.evaluate(async (heads) => {
     const { createRunner } = await import('./explorer/model/model_runner.js'),
       { unchanged } = await import('./explorer/state/changes.js'),
-      { softmax } = await import('./explorer/model/attention_rows.js'),
       { divergence } = await import('./explorer/model/row_distance.js'),
       engine = await createRunner(),
       { image } = await engine.scene(159)
-    const whole = softmax(
+    const whole = engine.explain.softmax(
         /** @type {ArrayLike<number>} */ ((await engine.run(/** @type {any} */ (image))).logits)
       ),
       found = /** @type {Record<string, any>} */ ({})
     for (const off of heads)
       found[off] = divergence(
         whole,
-        softmax(
+        engine.explain.softmax(
           /** @type {ArrayLike<number>} */ (
             (
               await engine.run(/** @type {any} */ (image), {

@@ -2,7 +2,6 @@
 import { pathToFileURL } from 'node:url'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
-import { loadExplain } from '../pages/shared/explain.js'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 export const packageFolder = process.env.HEED_WEB_PACKAGE ?? join(repository, 'build/web/package')
@@ -17,8 +16,11 @@ const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
 export const { createRuntime, HeedError, sceneShapes, sceneColours } = await load('index.js')
 /** @type {typeof import('heed/demo')} */
 export const { demoModel } = await load('demo.js')
-/** What the pages compute from arrays, for who tests their modules without a page. */
-export const explain = await loadExplain(
-  import('../src/module.js'),
-  pathToFileURL(join(packageFolder, '/'))
-)
+/** @type {typeof import('heed/explain')} */
+export const { loadExplain } = await load('explain/index.js')
+export const explain = await loadExplain()
+/**
+ * A module of the pages with the package beside it.
+ * @param {string} name
+ */
+export const loadPage = (name) => import(pathToFileURL(join(packageFolder, '../plain', name)).href)

@@ -843,7 +843,6 @@ test('scores before the softmax: in every view, and their softmax is the row', a
   )
   const apart = await page.evaluate(async () => {
     const { createRunner } = await import('./explorer/model/model_runner.js'),
-      { softmax } = await import('./explorer/model/attention_rows.js'),
       engine = await createRunner()
     const { image } = await engine.scene(7)
     await engine.run(/** @type {any} */ (image))
@@ -853,9 +852,9 @@ test('scores before the softmax: in every view, and their softmax is the row', a
     return Math.max(
       ...rows.flatMap((at) => {
         const row = engine.row(/** @type {any} */ (at))
-        return softmax(engine.row(/** @type {any} */ ({ ...at, score: 'scaled' }))).map(
-          (weight, i) => Math.abs(weight - row[i])
-        )
+        return engine.explain
+          .softmax(engine.row(/** @type {any} */ ({ ...at, score: 'scaled' })))
+          .map((weight, i) => Math.abs(weight - row[i]))
       })
     )
   })

@@ -18,7 +18,6 @@ import { gridScale } from '../plot/grid_scale.js'
 import { heads } from '../plot/heads.js'
 import { heat } from '../plot/heat.js'
 import { countScores, histogram } from '../plot/histogram.js'
-import { massMask } from '../plot/mass_mask.js'
 import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
 import { makeScale, plainScale, signedScale, ticksThatFit } from '../plot/scale.js'
@@ -225,11 +224,6 @@ test('outline: edges between inside and outside, joined', () => {
   assert.equal(outline([0, 0, 0, 0], 2, 2), '')
 })
 
-test('mass mask: the fewest patches, ties by index', () => {
-  assert.deepEqual([...massMask(Float32Array.of(0.25, 0.25, 0.5, 0), 0.6)], [1, 0, 1, 0])
-  assert.deepEqual([...massMask(Float32Array.of(0, 0), 0.6)], [0, 0])
-})
-
 test('overlay: four styles', () => {
   /** @param {string} style */
   const draw = (style) =>
@@ -240,12 +234,14 @@ test('overlay: four styles', () => {
       scale: uniform,
       table,
       style: /** @type {any} */ (style),
-      strength: 1
+      strength: 1,
+      mask: [0, 0, 1, 1]
     })
   assert.equal(reds(draw('colour').raster), '. 64 255 128')
   assert.equal(alphas(draw('colour').raster), '0 64 255 128')
   assert.equal(alphas(draw('spotlight').raster), '255 191 0 128')
   assert.equal(alphas(draw('contour').raster), '0 0 0 0')
+  assert.equal(alphas(draw('mass').raster), '204 204 0 0')
   assert.equal(draw('mass').path, outline([0, 0, 1, 1], 2, 2))
 })
 

@@ -3,11 +3,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cosine, divergence } from '../pages/explorer/model/row_distance.js'
 import { defaults, fitted, fromHash, toHash } from '../pages/explorer/state/address.js'
-import { barredBy, isChanged, unchanged, wordsOfChanges } from '../pages/explorer/state/changes.js'
+import { isChanged, unchanged, wordsOfChanges } from '../pages/explorer/state/changes.js'
 import { findHeads, parseFilter } from '../pages/explorer/model/head_finder.js'
-import { entropy, layerMean, slice, softmax } from '../pages/explorer/model/attention_rows.js'
-import { scoreRow } from '../pages/shared/scores.js'
-import { explain } from './package.js'
+import { slice } from '../pages/explorer/model/attention_rows.js'
 import { createStore } from '../pages/explorer/state/store.js'
 import { numbersOfUniform } from '../pages/explorer/model/uniform_head.js'
 
@@ -104,13 +102,10 @@ test('listeners hear of their own keys, once, and only when something differs', 
   assert.deepEqual(heard, [2])
 })
 
-test('rows, columns, means and sums of kept weights', () => {
+test('rows and columns of kept weights, and how far rows are apart', () => {
   const weights = Float32Array.of(0.5, 0.5, 0.25, 0.75, 1, 0, 0, 1) // two heads of 2 x 2
   assert.deepEqual([...slice(weights, 0, 2, 1)], [0.25, 0.75])
   assert.deepEqual([...slice(weights, 0, 2, 1, true)], [0.5, 0.75])
-  assert.deepEqual([...layerMean(weights, 2, 2, 0, false)], [0.75, 0.25])
-  assert.equal(entropy(Float32Array.of(0.5, 0.5, 0)), Math.log(2))
-  assert.deepEqual(softmax(Float32Array.of(1000, 1000)), [0.5, 0.5])
   assert.equal(divergence([0.5, 0.5, 0], [1, 1, 0]), 0)
   assert.ok(Math.abs(divergence([1, 0], [0, 1]) - Math.LN2) < 1e-12)
   assert.deepEqual([cosine([1, 0], [0, 1]), cosine([2, 0], [3, 0])], [0, 1])
@@ -146,80 +141,20 @@ test('heads are found by their numbers', () => {
     assert.equal(parseFilter(text), null, text)
 })
 
-test('changes of the attention: masks, offsets, gains, words', () => {
-  const changes = {
+test('changes of the attention in words', () => {
+  assert.equal(
+    wordsOfChanges({
       ...unchanged,
       off: ['1.0'],
       how: 'mean',
       dropped: [2],
       cuts: ['0.1'],
-      gains: ['0.1.35']
-    },
-    shape = { layers: 2, heads: 2, tokens: 4, prefixTokens: 1, width: 4 }
-  const outputs = Float32Array.from(
-      { length: 16 },
-      (_, i) => 5 + (i % 4) + Math.floor(i / 4) - 1.5
-    ),
-    inputs = Object.fromEntries(
-      explain.inputsOf(/** @type {any} */ (changes), /** @type {any} */ (shape), () => outputs)
-    ),
-    floats = (/** @type {string} */ name) => [...new Float32Array(inputs[name].buffer)]
-  assert.equal(Object.keys(inputs).length, 7)
-  assert.deepEqual([...inputs.token_mask], [1, 1, 1, 0])
-  assert.deepEqual(
-    [...inputs['layer.0.attention.mask']]
-      .map((entry, i) => (entry ? null : i))
-      .filter((i) => i !== null),
-    [1, 17]
-  )
-  assert.deepEqual(
-    [...inputs['layer.1.attention.mask'].subarray(0, 20)],
-    [...new Array(16).fill(0), 1, 0, 1, 1]
-  )
-  assert.deepEqual(floats('layer.1.attention.offset'), [5, 6, 0, 0])
-  assert.deepEqual(floats('layer.0.attention.offset'), [0, 0, 0, 0])
-  assert.deepEqual(
-    ['0', '1'].map((layer) => floats(`layer.${layer}.attention.gain`)),
-    [
-      [1, Math.fround(0.35)],
-      [1, 1]
-    ]
-  )
-  assert.throws(
-    () => explain.inputsOf({ ...changes, off: ['2.0'] }, shape, () => outputs),
-    /head out of range \(found 2\.0, expected below 2\.2\)/
-  )
-  assert.equal(
-    wordsOfChanges(/** @type {any} */ ({ ...changes, temperature: 2 })),
+      gains: ['0.1.35'],
+      temperature: 2
+    }),
     ', without 1.0 (mean), 1 patch dropped, 1 pair cut, head 0.1 at 35 %, temperature 2'
   )
-  const barred = barredBy(/** @type {any} */ (changes), 1, 1)
-  assert.deepEqual(
-    [barred(0, 3, 2), barred(1, 3, 2), barred(1, 0, 1), barred(1, 0, 3)],
-    [true, false, true, true]
-  )
   assert.equal(isChanged(unchanged), false)
-})
-
-test('a score is the product of query and key', () => {
-  const query = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 1, 2, 3, 4) },
-    key = { shape: [1, 2, 2, 2], data: Float32Array.of(9, 9, 9, 9, 5, 6, 7, 8) }
-  /**
-   * @param {number} token
-   * @param {boolean} [reverse]
-   */
-  const row = (token, reverse, stage = 'raw') => [
-    ...scoreRow({ query, key, head: 1, tokens: 2, token, reverse, stage })
-  ]
-  assert.deepEqual(
-    [row(0), row(1), row(1, true)],
-    [
-      [17, 23],
-      [39, 53],
-      [23, 53]
-    ]
-  )
-  assert.ok(Math.abs(row(0, false, 'scaled')[1] - 23 / Math.SQRT2) < 1e-6)
 })
 
 test('uniform attention has its numbers too: every pair of patches measured', () => {

@@ -8,7 +8,8 @@ import {
   type Status
 } from 'heed'
 import { demoModel } from 'heed/demo'
-import { heat, makeScale, overlay } from 'heed/plot'
+import { loadExplain, type AttentionChanges } from 'heed/explain'
+import { heat, makeScale, massShare, overlay } from 'heed/plot'
 
 export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Float32Array> {
   const runtime: Runtime = await createRuntime({
@@ -43,12 +44,21 @@ export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Floa
 export const status = (error: unknown): Status | undefined =>
   error instanceof HeedError ? error.status : undefined
 
-export function picture(weights: Float32Array, table: Uint8Array): ImageData {
+export async function change(session: Session, width: number): Promise<Float32Array> {
+  const explain = await loadExplain(),
+    changes: AttentionChanges = explain.changes({ ...(await session.ready), width })
+  for (const [name, data] of changes.ablate(0, 1).drop(3).inputs()) await session.write(name, data)
+  changes.close()
+  return explain.headMean([await session.attention({ layer: 0, head: 0, query: 'cls' })])
+}
+
+export async function picture(weights: Float32Array, table: Uint8Array): Promise<ImageData> {
+  const explain = await loadExplain()
   const scale = makeScale('uniform', { tokens: 197, largest: Math.max(...weights) }),
     map = { weights, rows: 14, columns: 14, scale, table }
   const {
     raster: { data, width }
-  } = overlay({ ...map, style: 'mass' })
+  } = overlay({ ...map, style: 'mass', mask: explain.massMask(map.weights, massShare) })
   heat(map)
   return new ImageData(data, width)
 }

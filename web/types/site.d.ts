@@ -9,7 +9,9 @@ declare module '*/heed/shards.js' {
   export const indexName: string
   export function shardsOf(size: number, read: () => Uint8Array): string[]
 }
-
-declare module '*/heed/module.js' {
-  export * from '../src/module.js'
+declare module '*/heed/explain/index.js' {
+  export * from 'heed/explain'
+}
+declare module '*/heed/explain/rows.js' {
+  export * from 'heed/explain/rows'
 }

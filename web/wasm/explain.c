@@ -17,9 +17,9 @@ void heed_web_map_mean(const float *weights, uint32_t heads, size_t count, float
 
 double heed_web_map_entropy(const float *row, uint32_t n) { return heed_map_entropy(row, n); }
 
-uint32_t heed_web_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
-                                uint32_t *order) {
-  return heed_map_mass_mask(weights, n, share, mask, order);
+void heed_web_map_mass_mask(const float *weights, uint32_t *order, uint32_t n, double share,
+                            uint8_t *mask) {
+  heed_map_mass_mask(weights, n, share, mask, order);
 }
 
 void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t prefix, uint32_t rows,
@@ -52,6 +52,10 @@ void heed_web_score_products(const float *one, const float *all, uint32_t tokens
 void heed_web_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head, uint32_t token,
                          uint32_t reverse, double temperature, uint32_t tokens, float *scores) {
   heed_score_mask(changes, layer, head, token, reverse != 0, temperature, tokens, scores);
+}
+
+void heed_web_score_softmax(const float *scores, uint32_t n, double *weights) {
+  heed_score_softmax(scores, n, weights);
 }
 
 void heed_web_score_values(const float *weights, const float *values, uint32_t tokens,
@@ -111,6 +115,7 @@ uint32_t heed_web_changes_input(heed_web *web, const heed_changes *changes, uint
   if (index >= count) return count;
   heed_changes_get_input(changes, index, input, block + sizeof *input);
   web->out.input = (struct heed_web_out_input){.name = HEED_WEB_ADDRESS(input->name),
+                                               .dtype = (double)input->dtype,
                                                .address = HEED_WEB_ADDRESS(block + sizeof *input),
                                                .bytes = (double)input->bytes};
   return count;

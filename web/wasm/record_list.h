@@ -17,8 +17,8 @@ RECORD(region, FIELD(x) FIELD(y) FIELD(width) FIELD(height))
 RECORD(step, FIELD(next))
 RECORD(value, FIELD(address) FIELD(dtype) SHAPE)
 RECORD(statistics, HEED_WEB_STATISTICS(FIELD))
-/* an input that changes stand for; name: its address */
-RECORD(input, FIELD(name) FIELD(address) FIELD(bytes))
+/* an input that changes stand for; name: its address; dtype: heed_dtype */
+RECORD(input, FIELD(name) FIELD(dtype) FIELD(address) FIELD(bytes))
 /* addresses of op and worst; valid until the next check */
 RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst) SHAPE)
 /* addresses of text, owner and RGB; side in pixels, grid in patches */

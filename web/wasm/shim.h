@@ -151,13 +151,14 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_f
                                      double residual, uint32_t first_layer, uint32_t layer_count,
                                      double discard);
 
-/* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at. */
+/* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at.
+ * Functions that fill an array take arrays first, then numbers, then what they fill. */
 HEED_WEB_EXPORT(map_mean)
 void heed_web_map_mean(const float *weights, uint32_t heads, size_t count, float *mean);
 HEED_WEB_EXPORT(map_entropy) double heed_web_map_entropy(const float *row, uint32_t n);
 HEED_WEB_EXPORT(map_mass_mask)
-uint32_t heed_web_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
-                                uint32_t *order);
+void heed_web_map_mass_mask(const float *weights, uint32_t *order, uint32_t n, double share,
+                            uint8_t *mask);
 /* out: statistics. */
 HEED_WEB_EXPORT(map_statistics)
 void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t prefix, uint32_t rows,
@@ -173,6 +174,8 @@ void heed_web_score_products(const float *one, const float *all, uint32_t tokens
 HEED_WEB_EXPORT(score_mask)
 void heed_web_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head, uint32_t token,
                          uint32_t reverse, double temperature, uint32_t tokens, float *scores);
+HEED_WEB_EXPORT(score_softmax)
+void heed_web_score_softmax(const float *scores, uint32_t n, double *weights);
 HEED_WEB_EXPORT(score_values)
 void heed_web_score_values(const float *weights, const float *values, uint32_t tokens,
                            uint32_t depth, uint32_t reverse, float *scores);

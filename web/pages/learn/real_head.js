@@ -1,9 +1,9 @@
 /* The same steps on a head of the demo model: what a patch of one star asks, which tokens answer,
  * and what the weights become. Loaded and run when asked for. */
 import { demoModel } from '../heed/demo.js'
+import { loadRows } from '../heed/explain/rows.js'
 import { createRuntime } from '../heed/index.js'
 import { tokenName } from '../plot/caption.js'
-import { scoreRow } from '../shared/scores.js'
 import { softmax } from '../shared/small_attention.js'
 /** @import {NamedArray} from '../../types/pages.js' */
 
@@ -25,7 +25,7 @@ async function run() {
     shape = await session.ready
   const { values } = await session.run((await runtime.scene(at.scene)).image)
   runtime.close()
-  return { values, shape }
+  return { values, shape, explain: await loadRows() }
 }
 
 /** @param {string[]} texts */
@@ -40,6 +40,7 @@ function line(texts) {
 async function show() {
   const {
       values,
+      explain,
       shape: { tokens, prefixTokens, columns }
     } = await (running ??= run()),
     layer = Number(element('real-layer').value),
@@ -48,7 +49,13 @@ async function show() {
     [query, key, weights] = ['query', 'key', 'attention.weights'].map(
       (what) => /** @type {NamedArray} */ (values[`layer.${layer}.${what}`])
     )
-  const scores = scoreRow({ query, key, head, tokens, token, stage: 'scaled' }),
+  const depth = /** @type {number} */ (query.shape.at(-1)),
+    from = head * tokens * depth,
+    scores = explain.scoreProducts(
+      query.data.subarray(from + token * depth, from + (token + 1) * depth),
+      key.data.subarray(from, from + tokens * depth),
+      true
+    ),
     mine = softmax([...scores]),
     first = (head * tokens + token) * tokens
   const runtimes = weights.data.subarray(first, first + tokens),
@@ -75,7 +82,7 @@ async function show() {
     ])
   )
   element('real-said').textContent =
-    `The query has ${query.shape.at(-1)} numbers, and so has each of ${tokens} keys. The softmax of these scores is the runtime’s own row to ${apart < 1e-6 ? '1e-6' : apart.toExponential(1)}.`
+    `The query has ${depth} numbers, and so has each of ${tokens} keys. The softmax of these scores is the runtime’s own row to ${apart < 1e-6 ? '1e-6' : apart.toExponential(1)}.`
   const map =
     element('real-map').querySelector('attention-map') ??
     element('real-map').appendChild(document.createElement('attention-map'))

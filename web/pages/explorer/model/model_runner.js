@@ -1,10 +1,11 @@
 /* The runtime, the model and the last run: everything with numbers. Views ask here and draw. */
+import { loadRows } from '../../heed/explain/rows.js'
 import { createRuntime } from '../../heed/index.js'
 import { demoModel } from '../../heed/demo.js'
 import { fetchModel } from './demo_files.js'
-import { layerMean, slice, softmax } from './attention_rows.js'
-import { barredBy, isChanged, unchanged } from '../state/changes.js'
-import { meanOf, scoreRow, valueRow } from '../../shared/scores.js'
+import { slice } from './attention_rows.js'
+import { isChanged, unchanged } from '../state/changes.js'
+/** @import {createMask} from '../state/write_changes.js' */
 /** @import {CallOptions, ColormapName, DrawnScene, Model, ModelInfo, ModelSource, RunResult, Runtime, RuntimeOptions, Scene, Session} from '../../../src/index.js' */
 /** @import {Changes, Changing, Fusion, LoadOptions, PagePicture, PageQuery, PageSource, PageStatistics, PictureSource, RowPlace, RunnerResult, SavedMaps, ScoreStage, Shape} from '../../../types/pages.js' */
 
@@ -37,18 +38,30 @@ export async function createRunner({
   const files =
     source === demoModel ? fetchModel(demoModel, { onProgress, signal, onMismatch }) : source
   Promise.resolve(files).catch(() => {}) // told below, unless the runtime fails first
-  const engine = new ModelRunner(await createRuntime(options))
+  const [runtime, explain] = await Promise.all([createRuntime(options), loadRows()]),
+    engine = new ModelRunner(runtime, explain)
   onProgress?.({ phase: 'module' })
   if (scene !== undefined) engine.draw(scene)
   await engine.load(/** @type {ModelSource} */ (await files), { onProgress, signal })
   return engine
 }
 
+/**
+ * One of `count` equal parts of an array.
+ * @param {Float32Array} data
+ * @param {number} part
+ * @param {number} count
+ */
+const partOf = (data, part, count) =>
+  data.subarray((part * data.length) / count, ((part + 1) * data.length) / count)
+
 /** @type {any} */
 const none = null // until the first model is loaded
 
 export class ModelRunner {
   #runtime
+  /** Definitions of heed.h for rows, which return at once. */
+  explain
   /** @type {Model} */
   #model = none
   /** @type {Session} */
@@ -61,6 +74,8 @@ export class ModelRunner {
   #plain = none // the session of the model as it is; #session is that, or one whose attention can be changed
   /** @type {Changing} */
   #changing = none // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
+  /** @type {ReturnType<typeof createMask>} */
+  #mask = none // once something is changed
   #keeps = false // whether a run hands out all maps
   /** @type {Session | null} */
   #light = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
@@ -79,9 +94,13 @@ export class ModelRunner {
    */
   saved = null
 
-  /** @param {Runtime} runtime */
-  constructor(runtime) {
+  /**
+   * @param {Runtime} runtime
+   * @param {Awaited<ReturnType<typeof loadRows>>} explain
+   */
+  constructor(runtime, explain) {
     this.#runtime = runtime
+    this.explain = explain
   }
 
   get info() {
@@ -188,14 +207,7 @@ export class ModelRunner {
   states(layer) {
     const output = this.result.values[`layer.${layer}.output`],
       { tokens } = this.shape
-    return output
-      ? Array.from({ length: tokens }, (_, i) =>
-          output.data.subarray(
-            (i * output.data.length) / tokens,
-            ((i + 1) * output.data.length) / tokens
-          )
-        )
-      : null
+    return output ? Array.from({ length: tokens }, (_, i) => partOf(output.data, i, tokens)) : null
   }
 
   /** What each tensor of the model's files is for. */
@@ -222,6 +234,10 @@ export class ModelRunner {
     this.#runtime.close()
   }
 
+  get #sizes() {
+    return { ...this.shape, width: this.#model.info.width }
+  }
+
   /**
    * A session whose attention is changed runs again from the first layer that differs from its last
    * run, where that was of this picture.
@@ -246,15 +262,17 @@ export class ModelRunner {
         ran: null
       }
     }
-    const { writeChanges } = await import('../state/write_changes.js'),
+    const { createMask, loadExplain, writeChanges } = await import('../state/write_changes.js'),
+      explain = await loadExplain(),
       changing = this.#changing,
-      { ran } = changing,
-      shape = { ...this.shape, width: this.#model.info.width }
+      { ran } = changing
+    this.#mask ??= createMask(explain)
     changing.ran = null // until it has
     const layer = await writeChanges(
+        explain,
         changes,
         changing,
-        shape,
+        this.#sizes,
         /** @type {RunnerResult} */ (this.whole).values
       ),
       result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
@@ -390,7 +408,11 @@ export class ModelRunner {
       return this.#scores(of, layer, head, token, reverse, score)
     if (attention)
       return head === 'mean'
-        ? layerMean(attention[layer], heads, tokens, token, reverse)
+        ? this.explain.headMean(
+            Array.from({ length: heads }, (_, i) =>
+              slice(attention[layer], i, tokens, token, reverse)
+            )
+          )
         : slice(attention[layer], head, tokens, token, reverse)
     if (reverse) return this.#column(layer, /** @type {number} */ (head), token)
     return this.scored('softmax', of)
@@ -408,39 +430,32 @@ export class ModelRunner {
    * @returns {Float32Array}
    */
   #scores(of, layer, head, token, reverse, stage) {
-    const { values, changes } = of,
-      { tokens, heads, prefixTokens } = this.shape,
-      query = values[`layer.${layer}.query`],
-      key = values[`layer.${layer}.key`]
-    const barred =
-      stage === 'masked' &&
-      /** @type {Changes} */ (changes).off.length +
-        /** @type {Changes} */ (changes).dropped.length +
-        /** @type {Changes} */ (changes).cuts.length >
-        0
-        ? barredBy(/** @type {Changes} */ (changes), layer, prefixTokens)
-        : () => false
-    /** @param {number} head */
-    const one = (head) => {
+    const { explain } = this,
+      { heads, tokens } = this.shape,
+      changes = /** @type {Changes} */ (of.changes)
+    const one = (/** @type {number} */ head) => {
+      const ofHead = (/** @type {string} */ what) =>
+        partOf(of.values[`layer.${layer}.${what}`].data, head, heads)
       if (stage === 'value')
-        return valueRow({
-          weights: this.row({ layer, head, token, reverse, of }),
-          value: values[`layer.${layer}.value`],
-          head,
-          token,
+        return explain.scoreValues(
+          this.row({ layer, head, token, reverse, of }),
+          reverse ? partOf(ofHead('value'), token, tokens) : ofHead('value'),
           reverse
-        })
-      const row = scoreRow({ query, key, head, tokens, token, reverse, stage })
-      if (stage === 'softmax') return Float32Array.from(softmax(row))
-      if (stage === 'masked')
-        row.forEach((score, i) => {
-          row[i] = barred(head, reverse ? i : token, reverse ? token : i)
-            ? -Infinity
-            : score / /** @type {Changes} */ (changes).temperature
-        })
-      return row
+        )
+      const [own, all] = reverse ? ['key', 'query'] : ['query', 'key'],
+        row = explain.scoreProducts(
+          partOf(ofHead(own), token, tokens),
+          ofHead(all),
+          stage !== 'raw'
+        )
+      if (stage === 'softmax') return Float32Array.from(explain.softmax(row))
+      return stage === 'masked' && isChanged(changes)
+        ? this.#mask(row, changes, this.#sizes, { layer, head, token, reverse })
+        : row
     }
-    return head === 'mean' ? meanOf(Array.from({ length: heads }, (_, i) => one(i))) : one(head)
+    return head === 'mean'
+      ? explain.scoreMean(Array.from({ length: heads }, (_, i) => one(i)))
+      : one(head)
   }
 
   /**
@@ -451,7 +466,7 @@ export class ModelRunner {
   async #column(layer, head, token) {
     const { tokens } = this.shape,
       matrix = await this.#session.attention({ layer, head })
-    return Float32Array.from({ length: tokens }, (_, row) => matrix[row * tokens + token])
+    return slice(matrix, 0, tokens, token, true)
   }
 
   /**

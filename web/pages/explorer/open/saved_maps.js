@@ -1,6 +1,6 @@
 /* Maps that were saved elsewhere: [L, H, N, N] in one array, or an array [H, N, N] a layer
  * ("attention.3" of `heed run --save`). Their numbers are computed by the definitions of heed.h. */
-import { loadExplain } from '../../shared/explain.js'
+import { loadExplain } from '../../heed/explain/index.js'
 /** @import {Fusion, NamedArray, PagePicture, SavedMaps, Shape} from '../../../types/pages.js' */
 
 /* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */

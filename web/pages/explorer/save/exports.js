@@ -4,7 +4,6 @@
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
 import { tokenName } from '../../plot/caption.js'
-import { entropy, softmax } from '../model/attention_rows.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 import { onStage, tokenTable } from './csv_lines.js'
@@ -146,8 +145,8 @@ export async function csv(page) {
  * The five likeliest classes.
  * @param {Runner} engine
  */
-function topClasses({ result, model }) {
-  const probabilities = result.logits ? softmax(result.logits) : []
+function topClasses({ result, model, explain }) {
+  const probabilities = result.logits ? explain.softmax(result.logits) : []
   return probabilities
     .map((probability, index) => ({
       class: index,
@@ -161,18 +160,19 @@ function topClasses({ result, model }) {
 
 /**
  * The numbers of every head, with its row for the query.
+ * @param {Runner['explain']} explain
  * @param {Float32Array[][]} rows
  * @param {Float32Array[][] | null} scores
  * @param {PageStatistics[][] | null} statistics
  */
-function numbersOfHeads(rows, scores, statistics) {
+function numbersOfHeads(explain, rows, scores, statistics) {
   return rows.flatMap((layer, l) =>
     layer.map((row, h) => {
       const s = /** @type {PageStatistics[][]} */ (statistics)[l][h]
       return {
         layer: l,
         head: h,
-        entropy: entropy(row),
+        entropy: explain.entropy(row),
         entropy_cls: s.entropyCls,
         entropy_patches: s.entropyPatches,
         distance: s.distance,
@@ -223,7 +223,7 @@ export async function numbers(page) {
         query_token: token,
         ...(reverse ? { reverse } : {}),
         ...(scores ? { score } : {}),
-        heads: numbersOfHeads(rows, scores, statistics),
+        heads: numbersOfHeads(engine.explain, rows, scores, statistics),
         rollout: result.kept
           ? Array.from(await engine.rollout({ query, fusion, residual, discard, first, last }))
           : null

@@ -85,17 +85,3 @@ export function changesWithin(
     cuts: cuts.filter((pair) => pair.split('.').every((token) => Number(token) < tokens))
   }
 }
-
-/**
- * Whether the masks of a layer keep this head's query from this key.
- * @param {Changes} changes
- * @param {number} layer
- * @param {number} prefixTokens
- */
-export function barredBy({ off, dropped, cuts }, layer, prefixTokens) {
-  const keys = new Set(dropped.map((patch) => patch + prefixTokens)),
-    pairs = new Set(cuts),
-    heads = new Set(off)
-  return (/** @type {number} */ head, /** @type {number} */ query, /** @type {number} */ key) =>
-    keys.has(key) || pairs.has(`${query}.${key}`) || heads.has(`${layer}.${head}`)
-}

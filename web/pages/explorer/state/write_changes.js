@@ -1,7 +1,56 @@
 /* What is changed in the attention, as inputs of a session with `intervene`. Loaded with the first
  * change. */
-import { loadExplain } from '../../shared/explain.js'
 import { changesWithin } from './changes.js'
+/** @import {AttentionChanges, ChangeSizes, Explain} from 'heed/explain' */
+/** @import {Changes, Shape} from '../../../types/pages.js' */
+
+export { loadExplain } from '../../heed/explain/index.js'
+
+const numbers = (/** @type {string} */ text) => text.split('.').map(Number)
+
+/**
+ * The changes as explain has them, those that the model has.
+ * @param {Explain} explain
+ * @param {Changes} changes
+ * @param {Shape & ChangeSizes} shape
+ * @param {(layer: number) => Float32Array} [means] what the heads of a layer give, [T, C]; asked for
+ *   where a head's mean stands in for it
+ */
+function makeChanges(explain, changes, shape, means) {
+  const { off, dropped, cuts, gains } = changesWithin(changes, shape),
+    made = explain.changes(shape)
+  for (const [layer, head] of off.map(numbers)) {
+    made.ablate(layer, head)
+    if (means && changes.how === 'mean') made.replace(layer, means(layer))
+  }
+  for (const patch of dropped) made.drop(shape.prefixTokens + patch)
+  for (const [query, key] of cuts.map(numbers)) made.cut(query, key)
+  for (const [layer, head, percent] of gains.map(numbers)) made.gain(layer, head, percent / 100)
+  return made
+}
+
+/**
+ * What makes scaled scores of a result those that its softmax saw. It keeps the masks of the changes
+ * that it was last asked for.
+ * @param {Explain} explain
+ */
+export function createMask(explain) {
+  /** @type {{of: Changes, made: AttentionChanges} | undefined} */
+  let last
+  /**
+   * @param {Float32Array} scores
+   * @param {Changes} changes
+   * @param {Shape & ChangeSizes} shape
+   * @param {{layer: number, head: number, token: number, reverse: boolean}} at
+   */
+  return (scores, changes, shape, at) => {
+    if (last?.of !== changes) {
+      last?.made.close()
+      last = { of: changes, made: makeChanges(explain, changes, shape) }
+    }
+    return last.made.mask(scores, { ...at, temperature: changes.temperature })
+  }
+}
 
 /**
  * @param {ArrayLike<number> | undefined} before
@@ -16,6 +65,7 @@ function isSame(before, data) {
 /**
  * Writes the inputs that the session does not have yet. Resolves to the first layer whose inputs
  * that changes.
+ * @param {Explain} explain
  * @param {any} changes as changes.js has them
  * @param {{
  *   session: import('../../../src/index.js').Session, written: Map<string, Uint8Array | Float32Array>
@@ -23,15 +73,15 @@ function isSame(before, data) {
  * @param {any} shape of the session, with `width`
  * @param {Record<string, any>} values of a run with nothing changed
  */
-export async function writeChanges(changes, { session, written }, shape, values) {
-  const explain = await loadExplain()
-  const inputs = explain
-    .inputsOf(
-      { ...changes, ...changesWithin(changes, shape) },
+export async function writeChanges(explain, changes, { session, written }, shape, values) {
+  const made = makeChanges(
+      explain,
+      changes,
       shape,
       (layer) => values[`layer.${layer}.attention.output`].data
-    )
-    .filter(([name, data]) => !isSame(written.get(name), data))
+    ),
+    inputs = made.inputs().filter(([name, data]) => !isSame(written.get(name), data))
+  made.close()
   await Promise.all(
     inputs.map(async ([name, data]) => {
       written.delete(name)

@@ -4,7 +4,7 @@
 import { divergence } from '../model/row_distance.js'
 import { isChanged, replacements, unchanged } from '../state/changes.js'
 import { toggled } from '../controls/controls.js'
-import { slice, softmax } from '../model/attention_rows.js'
+import { slice } from '../model/attention_rows.js'
 import { percent } from '../../plot/caption.js'
 /** @import {Field, MakeView, Page, PageQuery, Runner, RunnerResult, Shape, State, Store} from '../../../types/pages.js' */
 
@@ -46,10 +46,11 @@ const markup = `<p class="hint">The effect of a change on the prediction explain
     <table><caption>Class probabilities</caption><thead><tr><th scope="col">class</th><th scope="col">original</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
 
 /**
+ * @param {Runner} engine
  * @param {RunnerResult | null} result of a model with a classifier
  */
-const probabilities = (result) =>
-  softmax(/** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (result).logits))
+const probabilities = ({ explain }, result) =>
+  explain.softmax(/** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (result).logits))
 
 /**
  * The gains with that of the chosen head set; at 100 % a head has none.
@@ -128,13 +129,13 @@ function patchBrush({ store, engine }, brush) {
 async function effectsOfHeads({ store, engine, picture }, left, onEffect) {
   const { layers, heads } = engine.shape,
     { how } = store.get(),
-    whole = probabilities(engine.whole),
+    whole = probabilities(engine, engine.whole),
     best = whole.indexOf(Math.max(...whole)),
     effects = /** @type {Sweep['effects']} */ ({})
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads && !left.aborted; head++) {
       const key = `${layer}.${head}`,
-        shares = softmax(
+        shares = engine.explain.softmax(
           /** @type {ArrayLike<number>} */ (
             await engine.logits(picture.source, { ...unchanged, how, off: [key] })
           )
@@ -288,9 +289,10 @@ const bar = (share) => {
  * @param {HTMLElement} table
  * @param {boolean | undefined} changed
  */
-function drawShares({ whole, result, model }, table, changed) {
-  const before = probabilities(whole),
-    now = probabilities(result),
+function drawShares(engine, table, changed) {
+  const { whole, result, model } = engine,
+    before = probabilities(engine, whole),
+    now = probabilities(engine, result),
     most = (/** @type {number} */ i) => Math.max(before[i], now[i])
   const order = Array.from(now.keys())
     .sort((a, b) => most(b) - most(a))

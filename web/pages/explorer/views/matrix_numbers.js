@@ -1,5 +1,4 @@
 /* The matrix of one head in numbers: as a table of its rows, and all of it as CSV. Loaded when asked for. */
-import { entropy } from '../model/attention_rows.js'
 import { tokenName, topOf } from '../../plot/caption.js'
 import { hundredths, namesOf } from '../controls/table_cells.js'
 import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
@@ -25,7 +24,7 @@ export async function table(page) {
       top.weight,
       row[query],
       row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0),
-      { plain: entropy(row) }
+      { plain: engine.explain.entropy(row) }
     ]
   })
   return {

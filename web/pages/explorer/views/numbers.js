@@ -3,7 +3,6 @@ import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { percent, times, topOf, tokenName } from '../../plot/caption.js'
 import { histogram } from '../../plot/histogram.js'
-import { entropy, softmax } from '../model/attention_rows.js'
 /** @import {Page, PagePicture, PageSource, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -23,7 +22,7 @@ export function showAnswer({ engine, source, picture }) {
     return list.replaceChildren(
       made('li', engine.saved ? 'This file has no class scores.' : 'This model has no classifier.')
     )
-  const shares = softmax(logits)
+  const shares = engine.explain.softmax(logits)
   list.replaceChildren(
     ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
       const item = document.createElement('li')
@@ -44,7 +43,7 @@ export function showAnswer({ engine, source, picture }) {
 function facts({ engine, drawn, statistics }) {
   const { tokens, prefixTokens } = engine.shape,
     { layer, head, reverse, rollout } = drawn.at,
-    ofRow = entropy(drawn.row)
+    ofRow = engine.explain.entropy(drawn.row)
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
   const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
   const rows = reverse

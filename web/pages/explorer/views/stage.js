@@ -4,7 +4,7 @@ import { cutOut, hatchPadding, insideOf, isPadding } from '../model/seen_region.
 import { createGrid } from '../controls/button_grid.js'
 import { caption, elsewhere, percent, scoreCaption, times, tokenName } from '../../plot/caption.js'
 import { divergingTable } from '../../plot/diverging.js'
-import { overlay } from '../../plot/overlay.js'
+import { massShare, overlay } from '../../plot/overlay.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
 import { pin } from '../state/pins.js'
@@ -220,15 +220,17 @@ function paint(page, drawn) {
   const { row, scores, shape, scale, table, token, at } = drawn,
     state = page.store.get(),
     { style, strength } = state,
-    { rows, columns, prefixTokens } = shape
+    { rows, columns, prefixTokens } = shape,
+    weights = (scores ?? row).subarray(prefixTokens)
   const { raster, path } = overlay({
-    weights: (scores ?? row).subarray(prefixTokens),
+    weights,
     rows,
     columns,
     scale,
     table,
     style,
-    strength
+    strength,
+    mask: style === 'mass' ? page.engine.explain.massMask(weights, massShare) : undefined
   })
   page.drawn = { ...drawn, path }
   put(element('map'), raster)

@@ -1,0 +1,145 @@
+/* Changes of attention, as heed_changes of heed.h. */
+import { HeedError, closed } from '../error.js'
+
+/** @typedef {import('./index.js').ChangeSizes} ChangeSizes */
+
+export class AttentionChanges {
+  #explain
+  #records
+  #sizes
+  #address = 0
+
+  /**
+   * @param {import('./rows.js').Rows} explain
+   * @param {import('./records.js').Records} records
+   * @param {ChangeSizes} sizes
+   */
+  constructor(explain, records, sizes) {
+    const { layers, heads, tokens, width } = sizes
+    this.#explain = explain
+    this.#records = records
+    this.#sizes = sizes
+    records.check(explain.exports.changes_create(explain.web, layers, heads, tokens, width))
+    this.#address = records.out('opened').address
+  }
+
+  get #open() {
+    if (!this.#address) throw closed('changes')
+    return this.#address
+  }
+
+  /**
+   * @param {string} call
+   * @param {...number} numbers
+   */
+  #add(call, ...numbers) {
+    const { exports, web } = this.#explain
+    this.#records.check(exports[`changes_${call}`](web, this.#open, ...numbers))
+    return this
+  }
+
+  /**
+   * @param {number} layer
+   * @param {number} head
+   */
+  ablate(layer, head) {
+    return this.#add('ablate', layer, head)
+  }
+
+  /**
+   * @param {number} layer
+   * @param {Float32Array} output [T, C]
+   */
+  replace(layer, output) {
+    const { tokens, width } = this.#sizes
+    this.#expect(output.length, tokens * width)
+    return this.#explain.lend([output], (at) => this.#add('replace', layer, at))
+  }
+
+  /**
+   * @param {number} layer
+   * @param {number} head
+   * @param {number} factor
+   */
+  gain(layer, head, factor) {
+    return this.#add('gain', layer, head, factor)
+  }
+
+  /** @param {number} token */
+  drop(token) {
+    return this.#add('drop', token)
+  }
+
+  /**
+   * @param {number} query
+   * @param {number} key
+   */
+  cut(query, key) {
+    return this.#add('cut', query, key)
+  }
+
+  /**
+   * @param {number} found
+   * @param {number} expected
+   */
+  #expect(found, expected) {
+    if (found !== expected)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `changes: wrong length (found ${found}, expected ${expected})`
+      )
+  }
+
+  /**
+   * @param {Float32Array} scores [T]
+   * @param {{layer: number, head: number, token: number, reverse?: boolean, temperature?: number}} at
+   */
+  mask(scores, { layer, head, token, reverse = false, temperature = 1 }) {
+    const { layers, heads, tokens } = this.#sizes,
+      address = this.#open
+    this.#expect(scores.length, tokens)
+    if (!(layer < layers && head < heads && token < tokens))
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `changes: out of range (found layer ${layer}, head ${head}, token ${token}, expected less than ${layers}, ${heads}, ${tokens})`
+      )
+    return this.#explain.fill(
+      'score_mask',
+      new Float32Array(scores),
+      [],
+      address,
+      layer,
+      head,
+      token,
+      reverse,
+      temperature,
+      tokens
+    )
+  }
+
+  /** @returns {[name: string, data: Uint8Array | Float32Array][]} */
+  inputs() {
+    const { exports, memory, web } = this.#explain,
+      open = this.#open,
+      room = new Uint8Array(exports.changes_room(open))
+    return this.#explain.lend([room], (block) => {
+      const inputs = /** @type {[string, Uint8Array | Float32Array][]} */ ([])
+      for (let i = 0; i < exports.changes_input(web, open, i, block); i++) {
+        const { name, dtype, address, bytes } = this.#records.out('input'),
+          data = memory.buffer.slice(address, address + bytes)
+        inputs.push([
+          this.#records.string(name),
+          this.#records.choice('dtype', dtype) === 'f32'
+            ? new Float32Array(data)
+            : new Uint8Array(data)
+        ])
+      }
+      return inputs
+    })
+  }
+
+  close() {
+    this.#explain.exports.changes_destroy(this.#address)
+    this.#address = 0
+  }
+}

@@ -1,0 +1,91 @@
+/* The definitions of heed.h for plain arrays, computed in C: heed-explain.wasm. The functions return
+ * at once, need no runtime and no model, and return copies. docs/attention.md has the definitions.
+ *
+ *   const explain = await loadExplain()
+ *   explain.entropy(await session.attention({ layer: 3, head: 0, query: 'cls' }))
+ *
+ * Dimensions: L layers, H heads, T tokens, N tokens of a matrix, D head size, C channels. Lengths of
+ * arrays are not validated unless stated otherwise. EXPERIMENTAL. */
+import type { HeadStatistics } from '../index.js'
+
+/** Loads the module once; every call returns the same object. Throws a HeedError 'INTERNAL' when
+ * the module cannot be loaded. */
+export function loadExplain(): Promise<Explain>
+
+export interface Explain {
+  /** Returns the mean over rows of the same length: one row per head. */
+  headMean(rows: Float32Array[]): Float32Array
+  /** Returns the Shannon entropy of a row in nats; 0 log 0 = 0. */
+  entropy(row: Float32Array): number
+  /** Returns 1 for the smallest set of patches that holds the fraction `share` of the weight, ties
+   * by index (Caron et al. 2021). */
+  massMask(weights: Float32Array, share: number): Uint8Array
+  /** Returns the statistics of one head. attention: [N, N]. patch: its side, the unit of
+   * distances. */
+  statistics(
+    attention: Float32Array,
+    shape: { prefixTokens: number; rows: number; columns: number },
+    patch: number
+  ): HeadStatistics
+  /** Returns the row [N] times one layer's matrix of the rollout. layer: [H, N, N]. A token's unit
+   * vector that goes through all layers, the last one first, is the token's row of the rollout.
+   * Throws 'INVALID_ARGUMENT' for an invalid option. */
+  rolloutBack(
+    row: Float64Array,
+    layer: Float32Array,
+    heads: number,
+    how: { fusion: 'mean' | 'min' | 'max'; residual: number; discard?: number }
+  ): ReturnType<Float64Array['slice']>
+
+  /** Returns the scores [T] of one query [D] with all keys [T, D], or of one key with all queries.
+   * scaled: divided by the square root of D. */
+  scoreProducts(one: Float32Array, all: Float32Array, scaled: boolean): Float32Array
+  /** Returns the softmax of scores, in double precision: a row's weights, or the probabilities of
+   * classes. A score of -Infinity gives 0. */
+  softmax(scores: ArrayLike<number>): number[]
+  /** Returns weights [T] times the length of what the key gives (Kobayashi et al. 2020). values:
+   * [T, D], or with reverse [D] of the one key. */
+  scoreValues(weights: Float32Array, values: Float32Array, reverse: boolean): Float32Array
+  /** Returns the mean over rows of the same length, of those that are not -Infinity there. */
+  scoreMean(rows: Float32Array[]): Float32Array
+
+  /** Creates changes of a model's attention; nothing is changed at first. Throws 'INVALID_ARGUMENT'
+   * for invalid sizes and 'OUT_OF_MEMORY'. */
+  changes(sizes: ChangeSizes): AttentionChanges
+}
+
+/** Sizes of a session: those of SessionInfo, and the width C of the model. */
+export interface ChangeSizes {
+  layers: number
+  heads: number
+  tokens: number
+  width: number
+}
+
+/** What is changed in a model's attention. One call adds one change and returns the object; inputs()
+ * has all of them for a session with `intervene`. Every function throws 'INVALID_ARGUMENT' for an
+ * index out of range, and after close(). */
+export interface AttentionChanges {
+  /** Takes a head out: it outputs zeros, what replace() sets, or what `emptyRow` says. */
+  ablate(layer: number, head: number): this
+  /** Mean ablation: heads of this layer that are taken out output their mean over the tokens.
+   * output: 'layer.N.attention.output' [T, C] of a run without changes; its length is validated. */
+  replace(layer: number, output: Float32Array): this
+  /** Multiplies what a head outputs. */
+  gain(layer: number, head: number, factor: number): this
+  /** Masks a token as a key of every query. */
+  drop(token: number): this
+  /** Masks a key for one query. */
+  cut(query: number, key: number): this
+  /** Returns scaled scores [T] of a query (with reverse: of a key) after temperature and masks:
+   * divided by the temperature, default 1, and -Infinity where a mask hides the key. The length is
+   * validated. */
+  mask(
+    scores: Float32Array,
+    at: { layer: number; head: number; token: number; reverse?: boolean; temperature?: number }
+  ): Float32Array
+  /** Returns the inputs for session.write, all of them: names and data. */
+  inputs(): [name: string, data: Uint8Array | Float32Array][]
+  /** Frees the memory. */
+  close(): void
+}
