@@ -81,108 +81,72 @@ function commandOfMaps({ name, named }, state, shape) {
 }
 
 /**
- * The inputs that changes.js makes; `whole` is the run of the model as it is.
+ * The inputs of the changes, by heed/explain; `whole` is the run of the model as it is.
  * @param {Changes} changes
- * @param {number} width
  */
-function codeOfChanges({ off, how, dropped, cuts, gains }, width) {
-  const heads = off.map((text) => text.split('.').map(Number)),
-    mean = how === 'mean' && off.length
-  return [
-    ...(dropped.length
-      ? [
-          'const seen = new Uint8Array(tokens).fill(1)',
-          `for (const patch of ${list(dropped)}) seen[prefixTokens + patch] = 0 // masked patches`,
-          "await session.write('token_mask', seen)"
-        ]
-      : []),
-    ...(off.length || cuts.length
-      ? [
-          'for (let layer = 0; layer < layers; layer++) {',
-          '  const mask = new Uint8Array(heads * tokens * tokens).fill(1)',
-          ...(cuts.length
-            ? [
-                `  for (const [query, key] of ${list(cuts.map((pair) => pair.split('.').map(Number)))}) for (let head = 0; head < heads; head++) mask[(head * tokens + query) * tokens + key] = 0`
-              ]
-            : []),
-          ...(off.length
-            ? [
-                `  for (const [of, head] of ${list(heads)}) if (of === layer) mask.fill(0, head * tokens * tokens, (head + 1) * tokens * tokens) // heads taken out`
-              ]
-            : []),
-          '  await session.write(`layer.${layer}.attention.mask`, mask)',
-          '}'
-        ]
-      : []),
-    ...(mean
-      ? [
-          `const width = ${width}, size = width / heads`,
-          'for (let layer = 0; layer < layers; layer++) { // their mean over the tokens in their place',
-          '  const offset = new Float32Array(width), given = whole.values[`layer.${layer}.attention.output`].data',
-          `  for (const [of, head] of ${list(heads)}) {`,
-          '    if (of !== layer) continue',
-          '    for (let c = head * size; c < (head + 1) * size; c++) offset[c] = Array.from({ length: tokens }, (_, token) => given[token * width + c] / tokens).reduce((a, b) => a + b)',
-          '  }',
-          '  await session.write(`layer.${layer}.attention.offset`, offset)',
-          '}'
-        ]
-      : []),
-    ...(gains.length
-      ? [
-          'for (let layer = 0; layer < layers; layer++) {',
-          '  const gain = new Float32Array(heads).fill(1)',
-          `  for (const [of, head, percent] of ${list(gains.map((text) => text.split('.').map(Number)))}) if (of === layer) gain[head] = percent / 100`,
-          '  await session.write(`layer.${layer}.attention.gain`, gain)',
-          '}'
-        ]
-      : [])
-  ]
+function codeOfChanges({ off, how, dropped, cuts, gains }) {
+  const numbers = (/** @type {string} */ text) => text.split('.').map(Number),
+    /** @type {string[]} */
+    made = [
+      ...off.map(numbers).map(([layer, head]) => `changes.ablate(${layer}, ${head})`),
+      ...(how === 'mean' ? [...new Set(off.map((text) => numbers(text)[0]))] : []).map(
+        (layer) =>
+          `changes.replace(${layer}, whole.values['layer.${layer}.attention.output'].data) // the mean over the tokens`
+      ),
+      ...dropped.map((patch) => `changes.drop(prefixTokens + ${patch})`),
+      ...cuts.map(numbers).map(([query, key]) => `changes.cut(${query}, ${key})`),
+      ...gains
+        .map(numbers)
+        .map(([layer, head, percent]) => `changes.gain(${layer}, ${head}, ${percent / 100})`)
+    ]
+  return made.length
+    ? [
+        'const changes = explain.changes({ layers, heads, tokens, width: model.info.width })',
+        ...made,
+        'for (const [name, data] of changes.inputs()) await session.write(name, data)'
+      ]
+    : []
 }
 
-/* What a score is made from, and the score of head h between query i and key j. */
-/** @type {Record<string, {from: string[], lines: string[]}>} */
+/* What a score is made from, and the scores of head h. */
+/** @type {Record<string, {from: string[], lines: (reverse: boolean) => string[]}>} */
 const scores = {
-  raw: {
-    from: ['query', 'key'],
-    lines: ['const score = (h, i, j) => dot(h * tokens + i, h * tokens + j)']
-  },
-  scaled: {
-    from: ['query', 'key'],
-    lines: ['const score = (h, i, j) => dot(h * tokens + i, h * tokens + j) / Math.sqrt(depth)']
-  },
+  raw: { from: ['query', 'key'], lines: (reverse) => products(reverse, false) },
+  scaled: { from: ['query', 'key'], lines: (reverse) => products(reverse, true) },
   masked: {
     from: ['attention.logits'],
-    lines: ['const score = (h, i, j) => logits[(h * tokens + i) * tokens + j]']
+    lines: (reverse) => [`const one = (h) => ${rowOf('logits', reverse)}`]
   },
   value: {
     from: ['attention.weights', 'value'],
-    lines: [
-      'const score = (h, i, j) => weights[(h * tokens + i) * tokens + j] * Math.hypot(...value.subarray((h * tokens + j) * depth, (h * tokens + j + 1) * depth))'
+    lines: (reverse) => [
+      `const one = (h) => explain.scoreValues(${rowOf('weights', reverse)}, ${reverse ? 'part(value, h * tokens + token, heads * tokens)' : 'part(value, h, heads)'}, ${reverse})`
     ]
   }
 }
+const products = (/** @type {boolean} */ reverse, /** @type {boolean} */ scaled) => [
+  `const one = (h) => explain.scoreProducts(part(${reverse ? 'key' : 'query'}, h * tokens + token, heads * tokens), part(${reverse ? 'query' : 'key'}, h, heads), ${scaled})`
+]
+/** Of head h of a matrix [heads, tokens, tokens]. */
+const rowOf = (/** @type {string} */ name, /** @type {boolean} */ reverse) =>
+  reverse
+    ? `part(${name}, h, heads).filter((_, i) => i % tokens === token)`
+    : `part(${name}, h * tokens + token, heads * tokens)`
 
 /**
  * @param {{layer: number, head: number | 'mean', query: PageQuery, reverse: boolean, score: ScoreStage}} options
- * @param {{heads: number}} options
  */
-function codeOfScores({ layer, head, query, reverse, score }, { heads }) {
+function codeOfScores({ layer, head, query, reverse, score }) {
   const { from, lines } = scores[score],
-    token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`,
-    many = head === 'mean'
+    token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
   const names = from.map(
     (name) => `${name.replace('attention.', '')} = values['layer.${layer}.${name}'].data`
   )
   return [
-    `const ${names.join(', ')}, token = ${token}${score === 'masked' ? '' : `, depth = ${from.at(-1)}.length / heads / tokens`}`,
-    ...(from[0] === 'query'
-      ? [
-          'const dot = (a, b) => { let sum = 0; for (let d = 0; d < depth; d++) sum += query[a * depth + d] * key[b * depth + d]; return sum }'
-        ]
-      : []),
-    ...lines,
-    `const one = (h, i) => score(h, ${reverse ? 'i, token' : 'token, i'})`,
-    `const row = Float32Array.from({ length: tokens }, (_, i) => ${many ? `${list(Array.from({ length: heads }, (_, h) => h))}.reduce((sum, h) => sum + one(h, i), 0) / heads` : `one(${head}, i)`})`
+    `const ${names.join(', ')}, token = ${token}`,
+    'const part = (data, i, count) => data.subarray(i * data.length / count, (i + 1) * data.length / count)',
+    ...lines(reverse),
+    `const row = ${head === 'mean' ? 'explain.scoreMean(Array.from({ length: heads }, (_, h) => one(h)))' : `one(${head})`}`
   ]
 }
 
@@ -199,7 +163,7 @@ function codeOfRow(
     return [
       `const row = await session.rollout(${JSON.stringify({ query, fusion, residual, discard, firstLayer: first, layerCount: (last < 0 ? shape.layers - 1 : last) - first + 1 })})`
     ]
-  if (score !== 'softmax') return codeOfScores({ layer, head, query, reverse, score }, shape)
+  if (score !== 'softmax') return codeOfScores({ layer, head, query, reverse, score })
   if (!reverse)
     return [`const row = await session.attention(${JSON.stringify({ layer, head, query })})`]
   const token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
@@ -215,9 +179,8 @@ function codeOfRow(
  * @param {Shape} shape
  * @param {string} model
  * @param {string} picture
- * @param {number} width
  */
-function scriptOf(state, changes, shape, model, picture, width) {
+function scriptOf(state, changes, shape, model, picture) {
   const seen = state.fit === 'whole' ? ", { fit: 'whole' }" : ''
   const { view, layer, score, how } = state,
     scored = view !== 'rollout' && score !== 'softmax',
@@ -231,17 +194,19 @@ function scriptOf(state, changes, shape, model, picture, width) {
     ? `, intervene: { emptyRow: '${how === 'uniform' ? 'mean' : 'zero'}', temperature: ${changes.temperature} }`
     : ''
   const body = [
-    ...codeOfChanges(changes, width),
+    ...codeOfChanges(changes),
     `${scored ? 'const { values } = ' : ''}await session.run(picture${seen})`,
     ...codeOfRow(state, shape)
   ].join('\n')
-  const sizes = ['layers', 'heads', 'tokens', 'prefixTokens', 'columns'].filter((name) =>
-    new RegExp(`\\b${name}\\b`).test(body)
-  )
+  const explains = /\bexplain\./.test(body),
+    sizes = ['layers', 'heads', 'tokens', 'prefixTokens', 'columns'].filter((name) =>
+      new RegExp(`\\b${name}\\b`).test(body)
+    )
   return [
     "import { createRuntime } from 'heed'",
     ...(model ? [] : ["import { demoModel } from 'heed/demo'"]),
-    'const runtime = await createRuntime()',
+    ...(explains ? ["import { loadExplain } from 'heed/explain'"] : []),
+    `const runtime = await createRuntime()${explains ? ', explain = await loadExplain()' : ''}`,
     `const model = await runtime.loadModel(${model ? JSON.stringify(`path/to/${model}`) : 'demoModel'})`,
     picture,
     ...(mean
@@ -272,5 +237,5 @@ export function code({ store, picture, source, engine }) {
   const shown = own
     ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())`
     : `const { image: picture } = await runtime.scene(${scene})`
-  return `${commandOf({ ...state, fit }, given, engine.shape, model, own ? quoted(picture.name) : `--scene ${scene}`)}\n\n${scriptOf({ ...state, fit, how: given.how }, given, engine.shape, model, shown, engine.model.width)}`
+  return `${commandOf({ ...state, fit }, given, engine.shape, model, own ? quoted(picture.name) : `--scene ${scene}`)}\n\n${scriptOf({ ...state, fit, how: given.how }, given, engine.shape, model, shown)}`
 }
