@@ -1,7 +1,7 @@
 #!/bin/sh
 # The words of the documents and of what heed prints. words.sh ROOT FILE... fails with one line per finding, FILE: what is wrong:
 #   1 ARCHITECTURE.md is a map of at most 12 KB
-#   2 no prose sentence has more than 35 words (aim at 25), in README.md 25; tables, code and headings are not prose
+#   2 no prose sentence has more than 25 words; tables, code and headings are not prose
 #   3 no private word where the field has a term; the list is below, with the term
 #   4 links and `paths` in this repository lead to files that exist
 # words.sh --printed ROOT looks at the text in the sources: no string of C has one of the predicates that errors do not use.
@@ -131,8 +131,7 @@ for file in "$@"; do
     bytes=$(($(wc -c <"$root/$file")))
     [ "$bytes" -le "$map_bytes" ] || echo "$file: the map is too large (found $bytes bytes, expected at most $map_bytes)" >>"$findings"
   fi
-  longest=35
-  [ "$file" != README.md ] || longest=25
+  longest=25
   paragraphs "$root/$file" | plain >"$prose"
   { long_sentences "$file" <"$prose"; private_words "$file" <"$prose"; links "$file"; } >>"$findings"
 done

@@ -14,8 +14,8 @@
  * (found ..., expected ...). A cancelled call has the status 'CANCELLED'.
  *
  * Arguments: every function validates its arguments first and converts none. These are
- * 'INVALID_ARGUMENT': an unknown option, a value of the wrong kind (NaN, null, a fraction or a
- * string where an integer is expected) and a missing option that is required. An option that is
+ * 'INVALID_ARGUMENT': an unknown option, a value of the wrong kind and a missing option that is
+ * required. NaN, null, a fraction and a string are of the wrong kind where an integer is expected. An option that is
  * undefined counts as absent. Functions that return a promise reject it. createSession rejects
  * `ready`; it throws only when the model is closed. */
 
@@ -166,12 +166,12 @@ export interface Runtime {
    * the next session requests its address again. A Response serves one session. A shard index
    * may name at most 512 files of its own folder.
    *
-   * Throws 'INVALID_ARGUMENT' for an invalid source or option, 'IO' when a file is missing, is
-   * not a regular file or cannot be read, 'INVALID_FILE' or 'UNSUPPORTED' for its content,
-   * 'OUT_OF_MEMORY' and 'CANCELLED'. */
+   * Throws 'INVALID_ARGUMENT' for an invalid source or option. Throws 'IO' when a file is missing,
+   * is not a regular file or cannot be read. Throws 'INVALID_FILE' or 'UNSUPPORTED' for its content;
+   * also 'OUT_OF_MEMORY' and 'CANCELLED'. */
   loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
-  /** Runs the op of a case file on its tensors and compares the results with its expect.* tensors,
-   * as `heed check` does, on one thread without SIMD. tolerance: default 2e-5, relative to
+  /** Runs the op of a case file on its tensors, on one thread without SIMD. Compares the results with
+   * its expect.* tensors, as `heed check` does. tolerance: default 2e-5, relative to
    * 1 + the expected magnitude. A mismatch is no error: see `passed`. Throws 'INVALID_ARGUMENT' for
    * an invalid argument, and 'INVALID_FILE' or 'UNSUPPORTED' for the content of the case. */
   check(
@@ -370,7 +370,7 @@ export interface Session {
   /** Returns attention weights of the last run: one row [T] with a query, otherwise the matrix [T,
    * T]. Requires taps 'all' or 'rows'. head 'mean': the mean over heads. batch: index of the image,
    * default 0. This function, statistics and rollout throw 'INVALID_ARGUMENT' for an index out of
-   * range, when the taps do not retain what they need, and before the first run. */
+   * range and before the first run. They also do when the taps do not retain what they need. */
   attention(at: {
     layer: number
     head: number | 'mean'

@@ -238,8 +238,8 @@ HEED_API void heed_context_destroy(heed_context *context);
 
 /* ---------------------------------------------------------------------- hooks: progress, cancel */
 
-/* Reports progress. Phases: "read" (model weights read and packed or uploaded, in bytes),
- * "pipelines" (k of n), "run" (layer i of L), "decode" (step k of at most n). */
+/* Reports progress. Phases: "read" (model weights read and packed or uploaded, in bytes).
+ * "pipelines" (k of n). "run" (layer i of L), "decode" (step k of at most n). */
 typedef void (*heed_progress_function)(const char *phase, uint64_t done, uint64_t total,
                                        void *user);
 /* Return true to cancel. Called between stages and decoding steps and, while loading, between
@@ -502,9 +502,9 @@ typedef struct heed_permute_desc {
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
 
 /* A mask from token ids, combined as Keras' MultiHeadAttention does: query_ids I32 [B, Tq], key_ids
- * I32 [B, Tk] -> U8 [B, Tq, Tk], 1 = query is not padding AND key is not padding AND, when causal,
- * k <= q. Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes it.
- * For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
+ * I32 [B, Tk] -> U8 [B, Tq, Tk]. 1 = query is not padding AND key is not padding. When causal, k <=
+ * q holds too. Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes
+ * it. For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
 typedef struct heed_attention_mask_desc {
   size_t struct_size;
   heed_value query_ids, key_ids;
