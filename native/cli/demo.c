@@ -88,9 +88,7 @@ static heed_status run_scene(cli_state *cli, demo_job *job, cli_choice *choice,
   CLI_TRY(read_value(cli, job, "logits", info->classes, job->logits));
   for (uint32_t i = 0; i < info->layers; i++)
     CLI_TRY(read_value(cli, job, job->names[i], layer, job->attention + i * layer));
-  job->answer = 0;
-  for (uint32_t c = 1; c < info->classes; c++)
-    if (job->logits[c] > job->logits[job->answer]) job->answer = c;
+  heed_top(job->logits, info->classes, 1, &job->answer, NULL);
   return HEED_OK;
 }
 

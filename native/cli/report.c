@@ -8,34 +8,14 @@
 #include "run_parts.h"
 #include "tensors.h"
 
-void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index,
-             double *probability) {
-  double largest = -INFINITY, sum = 0.0;
-  for (uint32_t c = 0; c < classes; c++) /* not by fmax: gcc 12 for arm64 crashes on it at -O3 */
-    if ((double)logits[c] > largest) largest = (double)logits[c];
-  for (uint32_t c = 0; c < classes; c++) sum += exp((double)logits[c] - largest);
-  for (uint32_t k = 0; k < count; k++) {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t c = 0; c < classes; c++) {
-      bool taken = false;
-      for (uint32_t i = 0; i < k; i++) taken = taken || index[i] == c;
-      if (!taken && (best == UINT32_MAX || logits[c] > logits[best])) best = c;
-    }
-    index[k] = best;
-    probability[k] = exp((double)logits[best] - largest) / sum;
-  }
-}
-
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 #define MAX_TOP 1000
 
 static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top,
                           const float *logits) {
-  const uint32_t count = least(least(top, pipeline->info.classes), MAX_TOP);
   uint32_t index[MAX_TOP];
   double probability[MAX_TOP];
-  run_top(logits, pipeline->info.classes, count, index, probability);
+  const uint32_t count =
+      heed_top(logits, pipeline->info.classes, top < MAX_TOP ? top : MAX_TOP, index, probability);
   for (uint32_t k = 0; k < count; k++)
     fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k],
             CLI_SHOWN(heed_model_label(pipeline->model, index[k])), index[k],
@@ -48,18 +28,16 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
                        const heed_model_info *info, uint32_t layer, uint32_t head) {
   const float *row = run_row(result, selection, info->heads, layer, head);
   double prefix = 0.0;
-  uint32_t best = info->prefix_tokens;
+  uint32_t patch = 0;
   for (uint32_t i = 0; i < info->prefix_tokens; i++) prefix += (double)row[i];
-  for (uint32_t i = info->prefix_tokens; i < result->tokens; i++)
-    if (row[i] > row[best]) best = i;
-  const double entropy = heed_map_entropy(row, result->tokens);
-  const uint32_t patch = best - info->prefix_tokens;
+  heed_top(row + info->prefix_tokens, result->tokens - info->prefix_tokens, 1, &patch, NULL);
+  const double entropy = heed_map_entropy(row, result->tokens),
+               peak = (double)row[info->prefix_tokens + patch];
   fprintf(to,
           "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, "
           "peak patch (%u, %u) %.2f %% (%.1f x uniform)\n",
           layer, head, entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix,
-          patch / result->columns, patch % result->columns, 100.0 * (double)row[best],
-          (double)row[best] * result->tokens);
+          patch / result->columns, patch % result->columns, 100.0 * peak, peak * result->tokens);
 }
 
 void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result,
@@ -119,10 +97,10 @@ static void json_head(json_out *json, const run_result *result, const run_select
 
 static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top,
                          const float *logits) {
-  const uint32_t count = least(least(top, pipeline->info.classes), MAX_TOP);
   uint32_t index[MAX_TOP];
   double probability[MAX_TOP];
-  run_top(logits, pipeline->info.classes, count, index, probability);
+  const uint32_t count =
+      heed_top(logits, pipeline->info.classes, top < MAX_TOP ? top : MAX_TOP, index, probability);
   json_open(json, "top", '[');
   for (uint32_t k = 0; k < count; k++) {
     json_open(json, NULL, '{');

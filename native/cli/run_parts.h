@@ -115,9 +115,6 @@ const float *run_row(const run_result *result, const run_selection *selection, u
                      uint32_t layer, uint32_t head);
 /* "CLS" or "patch (3, 5)". */
 void run_query_text(const run_selection *selection, char text[48]);
-/* The most probable classes, largest first: indices and probabilities [count <= classes]. */
-void run_top(const float *logits, uint32_t classes, uint32_t count, uint32_t *index,
-             double *probability);
 
 /* Whether --score can be answered. Statuses: INVALID_ARGUMENT. */
 heed_status run_check_shown(cli_state *cli, const run_options *options);

@@ -1,7 +1,6 @@
 /* vit MODEL PHOTO MAP.png: five classes of a photo, and where its class token attends in the last
  * layer's head 0, as PNG. Compiles as C99 and as C++20. README.md and heed.h quote main from `flow`
  * to the figure; tests/package/quote.sh compares them. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,25 +16,8 @@ static void must(heed_status status) {
 
 static float *floats(size_t count) {
   float *made = (float *)calloc(count + 1, sizeof *made);
-  if (made) return made;
-  fprintf(stderr, "vit: out of memory\n");
-  exit(EXIT_FAILURE);
-}
-
-static uint32_t largest(const float *of, uint32_t count) {
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < count; i++) best = of[i] > of[best] ? i : best;
-  return best;
-}
-
-static void print_classes(const heed_model *model, float *logits, uint32_t classes) {
-  double sum = 0.0;
-  for (uint32_t c = 0; c < classes; c++) sum += exp((double)logits[c]);
-  for (uint32_t k = 0; k < 5 && k < classes; k++) {
-    const uint32_t best = largest(logits, classes);
-    printf("%.4f  %s\n", exp((double)logits[best]) / sum, heed_model_label(model, best));
-    logits[best] = -INFINITY;
-  }
+  if (!made) must(heed_fail_memory(&error, "vit", count * sizeof *made));
+  return made;
 }
 
 int main(int argc, char **argv) {
@@ -51,7 +33,8 @@ int main(int argc, char **argv) {
   heed_graph *graph;
   heed_plan *plan;
   heed_session *session;
-  uint32_t width, height;
+  uint32_t width, height, top[5], peak;
+  double probability[5];
   char name[48];
   if (argc != 4) return fprintf(stderr, "usage: vit MODEL PHOTO MAP.png\n"), 2;
 
@@ -89,7 +72,9 @@ int main(int argc, char **argv) {
   must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits,
                          &error));
   must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
-  print_classes(model, logits, info.classes);
+  const uint32_t shown = heed_top(logits, info.classes, 5, top, probability);
+  for (uint32_t k = 0; k < shown; k++)
+    printf("%.4f  %s\n", probability[k], heed_model_label(model, top[k]));
 
   const heed_figure_desc figure = {.struct_size = sizeof figure,
                                    .image = image,
@@ -103,9 +88,9 @@ int main(int argc, char **argv) {
                                    .layer_numbers = &layer,
                                    .query_row = -1};
   must(heed_figure_write(context, &figure, argv[3], &error));
-  const uint32_t best = largest(map, rows * columns);
-  printf("layer %u head %u: peak patch (%u, %u) %.2f %%\n", (unsigned)layer, (unsigned)head,
-         (unsigned)(best / columns), (unsigned)(best % columns), 100.0 * (double)map[best]);
+  if (heed_top(map, rows * columns, 1, &peak, NULL))
+    printf("layer %u head %u: peak patch (%u, %u) %.2f %%\n", (unsigned)layer, (unsigned)head,
+           (unsigned)(peak / columns), (unsigned)(peak % columns), 100.0 * (double)map[peak]);
 
   free(row);
   free(logits);

@@ -439,6 +439,45 @@ static void test_mass_mask_is_smallest(void **state) {
   }
 }
 
+/* ------------------------------------------------------------------------------------------ top */
+
+static void test_top_by_hand(void **state) {
+  (void)state;
+  const float logits[5] = {1.0f, 3.0f, -INFINITY, 3.0f, 1000.0f};
+  uint32_t index[6] = {9, 9, 9, 9, 9, 9};
+  double probability[6];
+  assert_int_equal(heed_top(logits, 4, 3, index, probability), 3);
+  assert_int_equal(index[0], 1); /* of equals the first */
+  assert_int_equal(index[1], 3);
+  assert_int_equal(index[2], 0);
+  assert_int_equal(index[3], 9);
+  /* e^3 / (e + 2 e^3) */
+  assert_near(probability[0], 1.0 / (exp(-2.0) + 2.0), 1e-15, "probability of 3");
+  assert_near(probability[1], probability[0], 0.0, "probability of its equal");
+  assert_near(probability[2], exp(-2.0) / (exp(-2.0) + 2.0), 1e-15, "probability of 1");
+  /* e^1000 is no double; fewer values than were asked for */
+  assert_int_equal(heed_top(logits, 5, 6, index, probability), 5);
+  assert_int_equal(index[0], 4);
+  assert_int_equal(index[4], 2);
+  assert_near(probability[0], 1.0, 0.0, "probability of 1000");
+  assert_near(probability[4], 0.0, 0.0, "probability of -Inf");
+}
+
+static void test_top_of_little(void **state) {
+  (void)state;
+  const float values[3] = {0.5f, NAN, 0.25f};
+  uint32_t index[3] = {9, 9, 9};
+  double probability[3];
+  assert_int_equal(heed_top(NULL, 0, 5, index, probability), 0);
+  assert_int_equal(heed_top(values, 3, 0, NULL, NULL), 0);
+  assert_int_equal(index[0], 9);
+  assert_int_equal(heed_top(values, 3, 1, index, NULL), 1);
+  assert_int_equal(index[0], 0);
+  assert_int_equal(heed_top(values, 3, 3, index, probability), 3);
+  for (int k = 0; k < 3; k++) assert_true(isnan(probability[k]));
+  assert_int_equal(1 << index[0] | 1 << index[1] | 1 << index[2], 7); /* each once */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_head_mean),
                                      cmocka_unit_test(test_rollout),
@@ -454,6 +493,8 @@ int main(void) {
                                      cmocka_unit_test(test_statistics),
                                      cmocka_unit_test(test_five_largest_by_hand),
                                      cmocka_unit_test(test_mass_mask_by_hand),
-                                     cmocka_unit_test(test_mass_mask_is_smallest)};
+                                     cmocka_unit_test(test_mass_mask_is_smallest),
+                                     cmocka_unit_test(test_top_by_hand),
+                                     cmocka_unit_test(test_top_of_little)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -43,7 +43,9 @@
  *  must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits,
  *                         &error));
  *  must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
- *  print_classes(model, logits, info.classes);
+ *  const uint32_t shown = heed_top(logits, info.classes, 5, top, probability);
+ *  for (uint32_t k = 0; k < shown; k++)
+ *    printf("%.4f  %s\n", probability[k], heed_model_label(model, top[k]));
  *
  *  const heed_figure_desc figure = {.struct_size = sizeof figure,
  *                                   .image = image,
@@ -784,6 +786,12 @@ HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info
 /* The label of a class from the config, or "class N" when there is none. Valid as long as the
  * model. */
 HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
+/* EXPERIMENTAL: may change. The largest `most` of values [size], or all where there are fewer:
+ * returns k, how many. index [k] has where they are, largest first, and the smaller index first of
+ * equals. probability [k], which may be NULL, has the softmax over all values: for logits [classes]
+ * the most probable classes. A NaN among the values makes every probability NaN. */
+HEED_API uint32_t heed_top(const float *values, uint32_t size, uint32_t most, uint32_t *index,
+                           double *probability);
 
 typedef struct heed_tensor_info {
   const char *name;
