@@ -149,14 +149,6 @@ static heed_status decode(cli_state *cli, sequence_job *job, const sequence_opti
 
 /* -------------------------------------------------------------------------------------- results */
 
-/* The probability of `token` in a row of logits. */
-static double probability_of(const float *logits, uint32_t count, int32_t token) {
-  double sum = 0.0, most = (double)logits[token];
-  for (uint32_t i = 0; i < count; i++) most = (double)logits[i] > most ? (double)logits[i] : most;
-  for (uint32_t i = 0; i < count; i++) sum += exp((double)logits[i] - most);
-  return exp((double)logits[token] - most) / sum;
-}
-
 static void print_result(const sequence_job *job) {
   const uint32_t vocabulary = job->info.target_vocabulary;
   uint32_t length;
@@ -166,7 +158,7 @@ static void print_result(const sequence_job *job) {
   printf("\n%6s %8s %12s\n", "step", "token", "probability");
   for (uint32_t t = 0; t < length; t++)
     printf("%6u %8d %12.4f\n", t, tokens[t],
-           probability_of(logits + (size_t)t * vocabulary, vocabulary, tokens[t]));
+           heed_probability(logits + (size_t)t * vocabulary, vocabulary, (uint32_t)tokens[t]));
   if (length && tokens[length - 1] != job->info.end)
     printf("(stopped at the maximum length, not by token %d)\n", job->info.end);
 }

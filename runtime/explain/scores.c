@@ -2,6 +2,7 @@
  * index order. */
 #include <math.h>
 
+#include "explain/softmax.h"
 #include "heed/heed.h"
 
 void heed_score_products(const float *one, const float *all, uint32_t tokens, uint32_t depth,
@@ -24,15 +25,8 @@ void heed_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head,
 }
 
 void heed_score_softmax(const float *scores, uint32_t n, double *weights) {
-  double largest = -(double)INFINITY, sum = 0.0;
-  for (uint32_t i = 0; i < n; i++)
-    if ((double)scores[i] > largest) largest = (double)scores[i];
-  for (uint32_t i = 0; i < n; i++) {
-    const double score = (double)scores[i];
-    weights[i] = score <= -(double)INFINITY ? 0.0 : exp(score - largest); /* a NaN stays */
-    sum += weights[i];
-  }
-  for (uint32_t i = 0; i < n && sum != 0.0; i++) weights[i] /= sum;
+  const heed_softmax softmax = heed_softmax_over(scores, n);
+  for (uint32_t i = 0; i < n; i++) weights[i] = heed_softmax_share(&softmax, scores[i]);
 }
 
 static double length_of(const float *value, uint32_t depth) {

@@ -1,6 +1,5 @@
 /* The largest of many values, and their softmax: the most probable classes, the peak of a map. */
-#include <math.h>
-
+#include "explain/softmax.h"
 #include "heed/heed.h"
 
 /* The largest value that is not among the first `count` of index, the first of equals. */
@@ -18,13 +17,15 @@ static uint32_t next_largest(const float *values, uint32_t size, const uint32_t 
 uint32_t heed_top(const float *values, uint32_t size, uint32_t most, uint32_t *index,
                   double *probability) {
   const uint32_t count = most < size ? most : size;
-  double largest = -(double)INFINITY, sum = 0.0;
   for (uint32_t k = 0; k < count; k++) index[k] = next_largest(values, size, index, k);
-  if (!probability) return count;
-  for (uint32_t v = 0; v < size; v++) /* not by fmax: gcc 12 for arm64 crashes on it at -O3 */
-    if ((double)values[v] > largest) largest = (double)values[v];
-  for (uint32_t v = 0; v < size; v++) sum += exp((double)values[v] - largest);
+  if (!probability || !count) return count;
+  const heed_softmax softmax = heed_softmax_over(values, size);
   for (uint32_t k = 0; k < count; k++)
-    probability[k] = exp((double)values[index[k]] - largest) / sum;
+    probability[k] = heed_softmax_share(&softmax, values[index[k]]);
   return count;
+}
+
+double heed_probability(const float *values, uint32_t size, uint32_t index) {
+  const heed_softmax softmax = heed_softmax_over(values, size);
+  return heed_softmax_share(&softmax, values[index]);
 }

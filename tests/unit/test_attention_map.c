@@ -455,6 +455,8 @@ static void test_top_by_hand(void **state) {
   assert_near(probability[0], 1.0 / (exp(-2.0) + 2.0), 1e-15, "probability of 3");
   assert_near(probability[1], probability[0], 0.0, "probability of its equal");
   assert_near(probability[2], exp(-2.0) / (exp(-2.0) + 2.0), 1e-15, "probability of 1");
+  assert_near(heed_probability(logits, 4, 3), probability[1], 0.0, "of one place");
+  assert_near(heed_probability(logits, 4, 2), 0.0, 0.0, "of -Inf");
   /* e^1000 is no double; fewer values than were asked for */
   assert_int_equal(heed_top(logits, 5, 6, index, probability), 5);
   assert_int_equal(index[0], 4);

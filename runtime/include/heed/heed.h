@@ -792,6 +792,8 @@ HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
  * the most probable classes. A NaN among the values makes every probability NaN. */
 HEED_API uint32_t heed_top(const float *values, uint32_t size, uint32_t most, uint32_t *index,
                            double *probability);
+/* EXPERIMENTAL: may change. The softmax over values [size] at `index`, which is below size. */
+HEED_API double heed_probability(const float *values, uint32_t size, uint32_t index);
 
 typedef struct heed_tensor_info {
   const char *name;
