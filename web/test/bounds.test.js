@@ -15,12 +15,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import { fromHash, longestSettings, toHash } from '../pages/explorer/state/address.js'
 import { fromLink, start } from '../pages/masks/mask_link.js'
+import { packageFolder } from './package.js'
 import { bomb, deflated, npyHead, zip } from './zips.js'
 
-const pages = new URL('../pages/', import.meta.url).href
+const pages = pathToFileURL(join(packageFolder, '../plain/')).href
 const inflates = (() => {
   try {
     return !!new DecompressionStream('deflate-raw')

@@ -132,6 +132,7 @@ async function looks(page) {
       /** @type {any} */ (theme)
     )
     if (!asked) continue
+    await new Promise((settled) => setTimeout(settled, 500)) // cells are named 300 ms after they were drawn
     await page.evaluate(`${axe}; 0`)
     const found = await page.evaluate(() =>
       /** @type {any} */ (axe)
