@@ -338,6 +338,9 @@ async function switchThreads() {
     port1.onmessage = done
     active?.postMessage({ threads: !asked }, [port2])
   })
+  /* One that is still being activated may not answer the reload. */
+  while (active?.state === 'activating')
+    await new Promise((done) => active.addEventListener('statechange', done, { once: true }))
   location.reload()
 }
 
