@@ -2,6 +2,9 @@
 #include "explain/softmax.h"
 #include "heed/heed.h"
 
+/* NaN is below all numbers. */
+static bool is_above(float a, float b) { return a > b || (isnan(b) && !isnan(a)); }
+
 /* The largest value that is not among the first `count` of index, the first of equals. */
 static uint32_t next_largest(const float *values, uint32_t size, const uint32_t *index,
                              uint32_t count) {
@@ -9,7 +12,7 @@ static uint32_t next_largest(const float *values, uint32_t size, const uint32_t 
   for (uint32_t v = 0; v < size; v++) {
     bool taken = false;
     for (uint32_t i = 0; i < count; i++) taken = taken || index[i] == v;
-    if (!taken && (best == UINT32_MAX || values[v] > values[best])) best = v;
+    if (!taken && (best == UINT32_MAX || is_above(values[v], values[best]))) best = v;
   }
   return best;
 }

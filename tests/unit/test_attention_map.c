@@ -477,7 +477,13 @@ static void test_top_of_little(void **state) {
   assert_int_equal(index[0], 0);
   assert_int_equal(heed_top(values, 3, 3, index, probability), 3);
   for (int k = 0; k < 3; k++) assert_true(isnan(probability[k]));
-  assert_int_equal(1 << index[0] | 1 << index[1] | 1 << index[2], 7); /* each once */
+  assert_int_equal(index[1], 2);
+  assert_int_equal(index[2], 1); /* NaN comes last, */
+  const float first_is_nan[3] = {NAN, -INFINITY, 2.0f};
+  assert_int_equal(heed_top(first_is_nan, 3, 3, index, NULL), 3);
+  assert_int_equal(index[0], 2); /* also where it is the first */
+  assert_int_equal(index[1], 1);
+  assert_int_equal(index[2], 0);
 }
 
 int main(void) {

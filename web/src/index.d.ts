@@ -15,9 +15,9 @@
  *
  * Arguments: every function validates its arguments first and converts none. These are
  * 'INVALID_ARGUMENT': an unknown option, a value of the wrong kind and a missing option that is
- * required. NaN, null, a fraction and a string are of the wrong kind where an integer is expected. An option that is
- * undefined counts as absent. Functions that return a promise reject it. createSession rejects
- * `ready`; it throws only when the model is closed. */
+ * required. NaN, null, a fraction and a string are of the wrong kind where an integer is expected.
+ * An option that is undefined counts as absent. Functions that return a promise reject it.
+ * createSession rejects `ready`; it throws only when the model is closed. */
 
 /** The names of heed_status in heed.h. */
 export type Status =

@@ -190,3 +190,41 @@ test('the scores of a run whose attention is changed are its logits, and their s
   changes.close()
   runtime.close()
 })
+
+test('arrays of another type or length are refused, not read past their end', () => {
+  /**
+   * @param {() => unknown} call
+   * @param {RegExp} words
+   */
+  const refused = (call, words) =>
+    assert.throws(
+      call,
+      (/** @type {any} */ error) =>
+        error instanceof HeedError &&
+        error.status === 'INVALID_ARGUMENT' &&
+        words.test(error.message)
+    )
+  const any = /** @type {any} */ (explain),
+    shape = { prefixTokens: 1, rows: 2, columns: 2 },
+    how = { fusion: 'mean', residual: 0.5 }
+  refused(() => any.headMean([]), /rows: missing/)
+  refused(
+    () => any.headMean([numbers(3), numbers(4)]),
+    /rows: wrong length \(found 4, expected 3\)/
+  )
+  refused(() => any.scoreMean([[1, 2]]), /rows: wrong type \(found Array, expected Float32Array\)/)
+  refused(() => any.entropy(new Float64Array(4)), /row: wrong type \(found Float64Array/)
+  refused(() => any.massMask(null, 0.6), /weights: wrong type \(found (Object|null)/)
+  refused(() => any.massMask(numbers(4), 60), /share out of range \(found 60, expected 0 to 1\)/)
+  refused(() => any.scoreProducts(numbers(4), numbers(9), true), /all: wrong length \(found 9/)
+  refused(() => any.scoreValues(numbers(4), numbers(9), false), /values: wrong length \(found 9/)
+  refused(
+    () => any.statistics(numbers(16), shape, 16),
+    /attention: wrong length \(found 16, expected 25\)/
+  )
+  refused(() => any.rolloutBack(numbers(5), numbers(50), 2, how), /row: wrong type/)
+  refused(() => any.rolloutBack(new Float64Array(5), numbers(25), 2, how), /layer: wrong length/)
+  const changes = explain.changes({ layers: 1, heads: 1, tokens: 4, width: 4 })
+  refused(() => changes.replace(0, /** @type {any} */ (new Float64Array(16))), /output: wrong type/)
+  changes.close()
+})

@@ -130,8 +130,8 @@
 #define HEED_NODISCARD
 #endif
 
-/* Stands behind a function that takes a format of printf at argument `at` and its values from
- * `first` on: compilers compare them. */
+/* Marks a function with a printf format at argument `at` and its values from argument `first` on.
+ * Compilers then check the values against the format. */
 #if defined(__MINGW32__)
 #include <stdio.h> /* the formats of its own printf, which knows %zu; Windows' does not */
 #define HEED_PRINTF(at, first) __attribute__((format(__MINGW_PRINTF_FORMAT, at, first)))
@@ -240,8 +240,9 @@ HEED_API void heed_context_destroy(heed_context *context);
 
 /* ---------------------------------------------------------------------- hooks: progress, cancel */
 
-/* Reports progress. Phases: "read" (model weights read and packed or uploaded, in bytes).
- * "pipelines" (k of n). "run" (layer i of L), "decode" (step k of at most n). */
+/* Reports progress. The phase "read" counts bytes of model weights that were read and packed or
+ * uploaded. The others are "pipelines" (k of n), "run" (layer i of L) and "decode" (step k of at
+ * most n). */
 typedef void (*heed_progress_function)(const char *phase, uint64_t done, uint64_t total,
                                        void *user);
 /* Return true to cancel. Called between stages and decoding steps and, while loading, between
@@ -337,8 +338,8 @@ typedef struct heed_value_info {
 HEED_NODISCARD HEED_API heed_status heed_graph_value_info(const heed_graph *graph, heed_value value,
                                                           heed_value_info *info);
 
-/* EXPERIMENTAL: may change. The value in whose memory a view lies, which is never a view itself; 0
- * for a value that is no view. */
+/* EXPERIMENTAL: may change. Returns the value whose memory a view shares. That value is never a
+ * view itself. Returns 0 for a value that is not a view. */
 HEED_API heed_value heed_graph_view_base(const heed_graph *graph, heed_value value);
 
 #define HEED_NODE_INPUTS 8
@@ -504,9 +505,9 @@ typedef struct heed_permute_desc {
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
 
 /* A mask from token ids, combined as Keras' MultiHeadAttention does: query_ids I32 [B, Tq], key_ids
- * I32 [B, Tk] -> U8 [B, Tq, Tk]. 1 = query is not padding AND key is not padding. When causal, k <=
- * q holds too. Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes
- * it. For heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
+ * I32 [B, Tk] -> U8 [B, Tq, Tk]. 1 = neither query nor key is padding and, if causal, k <= q.
+ * Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes it. For
+ * heed_attention_desc.mask reshape it to [B, 1, Tq, Tk]. */
 typedef struct heed_attention_mask_desc {
   size_t struct_size;
   heed_value query_ids, key_ids;
@@ -786,13 +787,15 @@ HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info
 /* The label of a class from the config, or "class N" when there is none. Valid as long as the
  * model. */
 HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
-/* EXPERIMENTAL: may change. The largest `most` of values [size], or all where there are fewer:
- * returns k, how many. index [k] has where they are, largest first, and the smaller index first of
- * equals. probability [k], which may be NULL, has the softmax over all values: for logits [classes]
- * the most probable classes. A NaN among the values makes every probability NaN. */
+/* EXPERIMENTAL: may change. Finds the `most` largest of values [size] and returns their number k,
+ * which is less than `most` where there are fewer values. index [k] receives their indices, the
+ * largest value first; of equal values the smaller index comes first, and NaN comes last.
+ * probability [k] may be NULL. It receives their softmax over all values: for logits [classes], the
+ * probabilities of the classes. A NaN among the values makes every probability NaN. */
 HEED_API uint32_t heed_top(const float *values, uint32_t size, uint32_t most, uint32_t *index,
                            double *probability);
-/* EXPERIMENTAL: may change. The softmax over values [size] at `index`, which is below size. */
+/* EXPERIMENTAL: may change. Returns the softmax over values [size] at `index`, which must be below
+ * size. */
 HEED_API double heed_probability(const float *values, uint32_t size, uint32_t index);
 
 typedef struct heed_tensor_info {

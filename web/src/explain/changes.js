@@ -1,5 +1,6 @@
 /* Changes of attention, as heed_changes of heed.h. */
 import { HeedError, closed } from '../error.js'
+import { expectArray } from './arrays.js'
 
 /** @typedef {import('./index.js').ChangeSizes} ChangeSizes */
 
@@ -52,7 +53,7 @@ export class AttentionChanges {
    */
   replace(layer, output) {
     const { tokens, width } = this.#sizes
-    this.#expect(output.length, tokens * width)
+    expectArray('output', output, tokens * width)
     return this.#explain.lend([output], (at) => this.#add('replace', layer, at))
   }
 
@@ -79,26 +80,20 @@ export class AttentionChanges {
   }
 
   /**
-   * @param {number} found
-   * @param {number} expected
-   */
-  #expect(found, expected) {
-    if (found !== expected)
-      throw new HeedError(
-        'INVALID_ARGUMENT',
-        `changes: wrong length (found ${found}, expected ${expected})`
-      )
-  }
-
-  /**
    * @param {Float32Array} scores [T]
    * @param {{layer: number, head: number, token: number, reverse?: boolean, temperature?: number}} at
    */
   mask(scores, { layer, head, token, reverse = false, temperature = 1 }) {
     const { layers, heads, tokens } = this.#sizes,
       address = this.#open
-    this.#expect(scores.length, tokens)
-    if (!(layer < layers && head < heads && token < tokens))
+    expectArray('scores', scores, tokens)
+    if (
+      ![
+        [layer, layers],
+        [head, heads],
+        [token, tokens]
+      ].every(([at, end]) => Number.isInteger(at) && at >= 0 && at < end)
+    )
       throw new HeedError(
         'INVALID_ARGUMENT',
         `changes: out of range (found layer ${layer}, head ${head}, token ${token}, expected less than ${layers}, ${heads}, ${tokens})`

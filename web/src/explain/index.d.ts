@@ -4,8 +4,8 @@
  *   const explain = await loadExplain()
  *   explain.entropy(await session.attention({ layer: 3, head: 0, query: 'cls' }))
  *
- * Dimensions: L layers, H heads, T tokens, N tokens of a matrix, D head size, C channels. Lengths of
- * arrays are not validated unless stated otherwise. EXPERIMENTAL. */
+ * Dimensions: L layers, H heads, T tokens, N tokens of a matrix, D head size, C channels. Types and
+ * lengths of arrays are validated: a wrong one throws 'INVALID_ARGUMENT'. EXPERIMENTAL. */
 import type { HeadStatistics } from '../index.js'
 
 /** Loads the module once; every call returns the same object. Throws a HeedError 'INTERNAL' when
@@ -43,7 +43,7 @@ export interface Explain {
   /** Returns the softmax of scores, in double precision: a row's weights, or the probabilities of
    * classes. A score of -Infinity gives 0. */
   softmax(scores: ArrayLike<number>): number[]
-  /** Returns weights [T] times the length of what the key gives (Kobayashi et al. 2020). values:
+  /** Returns weights [T] times the norm of the key's value (Kobayashi et al. 2020). values:
    * [T, D], or with reverse [D] of the one key. */
   scoreValues(weights: Float32Array, values: Float32Array, reverse: boolean): Float32Array
   /** Returns the mean over rows of the same length, of those that are not -Infinity there. */
@@ -66,20 +66,19 @@ export interface ChangeSizes {
  * has all of them for a session with `intervene`. Every function throws 'INVALID_ARGUMENT' for an
  * index out of range, and after close(). */
 export interface AttentionChanges {
-  /** Takes a head out: it outputs zeros, what replace() sets, or what `emptyRow` says. */
+  /** Ablates a head: it outputs zeros, what replace() sets, or what `emptyRow` says. */
   ablate(layer: number, head: number): this
-  /** Mean ablation: heads of this layer that are taken out output their mean over the tokens.
-   * output: 'layer.N.attention.output' [T, C] of a run without changes; its length is validated. */
+  /** Mean ablation: ablated heads of this layer output their mean over the tokens.
+   * output: 'layer.N.attention.output' [T, C] of a run without changes. */
   replace(layer: number, output: Float32Array): this
-  /** Multiplies what a head outputs. */
+  /** Multiplies the output of a head. */
   gain(layer: number, head: number, factor: number): this
   /** Masks a token as a key of every query. */
   drop(token: number): this
   /** Masks a key for one query. */
   cut(query: number, key: number): this
   /** Returns scaled scores [T] of a query (with reverse: of a key) after temperature and masks:
-   * divided by the temperature, default 1, and -Infinity where a mask hides the key. The length is
-   * validated. */
+   * divided by the temperature, default 1, and -Infinity where a mask hides the key. */
   mask(
     scores: Float32Array,
     at: { layer: number; head: number; token: number; reverse?: boolean; temperature?: number }
