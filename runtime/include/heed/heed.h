@@ -504,6 +504,24 @@ typedef struct heed_permute_desc {
 } heed_permute_desc;
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
 
+/* Rotary position embedding (Su et al. 2021): pairs of elements (a, b) of a token are rotated, each
+ * by an angle of its own, to (a cos - b sin, b cos + a sin). x [B, H, T, D] -> the same shape.
+ *
+ * cos and sin [T - first, R/2], or [H, T - first, R/2] where heads differ, are constants: the
+ * cosine and sine of the angle of each token and pair. Angles by two axes of a grid are tables like
+ * any other. Pair j is elements j and j + R/2, or 2j and 2j + 1 when interleaved. The first `first`
+ * tokens (class token, registers) and the elements from R <= D on are copied.
+ *
+ * The parts of a stacked projection lie one after the other, so one node rotates query and key: x
+ * is the view [2 B, H, T, D] of them. */
+typedef struct heed_rotary_desc {
+  size_t struct_size;
+  heed_value x, cos, sin;
+  uint32_t first;
+  bool interleaved;
+} heed_rotary_desc;
+HEED_API heed_value heed_define_rotary(heed_graph *graph, const heed_rotary_desc *desc);
+
 /* A mask from token ids, combined as Keras' MultiHeadAttention does: query_ids I32 [B, Tq], key_ids
  * I32 [B, Tk] -> U8 [B, Tq, Tk]. 1 = neither query nor key is padding and, if causal, k <= q.
  * Without query_ids: U8 [B, Tk], 1 = real token, as key_padding of an attention takes it. For

@@ -1,0 +1,69 @@
+/* rotary on a GPU: one dispatch, two elements an invocation. */
+#include "params/rotary.h"
+#include "gpu/self_check_graph.h"
+#include "gpu/split_large.h"
+#include "graph/op_check.h"
+#include "graph/ops/rotary.h"
+
+static void build(heed_vk_builder *builder, const heed_node *node) {
+  const heed_rotary_desc *desc = node->desc;
+  const heed_shape *x = heed_vk_shape(builder, desc->x.id),
+                   *table = heed_vk_shape(builder, desc->cos.id);
+  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_rotary};
+  const heed_rotary_params params = {
+      .count = heed_vk_count(builder, desc->x.id),
+      .tables = table->rank == 3 ? table->dim[0] : 1,
+      .tokens = x->dim[x->rank - 2],
+      .depth = x->dim[x->rank - 1],
+      .first = desc->first,
+      .pairs = table->dim[table->rank - 1],
+      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
+      .cos_origin = heed_vk_read(builder, &dispatch, 1, desc->cos.id),
+      .sin_origin = heed_vk_read(builder, &dispatch, 2, desc->sin.id),
+      .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
+  };
+  uint32_t groups[2];
+  const uint32_t width = heed_vk_width(builder);
+  heed_vk_spread(builder, params.count, width * 2, groups);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->interleaved,
+                   dispatch.binding[0].half, dispatch.binding[3].half);
+}
+
+/* A piece of some heads alone has the same table only where heads share one. */
+static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
+  const heed_rotary_desc *desc = node->desc;
+  const bool shared = heed_graph_record(builder->plan->graph, desc->cos.id)->shape.rank == 2;
+  return (heed_vk_split_axes){node->output[0], shared ? 2 : 1, 0};
+}
+
+static bool writes_fp16(const heed_graph *graph, const heed_node *node) {
+  return heed_op_last(heed_graph_record(graph, node->output[0])) % 4 == 0;
+}
+
+static bool reads_fp16(const heed_graph *graph, const heed_node *node, uint32_t slot) {
+  (void)graph, (void)node;
+  return slot == HEED_ROTARY_INPUT_X;
+}
+
+/* Halves with one table, and pairs side by side with a table a head; both with a token in front and
+ * elements behind. */
+static void check(heed_vk_check_graph *c) {
+  const uint32_t heads = HEED_VK_CHECK_CHANNELS, tokens = HEED_VK_CHECK_HEIGHT - 1,
+                 pairs = HEED_VK_CHECK_WIDTH / 2 - 1;
+  const heed_shape shared = HEED_SHAPE(tokens, pairs), each = HEED_SHAPE(heads, tokens, pairs);
+  for (uint32_t interleaved = 0; interleaved < 2; interleaved++) {
+    const heed_shape table = interleaved ? each : shared;
+    const heed_rotary_desc desc = {
+        sizeof desc, c->image,   heed_vk_check_constant(c, table), heed_vk_check_constant(c, table),
+        1,           interleaved};
+    heed_vk_check_keep(c, heed_define_rotary(c->graph, &desc));
+  }
+}
+
+const heed_vk_op heed_vk_rotary = {
+    .build = build,
+    .check = check,
+    .split_axes = split_axes,
+    .whole = 1u << HEED_ROTARY_INPUT_COS | 1u << HEED_ROTARY_INPUT_SIN,
+    .writes_fp16 = writes_fp16,
+    .reads_fp16 = reads_fp16};
