@@ -6,9 +6,10 @@
 #include "plan/plan.h"
 
 /* With weights in fp16, what passes between products and attention is fp16 too: the result of a
- * linear without residual or of an attention that nothing but linear's x and attention's query, key
- * and value reads. The residual stream, norms, softmax, logits, outputs and taps are F32. Elements
- * lie as they would, each half as long; their number in a row is a multiple of 4. */
+ * linear without residual, of a rotary or of an attention that nothing but linear's and rotary's x
+ * and attention's query, key and value reads. The residual stream, norms, softmax, logits, outputs
+ * and taps are F32. Elements lie as they would, each half as long; their number in a row is a
+ * multiple of 4. */
 bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32_t value);
 
 #endif

@@ -203,6 +203,34 @@ static void test_fp16_attention(void **state) {
   assert_true(is_half(f, y));
 }
 
+/* A rotation reads a product's fp16 and writes its own for the attention after it; heads of no
+ * multiple of 4 are F32. */
+static void test_fp16_rotary(void **state) {
+  fixture *f = *state;
+  f->limits.half = f->limits.half_values = true;
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(1, 8, 32));
+  heed_value product[2], turned[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    const uint32_t depth = i ? 6 : 16;
+    const heed_shape heads = HEED_SHAPE(1, 2, 8, depth);
+    product[i] = linear(f, x, 32, 2 * depth, none);
+    const heed_rotary_desc desc = {.struct_size = sizeof desc,
+                                   .x = heed_define_view(f->graph, product[i], 0, &heads),
+                                   .cos = constant(f, HEED_SHAPE(7, 3)),
+                                   .sin = constant(f, HEED_SHAPE(7, 3)),
+                                   .first = 1};
+    turned[i] = heed_define_rotary(f->graph, &desc);
+    const heed_attention_desc attention = {
+        .struct_size = sizeof attention, .query = turned[i], .key = turned[i], .value = turned[i]};
+    heed_graph_output(f->graph, heed_define_attention(f->graph, &attention).output);
+  }
+  build(f);
+  assert_true(is_half(f, product[0]));
+  assert_true(is_half(f, turned[0]));
+  assert_false(is_half(f, product[1]));
+  assert_false(is_half(f, turned[1]));
+}
+
 /* Each different shape once; sparse norms are not measured. */
 static void test_shapes(void **state) {
   fixture *f = *state;
@@ -269,6 +297,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_split, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
       cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_names, setup, teardown),
       cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
