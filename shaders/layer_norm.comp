@@ -1,11 +1,14 @@
 #version 450
 // y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis: 1 mean 2 variance about
-// it, and what rounding left of the mean (a mean far from 0 costs digits) 3 result.
-// Bindings: 0 x, 1 gain, 2 bias, 3 y.
+// it, and what rounding left of the mean (a mean far from 0 costs digits) 3 result. With RMS the
+// mean is 0. Bindings: 0 x, 1 gain, 2 bias, 3 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/row.glsl"
 #include "params/layer_norm.h"
+
+layout(constant_id = 2) const uint RMS = 0;
+layout(constant_id = 3) const uint HAS_BIAS = 1;
 
 #ifdef HEED_TEXEL // one lane a row, rows of a multiple of four elements that begin at one
 layout(binding = 0) uniform samplerBuffer x_texels;
@@ -38,10 +41,13 @@ void main() {
   from = params.x_origin + row * params.width;
   // Four running sums: shorter chains, smaller rounding error.
   vec4 sums = vec4(0.0);
-  for (uint i = lane; i < ends; i += 4 * LANES) sums += four(i);
-  for (uint i = ends + lane; i < params.width; i += LANES) sums.x += HEED_ONE(x, from + i);
-  const float mean = sum_of(sums) / float(params.width);
-  sums = vec4(0.0);
+  float mean = 0.0;
+  if (RMS == 0) {
+    for (uint i = lane; i < ends; i += 4 * LANES) sums += four(i);
+    for (uint i = ends + lane; i < params.width; i += LANES) sums.x += HEED_ONE(x, from + i);
+    mean = sum_of(sums) / float(params.width);
+    sums = vec4(0.0);
+  }
   vec4 rests = vec4(0.0);
   for (uint i = lane; i < ends; i += 4 * LANES) {
     const vec4 d = four(i) - mean;
@@ -53,20 +59,20 @@ void main() {
     sums.x += d * d;
     rests.x += d;
   }
-  const float rest = sum_of(rests) / float(params.width);
+  const float rest = RMS != 0 ? 0.0 : sum_of(rests) / float(params.width);
   const float variance = max(sum_of(sums) / float(params.width) - rest * rest, 0.0);
   const float factor = 1.0 / sqrt(variance + params.epsilon);
   if (heed_row() >= params.rows) return;
   const uint to = params.y_origin + row * params.width;
   for (uint i = lane; i < ends; i += 4 * LANES) {
-    const vec4 v =
-        (four(i) - mean - rest) * factor * HEED_FOUR(gain_texels, gain, params.gain_origin + i) +
-        HEED_FOUR(bias_texels, bias, params.bias_origin + i);
+    vec4 v =
+        (four(i) - mean - rest) * factor * HEED_FOUR(gain_texels, gain, params.gain_origin + i);
+    if (HAS_BIAS != 0) v += HEED_FOUR(bias_texels, bias, params.bias_origin + i);
     HEED_PUT(to + i, v);
   }
 #ifndef HEED_TEXEL
   for (uint i = ends + lane; i < params.width; i += LANES)
     y[to + i] = (x[from + i] - mean - rest) * factor * gain[params.gain_origin + i] +
-                bias[params.bias_origin + i];
+                (HAS_BIAS != 0 ? bias[params.bias_origin + i] : 0.0);
 #endif
 }

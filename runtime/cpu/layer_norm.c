@@ -1,5 +1,6 @@
 /* layer_norm: y = gain (x - mean) / sqrt(variance + epsilon) + bias over rows of C (Ba et al.
- * 2016): 1 mean 2 variance about that mean, so that a large mean costs no digits 3 scale. */
+ * 2016): 1 mean 2 variance about that mean, so that a large mean costs no digits 3 scale. rms: the
+ * mean is 0 (Zhang & Sennrich 2019). */
 #include <math.h>
 
 #include "cpu/gemm.h"
@@ -7,7 +8,9 @@
 
 typedef struct job {
   const float *x, *gain, *bias;
+  size_t bias_step; /* 0: all of a row take the same zeros */
   float *y, epsilon;
+  bool rms;
   size_t width, rows_per_task;
   uint64_t rows;
 } job;
@@ -39,16 +42,17 @@ static float row_sum(const float *x, size_t width, float mean, float rest, bool 
 
 static void norm_row(const job *j, const float *x, float *y) {
   const float count = (float)j->width;
-  const float mean = row_sum(x, j->width, 0.0f, 0.0f, false) / count;
-  const float rest = row_sum(x, j->width, mean, 0.0f, false) / count;
+  const float mean = j->rms ? 0.0f : row_sum(x, j->width, 0.0f, 0.0f, false) / count;
+  const float rest = j->rms ? 0.0f : row_sum(x, j->width, mean, 0.0f, false) / count;
   const float scale = 1.0f / sqrtf(row_sum(x, j->width, mean, rest, true) / count + j->epsilon);
   const f32xN means = f32_set1(mean), rests = f32_set1(rest), factor = f32_set1(scale);
   size_t i = 0;
   for (; i + HEED_SIMD_WIDTH <= j->width; i += HEED_SIMD_WIDTH) {
     const f32xN unit = f32_mul(centre(f32_load(x + i), means, rests), factor);
-    f32_store(y + i, f32_fma(unit, f32_load(j->gain + i), f32_load(j->bias + i)));
+    f32_store(y + i, f32_fma(unit, f32_load(j->gain + i), f32_load(j->bias + i * j->bias_step)));
   }
-  for (; i < j->width; i++) y[i] = (x[i] - mean - rest) * scale * j->gain[i] + j->bias[i];
+  for (; i < j->width; i++)
+    y[i] = (x[i] - mean - rest) * scale * j->gain[i] + j->bias[i * j->bias_step];
 }
 
 static void run_task(uint64_t task, uint32_t worker, void *user) {
@@ -61,13 +65,17 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 }
 
 static void run(const heed_cpu_step *step) {
+  static const float zeros[HEED_SIMD_WIDTH] = {0};
   const heed_layer_norm_desc *desc = step->node->desc;
+  const float *bias = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_BIAS);
   const heed_shape *x = heed_cpu_shape(step, desc->x.id);
   job j = {.x = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_X),
            .gain = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_GAIN),
-           .bias = heed_cpu_input(step, HEED_LAYER_NORM_INPUT_BIAS),
+           .bias = bias ? bias : zeros,
+           .bias_step = bias != NULL,
            .y = step->output[0],
-           .epsilon = desc->epsilon};
+           .epsilon = desc->epsilon,
+           .rms = desc->rms};
   j.width = heed_cpu_shape(step, desc->gain.id)->dim[0];
   j.rows = heed_shape_count(x) / j.width;
   j.rows_per_task = j.width < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.width : 1;

@@ -119,7 +119,8 @@ OP(multiply, multiply, .a = {X}, .b = {VECTOR})
 OP(concat, concat, .x = {{X}, {GATES}}, .count = 2, .axis = 2)
 OP(select_rows, select_rows, .x = {X}, .first = 1, .count = 2)
 OP(softmax, softmax, .x = {X})
-OP(layer_norm, layer_norm, .x = {X}, .gain = {VECTOR}, .bias = {VECTOR}, .epsilon = 1e-5f)
+OP(layer_norm, layer_norm, .x = {X}, .gain = {VECTOR}, .bias = {VECTOR}, .epsilon = 1e-5f,
+   .rms = true)
 OP(linear, linear, .x = {X}, .weight = {STACKED}, .heads = 2, .parts = 3)
 OP(patch_embedding, patch_embedding, .image = {IMAGE}, .weight = {KERNEL}, .bias = {VECTOR})
 OP(embedding, embedding, .ids = {IDS}, .table = {MATRIX}, .mask_padding = true, .padding_id = 3)
@@ -148,7 +149,7 @@ static const entry ops[] = {ENTRY(constant, constant_desc, read_user),
                             ENTRY(concat, concat_desc, axis),
                             ENTRY(select_rows, select_rows_desc, count),
                             ENTRY(softmax, softmax_desc, x),
-                            ENTRY(layer_norm, layer_norm_desc, epsilon),
+                            ENTRY(layer_norm, layer_norm_desc, rms),
                             ENTRY(linear, linear_desc, parts),
                             ENTRY(patch_embedding, patch_embedding_desc, bias),
                             ENTRY(embedding, embedding_desc, padding_id),

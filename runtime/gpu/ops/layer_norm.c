@@ -13,7 +13,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
       .epsilon = desc->epsilon,
       .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
       .gain_origin = heed_vk_read(builder, &dispatch, 1, desc->gain.id),
-      .bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id),
+      .bias_origin =
+          heed_vk_read(builder, &dispatch, 2, desc->bias.id ? desc->bias.id : desc->gain.id),
       .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
   };
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
@@ -30,7 +31,8 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   uint32_t groups[2];
   heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
   heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
+                   desc->rms, desc->bias.id != 0);
 }
 
 static void check(heed_vk_check_graph *c) {
@@ -38,6 +40,12 @@ static void check(heed_vk_check_graph *c) {
   const heed_layer_norm_desc desc = {sizeof desc, c->tokens, heed_vk_check_constant(c, width),
                                      heed_vk_check_constant(c, width), 1e-6f};
   heed_vk_check_keep(c, heed_define_layer_norm(c->graph, &desc));
+  const heed_layer_norm_desc rms = {.struct_size = sizeof rms,
+                                    .x = c->tokens,
+                                    .gain = heed_vk_check_constant(c, width),
+                                    .epsilon = 1e-6f,
+                                    .rms = true};
+  heed_vk_check_keep(c, heed_define_layer_norm(c->graph, &rms));
 }
 
 const heed_vk_op heed_vk_layer_norm = {

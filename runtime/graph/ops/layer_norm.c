@@ -1,4 +1,4 @@
-/* layer_norm: over the last axis (Ba, Kiros & Hinton 2016). */
+/* layer_norm: over the last axis (Ba, Kiros & Hinton 2016), or about 0 (Zhang & Sennrich 2019). */
 #include <math.h>
 
 #include "base/status.h"
@@ -22,10 +22,12 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
       heed_op_take_constant(graph, node, HEED_LAYER_NORM_INPUT_GAIN, HEED_F32, error);
   if (!gain) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_shape(gain, &width, "layer_norm: gain", error));
-  const heed_value_record *bias =
-      heed_op_take_constant(graph, node, HEED_LAYER_NORM_INPUT_BIAS, HEED_F32, error);
-  if (!bias) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_shape(bias, &width, "layer_norm: bias", error));
+  if (desc->bias.id) {
+    const heed_value_record *bias =
+        heed_op_take_constant(graph, node, HEED_LAYER_NORM_INPUT_BIAS, HEED_F32, error);
+    if (!bias) return HEED_INVALID_ARGUMENT;
+    HEED_TRY(heed_op_want_shape(bias, &width, "layer_norm: bias", error));
+  }
   if (!(desc->epsilon >= 0.0f) || isinf(desc->epsilon))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "layer_norm: invalid epsilon (found %g, expected 0 or more)",
@@ -35,7 +37,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
 }
 
 static uint64_t flops(const heed_graph *graph, const heed_node *node) {
-  return 7 * heed_op_count(graph, ((const heed_layer_norm_desc *)node->desc)->x);
+  const heed_layer_norm_desc *desc = node->desc;
+  return (desc->rms ? 5 : 7) * heed_op_count(graph, desc->x);
 }
 
 static const heed_op_input inputs[HEED_LAYER_NORM_INPUTS] = {

@@ -452,11 +452,13 @@ typedef struct heed_softmax_desc {
 HEED_API heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc);
 
 /* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016). gain
- * and bias [C] are constants. */
+ * [C] is a constant, bias [C] a constant or none. With rms the mean counts as 0: y = gain x /
+ * sqrt(mean of x^2 + epsilon) + bias (Zhang & Sennrich 2019). */
 typedef struct heed_layer_norm_desc {
   size_t struct_size;
   heed_value x, gain, bias;
   float epsilon; /* >= 0; 0 means 0, not a default */
+  bool rms;
 } heed_layer_norm_desc;
 HEED_API heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc);
 

@@ -1,6 +1,8 @@
-"""Makes rotary_*, written from the published code of the models that rotate query and key, in double precision: DINOv3 (transformers'
-modeling_dinov3_vit), EVA-02 and the mixed frequencies of rope-vit (timm's pos_embed_sincos), GPT-NeoX (a part of each head). There, angles are
-spread over all elements of a head: y = x cos + rot(x) sin. heed's tables have one angle a pair.
+"""Makes rotary_*, rms_norm* and layer_norm_no_bias beside it, in double precision.
+
+Those of rotary are written from the published code of models that rotate query and key: DINOv3 (transformers' modeling_dinov3_vit), EVA-02 and
+the mixed frequencies of rope-vit (timm's pos_embed_sincos), GPT-NeoX (a part of each head). There, angles are spread over all elements of a
+head: y = x cos + rot(x) sin. heed's tables have one angle a pair.
 
 python3 make.py   (needs torch)"""
 import json
@@ -81,8 +83,25 @@ def text(tokens, size):
     return torch.arange(tokens, dtype=torch.float64)[:, None] * bands
 
 
+# ---- norms
+
+def save_norm(op, name, source, normed, x, gain, epsilon, bias=None):
+    y = normed(x) * gain
+    tensors = {"x": x, "gain": gain, "expect.y": y if bias is None else y + bias}
+    save(name, op, {"epsilon": epsilon}, source, tensors if bias is None else dict(tensors, bias=bias))
+
+
+def rms(epsilon):
+    return lambda x: x / torch.sqrt((x * x).mean(-1, keepdim=True) + epsilon)
+
+
 torch.manual_seed(1)
 save_rotary("rotary_dinov3", "DINOv3 in float64: CLS, 4 registers, 3 x 4 patches", numbers(2, 3, 17, 16), dinov3(3, 4, 16), 5, False)
 save_rotary("rotary_eva02", "EVA-02 in float64: CLS, 3 x 5 patches, reference grid 16", numbers(2, 2, 16, 24), eva02(3, 5, 24, 16), 1, True)
 save_rotary("rotary_mixed", "rope-vit's mixed frequencies in float64: CLS, 4 x 3 patches", numbers(2, 3, 13, 20), mixed(4, 3, 3, 10), 1, True)
 save_rotary("rotary_partial", "GPT-NeoX in float64: the first 10 of 22 elements", numbers(1, 2, 7, 22), text(7, 10), 0, False)
+
+x, gain, bias = 3 + 2 * numbers(3, 5, 96), numbers(96), numbers(96)
+save_norm("rms_norm", "rms_norm", "Zhang & Sennrich 2019 in float64", rms(1e-6), x, gain, 1e-6)
+save_norm("rms_norm", "rms_norm_bias", "Zhang & Sennrich 2019 in float64, with a bias", rms(1e-3), x, gain, 1e-3, bias)
+save_norm("layer_norm", "layer_norm_no_bias", "PyTorch layer_norm in float64", lambda x: torch.nn.functional.layer_norm(x, (96,), eps=1e-6), x, gain, 1e-6)
