@@ -36,8 +36,9 @@ static heed_status read_activation(const heed_fields *fields, heed_activation *a
       {"sigmoid", HEED_ACTIVATION_SIGMOID},
       {"linear", HEED_ACTIVATION_NONE},
   };
-  const char *name = "gelu";
+  const char *name = NULL;
   HEED_TRY(heed_field_string(fields, "hidden_act", &name));
+  if (!name) return HEED_OK;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i].name, name) == 0) {
       *activation = known[i].kind;
@@ -134,11 +135,9 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
 /* --------------------------------------------------------------------------------- Hugging Face */
 
 static heed_status check_model_type(heed_config *config, const heed_fields *fields) {
-  static const char *const known[] = {"",        "vit",    "deit",
-                                      "vit_msn", "dinov2", "dinov2_with_registers"};
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i], config->model_type) == 0) return HEED_OK;
+  config->family = *config->model_type ? heed_family_of_type(config->model_type) : &heed_family_vit;
+  if (config->family && config->family != &heed_family_timm) return HEED_OK;
   return heed_fail(fields->error, HEED_UNSUPPORTED,
                    "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)",
                    fields->where, HEED_CUT(config->model_type));
@@ -197,15 +196,15 @@ static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
 
 /* Of the classes ...Config of transformers, for what the file leaves out. */
 static void set_class_defaults(heed_config *config) {
+  const heed_family *family = config->family;
   const bool dinov2 = strncmp(config->model_type, "dinov2", 6) == 0;
-  config->epsilon = dinov2 || strcmp(config->model_type, "vit_msn") == 0 ? 1e-6f : 1e-12f;
+  config->epsilon = strcmp(config->model_type, "vit_msn") == 0 ? 1e-6f : family->rules.epsilon;
+  config->activation = family->rules.activation;
   config->channels = (heed_said){3, "num_channels (by default)"};
   config->qkv_bias = (heed_said){true, "qkv_bias (by default)"};
   if (dinov2) config->gated_mlp = (heed_said){false, "use_swiglu_ffn (by default)"};
   if (*config->model_type)
-    config->registers =
-        (heed_said){strcmp(config->model_type, "dinov2_with_registers") == 0 ? 4 : 0,
-                    "num_register_tokens (by default)"};
+    config->registers = (heed_said){family->defaults.registers, "num_register_tokens (by default)"};
 }
 
 static heed_status read_hugging_face(heed_config *config, const heed_fields *fields) {
@@ -277,7 +276,8 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
                            fields->error};
   config->timm = true;
-  config->epsilon = 1e-6f;
+  config->family = &heed_family_timm;
+  config->epsilon = config->family->rules.epsilon;
   HEED_TRY(heed_field_string(fields, "architecture", &config->model_type));
   if (strstr(config->model_type, "quickgelu")) config->activation = HEED_ACTIVATION_GELU_QUICK;
   HEED_TRY(heed_field_string(fields, "global_pool", &pool));

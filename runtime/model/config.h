@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "base/json.h"
-#include "model/rules.h"
+#include "model/family.h"
 
 /* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and
  * the value is 0. */
@@ -19,7 +19,8 @@ typedef struct heed_config {
   heed_json *json;         /* config.json, NULL without the file */
   heed_json *preprocessor; /* preprocessor_config.json, NULL without the file */
   bool timm;
-  const char *model_type; /* or timm's architecture; "" when not said */
+  const heed_family *family; /* that its type names; NULL without the file */
+  const char *model_type;    /* or timm's architecture; "" when not said */
   heed_said width, layers, heads, mlp_width;
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
   heed_said image_size, patch, channels, classes, registers;
@@ -47,7 +48,7 @@ const char *heed_config_label(const heed_config *config, uint32_t index);
 
 /* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family
  * for this image size. */
-heed_status heed_config_preprocess(const heed_config *config, heed_family family,
+heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
                                    uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error);
 

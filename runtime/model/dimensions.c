@@ -9,6 +9,13 @@
 #include "model/config_fields.h"
 #include "model/role.h"
 
+/* The tensor that the file has for a role and the shape of the role, of that rank; tensor NULL when
+ * it has none. */
+typedef struct stored_role {
+  const heed_checkpoint_tensor *tensor;
+  heed_shape shape;
+} stored_role;
+
 /* ------------------------------------------------------------------------------- contradictions */
 
 /* The config says one thing, the file another; state: what of the tensor tells it. */
@@ -29,13 +36,13 @@ static heed_status contradict_number(const heed_said *said, uint32_t seen, const
 }
 
 /* Takes a size from a tensor's shape when the config says no other. */
-static heed_status agree(const heed_said *said, const heed_checkpoint_tensor *tensor, uint32_t axis,
+static heed_status agree(const heed_said *said, const stored_role *stored, uint32_t axis,
                          uint32_t *size, heed_error *error) {
   char text[HEED_SHAPE_TEXT_SIZE];
-  *size = tensor->info->shape.dim[axis];
+  *size = stored->shape.dim[axis];
   if (!said->key || said->value == *size) return HEED_OK;
-  return contradict_number(said, *size, tensor->info->name,
-                           heed_shape_text(&tensor->info->shape, text), error);
+  return contradict_number(said, *size, stored->tensor->info->name,
+                           heed_shape_text(&stored->tensor->info->shape, text), error);
 }
 
 /* The same by whether the file has a tensor for the role in that layer. */
@@ -57,20 +64,23 @@ static heed_status agree_on_flag(const heed_said *said, bool seen, const char *t
 
 /* ---------------------------------------------------------------------------------------- sizes */
 
-/* The tensor that the file has for a role, of that rank; NULL when it has none. */
-static heed_status stored(const heed_roles *roles, heed_role role, uint32_t rank,
-                          heed_checkpoint_tensor **tensor, heed_error *error) {
+/* tensor NULL when the file has none for the role */
+static heed_status find_stored(const heed_roles *roles, heed_role role, uint32_t rank,
+                               stored_role *stored, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE];
-  HEED_TRY(heed_roles_find(roles, role, 0, tensor, error));
-  if (!*tensor) return HEED_OK;
-  const heed_safetensors_tensor *info = (*tensor)->info;
-  const char *file = heed_safetensors_name((*tensor)->file);
+  heed_place place;
+  HEED_TRY(heed_roles_find(roles, role, 0, &place, error));
+  *stored = (stored_role){.tensor = place.tensor};
+  if (!place.tensor) return HEED_OK;
+  const heed_safetensors_tensor *info = place.tensor->info;
+  const char *file = heed_safetensors_name(place.tensor->file);
   if (info->unsupported)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)",
                      file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
-  bool sound = info->shape.rank == rank;
+  stored->shape = heed_place_shape(&place);
+  bool sound = stored->shape.rank == rank;
   for (uint32_t i = 0; sound && i < rank; i++)
-    sound = info->shape.dim[i] > 0 && info->shape.dim[i] <= HEED_CONFIG_MAX;
+    sound = stored->shape.dim[i] > 0 && stored->shape.dim[i] <= HEED_CONFIG_MAX;
   if (sound) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)",
@@ -133,39 +143,40 @@ static heed_status check_biases(const heed_roles *roles, const heed_config *conf
 
 static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  heed_checkpoint_tensor *patch, *fc1;
-  HEED_TRY(stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
-  const heed_shape *shape = &patch->info->shape;
-  if (shape->dim[2] != shape->dim[3])
+  stored_role patch, fc1;
+  HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
+  if (patch.shape.dim[2] != patch.shape.dim[3])
     return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)",
-                     heed_safetensors_name(patch->file), shape->dim[2], shape->dim[3]);
-  HEED_TRY(agree(&config->width, patch, 0, &d->width, error));
-  HEED_TRY(agree(&config->channels, patch, 1, &d->channels, error));
-  HEED_TRY(agree(&config->patch, patch, 2, &d->patch, error));
+                     heed_safetensors_name(patch.tensor->file), patch.shape.dim[2],
+                     patch.shape.dim[3]);
+  HEED_TRY(agree(&config->width, &patch, 0, &d->width, error));
+  HEED_TRY(agree(&config->channels, &patch, 1, &d->channels, error));
+  HEED_TRY(agree(&config->patch, &patch, 2, &d->patch, error));
   HEED_TRY(layer_count(roles, config, &d->layers, error));
   HEED_TRY(head_count(roles, &config->heads, d, error));
   HEED_TRY(check_gate(roles, config, error));
   HEED_TRY(check_biases(roles, config, error));
-  HEED_TRY(stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
   const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
                               "embed_dim times mlp_ratio"};
-  return agree(config->mlp_ratio > 0.0 ? &multiple : &config->mlp_width, fc1, 0, &d->mlp_width,
+  return agree(config->mlp_ratio > 0.0 ? &multiple : &config->mlp_width, &fc1, 0, &d->mlp_width,
                error);
 }
 
 static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  heed_checkpoint_tensor *registers, *classifier;
-  HEED_TRY(stored(roles, HEED_ROLE_REGISTER_TOKENS, 3, &registers, error));
-  HEED_TRY(stored(roles, HEED_ROLE_CLASSIFIER_WEIGHT, 2, &classifier, error));
-  if (registers)
-    HEED_TRY(agree(&config->registers, registers, 1, &d->registers, error));
+  stored_role registers, classifier;
+  HEED_TRY(find_stored(roles, HEED_ROLE_REGISTER_TOKENS, 3, &registers, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_CLASSIFIER_WEIGHT, 2, &classifier, error));
+  if (registers.tensor)
+    HEED_TRY(agree(&config->registers, &registers, 1, &d->registers, error));
   else
     HEED_TRY(agree_on_presence(roles, &config->registers, 0, HEED_ROLE_REGISTER_TOKENS, 0, error));
   d->distillation = heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0);
-  d->prefix_tokens = 1 + d->distillation + d->registers;
+  d->prefix_tokens =
+      heed_roles_have(roles, HEED_ROLE_CLS_TOKEN, 0) + d->distillation + d->registers;
   /* A file without classifier is a base model, whatever number of classes its config keeps. */
-  return classifier ? agree(&config->classes, classifier, 0, &d->classes, error) : HEED_OK;
+  return classifier.tensor ? agree(&config->classes, &classifier, 0, &d->classes, error) : HEED_OK;
 }
 
 static uint32_t whole_root(uint32_t square) {
@@ -192,17 +203,17 @@ static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_di
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
   uint32_t prefixes[3];
-  const uint32_t prefix_count = possible_prefixes(roles->rules->position_tokens, d, prefixes);
+  const uint32_t prefix_count = possible_prefixes(roles->rules.position_tokens, d, prefixes);
   const heed_said *image = &config->image_size;
   const uint64_t grid = image->value / d->patch;
-  heed_checkpoint_tensor *positions;
-  HEED_TRY(stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
+  stored_role positions;
+  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
   if (image->key && (grid == 0 || grid * grid > HEED_CONFIG_MAX))
     return heed_fail(error, HEED_INVALID_FILE,
                      "config.json: image and patch do not fit each other (found %s %u and %u, "
                      "expected 1 to %u patches)",
                      image->key, image->value, d->patch, HEED_CONFIG_MAX);
-  d->position_rows = positions->info->shape.dim[1];
+  d->position_rows = positions.shape.dim[1];
   for (uint32_t i = 0; i < prefix_count; i++) {
     if (d->position_rows <= prefixes[i]) continue;
     const uint32_t patches = d->position_rows - prefixes[i];
@@ -216,19 +227,19 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: position embeddings are not for a square image (found %u rows, expected "
                      "%u and a square)",
-                     heed_safetensors_name(positions->file), d->position_rows, prefixes[0]);
+                     heed_safetensors_name(positions.tensor->file), d->position_rows, prefixes[0]);
   return heed_fail(error, HEED_INVALID_FILE,
                    "config.json: %s does not fit the weights (found %u, which makes %u rows of "
                    "positions, expected %u: tensor %.*s has them)",
                    image->key, image->value, (uint32_t)(grid * grid) + prefixes[0],
-                   d->position_rows, HEED_CUT(positions->info->name));
+                   d->position_rows, HEED_CUT(positions.tensor->info->name));
 }
 
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *dimensions, heed_error *error) {
   *dimensions =
       (heed_vit_dimensions){.activation = config->activation,
-                            .epsilon = config->json ? config->epsilon : roles->rules->epsilon};
+                            .epsilon = config->json ? config->epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   return position_sizes(roles, config, dimensions, error);

@@ -6,6 +6,14 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+/* Sources: transformers' modeling_vit.py, modeling_dinov2_with_registers.py; timm's pos_embed.py;
+ * facebookresearch/dinov2's vision_transformer.py. */
+const heed_position_rule heed_positions_plain = {.text = "bicubic"};
+const heed_position_rule heed_positions_offset = {
+    .offset = 0.1, .text = "bicubic, with 0.1 patches added to the size for the scale"};
+const heed_position_rule heed_positions_antialiased = {.antialias = true,
+                                                       .text = "bicubic, antialiased"};
+
 /* Keys' cubic convolution kernel (1981). */
 static double cubic(double x, double a) {
   x = fabs(x);

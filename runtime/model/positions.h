@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 
-/* How a family does it; rules.c says which family does which. */
+/* How a family does it. */
 typedef struct heed_position_rule {
   /* Pillow's filter, a = -0.5, widened when shrinking, renormalised at the edges; else 4 taps, a =
    * -0.75, clamped */
@@ -14,6 +14,10 @@ typedef struct heed_position_rule {
   double offset;
   const char *text; /* in words */
 } heed_position_rule;
+/* Plain: PyTorch given a size. Offset: given a scale that is 0.1 patches too large, as in DINO.
+ * Antialiased: as timm and DINOv2 with registers do it. */
+extern const heed_position_rule heed_positions_plain, heed_positions_offset,
+    heed_positions_antialiased;
 
 /* Bicubic resize of a grid [side, side, depth] to [rows, columns, depth], half-pixel centres
  * (align_corners false), as PyTorch's interpolate does it. Statuses: OUT_OF_MEMORY. */

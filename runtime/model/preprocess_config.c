@@ -13,6 +13,7 @@
 #include "model/config_fields.h"
 
 #define PREPROCESSOR_FILE "preprocessor_config.json"
+#define TIMM_CROP 0.9 /* crop_pct by default */
 
 #define MEAN_HALF \
   { 0.5f, 0.5f, 0.5f }
@@ -44,13 +45,14 @@ static const processor processors[] = {
     {"CLIP", true, 224, 224, false, 3, MEAN_CLIP, STD_CLIP},
     {"Beit", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
     {"Siglip", false, 224, 0, false, 3, MEAN_HALF, MEAN_HALF},
+    {"timm", false, 224, 0, false, 2, MEAN_HALF, MEAN_HALF},
 };
 
-static const processor *family_processor(heed_family family) {
-  const char *name = heed_family_rules(family)->processor;
-  size_t i = 0;
-  while (strcmp(processors[i].name, name) != 0) i++;
-  return &processors[i];
+/* The class of processors of this name, which begins `text`; NULL: none. */
+static const processor *find_class(const char *text) {
+  for (size_t i = 0; i < sizeof processors / sizeof *processors; i++)
+    if (strncmp(text, processors[i].name, strlen(processors[i].name)) == 0) return &processors[i];
+  return NULL;
 }
 
 static uint32_t scaled(const processor *class, uint32_t size, uint32_t image_size) {
@@ -119,20 +121,17 @@ static heed_status read_resample(const heed_fields *fields, const char *key, uin
 
 static const char processor_expected[] = "the processor of ViT, DeiT, Beit, Bit, CLIP or Siglip";
 
-static heed_status find_processor(const heed_fields *fields, heed_family family,
+static heed_status find_processor(const heed_fields *fields, const heed_family *family,
                                   const processor **class) {
   const char *type = NULL;
-  *class = family_processor(family);
+  *class = find_class(family->processor);
   HEED_TRY(heed_field_string(fields, "feature_extractor_type", &type));
   HEED_TRY(heed_field_string(fields, "image_processor_type", &type));
   if (!type) return HEED_OK;
-  for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
-    const size_t length = strlen(processors[i].name);
-    if (strncmp(type, processors[i].name, length) != 0) continue;
-    if (strncmp(type + length, "ImageProcessor", 14) != 0 &&
-        strncmp(type + length, "FeatureExtractor", 16) != 0)
-      continue;
-    *class = &processors[i];
+  const processor *found = find_class(type);
+  const char *rest = found ? type + strlen(found->name) : "";
+  if (strncmp(rest, "ImageProcessor", 14) == 0 || strncmp(rest, "FeatureExtractor", 16) == 0) {
+    *class = found;
     return HEED_OK;
   }
   return heed_fail(fields->error, HEED_UNSUPPORTED,
@@ -235,7 +234,7 @@ static heed_status read_values(const heed_fields *fields, heed_preprocess *to) {
   return HEED_OK;
 }
 
-static heed_status read_preprocessor(const heed_fields *fields, heed_family family,
+static heed_status read_preprocessor(const heed_fields *fields, const heed_family *family,
                                      uint32_t image_size, heed_preprocess *to) {
   const processor *class;
   HEED_TRY(find_processor(fields, family, &class));
@@ -247,11 +246,21 @@ static heed_status read_preprocessor(const heed_fields *fields, heed_family fami
 
 /* ----------------------------------------------------------------------------------------- timm */
 
-/* fields over nothing (value 0) give timm's defaults of a ViT. */
+/* timm's way: the short side (squash: both sides) to size / crop, then the centre. */
+static void set_pretrained(uint32_t image_size, double crop, bool squash, heed_preprocess *to) {
+  const uint32_t resize = (uint32_t)floor(image_size / crop);
+  set_defaults(find_class("timm"), image_size, to);
+  to->resize = squash ? HEED_RESIZE_SQUASH : HEED_RESIZE_SHORT_SIDE;
+  to->short_side = squash ? 0 : resize;
+  to->width = to->height = squash ? resize : 0;
+  to->crop_width = to->crop_height = image_size;
+  to->resample = 3;
+}
+
 static heed_status read_pretrained(const heed_fields *fields, uint32_t image_size,
                                    heed_preprocess *to) {
   const char *mode = "center";
-  double crop = 0.9;
+  double crop = TIMM_CROP;
   const heed_json_value pct = heed_field(fields, "crop_pct");
   if (pct && (!heed_json_double(fields->json, pct, &crop) || !(crop > 0.01 && crop <= 1.0)))
     return heed_field_fail(fields, "crop_pct", pct, "a number above 0.01, at most 1");
@@ -261,19 +270,13 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: crop_mode is not supported (found %.*s, expected center or squash)",
                      fields->where, HEED_CUT(mode));
-  const uint32_t resize = (uint32_t)floor(image_size / crop);
-  set_defaults(family_processor(HEED_FAMILY_TIMM), image_size, to);
-  to->resize = squash ? HEED_RESIZE_SQUASH : HEED_RESIZE_SHORT_SIDE;
-  to->short_side = squash ? 0 : resize;
-  to->width = to->height = squash ? resize : 0;
-  to->crop_width = to->crop_height = image_size;
-  to->resample = 3;
+  set_pretrained(image_size, crop, squash, to);
   HEED_TRY(read_resample(fields, "interpolation", &to->resample));
   HEED_TRY(read_triple(fields, "mean", false, to->mean));
   return read_triple(fields, "std", true, to->std);
 }
 
-heed_status heed_config_preprocess(const heed_config *config, heed_family family,
+heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
                                    uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error) {
   if (config->preprocessor) {
@@ -287,12 +290,9 @@ heed_status heed_config_preprocess(const heed_config *config, heed_family family
     if (pretrained) fields.object = pretrained;
     return read_pretrained(&fields, image_size, preprocess);
   }
-  set_defaults(family_processor(family), image_size, preprocess);
-  if (family != HEED_FAMILY_TIMM) return HEED_OK;
-  preprocess->resize = HEED_RESIZE_SHORT_SIDE;
-  preprocess->width = preprocess->height = 0;
-  preprocess->short_side = (uint32_t)floor(image_size / 0.9);
-  preprocess->crop_width = preprocess->crop_height = image_size;
-  preprocess->resample = 3;
+  if (strcmp(family->processor, "timm") == 0)
+    set_pretrained(image_size, TIMM_CROP, false, preprocess);
+  else
+    set_defaults(find_class(family->processor), image_size, preprocess);
   return HEED_OK;
 }

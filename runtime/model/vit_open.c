@@ -68,7 +68,7 @@ static heed_status resolve_heads(heed_vit *model, heed_error *error) {
   const heed_shape vector = HEED_SHAPE(dims->width);
   HEED_TRY(pair(model, HEED_ROLE_FINAL_NORM_WEIGHT, 0, vector, vector, model->final_norm, error));
   if (dims->classes) {
-    if (model->roles.rules->pools_patches)
+    if (model->roles.rules.pool == HEED_POOL_CLS_AND_PATCHES)
       return heed_fail(error, HEED_UNSUPPORTED,
                        "%s: DINOv2's classifier is not supported, its base model is (found a "
                        "classifier of %u classes)",
@@ -104,7 +104,7 @@ static void fill_info(heed_vit *model) {
   heed_checkpoint_totals totals;
   heed_checkpoint_total(model->base.checkpoint, &totals);
   model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
-                                       .family = model->roles.rules->name,
+                                       .family = model->roles.family->name,
                                        .image_size = dims->image_size,
                                        .channels = dims->channels,
                                        .patch = dims->patch,
@@ -114,7 +114,7 @@ static void fill_info(heed_vit *model) {
                                        .mlp_width = dims->mlp_width,
                                        .prefix_tokens = dims->prefix_tokens,
                                        .classes = dims->classes,
-                                       .positions = model->roles.rules->positions->text,
+                                       .positions = model->roles.rules.positions->text,
                                        .family_assumed = model->roles.assumed,
                                        .epsilon = dims->epsilon,
                                        .activation = dims->activation,

@@ -36,8 +36,8 @@ static void configure(const heed_context *context, const heed_model_file *file) 
   heed_preprocess preprocess;
   heed_error error;
   if (heed_config_open(context, file, 1, &config, &error) != HEED_OK) return;
-  for (int family = HEED_FAMILY_VIT; family < HEED_FAMILY_COUNT; family++)
-    heed_config_preprocess(config, (heed_family)family, 224, &preprocess, &error);
+  for (uint32_t i = 0; heed_family_get(i); i++)
+    heed_config_preprocess(config, heed_family_get(i), 224, &preprocess, &error);
   heed_config_label(config, 0);
   heed_config_destroy(config);
 }

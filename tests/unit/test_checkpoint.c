@@ -23,14 +23,14 @@ static void every_style(void **state) {
   static const struct {
     const spelling *names;
     const char *prefix;
-    heed_style style;
-    heed_family family;
-  } cases[] = {{&old_names, "vit.", HEED_STYLE_HF, HEED_FAMILY_VIT},
-               {&old_names, "", HEED_STYLE_HF, HEED_FAMILY_VIT},
-               {&old_names, "deit.", HEED_STYLE_HF, HEED_FAMILY_DEIT},
-               {&new_names, "vit.", HEED_STYLE_HF_NEW, HEED_FAMILY_VIT},
-               {&new_names, "", HEED_STYLE_HF_NEW, HEED_FAMILY_VIT},
-               {&timm_names, "", HEED_STYLE_TIMM, HEED_FAMILY_TIMM}};
+    const heed_names *style;
+    const heed_family *family;
+  } cases[] = {{&old_names, "vit.", &heed_names_hugging_face, &heed_family_vit},
+               {&old_names, "", &heed_names_hugging_face, &heed_family_vit},
+               {&old_names, "deit.", &heed_names_hugging_face, &heed_family_deit},
+               {&new_names, "vit.", &heed_names_hugging_face, &heed_family_vit},
+               {&new_names, "", &heed_names_hugging_face, &heed_family_vit},
+               {&timm_names, "", &heed_names_timm, &heed_family_timm}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int with_config = 0; with_config < 2; with_config++) {
       model m;
@@ -38,10 +38,10 @@ static void every_style(void **state) {
       heed_checkpoint_totals totals;
       make_model(&m, cases[i].names, cases[i].prefix);
       assert_ok(load(&l, &m, with_config ? config_text : NULL));
-      assert_int_equal(l.roles.style, cases[i].style);
-      assert_int_equal(l.roles.family, cases[i].family);
+      assert_ptr_equal(l.roles.names, cases[i].style);
+      assert_ptr_equal(l.roles.family, cases[i].family);
       /* the config is not timm's */
-      assert_true(l.roles.assumed == (cases[i].style == HEED_STYLE_TIMM));
+      assert_true(l.roles.assumed == (cases[i].style == &heed_names_timm));
       assert_string_equal(l.roles.prefix, cases[i].prefix);
       assert_int_equal(l.d.width, WIDTH);
       assert_int_equal(l.d.layers, LAYERS);
@@ -55,8 +55,8 @@ static void every_style(void **state) {
       assert_int_equal(l.d.position_rows, GRID * GRID + 1);
       assert_int_equal(l.d.position_prefix, 1);
       assert_true(l.d.epsilon ==
-                  (cases[i].style == HEED_STYLE_TIMM && !with_config ? 1e-6f : 1e-12f));
-      check_all(&l, cases[i].style == HEED_STYLE_TIMM);
+                  (cases[i].style == &heed_names_timm && !with_config ? 1e-6f : 1e-12f));
+      check_all(&l, cases[i].style == &heed_names_timm);
       check_parts(&l);
       heed_checkpoint_total(l.checkpoint, &totals);
       assert_int_equal(totals.used, m.count);
@@ -106,7 +106,7 @@ static void distilled_deit(void **state) {
   add_linear(&m, "distillation_classifier", 8.0f, CLASSES, WIDTH);
   add_linear(&m, "deit.pooler.dense", 9.0f, WIDTH, WIDTH);
   assert_ok(load(&l, &m, config_text));
-  assert_int_equal(l.roles.family, HEED_FAMILY_DEIT);
+  assert_ptr_equal(l.roles.family, &heed_family_deit);
   assert_true(l.d.distillation);
   assert_int_equal(l.d.prefix_tokens, 2);
   assert_int_equal(l.d.position_prefix, 2);
@@ -149,31 +149,35 @@ static void whose_names(void **state) {
   static const struct {
     const char *extra, *config;
     heed_shape shape;
-    heed_family family;
+    const heed_family *family;
     bool assumed;
     uint32_t registers;
-  } cases[] = {
-      {NULL, timm_config, {0}, HEED_FAMILY_TIMM, false, 0},
-      {NULL, NULL, {0}, HEED_FAMILY_TIMM, true, 0},
-      {"mask_token", NULL, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
-      {"mask_token", config_text, {2, {1, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL, false, 0},
-      {"mask_token", timm_config, {2, {1, WIDTH}}, HEED_FAMILY_TIMM, false, 0},
-      {"mask_token", NULL, {3, {1, 1, WIDTH}}, HEED_FAMILY_TIMM, true, 0}, /* MAE's */
-      {"register_tokens",
-       NULL,
-       {3, {1, 4, WIDTH}},
-       HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS,
-       false,
-       4},
-      {"storage_tokens", NULL, {3, {1, 2, WIDTH}}, HEED_FAMILY_DINOV2_ORIGINAL_REGISTERS, false, 2},
-      {"register_tokens", timm_config, {3, {1, 4, WIDTH}}, HEED_FAMILY_TIMM, false, 4}};
+  } cases[] = {{NULL, timm_config, {0}, &heed_family_timm, false, 0},
+               {NULL, NULL, {0}, &heed_family_timm, true, 0},
+               {"mask_token", NULL, {2, {1, WIDTH}}, &heed_family_dinov2_original, false, 0},
+               {"mask_token", config_text, {2, {1, WIDTH}}, &heed_family_dinov2_original, false, 0},
+               {"mask_token", timm_config, {2, {1, WIDTH}}, &heed_family_timm, false, 0},
+               {"mask_token", NULL, {3, {1, 1, WIDTH}}, &heed_family_timm, true, 0}, /* MAE's */
+               {"register_tokens",
+                NULL,
+                {3, {1, 4, WIDTH}},
+                &heed_family_dinov2_original_registers,
+                false,
+                4},
+               {"storage_tokens",
+                NULL,
+                {3, {1, 2, WIDTH}},
+                &heed_family_dinov2_original_registers,
+                false,
+                2},
+               {"register_tokens", timm_config, {3, {1, 4, WIDTH}}, &heed_family_timm, false, 4}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     model m;
     loaded l;
     make_model(&m, &timm_names, "");
     if (cases[i].extra) add(&m, cases[i].extra, 6.0f, cases[i].shape);
     assert_ok(load(&l, &m, cases[i].config));
-    assert_int_equal(l.roles.family, cases[i].family);
+    assert_ptr_equal(l.roles.family, cases[i].family);
     assert_true(l.roles.assumed == cases[i].assumed);
     assert_int_equal(l.d.registers, cases[i].registers);
     assert_int_equal(l.d.position_prefix, 1);

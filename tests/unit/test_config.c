@@ -152,8 +152,8 @@ static void wrong_values(void **state) {
   refuse("{" BASE ",\"layer_norm_eps\":1e39}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"layer_norm_eps\":-1e-6}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
-  refuse("{\"model_type\":\"clip\"," BASE "}", HEED_UNSUPPORTED,
-         "model_type is not supported (found clip, expected vit, deit or dinov2)");
+  refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
+         "model_type is not supported (found mixer, expected vit, deit or dinov2)");
   refuse("{\"model_type\":\"dinov2\",\"use_swiglu_ffn\":true," BASE "}", HEED_UNSUPPORTED,
          "a gated MLP is not supported");
   refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE,
@@ -250,7 +250,7 @@ static void timm(void **state) {
 /* -------------------------------------------------------------------------- preprocessor_config */
 
 static heed_preprocess read_preprocess(const char *config_text, const char *text,
-                                       heed_family family, uint32_t image_size) {
+                                       const heed_family *family, uint32_t image_size) {
   heed_config *c;
   heed_preprocess p;
   assert_ok(open_texts(config_text, text, &c));
@@ -272,7 +272,7 @@ static void check(heed_preprocess p, heed_resize_mode mode, uint32_t height, uin
   assert_true(p.rescale == 1.0f / 255.0f);
 }
 
-#define VIT HEED_FAMILY_VIT
+#define VIT &heed_family_vit
 #define SQUASH HEED_RESIZE_SQUASH
 #define SHORT HEED_RESIZE_SHORT_SIDE
 
@@ -280,14 +280,14 @@ static void family_defaults(void **state) {
   (void)state;
   check(read_preprocess(NULL, NULL, VIT, 224), SQUASH, 224, 224, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, NULL, VIT, 32), SQUASH, 32, 32, 0, 0, 2, 0.5f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 224), SQUASH, 256, 256, 0, 224, 3, 0.5f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DEIT, 384), SQUASH, 438, 438, 0, 384, 3, 0.5f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_REGISTERS, 518), SHORT, 0, 0, 256, 224, 3,
+  check(read_preprocess(NULL, NULL, &heed_family_deit, 224), SQUASH, 256, 256, 0, 224, 3, 0.5f);
+  check(read_preprocess(NULL, NULL, &heed_family_deit, 384), SQUASH, 438, 438, 0, 384, 3, 0.5f);
+  check(read_preprocess(NULL, NULL, &heed_family_dinov2, 518), SHORT, 0, 0, 256, 224, 3, 0.485f);
+  check(read_preprocess(NULL, NULL, &heed_family_dinov2_registers, 518), SHORT, 0, 0, 256, 224, 3,
         0.485f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_DINOV2_ORIGINAL, 518), SHORT, 0, 0, 256, 224, 3,
+  check(read_preprocess(NULL, NULL, &heed_family_dinov2_original, 518), SHORT, 0, 0, 256, 224, 3,
         0.485f);
-  check(read_preprocess(NULL, NULL, HEED_FAMILY_TIMM, 224), SHORT, 0, 0, 248, 224, 3, 0.5f);
+  check(read_preprocess(NULL, NULL, &heed_family_timm, 224), SHORT, 0, 0, 248, 224, 3, 0.5f);
   check(read_preprocess(NULL, "{}", VIT, 384), SQUASH, 384, 384, 0, 0, 2, 0.5f);
 }
 
@@ -324,7 +324,7 @@ static void published_files(void **state) {
                       "resize\":true,\"feature_extractor_type\":"
                       "\"DeiTFeatureExtractor\",\"image_mean\":[0.485,0.456,0.406],\"image_std\":["
                       "0.229,0.224,0.225],\"resample\":3,\"size\":256}",
-                      HEED_FAMILY_DEIT, 224);
+                      &heed_family_deit, 224);
   check(p, SQUASH, 256, 256, 0, 224, 3, 0.485f);
   assert_true(p.mean[1] == 0.456f && p.mean[2] == 0.406f && p.std[0] == 0.229f &&
               p.std[1] == 0.224f && p.std[2] == 0.225f);
@@ -338,7 +338,7 @@ static void published_files(void **state) {
           "\"BitImageProcessor\",\"image_"
           "std\":[0.229,0.224,0.225],"
           "\"resample\":3,\"rescale_factor\":0.00392156862745098,\"size\":{\"shortest_edge\":256}}",
-          HEED_FAMILY_DINOV2, 518),
+          &heed_family_dinov2, 518),
       SHORT, 0, 0, 256, 224, 3, 0.485f);
   check(read_preprocess(
             NULL,
@@ -423,16 +423,16 @@ static void timm_preprocess(void **state) {
       TIMM(
           "\"input_size\":[3,224,224],\"interpolation\":\"bicubic\",\"crop_pct\":0.9,\"crop_mode\":"
           "\"center\",\"mean\":[0.5,0.5,0.5],\"std\":[0.5,0.5,0.5]"),
-      NULL, HEED_FAMILY_TIMM, 224);
+      NULL, &heed_family_timm, 224);
   check(p, SHORT, 0, 0, 248, 224, 3, 0.5f);
   check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL,
-                        HEED_FAMILY_TIMM, 224),
+                        &heed_family_timm, 224),
         SHORT, 0, 0, 256, 224, 2, 0.5f);
   check(read_preprocess(
             TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL,
-            HEED_FAMILY_TIMM, 384),
+            &heed_family_timm, 384),
         SQUASH, 384, 384, 0, 384, 3, 0.485f);
-  check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, HEED_FAMILY_TIMM,
+  check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, &heed_family_timm,
                         224),
         SHORT, 0, 0, 235, 224, 3, 0.5f);
   heed_config *c;
@@ -450,7 +450,7 @@ static void timm_preprocess(void **state) {
       {TIMM("\"std\":[0,0,0]"), HEED_INVALID_FILE, "std is not valid"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_ok(open_texts(bad[i].text, NULL, &c));
-    assert_fails(heed_config_preprocess(c, HEED_FAMILY_TIMM, 224, &p, &error), bad[i].status,
+    assert_fails(heed_config_preprocess(c, &heed_family_timm, 224, &p, &error), bad[i].status,
                  bad[i].part);
     heed_config_destroy(c);
   }

@@ -1,0 +1,161 @@
+/* Which model a checkpoint holds: the style by an anchor, the prefix before it, and the family that
+ * claims the file. */
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "base/utf8.h"
+#include "model/role.h"
+
+/* ---------------------------------------------------------------------------------------- style */
+
+/* Whether the name is a prefix followed by the anchor; the prefix must be whole components. '#' of
+ * the anchor stands for the first layer's number. */
+static bool match_anchor(const char *name, const char *anchor, size_t length, size_t *prefix) {
+  const char *hash = memchr(anchor, '#', length);
+  const size_t layer = (size_t)(hash - anchor), rest = length - layer - 1, size = strlen(name);
+  if (size < length + 1) return false;
+  *prefix = size - length - 1;
+  const char *at = name + *prefix;
+  return (*prefix == 0 || at[-1] == '.') && strncmp(at, anchor, layer) == 0 &&
+         strncmp(at + layer, "0.", 2) == 0 && strncmp(at + layer + 2, hash + 1, rest) == 0;
+}
+
+static const heed_names *const styles[] = {&heed_names_hugging_face, &heed_names_timm};
+enum { STYLES = sizeof styles / sizeof *styles };
+
+/* The anchor that the name ends with, of any style. */
+static const char *find_anchor(const char *name, const heed_names **names, size_t *prefix) {
+  for (int style = 0; style < STYLES; style++)
+    for (const char *at = styles[style]->anchors; at;) {
+      const size_t length = strcspn(at, "|");
+      *names = styles[style];
+      if (match_anchor(name, at, length, prefix)) return at;
+      at = at[length] ? at + length + 1 : NULL;
+    }
+  return NULL;
+}
+
+/* "a.vit." -> "a.": a head lies beside the model, not in it. */
+static void set_prefix(heed_roles *roles, const char *name, size_t length) {
+  memcpy(roles->prefix, name, length);
+  roles->prefix[length] = '\0';
+  memcpy(roles->outer, roles->prefix, length + 1);
+  const heed_family *family;
+  for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
+    const size_t part = family->inner ? strlen(family->inner) : 0;
+    if (!part || length < part || strcmp(roles->prefix + length - part, family->inner) != 0)
+      continue;
+    if (length == part || roles->prefix[length - part - 1] == '.')
+      roles->outer[length - part] = '\0';
+  }
+}
+
+static heed_status no_model(const heed_roles *roles, heed_error *error) {
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: no ViT (found none of encoder.layer.0.layernorm_before.weight, "
+                   "layers.0.layernorm_before.weight, blocks.0.norm1.weight ... under any prefix "
+                   "among %u tensors)",
+                   heed_checkpoint_name(roles->checkpoint),
+                   heed_checkpoint_count(roles->checkpoint));
+}
+
+static heed_status find_style(heed_roles *roles, heed_error *error) {
+  const char *file = heed_checkpoint_name(roles->checkpoint), *found = NULL;
+  for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
+    const char *name = heed_checkpoint_get(roles->checkpoint, i)->info->name;
+    const heed_names *names;
+    size_t prefix;
+    const char *anchor = find_anchor(name, &names, &prefix);
+    if (!anchor) continue;
+    if (found)
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: more than one ViT (found %.*s and %.*s, expected one)", file,
+                       HEED_CUT(found), HEED_CUT(name));
+    if (prefix >= HEED_PREFIX_SIZE)
+      return heed_fail(error, HEED_UNSUPPORTED, "%s: names too long (found %.*s)", file,
+                       HEED_CUT(name));
+    found = name;
+    roles->names = names;
+    roles->layer = anchor;
+    roles->layer_length = (uint32_t)strcspn(anchor, "#");
+    set_prefix(roles, name, prefix);
+  }
+  return found ? HEED_OK : no_model(roles, error);
+}
+
+/* --------------------------------------------------------------------------------------- family */
+
+/* Whether the file has one of the tensors. */
+static bool has_mark(const heed_roles *roles, const char *marks) {
+  for (const char *at = marks; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+    char name[64];
+    const size_t length = strcspn(at, "|:");
+    if (length >= sizeof name) continue;
+    memcpy(name, at, length);
+    name[length] = '\0';
+    const heed_checkpoint_tensor *tensor = heed_roles_named(roles, name);
+    if (tensor &&
+        (at[length] != ':' || (!tensor->info->unsupported &&
+                               tensor->info->shape.rank == (uint32_t)(at[length + 1] - '0'))))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the file can be of the family. */
+static bool fits(const heed_roles *roles, const heed_family *family) {
+  const char *end = strchr(roles->layer, '|'),
+             *part = family->anchor ? strstr(roles->layer, family->anchor) : roles->layer;
+  return family->names == roles->names && part && (!end || part < end) &&
+         (roles->groups & family->has) == family->has;
+}
+
+/* Whether the config's type, the prefix or a tensor makes the file one of the family. */
+static bool claims(const heed_roles *roles, const heed_family *family, const char *type) {
+  const char *inner = roles->prefix + strlen(roles->outer);
+  return heed_list_has(family->types, type) ||
+         (family->inner && strcmp(inner, family->inner) == 0) || has_mark(roles, family->marks);
+}
+
+/* The first family that claims the file; else the first that takes what no family claims, if it can
+ * one that lacks nothing that the file has. */
+static const heed_family *find_family(const heed_roles *roles, const char *type) {
+  const heed_family *family, *last = NULL;
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
+      if (!fits(roles, family)) continue;
+      if (family->fallback && !last) last = family;
+      if (roles->groups & family->lacks) continue;
+      if (pass ? family->fallback : claims(roles, family, type)) return family;
+    }
+  return last;
+}
+
+/* The groups of which all roles must be there: what was lost must not pass for a model that never
+ * had it. */
+static uint32_t needed_groups(const heed_roles *roles) {
+  uint32_t groups = (roles->groups & ~roles->family->lacks) | roles->rules.needs;
+  for (const char *at = roles->names->two_classifiers; at;) {
+    char name[64];
+    const size_t length = strcspn(at, "&");
+    memcpy(name, at, length);
+    name[length] = '\0';
+    if (!heed_roles_named(roles, name)) return groups;
+    at = at[length] ? at + length + 1 : NULL;
+  }
+  return roles->names->two_classifiers ? groups | HEED_GROUP(DISTILLATION_CLASSIFIER) : groups;
+}
+
+heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
+                              heed_roles *roles, heed_error *error) {
+  *roles = (heed_roles){.checkpoint = checkpoint};
+  HEED_TRY(find_style(roles, error));
+  roles->groups = heed_roles_groups(roles);
+  roles->family = find_family(roles, config->timm ? "timm" : config->model_type);
+  if (!roles->family) return no_model(roles, error);
+  roles->rules = roles->family->rules;
+  roles->assumed = roles->family->assumed && !config->timm;
+  roles->groups = needed_groups(roles);
+  return HEED_OK;
+}

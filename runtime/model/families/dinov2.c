@@ -1,0 +1,19 @@
+/* DINOv2. Source: transformers' modeling_dinov2.py, configuration_dinov2.py. */
+#include "model/family.h"
+
+const heed_family heed_family_dinov2 = {
+    .name = "dinov2",
+    .types = "dinov2",
+    .names = &heed_names_hugging_face,
+    .anchor = "norm1",
+    .inner = "dinov2.",
+    .lacks = HEED_GROUP(REGISTERS),
+    .fallback = true,
+    .processor = "Dinov2",
+    .rules = {.positions = &heed_positions_plain,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .pool = HEED_POOL_CLS_AND_PATCHES,
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(LAYER_SCALES),
+              .epsilon = 1e-6f,
+              .activation = HEED_ACTIVATION_GELU},
+};

@@ -1,0 +1,15 @@
+/* Files of facebookresearch/dinov2. Source: its vision_transformer.py and hub/backbones.py. */
+#include "model/family.h"
+
+const heed_family heed_family_dinov2_original = {
+    .name = "dinov2 (original)",
+    .types = "",
+    .names = &heed_names_timm,
+    .marks = "mask_token:2",
+    .processor = "Dinov2",
+    .rules = {.positions = &heed_positions_offset,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .needs = HEED_GROUP(CLS),
+              .epsilon = 1e-6f,
+              .activation = HEED_ACTIVATION_GELU},
+};

@@ -1,0 +1,17 @@
+/* Files of facebookresearch/dinov2 with registers. Source: its vision_transformer.py and
+ * hub/backbones.py. */
+#include "model/family.h"
+
+const heed_family heed_family_dinov2_original_registers = {
+    .name = "dinov2_with_registers (original)",
+    .types = "",
+    .names = &heed_names_timm,
+    .marks = "register_tokens|storage_tokens|mask_token:2",
+    .has = HEED_GROUP(REGISTERS),
+    .processor = "Dinov2",
+    .rules = {.positions = &heed_positions_antialiased,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .needs = HEED_GROUP(CLS),
+              .epsilon = 1e-6f,
+              .activation = HEED_ACTIVATION_GELU},
+};

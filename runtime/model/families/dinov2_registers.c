@@ -1,0 +1,20 @@
+/* DINOv2 with registers. Source: transformers' modeling_dinov2_with_registers.py. */
+#include "model/family.h"
+
+const heed_family heed_family_dinov2_registers = {
+    .name = "dinov2_with_registers",
+    .types = "dinov2_with_registers",
+    .names = &heed_names_hugging_face,
+    .anchor = "norm1",
+    .inner = "dinov2_with_registers.",
+    .has = HEED_GROUP(REGISTERS),
+    .fallback = true,
+    .processor = "Dinov2",
+    .rules = {.positions = &heed_positions_antialiased,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .pool = HEED_POOL_CLS_AND_PATCHES,
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(LAYER_SCALES),
+              .epsilon = 1e-6f,
+              .activation = HEED_ACTIVATION_GELU},
+    .defaults = {.registers = 4},
+};

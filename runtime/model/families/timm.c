@@ -1,0 +1,16 @@
+/* timm's vision_transformer.py, and files with its names that no config explains. */
+#include "model/family.h"
+
+const heed_family heed_family_timm = {
+    .name = "timm",
+    .types = "timm",
+    .names = &heed_names_timm,
+    .fallback = true,
+    .assumed = true,
+    .processor = "timm",
+    .rules = {.positions = &heed_positions_antialiased,
+              .position_tokens = HEED_POSITION_TOKENS_ANY,
+              .needs = HEED_GROUP(CLS),
+              .epsilon = 1e-6f,
+              .activation = HEED_ACTIVATION_GELU},
+};

@@ -1,0 +1,28 @@
+/* The families, and which of them a type of config is for. */
+#include "model/family.h"
+
+#include <string.h>
+
+#define HEED_FAMILY(name) &heed_family_##name,
+static const heed_family *const families[] = {
+#include "model/family_list.h"
+    NULL};
+#undef HEED_FAMILY
+
+const heed_family *heed_family_get(uint32_t index) { return families[index]; }
+
+bool heed_list_has(const char *list, const char *item) {
+  const size_t length = strlen(item);
+  while (list && length) {
+    if (strncmp(list, item, length) == 0 && (list[length] == '|' || !list[length])) return true;
+    list = strchr(list, '|');
+    if (list) list++;
+  }
+  return false;
+}
+
+const heed_family *heed_family_of_type(const char *type) {
+  uint32_t i = 0;
+  while (families[i] && !heed_list_has(families[i]->types, type)) i++;
+  return families[i];
+}

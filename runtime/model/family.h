@@ -1,0 +1,44 @@
+/* A family of ViTs: names, rules and defaults that belong together. Data alone, one file per family
+ * in model/families/. */
+#ifndef HEED_MODEL_FAMILY_H
+#define HEED_MODEL_FAMILY_H
+
+#include "model/names.h"
+#include "model/rules.h"
+
+/* What the family's config means where it leaves a key out; 0: the key must be there. */
+typedef struct heed_config_defaults {
+  uint16_t width, layers, heads, mlp_width, mlp_ratio, image_size, patch, registers;
+} heed_config_defaults;
+
+typedef struct heed_family {
+  const char *name; /* heed_model_info.family */
+  /* config.json's model_type, "timm" for a config of timm; separated by '|' */
+  const char *types;
+  const heed_names *names;
+  const char *anchor; /* a part of the anchor that must have been found; NULL: any */
+  /* The model's own part of its prefix, "vit.": heads lie beside it. A file with it is of the
+   * family. */
+  const char *inner;
+  /* Tensors that make a file of the family: any of these, separated by '|'; ":n" = of n axes. */
+  const char *marks;
+  uint32_t has, lacks;   /* HEED_GROUP: what a file of the family must have, must not have */
+  bool fallback;         /* also takes files that nothing makes a family's */
+  bool assumed;          /* and then other families may be meant */
+  const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */
+  heed_rules rules;
+  heed_config_defaults defaults;
+} heed_family;
+
+#define HEED_FAMILY(name) extern const heed_family heed_family_##name;
+#include "model/family_list.h"
+#undef HEED_FAMILY
+
+/* In the order of the list; NULL after the last. */
+const heed_family *heed_family_get(uint32_t index);
+/* The first family that names the type; NULL: none does. */
+const heed_family *heed_family_of_type(const char *type);
+/* Whether a '|'-separated list has the item. */
+bool heed_list_has(const char *list, const char *item);
+
+#endif

@@ -1,0 +1,11 @@
+/* THE list of families of ViTs: one line per family. CMake reads it too and asks for the mirrors of
+ * each: model/families/<family>.c (heed_family_<family>), tests/vectors/vit/<family>... (also
+ * hf_<family>...), and `families/<family>.c` in a row of docs/models.md. The first family that
+ * claims a file has it, so those that claim by more come first. */
+HEED_FAMILY(deit)
+HEED_FAMILY(vit)
+HEED_FAMILY(dinov2_registers)
+HEED_FAMILY(dinov2)
+HEED_FAMILY(timm)
+HEED_FAMILY(dinov2_original_registers)
+HEED_FAMILY(dinov2_original)

@@ -1,0 +1,60 @@
+/* What a style of checkpoints calls each role: data alone, one file per style in model/names/. */
+#ifndef HEED_MODEL_NAMES_H
+#define HEED_MODEL_NAMES_H
+
+#include <stdint.h>
+
+typedef enum heed_role {
+#define HEED_ROLE(name, group, text) HEED_ROLE_##name,
+#define HEED_ROLE_PAIR(name, group, bias_group, text) \
+  HEED_ROLE_##name##_WEIGHT, HEED_ROLE_##name##_BIAS,
+#include "model/role_list.h"
+#undef HEED_ROLE
+#undef HEED_ROLE_PAIR
+  HEED_ROLE_COUNT
+} heed_role;
+
+/* Roles that come together. */
+typedef enum heed_group {
+  HEED_GROUP_NONE = 0,
+  HEED_GROUP_CLS,
+  HEED_GROUP_DISTILLATION,
+  HEED_GROUP_REGISTERS,
+  HEED_GROUP_POSITIONS,
+  HEED_GROUP_PATCH_BIAS,
+  HEED_GROUP_QKV_BIASES,
+  HEED_GROUP_LAYER_SCALES,
+  HEED_GROUP_CLASSIFIER,
+  HEED_GROUP_DISTILLATION_CLASSIFIER,
+  HEED_GROUP_POOLER
+} heed_group;
+#define HEED_GROUP(name) (1u << HEED_GROUP_##name)
+
+/* A role and its pattern, names separated by '|'. In a name:
+ *
+ *   #     at the start: the layer, as the style's anchor spells it: "encoder.layer.3."
+ *   /     at the start: beside the model, not under its own part of the prefix
+ *   . _   at the end: `weight` and `bias` follow, for the two roles of a pair
+ *   @k/n  the role is part k of the tensor's rows, of n equal parts
+ *   ~k/n  the same, if the tensor has n rows for each column of the second linear map of the MLP
+ *   ^     stored transposed: [in, out]
+ *   <     stored without its leading axes of 1
+ *
+ * A '?' before the pattern: the file may lack the role; after it: may lack the bias of the pair. */
+typedef struct heed_name {
+  const char *pattern;
+  uint8_t role; /* heed_role; of a pair the weight */
+} heed_name;
+
+typedef struct heed_names {
+  /* Names that every model of the style has and no other style, separated by '|'. '#' stands before
+   * what follows the number of the first layer. */
+  const char *anchors;
+  const heed_name *rows; /* up to a pattern NULL */
+  /* A file that has all of these names, separated by '&', has two classifiers. */
+  const char *two_classifiers;
+} heed_names;
+
+extern const heed_names heed_names_hugging_face, heed_names_timm;
+
+#endif

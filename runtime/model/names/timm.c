@@ -1,0 +1,27 @@
+/* timm's models, and the original files of DeiT, DINO, MAE and DINOv2. Sources: timm's
+ * vision_transformer.py; facebookresearch/dinov2's vision_transformer.py. Rows of the fused
+ * projection are query, key, value. */
+#include "model/names.h"
+
+static const heed_name rows[] = {
+    {"?cls_token", HEED_ROLE_CLS_TOKEN},
+    {"?dist_token", HEED_ROLE_DISTILLATION_TOKEN},
+    {"?reg_token|register_tokens|storage_tokens", HEED_ROLE_REGISTER_TOKENS},
+    {"pos_embed", HEED_ROLE_POSITION_EMBEDDINGS},
+    {"patch_embed.proj.", HEED_ROLE_PATCH_WEIGHT},
+    {"#norm1.", HEED_ROLE_NORM1_WEIGHT},
+    {"#attn.qkv.@0/3?", HEED_ROLE_QUERY_WEIGHT},
+    {"#attn.qkv.@1/3?", HEED_ROLE_KEY_WEIGHT},
+    {"#attn.qkv.@2/3?", HEED_ROLE_VALUE_WEIGHT},
+    {"#attn.proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
+    {"?#ls1.gamma", HEED_ROLE_LAYER_SCALE1},
+    {"#norm2.", HEED_ROLE_NORM2_WEIGHT},
+    {"#mlp.fc1.", HEED_ROLE_FC1_WEIGHT},
+    {"#mlp.fc2.", HEED_ROLE_FC2_WEIGHT},
+    {"?#ls2.gamma", HEED_ROLE_LAYER_SCALE2},
+    {"norm.", HEED_ROLE_FINAL_NORM_WEIGHT},
+    {"?head.", HEED_ROLE_CLASSIFIER_WEIGHT},
+    {"?head_dist.", HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT},
+    {0}};
+
+const heed_names heed_names_timm = {"blocks.#norm1.weight", rows, "dist_token&head.weight"};

@@ -1,0 +1,112 @@
+/* A layer of a ViT. Seven nodes: norm, query-key-value, attention, projection + residual, norm, fc1
+ * + activation, fc2 + residual. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "model/vit_builder.h"
+
+static heed_value layer_input(heed_vit_builder *b, uint32_t layer, const char *what,
+                              heed_dtype dtype, heed_shape shape) {
+  char text[64];
+  snprintf(text, sizeof text, "layer.%u.%s", layer, what);
+  return heed_define_input(b->graph, text, dtype, &shape);
+}
+
+/* What the heads give, plus the offset that takes the place of heads that give nothing, times the
+ * gain of each. */
+static heed_value change_heads(heed_vit_builder *b, heed_value output, uint32_t i) {
+  if (!b->desc.intervene) return output;
+  const uint32_t heads = b->model->dims.heads, width = b->model->dims.width,
+                 tokens = b->model->dims.prefix_tokens + b->rows * b->columns;
+  const heed_shape joined = HEED_SHAPE(b->desc.batch, tokens, width),
+                   apart = HEED_SHAPE(b->desc.batch, tokens, heads, width / heads),
+                   each = HEED_SHAPE(heads, 1);
+  const heed_add_desc add = {
+      sizeof add, output, layer_input(b, i, "attention.offset", HEED_F32, HEED_SHAPE(1, 1, width))};
+  const heed_value gain = heed_define_view(
+      b->graph, layer_input(b, i, "attention.gain", HEED_F32, HEED_SHAPE(heads)), 0, &each);
+  const heed_multiply_desc multiply = {
+      sizeof multiply, heed_define_view(b->graph, heed_define_add(b->graph, &add), 0, &apart),
+      gain};
+  return heed_define_view(b->graph, heed_define_multiply(b->graph, &multiply), 0, &joined);
+}
+
+static heed_value first_rows(heed_vit_builder *b, heed_value x, uint32_t count) {
+  const heed_select_rows_desc desc = {sizeof desc, x, 0, count};
+  return heed_define_select_rows(b->graph, &desc);
+}
+
+/* The first rows of every head's queries, which begin the stacked value: [B, H, count, D]. */
+static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const heed_shape *all,
+                                uint32_t count) {
+  const heed_shape heads = HEED_SHAPE(all->dim[0] * all->dim[1], all->dim[2], all->dim[3]),
+                   some = HEED_SHAPE(all->dim[0], all->dim[1], count, all->dim[3]);
+  return heed_define_view(
+      b->graph, first_rows(b, heed_define_view(b->graph, stacked, 0, &heads), count), 0, &some);
+}
+
+static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_layer_refs *layer = &b->model->layers[i];
+  const heed_linear_desc qkv = {
+      .struct_size = sizeof qkv,
+      .x = heed_vit_norm(b, x, layer->norm1),
+      .weight =
+          heed_vit_define(b, &layer->qkv[0], HEED_SHAPE(3 * dims->width, dims->width), 1.0f, NULL),
+      .bias = heed_vit_define(b, &layer->qkv[1], HEED_SHAPE(3 * dims->width), 1.0f, NULL),
+      .heads = dims->heads,
+      .parts = 3};
+  const heed_value stacked = heed_define_linear(b->graph, &qkv);
+  const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
+  const heed_shape part = HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->width / dims->heads);
+  static const char *const names[] = {"query", "key", "value"};
+  heed_value qkv_part[3];
+  for (uint32_t p = 0; p < 3; p++) {
+    qkv_part[p] = heed_define_view(b->graph, stacked, p * heed_shape_count(&part), &part);
+    heed_vit_name(b, qkv_part[p], i, names[p]);
+  }
+  const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
+  const heed_attention_desc attention = {
+      .struct_size = sizeof attention,
+      .query = read_rows ? first_queries(b, stacked, &part, read_rows) : qkv_part[0],
+      .key = qkv_part[1],
+      .value = qkv_part[2],
+      .mask = b->desc.intervene ? layer_input(b, i, "attention.mask", HEED_U8,
+                                              HEED_SHAPE(1, dims->heads, tokens, tokens))
+                                : (heed_value){0},
+      .key_padding = b->token_mask,
+      .scale =
+          temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
+      .empty_row = b->desc.empty_row,
+      .merge_heads = true,
+      .rows = read_rows ? NULL : b->desc.rows,
+      .row_count = read_rows ? 0 : b->desc.row_count};
+  const heed_attention_values values = heed_define_attention(b->graph, &attention);
+  heed_vit_name(b, values.output, i, "attention.output");
+  heed_vit_name(b, values.weights, i, "attention.weights");
+  heed_vit_name(b, values.logits, i, "attention.logits");
+  return change_heads(b, values.output, i);
+}
+
+heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_layer_refs *layer = &b->model->layers[i];
+  float *scale1, *scale2;
+  HEED_TRY(heed_vit_keep(b, &layer->scale1, &scale1, error));
+  HEED_TRY(heed_vit_keep(b, &layer->scale2, &scale2, error));
+  heed_graph_stage(b->graph, i + 1);
+  const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
+  const heed_value attended = attend(b, *x, i, read_rows);
+  if (read_rows) *x = first_rows(b, *x, read_rows);
+  *x = heed_vit_project(b, attended, layer->attention_output, dims->width, dims->width,
+                        HEED_ACTIVATION_NONE, *x, scale1);
+  const heed_value hidden =
+      heed_vit_project(b, heed_vit_norm(b, *x, layer->norm2), layer->fc1, dims->width,
+                       dims->mlp_width, dims->activation, (heed_value){0}, NULL);
+  *x = heed_vit_project(b, hidden, layer->fc2, dims->mlp_width, dims->width, HEED_ACTIVATION_NONE,
+                        *x, scale2);
+  heed_vit_name(b, *x, i, "output");
+  return HEED_OK;
+}

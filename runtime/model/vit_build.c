@@ -1,0 +1,150 @@
+/* A ViT as a graph (Dosovitskiy et al. 2021; DeiT: Touvron et al. 2021; registers: Darcet et al.
+ * 2024): embeddings, layers, heads. What a model has is asked of its tensors and of its rules. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "model/vit_builder.h"
+
+/* A constant behind the graph: joined roles, times a factor, times a scale per row (layer scale
+ * folded into the map before it). */
+typedef struct scaled_weight {
+  heed_weight weight;
+  float factor;
+  const float *row_scale; /* [rows], the graph's, or NULL */
+  uint64_t row_length;
+} scaled_weight;
+
+static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void *to,
+                               heed_error *error) {
+  scaled_weight *w = user;
+  float *out = to;
+  HEED_TRY(heed_weight_read(&w->weight, first, count, to, error));
+  if (w->factor != 1.0f)
+    for (uint64_t i = 0; i < count; i++) out[i] *= w->factor;
+  if (w->row_scale)
+    for (uint64_t i = 0; i < count; i++) out[i] *= w->row_scale[(first + i) / w->row_length];
+  return HEED_OK;
+}
+
+heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
+                           float factor, const float *row_scale) {
+  bool present = false;
+  for (uint32_t i = 0; i < weight->count; i++) present = present || weight->part[i].tensor;
+  if (!present || !b->graph) return (heed_value){0};
+  const scaled_weight scaled = {*weight, factor, row_scale,
+                                heed_shape_count(&shape) / shape.dim[0]};
+  void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);
+  const heed_constant_desc desc = {
+      sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
+  return heed_define_constant(b->graph, &desc);
+}
+
+heed_value heed_vit_define_one(heed_vit_builder *b, const heed_role_ref *ref, heed_shape shape) {
+  const heed_weight weight = {{*ref}, 1};
+  return heed_vit_define(b, &weight, shape, 1.0f, NULL);
+}
+
+heed_status heed_vit_keep(heed_vit_builder *b, const heed_role_ref *ref, float **data,
+                          heed_error *error) {
+  *data = NULL;
+  if (!ref->tensor) return HEED_OK;
+  float *copy = heed_alloc_raw(b->model->base.context, (size_t)ref->count, sizeof *copy);
+  if (!copy)
+    return heed_fail_memory(error, ref->tensor->info->name, (size_t)ref->count * sizeof *copy);
+  heed_status status = heed_checkpoint_read(ref->tensor, ref->first, ref->count, copy, error);
+  if (status == HEED_OK) {
+    *data = heed_graph_keep(b->graph, copy, (size_t)ref->count * sizeof *copy);
+    if (!*data)
+      status = heed_fail_memory(error, ref->tensor->info->name, (size_t)ref->count * sizeof *copy);
+  }
+  heed_free(b->model->base.context, copy);
+  return status;
+}
+
+heed_value heed_vit_define_data(heed_vit_builder *b, const float *data, heed_shape shape) {
+  const heed_constant_desc desc = {sizeof desc, NULL, HEED_F32, shape, data, NULL, NULL};
+  return heed_define_constant(b->graph, &desc);
+}
+
+void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const char *what) {
+  char text[64];
+  snprintf(text, sizeof text, "layer.%u.%s", layer, what);
+  heed_graph_name(b->graph, value, text);
+}
+
+heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs) {
+  const heed_shape width = HEED_SHAPE(b->model->dims.width);
+  const heed_layer_norm_desc desc = {sizeof desc, x, heed_vit_define_one(b, &refs[0], width),
+                                     heed_vit_define_one(b, &refs[1], width),
+                                     b->model->dims.epsilon};
+  return heed_define_layer_norm(b->graph, &desc);
+}
+
+heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                            uint32_t from, uint32_t to, heed_activation activation,
+                            heed_value residual, const float *row_scale) {
+  const heed_weight weight = {{refs[0]}, 1}, bias = {{refs[1]}, 1};
+  const heed_linear_desc desc = {
+      .struct_size = sizeof desc,
+      .x = x,
+      .weight = heed_vit_define(b, &weight, HEED_SHAPE(to, from), 1.0f, row_scale),
+      .bias = heed_vit_define(b, &bias, HEED_SHAPE(to), 1.0f, row_scale),
+      .residual = residual,
+      .activation = activation};
+  return heed_define_linear(b->graph, &desc);
+}
+
+static heed_status build(heed_vit_builder *b, heed_error *error) {
+  const heed_vit *model = b->model;
+  const bool read =
+      model->dims.prefix_tokens > 0 && (model->dims.classes || model->pooler[0].tensor);
+  if (b->desc.classes_only && !b->desc.intervene && read)
+    b->read_rows = model->distillation_classifier[0].tensor ? 2 : 1;
+  heed_value x;
+  HEED_TRY(heed_vit_embed(b, &x, error));
+  const heed_shape tokens =
+      HEED_SHAPE(b->desc.batch, b->model->dims.prefix_tokens + b->rows * b->columns);
+  if (b->desc.intervene)
+    b->token_mask = heed_define_input(b->graph, "token_mask", HEED_U8, &tokens);
+  for (uint32_t i = 0; i < b->model->dims.layers; i++)
+    HEED_TRY(heed_vit_add_layer(b, &x, i, error));
+  heed_graph_stage(b->graph, b->model->dims.layers + 1);
+  heed_vit_add_heads(b, x);
+  return heed_graph_status(b->graph, error);
+}
+
+heed_status heed_vit_build(const heed_model *base, const heed_build_desc *desc, heed_graph **graph,
+                           heed_error *error) {
+  const heed_vit *model = (const heed_vit *)base;
+  heed_vit_builder b = {.model = model, .desc = *desc};
+  if (desc->part != HEED_PART_WHOLE || desc->source_length || desc->target_length)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: a vision transformer has no parts and no lengths (found part %d, "
+                     "source %u, target %u, expected 0)",
+                     (int)desc->part, desc->source_length, desc->target_length);
+  if (!b.desc.height) b.desc.height = model->dims.image_size;
+  if (!b.desc.width) b.desc.width = model->dims.image_size;
+  b.rows = b.desc.height / model->dims.patch;
+  b.columns = b.desc.width / model->dims.patch;
+  if (b.rows == 0 || b.columns == 0 || (uint64_t)b.rows * b.columns > (1u << 24))
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "build: image smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
+        b.desc.width, b.desc.height, model->dims.patch, model->dims.patch);
+  if (!(b.desc.temperature >= 0.0f) || isinf(b.desc.temperature))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: invalid temperature (found %g, expected more than 0)",
+                     (double)b.desc.temperature);
+  HEED_TRY(heed_graph_create(base->context, &b.graph, error));
+  const heed_status status = build(&b, error);
+  if (status != HEED_OK) {
+    heed_graph_destroy(b.graph);
+    return status;
+  }
+  *graph = b.graph;
+  return HEED_OK;
+}
