@@ -172,8 +172,9 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
   pipeline->build.height = job->shape.dim[2];
   pipeline->build.width = job->shape.dim[3];
   CLI_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
-  static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output"};
-  for (size_t i = 0; i < 3; i++)
+  static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output",
+                                        "image_embeds"};
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
     if (heed_graph_find(pipeline->graph, outputs[i]).id)
       CLI_TRY(collect(cli, job, outputs[i], &job->tensors));
   for (uint32_t i = 0; i < job->name_count; i++)

@@ -15,6 +15,8 @@ static void print_summary(const cli_pipeline *pipeline) {
          info->mlp_width, info->prefix_tokens, info->classes);
   printf("positions resized: %s%s\n", info->positions,
          info->family_assumed ? " (as in timm: no config.json names the model)" : "");
+  printf("rules: %s\n", info->rules);
+  if (info->assumed) printf("assumed: %s\n", info->assumed);
   printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",
          (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
          info->tensors_used, info->tensors_unused);

@@ -58,6 +58,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
           result->image.width, result->image.height, options->model ? "model " : "the demo model",
           options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers, info->heads,
           result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+  if (info->assumed) fprintf(to, "assumed: %s\n", info->assumed);
   if (result->note) fprintf(to, "%s\n", result->note);
   cli_changes_print(&options->changes, to);
   if (result->logits) print_classes(to, pipeline, options->top, result->logits);
@@ -177,6 +178,8 @@ static heed_status write_report(void *user, FILE *to, heed_error *error) {
   json_text(&json, "family", pipeline->info.family);
   json_integer(&json, "layers", pipeline->info.layers);
   json_integer(&json, "heads", pipeline->info.heads);
+  if (pipeline->info.rules) json_text(&json, "rules", pipeline->info.rules);
+  if (pipeline->info.assumed) json_text(&json, "assumed", pipeline->info.assumed);
   if (options->choice.opened) {
     json_text(&json, "backend", heed_backend_name(options->choice.opened));
     json_text(&json, "device", heed_backend_device(options->choice.opened));

@@ -51,8 +51,13 @@ static heed_status add_file(void *user, const char *path, heed_error *error) {
 
 /* -------------------------------------------------------------------------------- what is there */
 
+static const char *const configs[] = {"config.json", "preprocessor_config.json",
+                                      "open_clip_config.json"};
+
 static bool is_config(const char *name) {
-  return strcmp(name, "config.json") == 0 || strcmp(name, "preprocessor_config.json") == 0;
+  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+    if (strcmp(name, configs[i]) == 0) return true;
+  return false;
 }
 
 static bool is_weights(const char *name) {
@@ -100,8 +105,9 @@ static heed_status each_of_single(const char *path, heed_model_file_visit visit,
   const size_t length = slash && slash != path ? (size_t)(slash - path) : strlen(folder);
   HEED_TRY(visit_in(folder, length, slash ? slash + 1 : path, visit, user, error));
   visiting there = {visit, user};
-  HEED_TRY(visit_in(folder, length, "config.json", visit_there, &there, error));
-  return visit_in(folder, length, "preprocessor_config.json", visit_there, &there, error);
+  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+    HEED_TRY(visit_in(folder, length, configs[i], visit_there, &there, error));
+  return HEED_OK;
 }
 
 heed_status heed_model_files_each(const char *path, heed_model_file_visit visit, void *user,

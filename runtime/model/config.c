@@ -7,39 +7,49 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "model/architecture.h"
 #include "model/config_fields.h"
 #include "model/source.h"
 
 #define CONFIG_FILE "config.json"
+#define OPEN_CLIP_FILE "open_clip_config.json"
 #define PREPROCESSOR_FILE "preprocessor_config.json"
 #define MAX_FILE_BYTES (64u << 20)
 #define MAX_LABELS HEED_CONFIG_MAX
 
 /* ---------------------------------------------------------------------------------- activations */
 
+static const struct {
+  const char *name;
+  heed_activation kind;
+} known[] = {
+    {"gelu", HEED_ACTIVATION_GELU},
+    {"gelu_python", HEED_ACTIVATION_GELU},
+    {"gelu_new", HEED_ACTIVATION_GELU_TANH},
+    {"gelu_fast", HEED_ACTIVATION_GELU_TANH},
+    {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
+    {"gelu_accurate", HEED_ACTIVATION_GELU_TANH},
+    {"quick_gelu", HEED_ACTIVATION_GELU_QUICK},
+    {"relu", HEED_ACTIVATION_RELU},
+    {"silu", HEED_ACTIVATION_SILU},
+    {"swish", HEED_ACTIVATION_SILU},
+    {"tanh", HEED_ACTIVATION_TANH},
+    {"sigmoid", HEED_ACTIVATION_SIGMOID},
+    {"linear", HEED_ACTIVATION_NONE},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+const char *heed_config_activation(heed_activation kind) {
+  int i = 0;
+  while (i + 1 < KNOWN && known[i].kind != kind) i++;
+  return known[i].name;
+}
+
 static heed_status read_activation(const heed_fields *fields, heed_activation *activation) {
-  static const struct {
-    const char *name;
-    heed_activation kind;
-  } known[] = {
-      {"gelu", HEED_ACTIVATION_GELU},
-      {"gelu_python", HEED_ACTIVATION_GELU},
-      {"gelu_new", HEED_ACTIVATION_GELU_TANH},
-      {"gelu_fast", HEED_ACTIVATION_GELU_TANH},
-      {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
-      {"gelu_accurate", HEED_ACTIVATION_GELU_TANH},
-      {"quick_gelu", HEED_ACTIVATION_GELU_QUICK},
-      {"relu", HEED_ACTIVATION_RELU},
-      {"silu", HEED_ACTIVATION_SILU},
-      {"swish", HEED_ACTIVATION_SILU},
-      {"tanh", HEED_ACTIVATION_TANH},
-      {"sigmoid", HEED_ACTIVATION_SIGMOID},
-      {"linear", HEED_ACTIVATION_NONE},
-  };
   const char *name = NULL;
   HEED_TRY(heed_field_string(fields, "hidden_act", &name));
   if (!name) return HEED_OK;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+  for (int i = 0; i < KNOWN; i++)
     if (strcmp(known[i].name, name) == 0) {
       *activation = known[i].kind;
       return HEED_OK;
@@ -134,92 +144,118 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
 
 /* --------------------------------------------------------------------------------- Hugging Face */
 
-static heed_status check_model_type(heed_config *config, const heed_fields *fields) {
+/* The family of a model type; NULL: none. */
+static const heed_family *family_of(const char *type) {
+  const heed_family *family = heed_family_of_type(type);
+  return *type ? (family == &heed_family_timm ? NULL : family) : &heed_family_vit;
+}
+
+/* The object of the vision tower: the file's own, or the member in which models of several parts
+ * keep it. A member without a type is of the type that the file names. */
+static heed_status find_tower(heed_config *config, heed_fields *fields) {
+  static const char *const members[] = {"vision_config", "backbone_config", "encoder"};
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
-  config->family = *config->model_type ? heed_family_of_type(config->model_type) : &heed_family_vit;
-  if (config->family && config->family != &heed_family_timm) return HEED_OK;
+  config->family = family_of(config->model_type);
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    heed_fields tower = *fields;
+    const char *type = config->model_type;
+    tower.object = heed_field(fields, members[i]);
+    if (heed_json_kind_of(fields->json, tower.object) != HEED_JSON_OBJECT) continue;
+    HEED_TRY(heed_field_string(&tower, "model_type", &type));
+    config->model_type = type;
+    config->family = family_of(type);
+    *fields = tower;
+    break;
+  }
+  if (config->family) return HEED_OK;
   return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: model_type is not supported (found %.*s, expected vit, deit or dinov2)",
+                   "%s: model_type is not supported (found %.*s, expected vit, deit, dinov2, clip "
+                   "or another of docs/models.md)",
                    fields->where, HEED_CUT(config->model_type));
 }
 
-static heed_status check_needed(const heed_config *config, const heed_fields *fields) {
+/* The sizes that every config has, or the family's defaults. */
+static heed_status read_needed(heed_config *config, const heed_fields *fields) {
+  const heed_config_defaults *defaults = &config->family->defaults;
   const struct {
-    const char *key;
-    heed_said said;
-  } needed[] = {{"hidden_size", config->width},         {"num_hidden_layers", config->layers},
-                {"num_attention_heads", config->heads}, {"intermediate_size", config->mlp_width},
-                {"image_size", config->image_size},     {"patch_size", config->patch}};
-  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (!needed[i].said.key)
+    const char *key, *by_default;
+    uint32_t value;
+    heed_said *said;
+  } sizes[] = {
+#define SIZE(key, field) {key, key " (by default)", defaults->field, &config->field}
+      SIZE("hidden_size", width),         SIZE("num_hidden_layers", layers),
+      SIZE("num_attention_heads", heads), SIZE("intermediate_size", mlp_width),
+      SIZE("image_size", image_size),     SIZE("patch_size", patch)};
+#undef SIZE
+  enum { SIZES = sizeof sizes / sizeof *sizes };
+  for (int i = 0; i < SIZES; i++) {
+    heed_said *said = sizes[i].said;
+    if (!said->key && sizes[i].value) *said = (heed_said){sizes[i].value, sizes[i].by_default};
+    HEED_TRY(said_square(fields, sizes[i].key, said));
+  }
+  for (int i = 0; i < SIZES; i++)
+    if (!sizes[i].said->key)
       return heed_fail(fields->error, HEED_INVALID_FILE,
-                       "%s: missing key %s (expected a whole number)", fields->where,
-                       needed[i].key);
-  if (config->width.value % config->heads.value)
-    return heed_fail(fields->error, HEED_INVALID_FILE,
-                     "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
-                     fields->where, config->width.value, config->heads.value);
-  return HEED_OK;
+                       "%s: missing key %s (expected a whole number)", fields->where, sizes[i].key);
+  if (config->width.value % config->heads.value == 0) return HEED_OK;
+  return heed_fail(fields->error, HEED_INVALID_FILE,
+                   "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
+                   fields->where, config->width.value, config->heads.value);
 }
 
-/* DINOv2 gives the width of its MLP as a multiple of hidden_size. */
-static heed_status read_mlp_width(heed_config *config, const heed_fields *fields) {
-  uint32_t ratio = 0;
-  HEED_TRY(said_size(fields, "intermediate_size", 1, &config->mlp_width));
-  HEED_TRY(said_bool(fields, "use_swiglu_ffn", &config->gated_mlp));
-  if (config->gated_mlp.value)
-    return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: a gated MLP is not supported (found use_swiglu_ffn true, expected false)",
-                     fields->where);
-  if (config->mlp_width.key) return HEED_OK;
-  HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
+/* DINOv2 gives the width of its MLP as a multiple of hidden_size, of which a gated one takes two
+ * thirds, rounded up to 8. */
+static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields) {
+  uint32_t ratio = config->family->defaults.mlp_ratio, hidden = config->family->defaults.width;
   uint64_t width;
-  if (!heed_u64_mul(ratio, config->width.value, &width) || width > HEED_CONFIG_MAX)
+  HEED_TRY(said_bool(fields, "use_swiglu_ffn", &config->gated_mlp));
+  HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
+  HEED_TRY(heed_field_size(fields, "hidden_size", 1, &hidden));
+  if (!heed_u64_mul(ratio, hidden, &width) || width > HEED_CONFIG_MAX)
     return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)",
                      fields->where, ratio);
+  if (config->gated_mlp.value) width = (width * 2 / 3 + 7) / 8 * 8;
   if (width) config->mlp_width = (heed_said){(uint32_t)width, "hidden_size times mlp_ratio"};
   return HEED_OK;
 }
 
 static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
-  HEED_TRY(said_size(fields, "hidden_size", 1, &config->width));
-  HEED_TRY(said_size(fields, "num_hidden_layers", 1, &config->layers));
-  HEED_TRY(said_size(fields, "num_attention_heads", 1, &config->heads));
-  HEED_TRY(said_square(fields, "image_size", &config->image_size));
-  HEED_TRY(said_square(fields, "patch_size", &config->patch));
+  HEED_TRY(read_mlp_ratio(config, fields));
+  HEED_TRY(read_needed(config, fields));
   HEED_TRY(said_size(fields, "num_channels", 1, &config->channels));
   HEED_TRY(said_size(fields, "num_labels", 0, &config->classes));
   HEED_TRY(said_size(fields, "num_register_tokens", 0, &config->registers));
-  HEED_TRY(said_bool(fields, "qkv_bias", &config->qkv_bias));
-  return read_mlp_width(config, fields);
+  return said_bool(fields, "qkv_bias", &config->qkv_bias);
 }
 
 /* Of the classes ...Config of transformers, for what the file leaves out. */
 static void set_class_defaults(heed_config *config) {
   const heed_family *family = config->family;
-  const bool dinov2 = strncmp(config->model_type, "dinov2", 6) == 0;
-  config->epsilon = strcmp(config->model_type, "vit_msn") == 0 ? 1e-6f : family->rules.epsilon;
+  config->epsilon = family->rules.epsilon;
   config->activation = family->rules.activation;
   config->channels = (heed_said){3, "num_channels (by default)"};
   config->qkv_bias = (heed_said){true, "qkv_bias (by default)"};
-  if (dinov2) config->gated_mlp = (heed_said){false, "use_swiglu_ffn (by default)"};
+  if (family->defaults.mlp_ratio)
+    config->gated_mlp = (heed_said){false, "use_swiglu_ffn (by default)"};
   if (*config->model_type)
     config->registers = (heed_said){family->defaults.registers, "num_register_tokens (by default)"};
 }
 
-static heed_status read_hugging_face(heed_config *config, const heed_fields *fields) {
-  HEED_TRY(check_model_type(config, fields));
+static heed_status read_hugging_face(heed_config *config, const heed_fields *whole) {
+  heed_fields fields = *whole;
+  HEED_TRY(find_tower(config, &fields));
   set_class_defaults(config);
-  HEED_TRY(read_sizes(config, fields));
-  HEED_TRY(check_needed(config, fields));
-  HEED_TRY(read_activation(fields, &config->activation));
-  HEED_TRY(heed_field_float(fields, "layer_norm_eps", &config->epsilon));
+  HEED_TRY(read_sizes(config, &fields));
+  HEED_TRY(read_activation(&fields, &config->activation));
+  HEED_TRY(heed_field_float(&fields, "layer_norm_eps", &config->epsilon));
   if (config->epsilon < 0.0f)
-    return heed_field_fail(fields, "layer_norm_eps", heed_field(fields, "layer_norm_eps"),
+    return heed_field_fail(&fields, "layer_norm_eps", heed_field(&fields, "layer_norm_eps"),
                            "no negative number");
-  const heed_json_value labels = heed_field(fields, "id2label");
+  HEED_TRY(said_size(whole, "num_labels", 0, &config->classes));
+  HEED_TRY(said_size(whole, "projection_dim", 1, &config->projection));
+  const heed_json_value labels = heed_field(whole, "id2label");
   if (!labels) return HEED_OK;
-  HEED_TRY(read_id2label(config, fields, labels));
+  HEED_TRY(read_id2label(config, whole, labels));
   if (!config->classes.key && config->label_count)
     config->classes = (heed_said){config->label_count, "id2label"};
   return HEED_OK;
@@ -252,6 +288,14 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
   return HEED_OK;
 }
 
+static heed_status read_mlp_multiple(heed_config *config, const heed_fields *fields) {
+  const heed_json_value ratio = heed_field(fields, "mlp_ratio");
+  if (ratio && (!heed_json_double(fields->json, ratio, &config->mlp_ratio) ||
+                !(config->mlp_ratio > 0.0 && config->mlp_ratio < 1000.0)))
+    return heed_field_fail(fields, "mlp_ratio", ratio, "a number above 0");
+  return HEED_OK;
+}
+
 static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
   const heed_json_value object = heed_field(fields, "model_args");
   if (!object) return HEED_OK;
@@ -263,34 +307,84 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(said_size(&args, "depth", 1, &config->layers));
   HEED_TRY(said_size(&args, "reg_tokens", 0, &config->registers));
   HEED_TRY(said_bool(&args, "qkv_bias", &config->qkv_bias));
-  const heed_json_value ratio = heed_field(&args, "mlp_ratio");
-  if (ratio && (!heed_json_double(fields->json, ratio, &config->mlp_ratio) ||
-                !(config->mlp_ratio > 0.0 && config->mlp_ratio < 1000.0)))
-    return heed_field_fail(&args, "mlp_ratio", ratio, "a number above 0");
+  HEED_TRY(read_mlp_multiple(config, &args));
   return said_size(&args, "num_heads", 1, &config->heads);
 }
 
 static heed_status read_timm(heed_config *config, const heed_fields *fields) {
-  const char *pool = "token";
+  const char *pool = "";
   const heed_json_value pretrained = heed_field(fields, "pretrained_cfg");
   const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
                            fields->error};
   config->timm = true;
   config->family = &heed_family_timm;
-  config->epsilon = config->family->rules.epsilon;
+  heed_rules rules = config->family->rules;
   HEED_TRY(heed_field_string(fields, "architecture", &config->model_type));
-  if (strstr(config->model_type, "quickgelu")) config->activation = HEED_ACTIVATION_GELU_QUICK;
+  HEED_TRY(heed_architecture_rules(config->model_type, fields->where, &rules, fields->error));
+  config->epsilon = rules.epsilon;
+  config->activation = rules.activation;
   HEED_TRY(heed_field_string(fields, "global_pool", &pool));
-  if (*pool && strcmp(pool, "token") != 0)
+  if (strcmp(pool, "avg") == 0)
+    config->pool = (heed_said){HEED_POOL_PATCHES, "global_pool"};
+  else if (strcmp(pool, "token") == 0)
+    config->pool = (heed_said){HEED_POOL_CLS, "global_pool"};
+  else if (*pool)
     return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: global_pool is not supported (found %.*s, expected token)", fields->where,
-                     HEED_CUT(pool));
+                     "%s: global_pool is not supported (found %.*s, expected token or avg)",
+                     fields->where, HEED_CUT(pool));
   HEED_TRY(said_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
   HEED_TRY(read_model_args(config, fields));
   heed_json_value labels = heed_field(&cfg, "label_names");
   if (!labels) labels = heed_field(fields, "label_names");
   return labels ? read_label_list(config, fields, labels) : HEED_OK;
+}
+
+/* ------------------------------------------------------------------------------------ open_clip */
+
+/* Options of open_clip's towers that change them. */
+static heed_status refuse_options(const heed_fields *vision) {
+  static const char *const options[] = {"timm_model_name", "attentional_pool", "scaled_cosine_attn",
+                                        "scale_heads",     "scale_attn_inner", "scale_attn",
+                                        "scale_fc"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    bool on = true;
+    const heed_json_value value = heed_field(vision, options[i]);
+    if (value && (!heed_json_bool(vision->json, value, &on) || on))
+      return heed_fail(vision->error, HEED_UNSUPPORTED,
+                       "%s: vision_cfg with %s is not supported (expected a plain vision tower)",
+                       vision->where, options[i]);
+  }
+  return HEED_OK;
+}
+
+static heed_status read_open_clip(heed_config *config, const heed_fields *fields) {
+  const heed_fields model = {fields->json, heed_field(fields, "model_cfg"), fields->where,
+                             fields->error},
+                    vision = {fields->json, heed_field(&model, "vision_cfg"), fields->where,
+                              fields->error};
+  bool quick = false;
+  uint32_t head_width = 64;
+  config->family = &heed_family_open_clip;
+  config->model_type = config->family->types;
+  config->epsilon = config->family->rules.epsilon;
+  config->mlp_ratio = 4.0;
+  HEED_TRY(refuse_options(&vision));
+  HEED_TRY(heed_field_bool(&model, "quick_gelu", &quick));
+  if (quick) config->activation = HEED_ACTIVATION_GELU_QUICK;
+  HEED_TRY(said_size(&model, "embed_dim", 1, &config->projection));
+  HEED_TRY(said_square(&vision, "image_size", &config->image_size));
+  HEED_TRY(said_square(&vision, "patch_size", &config->patch));
+  HEED_TRY(said_size(&vision, "width", 1, &config->width));
+  HEED_TRY(said_size(&vision, "layers", 1, &config->layers));
+  HEED_TRY(heed_field_size(&vision, "head_width", 1, &head_width));
+  if (config->width.key && config->width.value % head_width)
+    return heed_fail(fields->error, HEED_INVALID_FILE,
+                     "%s: head_width does not divide width (found %u and %u)", fields->where,
+                     head_width, config->width.value);
+  if (config->width.key)
+    config->heads = (heed_said){config->width.value / head_width, "head_width"};
+  return read_mlp_multiple(config, &vision);
 }
 
 /* ---------------------------------------------------------------------------------------- files */
@@ -308,13 +402,16 @@ heed_status heed_config_read_json(const heed_context *context, const heed_model_
 
 static heed_status read_files(heed_config *config, const heed_model_file *files,
                               uint32_t file_count, heed_error *error) {
-  const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE);
+  const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE),
+                        *open_clip = heed_find_file(files, file_count, OPEN_CLIP_FILE);
   const heed_model_file *preprocessor = heed_find_file(files, file_count, PREPROCESSOR_FILE);
   if (preprocessor)
     HEED_TRY(heed_config_read_json(config->context, preprocessor, &config->preprocessor, error));
+  if (!file) file = open_clip;
   if (!file) return HEED_OK;
   HEED_TRY(heed_config_read_json(config->context, file, &config->json, error));
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
+  if (file == open_clip) return read_open_clip(config, &fields);
   return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg")
              ? read_timm(config, &fields)
              : read_hugging_face(config, &fields);

@@ -25,6 +25,8 @@ typedef struct heed_config {
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
   heed_said image_size, patch, channels, classes, registers;
   heed_said qkv_bias, gated_mlp;
+  heed_said pool;       /* heed_pool */
+  heed_said projection; /* numbers of the image embedding */
   heed_activation activation;
   float epsilon;
   const char **labels; /* [label_count]; an entry may be NULL */
@@ -45,6 +47,9 @@ heed_status heed_config_read_json(const heed_context *context, const heed_model_
 
 /* The label of a class, or NULL. Valid as long as the config. */
 const char *heed_config_label(const heed_config *config, uint32_t index);
+
+/* What configs call an activation: "gelu". */
+const char *heed_config_activation(heed_activation kind);
 
 /* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family
  * for this image size. */

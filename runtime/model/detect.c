@@ -21,7 +21,9 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
          strncmp(at + layer, "0.", 2) == 0 && strncmp(at + layer + 2, hash + 1, rest) == 0;
 }
 
-static const heed_names *const styles[] = {&heed_names_hugging_face, &heed_names_timm};
+static const heed_names *const styles[] = {&heed_names_hugging_face, &heed_names_hugging_face_clip,
+                                           &heed_names_timm, &heed_names_open_clip,
+                                           &heed_names_torchvision};
 enum { STYLES = sizeof styles / sizeof *styles };
 
 /* The anchor that the name ends with, of any style. */
@@ -60,26 +62,41 @@ static heed_status no_model(const heed_roles *roles, heed_error *error) {
                    heed_checkpoint_count(roles->checkpoint));
 }
 
+/* Takes the anchor's style and prefix. */
+static heed_status take_anchor(heed_roles *roles, const heed_names *names, const char *anchor,
+                               const char *name, size_t prefix, heed_error *error) {
+  if (prefix >= HEED_PREFIX_SIZE)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: names too long (found %.*s)",
+                     heed_checkpoint_name(roles->checkpoint), HEED_CUT(name));
+  roles->names = names;
+  roles->layer = anchor;
+  roles->layer_length = (uint32_t)strcspn(anchor, "#");
+  set_prefix(roles, name, prefix);
+  return HEED_OK;
+}
+
+/* The one ViT of the file. Where several parts have layers of a known style, it is the one that
+ * embeds patches: the vision tower beside a text tower. */
 static heed_status find_style(heed_roles *roles, heed_error *error) {
-  const char *file = heed_checkpoint_name(roles->checkpoint), *found = NULL;
+  const char *found = NULL;
+  bool embeds = false;
   for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
     const char *name = heed_checkpoint_get(roles->checkpoint, i)->info->name;
     const heed_names *names;
     size_t prefix;
     const char *anchor = find_anchor(name, &names, &prefix);
     if (!anchor) continue;
-    if (found)
+    heed_roles other = *roles;
+    HEED_TRY(take_anchor(&other, names, anchor, name, prefix, error));
+    const bool patches = heed_roles_have(&other, HEED_ROLE_PATCH_WEIGHT, 0);
+    if (found && embeds == patches)
       return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: more than one ViT (found %.*s and %.*s, expected one)", file,
-                       HEED_CUT(found), HEED_CUT(name));
-    if (prefix >= HEED_PREFIX_SIZE)
-      return heed_fail(error, HEED_UNSUPPORTED, "%s: names too long (found %.*s)", file,
-                       HEED_CUT(name));
+                       "%s: more than one ViT (found %.*s and %.*s, expected one)",
+                       heed_checkpoint_name(roles->checkpoint), HEED_CUT(found), HEED_CUT(name));
+    if (found && embeds) continue;
     found = name;
-    roles->names = names;
-    roles->layer = anchor;
-    roles->layer_length = (uint32_t)strcspn(anchor, "#");
-    set_prefix(roles, name, prefix);
+    embeds = patches;
+    *roles = other;
   }
   return found ? HEED_OK : no_model(roles, error);
 }
@@ -135,7 +152,11 @@ static const heed_family *find_family(const heed_roles *roles, const char *type)
 /* The groups of which all roles must be there: what was lost must not pass for a model that never
  * had it. */
 static uint32_t needed_groups(const heed_roles *roles) {
-  uint32_t groups = (roles->groups & ~roles->family->lacks) | roles->rules.needs;
+  uint32_t needs = roles->rules.needs;
+  /* A norm takes the place of another, and of the bias of the patches before it. */
+  if (roles->groups & HEED_GROUP(POOL_NORM)) needs &= ~HEED_GROUP(FINAL_NORM);
+  if (roles->groups & HEED_GROUP(PRE_NORM)) needs &= ~HEED_GROUP(PATCH_BIAS);
+  const uint32_t groups = (roles->groups & ~roles->family->lacks) | needs;
   for (const char *at = roles->names->two_classifiers; at;) {
     char name[64];
     const size_t length = strcspn(at, "&");
@@ -147,6 +168,17 @@ static uint32_t needed_groups(const heed_roles *roles) {
   return roles->names->two_classifiers ? groups | HEED_GROUP(DISTILLATION_CLASSIFIER) : groups;
 }
 
+/* What the config says; else the patches, where there is no CLS or a norm that follows their mean.
+ */
+static void choose_pool(heed_roles *roles, const heed_config *config) {
+  const bool cls = roles->groups & HEED_GROUP(CLS) && !(roles->groups & HEED_GROUP(POOL_NORM));
+  if (config->pool.key)
+    roles->rules.pool = (heed_pool)config->pool.value;
+  else if (!cls && roles->rules.pool == HEED_POOL_CLS)
+    roles->rules.pool = HEED_POOL_PATCHES;
+  if (config->pool.key && roles->rules.pool == HEED_POOL_CLS) roles->groups |= HEED_GROUP(CLS);
+}
+
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
                               heed_roles *roles, heed_error *error) {
   *roles = (heed_roles){.checkpoint = checkpoint};
@@ -155,7 +187,8 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   roles->family = find_family(roles, config->timm ? "timm" : config->model_type);
   if (!roles->family) return no_model(roles, error);
   roles->rules = roles->family->rules;
-  roles->assumed = roles->family->assumed && !config->timm;
+  if (config->family != roles->family) roles->assumption = roles->family->assumption;
   roles->groups = needed_groups(roles);
+  choose_pool(roles, config);
   return HEED_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "model/architecture.h"
 #include "model/config_fields.h"
 #include "model/role.h"
 
@@ -99,35 +100,49 @@ static heed_status layer_count(const heed_roles *roles, const heed_config *confi
                            error);
 }
 
-static heed_status head_count(const heed_roles *roles, const heed_said *said,
+/* What the config says, else the architecture's name, else the family; else a guess. */
+static heed_status head_count(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  d->heads = said->key ? said->value : d->width / 64;
+  const heed_said *said = &config->heads;
+  d->heads = said->key ? said->value : 0;
+  if (!d->heads && config->timm) d->heads = heed_architecture_heads(config->model_type, d->width);
+  if (!d->heads && !said->key && roles->rules.architecture)
+    d->heads = heed_architecture_heads(roles->rules.architecture, d->width);
+  if (!d->heads && !said->key) {
+    d->heads_guessed = true;
+    d->heads = d->width % 64 ? 0 : d->width / 64;
+  }
   if (said->key && d->width % said->value)
     return heed_fail(
         error, HEED_INVALID_FILE,
         "config.json: %s does not divide the width (found %u, expected a divisor of %u)", said->key,
         said->value, d->width);
-  if (said->key || d->width % 64 == 0) return HEED_OK;
+  if (d->heads && d->width % d->heads == 0) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: cannot infer the number of heads (found width %u, expected a multiple of "
                    "64, or config.json)",
                    heed_checkpoint_name(roles->checkpoint), d->width);
 }
 
-/* A gated MLP has other names: Hugging Face's and the original's. */
-static heed_status check_gate(const heed_roles *roles, const heed_config *config,
-                              heed_error *error) {
-  static const char *const gated[] = {"encoder.layer.0.mlp.weights_in.weight",
-                                      "blocks.0.mlp.w12.weight"};
-  for (size_t i = 0; i < sizeof gated / sizeof *gated; i++) {
-    const heed_checkpoint_tensor *tensor = heed_roles_named(roles, gated[i]);
-    if (!tensor) continue;
-    HEED_TRY(agree_on_flag(&config->gated_mlp, true, tensor->info->name, error));
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: a gated MLP is not supported (found tensor %.*s)",
-                     heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name));
-  }
-  return HEED_OK;
+/* The width of the MLP. A gate's activation is SiLU in every family that has one. */
+static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
+                             heed_vit_dimensions *d, heed_error *error) {
+  char name[HEED_NAME_SIZE];
+  stored_role fc1;
+  const bool gate = heed_roles_need(roles, HEED_ROLE_GATE_WEIGHT);
+  heed_roles_name(roles, gate ? HEED_ROLE_GATE_WEIGHT : HEED_ROLE_FC1_WEIGHT, 0, name);
+  HEED_TRY(agree_on_flag(&config->gated_mlp, gate, name, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
+  if (gate) d->activation = HEED_ACTIVATION_SILU;
+  if (!(config->mlp_ratio > 0.0)) return agree(&config->mlp_width, &fc1, 0, &d->mlp_width, error);
+  /* timm's ratio counts both halves of a packed gate. */
+  const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
+                              config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio"};
+  stored_role rows = fc1;
+  uint32_t whole;
+  d->mlp_width = fc1.shape.dim[0];
+  rows.shape = fc1.tensor->info->shape;
+  return agree(&multiple, &rows, 0, &whole, error);
 }
 
 static heed_status check_biases(const heed_roles *roles, const heed_config *config,
@@ -143,7 +158,7 @@ static heed_status check_biases(const heed_roles *roles, const heed_config *conf
 
 static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  stored_role patch, fc1;
+  stored_role patch;
   HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
   if (patch.shape.dim[2] != patch.shape.dim[3])
     return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)",
@@ -153,19 +168,17 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   HEED_TRY(agree(&config->channels, &patch, 1, &d->channels, error));
   HEED_TRY(agree(&config->patch, &patch, 2, &d->patch, error));
   HEED_TRY(layer_count(roles, config, &d->layers, error));
-  HEED_TRY(head_count(roles, &config->heads, d, error));
-  HEED_TRY(check_gate(roles, config, error));
+  HEED_TRY(head_count(roles, config, d, error));
   HEED_TRY(check_biases(roles, config, error));
-  HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
-  const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
-                              "embed_dim times mlp_ratio"};
-  return agree(config->mlp_ratio > 0.0 ? &multiple : &config->mlp_width, &fc1, 0, &d->mlp_width,
-               error);
+  return mlp_sizes(roles, config, d, error);
 }
 
 static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  stored_role registers, classifier;
+  stored_role registers, classifier, projection;
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION, 2, &projection, error));
+  if (projection.tensor)
+    HEED_TRY(agree(&config->projection, &projection, 0, &d->projection, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_REGISTER_TOKENS, 3, &registers, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_CLASSIFIER_WEIGHT, 2, &classifier, error));
   if (registers.tensor)
@@ -237,9 +250,9 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
 
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *dimensions, heed_error *error) {
-  *dimensions =
-      (heed_vit_dimensions){.activation = config->activation,
-                            .epsilon = config->json ? config->epsilon : roles->rules.epsilon};
+  *dimensions = (heed_vit_dimensions){
+      .activation = config->json ? config->activation : roles->rules.activation,
+      .epsilon = config->json ? config->epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   return position_sizes(roles, config, dimensions, error);

@@ -8,7 +8,8 @@
 
 /* What the family's config means where it leaves a key out; 0: the key must be there. */
 typedef struct heed_config_defaults {
-  uint16_t width, layers, heads, mlp_width, mlp_ratio, image_size, patch, registers;
+  uint16_t width, layers, heads, mlp_width, image_size, patch, registers;
+  uint16_t mlp_ratio; /* of a family whose config gives the MLP's width so */
 } heed_config_defaults;
 
 typedef struct heed_family {
@@ -22,9 +23,10 @@ typedef struct heed_family {
   const char *inner;
   /* Tensors that make a file of the family: any of these, separated by '|'; ":n" = of n axes. */
   const char *marks;
-  uint32_t has, lacks;   /* HEED_GROUP: what a file of the family must have, must not have */
-  bool fallback;         /* also takes files that nothing makes a family's */
-  bool assumed;          /* and then other families may be meant */
+  uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
+  bool fallback;       /* also takes files that nothing makes a family's */
+  /* what is then assumed without a config of the family, as others have the names too; or NULL */
+  const char *assumption;
   const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */
   heed_rules rules;
   heed_config_defaults defaults;

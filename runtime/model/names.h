@@ -2,6 +2,7 @@
 #ifndef HEED_MODEL_NAMES_H
 #define HEED_MODEL_NAMES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum heed_role {
@@ -22,8 +23,14 @@ typedef enum heed_group {
   HEED_GROUP_REGISTERS,
   HEED_GROUP_POSITIONS,
   HEED_GROUP_PATCH_BIAS,
+  HEED_GROUP_PRE_NORM,
   HEED_GROUP_QKV_BIASES,
+  HEED_GROUP_QUERY_KEY_NORMS,
   HEED_GROUP_LAYER_SCALES,
+  HEED_GROUP_GATE,
+  HEED_GROUP_FINAL_NORM,
+  HEED_GROUP_POOL_NORM,
+  HEED_GROUP_PROJECTION,
   HEED_GROUP_CLASSIFIER,
   HEED_GROUP_DISTILLATION_CLASSIFIER,
   HEED_GROUP_POOLER
@@ -55,6 +62,7 @@ typedef struct heed_names {
   const char *two_classifiers;
 } heed_names;
 
-extern const heed_names heed_names_hugging_face, heed_names_timm;
+extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
+    heed_names_open_clip, heed_names_torchvision;
 
 #endif

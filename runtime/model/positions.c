@@ -14,6 +14,9 @@ const heed_position_rule heed_positions_offset = {
 const heed_position_rule heed_positions_antialiased = {.antialias = true,
                                                        .text = "bicubic, antialiased"};
 
+const heed_position_rule heed_positions_corners = {.corners = true,
+                                                   .text = "bicubic, corners aligned"};
+
 /* Keys' cubic convolution kernel (1981). */
 static double cubic(double x, double a) {
   x = fabs(x);
@@ -24,9 +27,12 @@ static double cubic(double x, double a) {
 
 /* Adds the weights with which output `at` of `to` takes from inputs 0 .. from-1; weights [from]
  * come in zeroed. */
-static void clamped_weights(uint32_t from, uint32_t to, double offset, uint32_t at,
+static void clamped_weights(uint32_t from, uint32_t to, const heed_position_rule *rule, uint32_t at,
                             double *weights) {
-  const double centre = (at + 0.5) * from / (to + offset) - 0.5, base = floor(centre);
+  const double centre = !rule->corners ? (at + 0.5) * from / (to + rule->offset) - 0.5
+                        : to > 1       ? at * (from - 1.0) / (to - 1.0)
+                                       : 0.0,
+               base = floor(centre);
   for (int tap = -1; tap <= 2; tap++) {
     double index = base + tap;
     if (index < 0.0) index = 0.0;
@@ -51,7 +57,7 @@ static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t i
     if (rule->antialias)
       antialiased_weights(from, to, t, weights);
     else
-      clamped_weights(from, to, rule->offset, t, weights);
+      clamped_weights(from, to, rule, t, weights);
     for (uint32_t o = 0; o < outer; o++)
       for (size_t c = 0; c < inner; c++) {
         double sum = 0.0;

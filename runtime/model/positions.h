@@ -12,12 +12,14 @@ typedef struct heed_position_rule {
   /* without antialias: the scale is (size + offset) / side, as where PyTorch is given a scale in
    * place of a size */
   double offset;
+  bool corners;     /* corners stay where they are (align_corners true) */
   const char *text; /* in words */
 } heed_position_rule;
-/* Plain: PyTorch given a size. Offset: given a scale that is 0.1 patches too large, as in DINO.
- * Antialiased: as timm and DINOv2 with registers do it. */
+/* Plain: PyTorch given a size. Corners: the same with align_corners, as torchvision does it.
+ * Offset: given a scale that is 0.1 patches too large, as in DINO. Antialiased: as timm and DINOv2
+ * with registers do it. */
 extern const heed_position_rule heed_positions_plain, heed_positions_offset,
-    heed_positions_antialiased;
+    heed_positions_antialiased, heed_positions_corners;
 
 /* Bicubic resize of a grid [side, side, depth] to [rows, columns, depth], half-pixel centres
  * (align_corners false), as PyTorch's interpolate does it. Statuses: OUT_OF_MEMORY. */

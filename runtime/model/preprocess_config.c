@@ -12,6 +12,7 @@
 #include "model/config.h"
 #include "model/config_fields.h"
 
+#define OPEN_CLIP_FILE "open_clip_config.json"
 #define PREPROCESSOR_FILE "preprocessor_config.json"
 #define TIMM_CROP 0.9 /* crop_pct by default */
 
@@ -45,13 +46,17 @@ static const processor processors[] = {
     {"CLIP", true, 224, 224, false, 3, MEAN_CLIP, STD_CLIP},
     {"Beit", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
     {"Siglip", false, 224, 0, false, 3, MEAN_HALF, MEAN_HALF},
+    {"torchvision", true, 256, 224, false, 2, MEAN_IMAGENET, STD_IMAGENET},
     {"timm", false, 224, 0, false, 2, MEAN_HALF, MEAN_HALF},
 };
 
 /* The class of processors of this name, which begins `text`; NULL: none. */
 static const processor *find_class(const char *text) {
-  for (size_t i = 0; i < sizeof processors / sizeof *processors; i++)
-    if (strncmp(text, processors[i].name, strlen(processors[i].name)) == 0) return &processors[i];
+  for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
+    const size_t length = strlen(processors[i].name);
+    if (strlen(text) >= length && memcmp(text, processors[i].name, length) == 0)
+      return &processors[i];
+  }
   return NULL;
 }
 
@@ -276,6 +281,22 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   return read_triple(fields, "std", true, to->std);
 }
 
+/* The short side, or both sides, to the model's size. */
+static heed_status read_open_clip(const heed_fields *fields, uint32_t image_size,
+                                  heed_preprocess *to) {
+  const char *mode = "shortest";
+  HEED_TRY(heed_field_string(fields, "resize_mode", &mode));
+  const bool squash = strcmp(mode, "squash") == 0;
+  if (!squash && strcmp(mode, "shortest") != 0)
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: resize_mode is not supported (found %.*s, expected shortest or squash)",
+                     fields->where, HEED_CUT(mode));
+  set_defaults(find_class(squash ? "Siglip" : "CLIP"), image_size, to);
+  HEED_TRY(read_resample(fields, "interpolation", &to->resample));
+  HEED_TRY(read_triple(fields, "mean", false, to->mean));
+  return read_triple(fields, "std", true, to->std);
+}
+
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
                                    uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error) {
@@ -289,6 +310,13 @@ heed_status heed_config_preprocess(const heed_config *config, const heed_family 
     const heed_json_value pretrained = heed_field(&fields, "pretrained_cfg");
     if (pretrained) fields.object = pretrained;
     return read_pretrained(&fields, image_size, preprocess);
+  }
+  const heed_json_value open_clip =
+      config->json ? heed_json_get(config->json, heed_json_root(config->json), "preprocess_cfg")
+                   : 0;
+  if (open_clip) {
+    const heed_fields fields = {config->json, open_clip, OPEN_CLIP_FILE, error};
+    return read_open_clip(&fields, image_size, preprocess);
   }
   if (strcmp(family->processor, "timm") == 0)
     set_pretrained(image_size, TIMM_CROP, false, preprocess);

@@ -15,10 +15,9 @@ typedef struct heed_roles {
   heed_checkpoint *checkpoint;
   const heed_names *names;
   const heed_family *family;
-  heed_rules rules; /* the family's */
-  /* names that other families have too, and no config that tells which */
-  bool assumed;
-  uint32_t groups;   /* HEED_GROUP: of which the file has a role, or must have all */
+  heed_rules rules;       /* the family's */
+  const char *assumption; /* the family's, where it was made; or NULL */
+  uint32_t groups;        /* HEED_GROUP: of which the file has a role, or must have all */
   const char *layer; /* what layers are called, in the anchor that was found: "encoder.layer." */
   uint32_t layer_length;
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
@@ -54,6 +53,8 @@ heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t la
 /* What a role is called, whatever the file's style: the Hugging Face name without a prefix, with
  * '#' for the layer's number. */
 const char *heed_role_pattern(heed_role role);
+/* Whether the style has a name for the role. */
+bool heed_roles_spell(const heed_roles *roles, heed_role role);
 /* Whether the file has a tensor for the role. */
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
 /* Whether the file must have it: it is never optional, or others of its group are there. */
@@ -97,8 +98,10 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
 
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
+  bool heads_guessed; /* nothing tells their number */
   uint32_t image_size, patch, channels;
-  uint32_t classes; /* 0: no classifier */
+  uint32_t classes;    /* 0: no classifier */
+  uint32_t projection; /* E, of the image embedding; 0: none */
   uint32_t registers;
   bool distillation;
   uint32_t prefix_tokens; /* CLS, distillation, registers */

@@ -137,6 +137,11 @@ void heed_roles_name(const heed_roles *roles, heed_role role, uint32_t layer,
   look_up(roles, role, layer, name);
 }
 
+bool heed_roles_spell(const heed_roles *roles, heed_role role) {
+  bool bias;
+  return find_pattern(roles, role, &bias) != NULL;
+}
+
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer) {
   char name[HEED_NAME_SIZE];
   return look_up(roles, role, layer, name).tensor != NULL;

@@ -13,15 +13,19 @@ typedef enum heed_position_tokens {
 
 /* What a classifier reads of the final states. */
 typedef enum heed_pool {
-  HEED_POOL_CLS, /* CLS; with a second classifier, on the distillation token, their mean */
-  HEED_POOL_CLS_AND_PATCHES /* CLS beside the mean of the patches: 2 C numbers */
+  HEED_POOL_CLS,     /* CLS; with a second classifier, on the distillation token, their mean */
+  HEED_POOL_PATCHES, /* the mean of the patches */
+  HEED_POOL_CLS_AND_PATCHES, /* CLS beside the mean of the patches: 2 C numbers */
 } heed_pool;
 
 typedef struct heed_rules {
   const heed_position_rule *positions;
   heed_position_tokens position_tokens;
   heed_pool pool;
-  uint32_t needs;             /* optional groups (HEED_GROUP) that every model of the family has */
+  uint32_t needs; /* optional groups (HEED_GROUP) that every model of the family has */
+  /* The final norm is for the pooled CLS alone; states and classifier go without. */
+  bool norm_pooled;
+  const char *architecture;   /* tells heads (architecture.c) where no config does; or NULL */
   float epsilon;              /* of the norms, where no config gives it */
   heed_activation activation; /* the same of the MLP */
 } heed_rules;

@@ -9,6 +9,7 @@
 /* One layer's tensors; qkv joined along the rows. */
 typedef struct heed_layer_refs {
   heed_role_ref norm1[2], norm2[2]; /* weight, bias */
+  heed_role_ref query_norm[2], key_norm[2], gate[2];
   heed_weight qkv[2];
   heed_role_ref attention_output[2], fc1[2], fc2[2];
   heed_role_ref scale1, scale2;
@@ -20,9 +21,11 @@ typedef struct heed_vit {
   heed_roles roles;
   heed_vit_dimensions dims;
   heed_role_ref cls, distillation, registers, positions;
+  heed_role_ref pre_norm[2], pool_norm[2], projection;
   heed_role_ref patch[2], final_norm[2], classifier[2], distillation_classifier[2], pooler[2];
   heed_layer_refs *layers; /* [dims.layers] */
   heed_preprocess preprocess;
+  char rules[160], assumed[160]; /* heed_model_info's; assumed "" when nothing is */
   char (*class_names)[24]; /* "class N", for classes that the config does not name; [classes] or
                               NULL */
 } heed_vit;

@@ -38,7 +38,7 @@ static heed_value first_rows(heed_vit_builder *b, heed_value x, uint32_t count) 
   return heed_define_select_rows(b->graph, &desc);
 }
 
-/* The first rows of every head's queries, which begin the stacked value: [B, H, count, D]. */
+/* The first rows of every head's queries, which begin the value: [B, H, count, D]. */
 static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const heed_shape *all,
                                 uint32_t count) {
   const heed_shape heads = HEED_SHAPE(all->dim[0] * all->dim[1], all->dim[2], all->dim[3]),
@@ -52,7 +52,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   const heed_layer_refs *layer = &b->model->layers[i];
   const heed_linear_desc qkv = {
       .struct_size = sizeof qkv,
-      .x = heed_vit_norm(b, x, layer->norm1),
+      .x = heed_vit_norm(b, x, layer->norm1, dims->width),
       .weight =
           heed_vit_define(b, &layer->qkv[0], HEED_SHAPE(3 * dims->width, dims->width), 1.0f, NULL),
       .bias = heed_vit_define(b, &layer->qkv[1], HEED_SHAPE(3 * dims->width), 1.0f, NULL),
@@ -65,12 +65,15 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   heed_value qkv_part[3];
   for (uint32_t p = 0; p < 3; p++) {
     qkv_part[p] = heed_define_view(b->graph, stacked, p * heed_shape_count(&part), &part);
+    const heed_role_ref *norm = p == 0 ? layer->query_norm : layer->key_norm;
+    if (p < 2 && norm[0].tensor) qkv_part[p] = heed_vit_norm(b, qkv_part[p], norm, part.dim[3]);
     heed_vit_name(b, qkv_part[p], i, names[p]);
   }
+  const heed_value queries = layer->query_norm[0].tensor ? qkv_part[0] : stacked;
   const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
   const heed_attention_desc attention = {
       .struct_size = sizeof attention,
-      .query = read_rows ? first_queries(b, stacked, &part, read_rows) : qkv_part[0],
+      .query = read_rows ? first_queries(b, queries, &part, read_rows) : qkv_part[0],
       .key = qkv_part[1],
       .value = qkv_part[2],
       .mask = b->desc.intervene ? layer_input(b, i, "attention.mask", HEED_U8,
@@ -90,6 +93,21 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   return change_heads(b, values.output, i);
 }
 
+/* The hidden layer of the MLP: activation(fc1 x), or SiLU(gate x) times fc1 x. */
+static heed_value expand(heed_vit_builder *b, heed_value x, const heed_layer_refs *layer) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const bool gated = layer->gate[0].tensor != NULL;
+  const heed_value hidden =
+      heed_vit_project(b, x, layer->fc1, dims->width, dims->mlp_width,
+                       gated ? HEED_ACTIVATION_NONE : dims->activation, (heed_value){0}, NULL);
+  if (!gated) return hidden;
+  const heed_multiply_desc multiply = {
+      sizeof multiply, hidden,
+      heed_vit_project(b, x, layer->gate, dims->width, dims->mlp_width, dims->activation,
+                       (heed_value){0}, NULL)};
+  return heed_define_multiply(b->graph, &multiply);
+}
+
 heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_layer_refs *layer = &b->model->layers[i];
@@ -102,9 +120,7 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   if (read_rows) *x = first_rows(b, *x, read_rows);
   *x = heed_vit_project(b, attended, layer->attention_output, dims->width, dims->width,
                         HEED_ACTIVATION_NONE, *x, scale1);
-  const heed_value hidden =
-      heed_vit_project(b, heed_vit_norm(b, *x, layer->norm2), layer->fc1, dims->width,
-                       dims->mlp_width, dims->activation, (heed_value){0}, NULL);
+  const heed_value hidden = expand(b, heed_vit_norm(b, *x, layer->norm2, dims->width), layer);
   *x = heed_vit_project(b, hidden, layer->fc2, dims->mlp_width, dims->width, HEED_ACTIVATION_NONE,
                         *x, scale2);
   heed_vit_name(b, *x, i, "output");

@@ -55,7 +55,7 @@ heed_status heed_vit_keep(heed_vit_builder *b, const heed_role_ref *ref, float *
   float *copy = heed_alloc_raw(b->model->base.context, (size_t)ref->count, sizeof *copy);
   if (!copy)
     return heed_fail_memory(error, ref->tensor->info->name, (size_t)ref->count * sizeof *copy);
-  heed_status status = heed_checkpoint_read(ref->tensor, ref->first, ref->count, copy, error);
+  heed_status status = heed_role_read(ref, 0, ref->count, copy, error);
   if (status == HEED_OK) {
     *data = heed_graph_keep(b->graph, copy, (size_t)ref->count * sizeof *copy);
     if (!*data)
@@ -76,11 +76,11 @@ void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const 
   heed_graph_name(b->graph, value, text);
 }
 
-heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs) {
-  const heed_shape width = HEED_SHAPE(b->model->dims.width);
-  const heed_layer_norm_desc desc = {sizeof desc, x, heed_vit_define_one(b, &refs[0], width),
-                                     heed_vit_define_one(b, &refs[1], width),
-                                     b->model->dims.epsilon};
+heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                         uint32_t width) {
+  const heed_layer_norm_desc desc = {
+      sizeof desc, x, heed_vit_define_one(b, &refs[0], HEED_SHAPE(width)),
+      heed_vit_define_one(b, &refs[1], HEED_SHAPE(width)), b->model->dims.epsilon};
   return heed_define_layer_norm(b->graph, &desc);
 }
 
@@ -100,9 +100,10 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 
 static heed_status build(heed_vit_builder *b, heed_error *error) {
   const heed_vit *model = b->model;
-  const bool read =
-      model->dims.prefix_tokens > 0 && (model->dims.classes || model->pooler[0].tensor);
-  if (b->desc.classes_only && !b->desc.intervene && read)
+  const bool pooled =
+                 model->dims.classes || model->pooler[0].tensor || model->roles.rules.norm_pooled,
+             first = !model->dims.classes || model->roles.rules.pool == HEED_POOL_CLS;
+  if (b->desc.classes_only && !b->desc.intervene && model->cls.tensor && pooled && first)
     b->read_rows = model->distillation_classifier[0].tensor ? 2 : 1;
   heed_value x;
   HEED_TRY(heed_vit_embed(b, &x, error));
@@ -113,7 +114,7 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
   for (uint32_t i = 0; i < b->model->dims.layers; i++)
     HEED_TRY(heed_vit_add_layer(b, &x, i, error));
   heed_graph_stage(b->graph, b->model->dims.layers + 1);
-  heed_vit_add_heads(b, x);
+  HEED_TRY(heed_vit_add_heads(b, x, error));
   return heed_graph_status(b->graph, error);
 }
 

@@ -28,8 +28,9 @@ heed_status heed_vit_keep(heed_vit_builder *b, const heed_role_ref *ref, float *
                           heed_error *error);
 /* Names a value "layer.<layer>.<what>". */
 void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const char *what);
-/* Layer norm over the last axis, as wide as the model. */
-heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs);
+/* Layer norm over the last axis, of that width. */
+heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                         uint32_t width);
 /* A linear map with its rows scaled (layer scale) and a residual. */
 heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                             uint32_t from, uint32_t to, heed_activation activation,
@@ -39,6 +40,6 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);
 heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t layer,
                                heed_error *error);
-void heed_vit_add_heads(heed_vit_builder *b, heed_value x);
+heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error);
 
 #endif

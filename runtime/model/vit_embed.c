@@ -47,7 +47,7 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
         error, HEED_UNSUPPORTED,
         "model: positions of a grid that is not square cannot be resized (found %u patches)",
         patches);
-  if (b->model->roles.assumed)
+  if (b->model->roles.assumption)
     heed_log(b->model->base.context, HEED_LOG_WARNING,
              "%s: positions resized to %u x %u patches as in timm, %s; DINO and MAE differ, and no "
              "config.json names the model",
@@ -93,6 +93,7 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
         1};
     *x = heed_define_concat(b->graph, &concat);
   }
+  if (b->model->pre_norm[0].tensor) *x = heed_vit_norm(b, *x, b->model->pre_norm, dims->width);
   heed_graph_name(b->graph, *x, "embeddings");
   return HEED_OK;
 }

@@ -1,49 +1,117 @@
 /* What a ViT outputs: the final states, classes, the pooled state. */
+#include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "model/vit_builder.h"
 
-/* One classifier on token `row`, times `factor`, plus what another gave. */
-static heed_value classify(heed_vit_builder *b, heed_value states, uint32_t row,
-                           const heed_role_ref *refs, float factor, heed_value other) {
+static heed_value row(heed_vit_builder *b, heed_value states, uint32_t index) {
+  const heed_select_rows_desc select = {sizeof select, states, index, 1};
+  return heed_define_select_rows(b->graph, &select);
+}
+
+/* The mean of the patches, [B, 1, C]: a linear map over the tokens. */
+static heed_status mean_of_patches(heed_vit_builder *b, heed_value states, heed_value *mean,
+                                   heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
+  const uint32_t patches = b->rows * b->columns, tokens = dims->prefix_tokens + patches;
+  float *shares = heed_alloc(b->model->base.context, tokens, sizeof *shares);
+  if (!shares) return heed_fail_memory(error, "model: mean", tokens * sizeof *shares);
+  for (uint32_t t = dims->prefix_tokens; t < tokens; t++) shares[t] = 1.0f / (float)patches;
+  const float *kept = heed_graph_keep(b->graph, shares, tokens * sizeof *shares);
+  heed_free(b->model->base.context, shares);
+  if (!kept) return heed_fail_memory(error, "model: mean", tokens * sizeof *shares);
+  const heed_permute_desc permute = {sizeof permute, states, {0, 2, 1}};
+  const heed_linear_desc linear = {.struct_size = sizeof linear,
+                                   .x = heed_define_permute(b->graph, &permute),
+                                   .weight = heed_vit_define_data(b, kept, HEED_SHAPE(1, tokens))};
+  const heed_shape shape = HEED_SHAPE(b->desc.batch, 1, dims->width);
+  *mean = heed_define_view(b->graph, heed_define_linear(b->graph, &linear), 0, &shape);
+  return HEED_OK;
+}
+
+/* What the classifier reads, [B, 1, C] or [B, 1, 2 C]. */
+static heed_status pool(heed_vit_builder *b, heed_value states, heed_value *pooled,
+                        heed_error *error) {
+  const heed_pool rule = b->model->roles.rules.pool;
+  if (rule == HEED_POOL_CLS)
+    *pooled = row(b, states, 0);
+  else
+    HEED_TRY(mean_of_patches(b, states, pooled, error));
+  if (rule == HEED_POOL_CLS_AND_PATCHES) {
+    const heed_concat_desc concat = {sizeof concat, {row(b, states, 0), *pooled}, 2, 2};
+    *pooled = heed_define_concat(b->graph, &concat);
+  }
+  if (b->model->pool_norm[0].tensor)
+    *pooled = heed_vit_norm(b, *pooled, b->model->pool_norm, b->model->dims.width);
+  return HEED_OK;
+}
+
+/* One classifier, times `factor`, plus what another gave. */
+static heed_value classify(heed_vit_builder *b, heed_value pooled, const heed_role_ref *refs,
+                           float factor, heed_value other) {
+  const uint32_t classes = b->model->dims.classes;
   const heed_weight weight = {{refs[0]}, 1}, bias = {{refs[1]}, 1};
-  const heed_select_rows_desc select = {sizeof select, states, row, 1};
+  const heed_shape shape = HEED_SHAPE(classes, (uint32_t)(refs[0].count / classes));
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,
-      .x = heed_define_select_rows(b->graph, &select),
-      .weight = heed_vit_define(b, &weight, HEED_SHAPE(dims->classes, dims->width), factor, NULL),
-      .bias = heed_vit_define(b, &bias, HEED_SHAPE(dims->classes), factor, NULL),
+      .x = pooled,
+      .weight = heed_vit_define(b, &weight, shape, factor, NULL),
+      .bias = heed_vit_define(b, &bias, HEED_SHAPE(classes), factor, NULL),
       .residual = other};
   return heed_define_linear(b->graph, &desc);
 }
 
-/* [B, 1, n] is given out as [B, n]. */
-static void give_out(heed_vit_builder *b, heed_value value, uint32_t width, const char *text) {
+/* [B, 1, n] is output as [B, n]. */
+static void output(heed_vit_builder *b, heed_value value, uint32_t width, const char *text) {
   const heed_shape shape = HEED_SHAPE(b->desc.batch, width);
   const heed_value flat = heed_define_view(b->graph, value, 0, &shape);
   heed_graph_name(b->graph, flat, text);
   heed_graph_output(b->graph, flat);
 }
 
-void heed_vit_add_heads(heed_vit_builder *b, heed_value x) {
+static heed_status add_classes(heed_vit_builder *b, heed_value states, heed_error *error) {
   const heed_vit *model = b->model;
-  const heed_value states = heed_vit_norm(b, x, model->final_norm);
-  heed_graph_name(b->graph, states, "last_hidden_state");
-  heed_graph_output(b->graph, states);
-  if (model->dims.classes) {
-    /* DeiT's two classifiers are averaged. */
-    const bool two = model->distillation_classifier[0].tensor != NULL;
-    heed_value logits =
-        classify(b, states, 0, model->classifier, two ? 0.5f : 1.0f, (heed_value){0});
-    if (two) logits = classify(b, states, 1, model->distillation_classifier, 0.5f, logits);
-    give_out(b, logits, model->dims.classes, "logits");
-  }
-  if (model->pooler[0].tensor) {
-    const heed_select_rows_desc select = {sizeof select, states, 0, 1};
-    const heed_value pooled = heed_vit_project(b, heed_define_select_rows(b->graph, &select),
-                                               model->pooler, model->dims.width, model->dims.width,
-                                               HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
-    give_out(b, pooled, model->dims.width, "pooler_output");
-  }
+  /* DeiT's two classifiers are averaged. */
+  const bool two = model->distillation_classifier[0].tensor != NULL;
+  heed_value pooled = {0};
+  HEED_TRY(pool(b, states, &pooled, error));
+  heed_value logits = classify(b, pooled, model->classifier, two ? 0.5f : 1.0f, (heed_value){0});
+  if (two) logits = classify(b, row(b, states, 1), model->distillation_classifier, 0.5f, logits);
+  output(b, logits, model->dims.classes, "logits");
+  return HEED_OK;
+}
+
+/* The pooled state and the image embedding: both of CLS. */
+static void add_embedding(heed_vit_builder *b, heed_value states) {
+  const heed_vit *model = b->model;
+  const uint32_t width = model->dims.width;
+  heed_value pooled = {0};
+  if (model->roles.rules.norm_pooled)
+    pooled = heed_vit_norm(b, row(b, states, 0), model->final_norm, width);
+  if (model->pooler[0].tensor)
+    pooled = heed_vit_project(b, row(b, states, 0), model->pooler, width, width,
+                              HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
+  if (pooled.id) output(b, pooled, width, "pooler_output");
+  if (!pooled.id || !model->projection.tensor) return;
+  const heed_linear_desc desc = {
+      .struct_size = sizeof desc,
+      .x = pooled,
+      .weight =
+          heed_vit_define_one(b, &model->projection, HEED_SHAPE(model->dims.projection, width))};
+  output(b, heed_define_linear(b->graph, &desc), model->dims.projection, "image_embeds");
+}
+
+heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error) {
+  const heed_vit *model = b->model;
+  const bool normed = model->final_norm[0].tensor && !model->roles.rules.norm_pooled;
+  const heed_shape shape = HEED_SHAPE(
+      b->desc.batch, b->read_rows ? b->read_rows : model->dims.prefix_tokens + b->rows * b->columns,
+      model->dims.width);
+  x = normed ? heed_vit_norm(b, x, model->final_norm, model->dims.width)
+             : heed_define_view(b->graph, x, 0, &shape); /* beside the name of the last layer */
+  heed_graph_name(b->graph, x, "last_hidden_state");
+  heed_graph_output(b->graph, x);
+  if (model->dims.classes) HEED_TRY(add_classes(b, x, error));
+  add_embedding(b, x);
+  return HEED_OK;
 }

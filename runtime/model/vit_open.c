@@ -19,7 +19,8 @@ static heed_status pair(heed_vit *model, heed_role weight, uint32_t layer, heed_
 
 static heed_status resolve_layer(heed_vit *model, uint32_t i, heed_error *error) {
   const uint32_t width = model->dims.width, mlp = model->dims.mlp_width;
-  const heed_shape vector = HEED_SHAPE(width), square = HEED_SHAPE(width, width);
+  const heed_shape vector = HEED_SHAPE(width), square = HEED_SHAPE(width, width),
+                   head = HEED_SHAPE(width / model->dims.heads);
   heed_layer_refs *layer = &model->layers[i];
   HEED_TRY(pair(model, HEED_ROLE_NORM1_WEIGHT, i, vector, vector, layer->norm1, error));
   HEED_TRY(pair(model, HEED_ROLE_NORM2_WEIGHT, i, vector, vector, layer->norm2, error));
@@ -33,6 +34,10 @@ static heed_status resolve_layer(heed_vit *model, uint32_t i, heed_error *error)
   }
   HEED_TRY(pair(model, HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, i, square, vector,
                 layer->attention_output, error));
+  HEED_TRY(pair(model, HEED_ROLE_QUERY_NORM_WEIGHT, i, head, head, layer->query_norm, error));
+  HEED_TRY(pair(model, HEED_ROLE_KEY_NORM_WEIGHT, i, head, head, layer->key_norm, error));
+  HEED_TRY(pair(model, HEED_ROLE_GATE_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp),
+                layer->gate, error));
   HEED_TRY(pair(model, HEED_ROLE_FC1_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp), layer->fc1,
                 error));
   HEED_TRY(pair(model, HEED_ROLE_FC2_WEIGHT, i, HEED_SHAPE(width, mlp), vector, layer->fc2, error));
@@ -47,9 +52,7 @@ static heed_status resolve_embeddings(heed_vit *model, heed_error *error) {
   const heed_shape token = HEED_SHAPE(1, 1, dims->width),
                    positions = HEED_SHAPE(1, dims->position_rows, dims->width);
   const heed_shape registers = HEED_SHAPE(1, dims->registers ? dims->registers : 1, dims->width);
-  if (dims->prefix_tokens > dims->registers)
-    HEED_TRY(
-        heed_checkpoint_role(&model->roles, HEED_ROLE_CLS_TOKEN, 0, &token, &model->cls, error));
+  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_CLS_TOKEN, 0, &token, &model->cls, error));
   if (dims->distillation)
     HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_DISTILLATION_TOKEN, 0, &token,
                                   &model->distillation, error));
@@ -58,6 +61,8 @@ static heed_status resolve_embeddings(heed_vit *model, heed_error *error) {
                                   &model->registers, error));
   HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_POSITION_EMBEDDINGS, 0, &positions,
                                 &model->positions, error));
+  HEED_TRY(pair(model, HEED_ROLE_PRE_NORM_WEIGHT, 0, HEED_SHAPE(dims->width),
+                HEED_SHAPE(dims->width), model->pre_norm, error));
   return pair(model, HEED_ROLE_PATCH_WEIGHT, 0,
               HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch),
               HEED_SHAPE(dims->width), model->patch, error);
@@ -65,15 +70,15 @@ static heed_status resolve_embeddings(heed_vit *model, heed_error *error) {
 
 static heed_status resolve_heads(heed_vit *model, heed_error *error) {
   const heed_vit_dimensions *dims = &model->dims;
-  const heed_shape vector = HEED_SHAPE(dims->width);
+  const heed_shape vector = HEED_SHAPE(dims->width),
+                   embedding = HEED_SHAPE(dims->projection, dims->width);
+  const uint32_t pooled = model->roles.rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1;
   HEED_TRY(pair(model, HEED_ROLE_FINAL_NORM_WEIGHT, 0, vector, vector, model->final_norm, error));
+  HEED_TRY(pair(model, HEED_ROLE_POOL_NORM_WEIGHT, 0, vector, vector, model->pool_norm, error));
+  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_PROJECTION, 0, &embedding,
+                                &model->projection, error));
   if (dims->classes) {
-    if (model->roles.rules.pool == HEED_POOL_CLS_AND_PATCHES)
-      return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: DINOv2's classifier is not supported, its base model is (found a "
-                       "classifier of %u classes)",
-                       heed_checkpoint_name(model->base.checkpoint), dims->classes);
-    const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width),
+    const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width * pooled),
                      bias = HEED_SHAPE(dims->classes);
     HEED_TRY(
         pair(model, HEED_ROLE_CLASSIFIER_WEIGHT, 0, classifier, bias, model->classifier, error));
@@ -99,6 +104,26 @@ static heed_status name_classes(heed_vit *model, heed_error *error) {
   return HEED_OK;
 }
 
+/* The rules in one line, and what of them and of the sizes no file tells. */
+static void describe_rules(heed_vit *model) {
+  static const char *const pools[] = {"CLS", "the mean of the patches",
+                                      "CLS and the mean of the patches"};
+  const heed_vit_dimensions *dims = &model->dims;
+  const heed_rules *rules = &model->roles.rules;
+  snprintf(model->rules, sizeof model->rules, "classifier on %s, %s, epsilon %g, positions %s",
+           pools[rules->pool], heed_config_activation(dims->activation), (double)dims->epsilon,
+           rules->positions->text);
+  const char *assumption = model->roles.assumption;
+  char heads[64] = "";
+  if (dims->heads_guessed)
+    snprintf(heads, sizeof heads, "%u heads (a guess: width %u / 64)", dims->heads, dims->width);
+  snprintf(model->assumed, sizeof model->assumed, "%s%s%s", heads, *heads && assumption ? "; " : "",
+           assumption ? assumption : "");
+  if (*model->assumed)
+    heed_log(model->base.context, HEED_LOG_WARNING, "%s: no config.json; assumed: %s",
+             heed_checkpoint_name(model->base.checkpoint), model->assumed);
+}
+
 static void fill_info(heed_vit *model) {
   const heed_vit_dimensions *dims = &model->dims;
   heed_checkpoint_totals totals;
@@ -115,7 +140,10 @@ static void fill_info(heed_vit *model) {
                                        .prefix_tokens = dims->prefix_tokens,
                                        .classes = dims->classes,
                                        .positions = model->roles.rules.positions->text,
-                                       .family_assumed = model->roles.assumed,
+                                       .family_assumed = model->roles.assumption != NULL,
+                                       .heads_guessed = dims->heads_guessed,
+                                       .rules = model->rules,
+                                       .assumed = *model->assumed ? model->assumed : NULL,
                                        .epsilon = dims->epsilon,
                                        .activation = dims->activation,
                                        .parameters = totals.elements,
@@ -132,10 +160,6 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
                                 &model->base.checkpoint, error));
   HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
-  if (!model->config->heads.key)
-    heed_log(model->base.context, HEED_LOG_WARNING,
-             "%s: number of heads inferred as width %u / 64 = %u: no config.json",
-             heed_checkpoint_name(model->base.checkpoint), model->dims.width, model->dims.heads);
   model->layers = heed_alloc(model->base.context, model->dims.layers, sizeof *model->layers);
   if (!model->layers)
     return heed_fail_memory(error, "model: layers", model->dims.layers * sizeof *model->layers);
@@ -143,6 +167,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   for (uint32_t i = 0; i < model->dims.layers; i++) HEED_TRY(resolve_layer(model, i, error));
   HEED_TRY(resolve_heads(model, error));
   HEED_TRY(name_classes(model, error));
+  describe_rules(model);
   fill_info(model);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
                                 &model->preprocess, error);
@@ -177,7 +202,8 @@ const char *heed_model_label(const heed_model *model, uint32_t index) {
 const char *heed_model_absent(const heed_model *model, uint32_t index) {
   const heed_vit *vit = as_vit(model);
   for (int role = 0; vit && role < HEED_ROLE_COUNT; role++)
-    if (!heed_roles_have(&vit->roles, (heed_role)role, 0) && index-- == 0)
+    if (heed_roles_spell(&vit->roles, (heed_role)role) &&
+        !heed_roles_have(&vit->roles, (heed_role)role, 0) && index-- == 0)
       return heed_role_pattern((heed_role)role);
   return NULL;
 }

@@ -118,7 +118,16 @@ expect_stderr_empty
 cp "$vectors/vit/small_224/model.safetensors" "$here/alone.safetensors"
 heed run alone.safetensors "$picture" --backend cpu --quiet
 expect_exit 0
-expect_stderr_contains "alone.safetensors: number of heads inferred as width 64 / 64 = 1: no config.json"
+expect_stderr_contains "alone.safetensors: no config.json; assumed: 1 heads (a guess: width 64 / 64)"
+expect_stdout_contains "assumed: 1 heads (a guess: width 64 / 64)"
+heed inspect alone.safetensors
+expect_stdout_contains "assumed: 1 heads (a guess: width 64 / 64)"
+heed inspect "$micro"
+expect_stdout_contains "rules: classifier on CLS, gelu, epsilon 1e-12, positions bicubic"
+grep -q "^assumed" "$out" && fail "stdout: something is assumed, expected nothing"
+# facebookresearch's DINOv2 has 64 channels per head in every size
+heed inspect "$vectors/vit/dinov2_original"
+grep -q "^assumed" "$out" && fail "stdout: something is assumed, expected nothing"
 test_end
 
 test_begin run_fits_the_whole_picture

@@ -75,8 +75,8 @@ static void unknown_tensors(void **state) {
       {&old_names, "vit.encoder.layer.2.output.dense.weight", false},
       {&old_names, "vit.embeddings.mask_token", true},
       {&old_names, "decoder.0.weight", true},
-      {&timm_names, "blocks.0.attn.q_norm.weight", false},
-      {&timm_names, "norm_pre.weight", false},
+      {&timm_names, "blocks.0.attn.rel_pos.weight", false},
+      {&timm_names, "norm_mid.weight", false},
       {&timm_names, "head_dist_.weight", true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     model m;

@@ -1,9 +1,11 @@
 /* config.json and preprocessor_config.json in the spellings that published models have. */
 #include "support/test_context.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/architecture.h"
 #include "model/config.h"
 #include "support/weights.h"
 
@@ -153,9 +155,7 @@ static void wrong_values(void **state) {
   refuse("{" BASE ",\"layer_norm_eps\":-1e-6}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
   refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
-         "model_type is not supported (found mixer, expected vit, deit or dinov2)");
-  refuse("{\"model_type\":\"dinov2\",\"use_swiglu_ffn\":true," BASE "}", HEED_UNSUPPORTED,
-         "a gated MLP is not supported");
+         "model_type is not supported (found mixer, expected vit, deit, dinov2, clip");
   refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE,
          "mlp_ratio is too large");
   refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_"
@@ -230,8 +230,8 @@ static void timm(void **state) {
   assert_int_equal(c->heads.value, 4);
   assert_int_equal(c->patch.value, 4);
   heed_config_destroy(c);
-  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avg\"}", HEED_UNSUPPORTED,
-         "global_pool is not supported (found avg, expected token)");
+  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"map\"}", HEED_UNSUPPORTED,
+         "global_pool is not supported (found map, expected token or avg)");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,192]}", HEED_UNSUPPORTED,
          "input_size is not supported (found 224 x 192");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224]}", HEED_INVALID_FILE,
@@ -245,6 +245,46 @@ static void timm(void **state) {
   refuse("{\"architecture\":7}", HEED_INVALID_FILE, "architecture is not valid");
   refuse("{\"architecture\":\"vit_x\",\"pretrained_cfg\":3,\"label_names\":[1]}", HEED_INVALID_FILE,
          "label_names is not valid");
+}
+
+/* What timm's names tell and its files do not: of timm 1.0.29. */
+static void architectures(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    uint32_t width, heads;
+    float epsilon;
+    heed_activation activation;
+  } cases[] = {{"vit_tiny_patch16_224", 192, 3, 1e-6f, HEED_ACTIVATION_GELU},
+               {"vit_huge_patch14_224", 1280, 16, 1e-6f, HEED_ACTIVATION_GELU},
+               {"deit3_huge_patch14_224", 1280, 16, 1e-6f, HEED_ACTIVATION_GELU},
+               {"vit_huge_plus_patch16_dinov3", 1280, 20, 1e-5f, HEED_ACTIVATION_GELU},
+               {"vit_giant_patch14_dinov2", 1536, 24, 1e-6f, HEED_ACTIVATION_GELU},
+               {"vit_giant_patch14_clip_224", 1408, 16, 1e-5f, HEED_ACTIVATION_GELU},
+               {"vit_base_patch16_gap_224", 768, 16, 1e-6f, HEED_ACTIVATION_GELU},
+               {"vit_base_patch16_clip_quickgelu_224", 768, 12, 1e-5f, HEED_ACTIVATION_GELU_QUICK},
+               {"eva02_base_patch16_clip_224", 768, 12, 1e-6f, HEED_ACTIVATION_GELU},
+               {"vit_so400m_patch16_siglip_384", 1152, 16, 1e-6f, HEED_ACTIVATION_GELU_TANH},
+               {"vit_so400m_patch14_siglip_384", 1152, 16, 1e-6f, HEED_ACTIVATION_GELU},
+               {"vit_base_patch32_siglip_gap_256", 768, 12, 1e-6f, HEED_ACTIVATION_GELU_TANH},
+               {"test_vit", 64, 2, 1e-6f, HEED_ACTIVATION_GELU},
+               {"nobody_knows_this_one", 768, 0, 1e-6f, HEED_ACTIVATION_GELU}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[128];
+    snprintf(text, sizeof text, "{\"architecture\":\"%s\"}", cases[i].name);
+    heed_config *c = open_good(text);
+    assert_true(c->epsilon == cases[i].epsilon);
+    assert_int_equal(c->activation, cases[i].activation);
+    assert_int_equal(heed_architecture_heads(cases[i].name, cases[i].width), cases[i].heads);
+    heed_config_destroy(c);
+  }
+  refuse("{\"architecture\":\"vit_base_patch16_18x2_224\"}", HEED_UNSUPPORTED,
+         "architecture vit_base_patch16_18x2_224 is not supported (found blocks with attention and "
+         "MLP in parallel");
+  refuse("{\"architecture\":\"vit_dlittle_patch16_reg1_gap_256\"}", HEED_UNSUPPORTED,
+         "differential attention");
+  refuse("{\"architecture\":\"vit_base_patch16_rpn_224\"}", HEED_UNSUPPORTED,
+         "a norm after each part");
 }
 
 /* -------------------------------------------------------------------------- preprocessor_config */
@@ -498,6 +538,7 @@ int main(void) {
       cmocka_unit_test(wrong_preprocess),
       cmocka_unit_test(timm_preprocess),
       cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(architectures),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -283,12 +283,22 @@ export class Engine {
       )
       const { address: model } = this.#out('opened'),
         family = this.#string(this.#exports.model_info(this.#web, model)),
-        info = this.#out('model'),
+        { rules, assumed, headsGuessed, ...info } = this.#out('model'),
         labels = Array.from({ length: info.classes }, (_, i) =>
           this.#string(this.#exports.model_label(model, i))
         )
       this.#models.set(model, { classes: info.classes, ids })
-      return { id: model, info: { family, ...info, labels } }
+      return {
+        id: model,
+        info: {
+          family,
+          ...info,
+          headsGuessed: headsGuessed === 1,
+          rules: this.#string(rules),
+          assumed: assumed === 0 ? null : this.#string(assumed),
+          labels
+        }
+      }
     } catch (error) {
       this.#closeSources(ids)
       throw error

@@ -203,6 +203,12 @@ export interface ModelInfo {
   width: number
   layers: number
   heads: number
+  /** No file tells the number of heads: it is width / 64. */
+  headsGuessed: boolean
+  /** The rules that the shapes of tensors do not tell, in one line. */
+  rules: string
+  /** What was assumed because no file tells it, in one line; null when nothing was. */
+  assumed: string | null
   mlpWidth: number
   /** Number of CLS, distillation and register tokens; they come before the patches. */
   prefixTokens: number

@@ -17,7 +17,7 @@ import { indexName, shardsOf } from './shards.js'
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
 const windowBytes = 1 << 22
 
-const small = ['config.json', 'preprocessor_config.json', indexName],
+const small = ['config.json', 'preprocessor_config.json', 'open_clip_config.json', indexName],
   single = 'model.safetensors'
 
 /**

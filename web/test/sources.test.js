@@ -226,7 +226,12 @@ for (const [mode, options] of Object.entries(modes)) {
       runtime.loadModel(`http://localhost:${/** @type {any} */ (server.address()).port}/m/`),
       fails('INVALID_FILE', /weight_map is not valid \(found "\.\.\\\\secret\.safetensors"/)
     )
-    assert.deepEqual(asked.sort(), ['/m/config.json', `/m/${index}`, '/m/preprocessor_config.json'])
+    assert.deepEqual(asked.sort(), [
+      '/m/config.json',
+      `/m/${index}`,
+      '/m/open_clip_config.json',
+      '/m/preprocessor_config.json'
+    ])
     runtime.close()
     server.close()
     server.closeAllConnections?.()

@@ -53,7 +53,9 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
   heed_model_info info;
   heed_model_get_info(model->model, &info);
 #define FIELD(name) .name = (double)info.name,
-  web->out.model = (struct heed_web_out_model){HEED_WEB_MODEL(FIELD)};
+  web->out.model =
+      (struct heed_web_out_model){HEED_WEB_MODEL(FIELD).rules = HEED_WEB_ADDRESS(info.rules),
+                                  .assumed = HEED_WEB_ADDRESS(info.assumed)};
 #undef FIELD
   return info.family;
 }

@@ -24,6 +24,7 @@
   FIELD(width)                \
   FIELD(layers)               \
   FIELD(heads)                \
+  FIELD(heads_guessed)        \
   FIELD(mlp_width)            \
   FIELD(prefix_tokens)        \
   FIELD(classes)              \

@@ -771,7 +771,7 @@ typedef enum heed_model_kind {
   HEED_MODEL_ENCODER_DECODER = 1 /* a sequence in, a sequence out */
 } heed_model_kind;
 
-/* What a model is. Fields of the other kind are 0. Strings are literals. */
+/* What a model is. Fields of the other kind are 0. Strings are valid as long as the model. */
 typedef struct heed_model_info {
   heed_model_kind kind;
   /* "vit", "deit", "dinov2", "dinov2_with_registers", "dinov2 (original)", "timm" ...;
@@ -792,6 +792,12 @@ typedef struct heed_model_info {
   /* The tensor names are timm's, which other files have too, and no config.json names the family.
    */
   bool family_assumed;
+  bool heads_guessed; /* no file tells the number of heads: it is width / 64 */
+  /* The rules that shapes do not tell, in one line: "classifier on CLS, gelu, epsilon 1e-12,
+   * positions bicubic". */
+  const char *rules;
+  /* What heed assumed because no file tells it, in one line; NULL: nothing. The log says it too. */
+  const char *assumed;
   uint32_t image_size, channels, patch;
   uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
   uint32_t classes;       /* 0: no classifier */
@@ -880,8 +886,9 @@ typedef struct heed_build_desc {
 /* The model as a graph; desc NULL = defaults. Borrows model.
  *
  * A vision transformer has the input pixel_values F32 [B, channels, height, width]. Its outputs are
- * logits [B, classes] where there is a classifier, last_hidden_state [B, T, C], and pooler_output
- * [B, C] where there is a pooler. These values can be tapped, i = 0 .. L-1: embeddings;
+ * logits [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output
+ * [B, C] where there is a pooler, and image_embeds [B, E], not normalised, where there is a
+ * projection. These values can be tapped, i = 0 .. L-1: embeddings;
  * layer.i.query, .key, .value [B, H, T, D]; layer.i.attention.weights and .logits [B, H, T, T];
  * layer.i.attention.output [B, T, C], which is that of the heads before their projection;
  * layer.i.output [B, T, C].

@@ -16,4 +16,6 @@ const heed_family heed_family_dinov2 = {
               .needs = HEED_GROUP(CLS) | HEED_GROUP(LAYER_SCALES),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
+    .defaults =
+        {.width = 768, .layers = 12, .heads = 12, .mlp_ratio = 4, .image_size = 224, .patch = 14},
 };

@@ -11,7 +11,8 @@ const heed_family heed_family_dinov2_original_registers = {
     .processor = "Dinov2",
     .rules = {.positions = &heed_positions_antialiased,
               .position_tokens = HEED_POSITION_TOKENS_CLS,
-              .needs = HEED_GROUP(CLS),
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(PATCH_BIAS) | HEED_GROUP(FINAL_NORM),
+              .architecture = "dinov2",
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -16,5 +16,11 @@ const heed_family heed_family_dinov2_registers = {
               .needs = HEED_GROUP(CLS) | HEED_GROUP(LAYER_SCALES),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
-    .defaults = {.registers = 4},
+    .defaults = {.width = 768,
+                 .layers = 12,
+                 .heads = 12,
+                 .mlp_ratio = 4,
+                 .image_size = 224,
+                 .patch = 14,
+                 .registers = 4},
 };

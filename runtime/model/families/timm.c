@@ -6,11 +6,11 @@ const heed_family heed_family_timm = {
     .types = "timm",
     .names = &heed_names_timm,
     .fallback = true,
-    .assumed = true,
+    .assumption = "timm's rules (files of DINO and MAE have the same names)",
     .processor = "timm",
     .rules = {.positions = &heed_positions_antialiased,
               .position_tokens = HEED_POSITION_TOKENS_ANY,
-              .needs = HEED_GROUP(CLS),
+              .needs = HEED_GROUP(PATCH_BIAS) | HEED_GROUP(FINAL_NORM),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
 };

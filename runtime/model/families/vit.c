@@ -4,7 +4,7 @@
 
 const heed_family heed_family_vit = {
     .name = "vit",
-    .types = "vit|vit_msn",
+    .types = "vit",
     .names = &heed_names_hugging_face,
     .anchor = "layernorm_before",
     .inner = "vit.",

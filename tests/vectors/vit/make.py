@@ -1,25 +1,27 @@
-"""Makes the folders of FAMILIES beside it: tiny ViTs of every family, run on grids that are not the stored one.
+"""Makes the folders of FAMILIES beside it, and those that have a recipe.py (RECIPE = family(...)): tiny ViTs of every family, run on grids that are not the stored one.
 
 The forward pass is written from the definitions of the published code (transformers' modeling_vit, modeling_deit, modeling_dinov2 and
 modeling_dinov2_with_registers; timm's vision_transformer; facebookresearch/dinov2's vision_transformer), in double precision. Positions are
 resized by torch.nn.functional.interpolate, as that code does it. Each folder gets the weights (model.safetensors), config.json where such
 files have one, and two runs: io.safetensors (3 x 3 patches) and io_wide.safetensors (3 x 6), from 5 x 5 stored positions.
 
-python3 make.py   (needs torch)"""
+python3 make.py [FOLDER...]   (needs torch; torchvision for the folder of that name)"""
 import json
 import os
 import struct
+import sys
 
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STORED, PATCH, LAYERS, CLASSES = 5, 4, 2, 5
+STORED, PATCH, LAYERS, CLASSES, EMBEDDING = 5, 4, 2, 5, 7
 RUNS = {"io": (2, 3, 3), "io_wide": (1, 3, 6)}  # pictures, rows, columns
 
 # How stored positions [1, C, 5, 5] become those of rows x columns: F.interpolate's options.
 RESIZE = {
     "plain": lambda rows, columns: {"size": (rows, columns)},
     "antialias": lambda rows, columns: {"size": (rows, columns), "antialias": True},
+    "corners": lambda rows, columns: {"size": (rows, columns), "align_corners": True},
     "offset": lambda rows, columns: {"scale_factor": ((rows + 0.1) / STORED, (columns + 0.1) / STORED)},
 }
 
@@ -37,6 +39,22 @@ TIMM = {
     "qkv": "attn.qkv", "projection": "attn.proj", "norm": "norm", "norm1": "norm1", "norm2": "norm2", "fc1": "mlp.fc1", "fc2": "mlp.fc2",
     "head": "head",
 }
+CLIP = {
+    "cls": "embeddings.class_embedding<", "positions": "embeddings.position_embedding.weight<", "patch": "embeddings.patch_embedding",
+    "layer": "encoder.layers.%d.", "pre_norm": "pre_layrnorm", "query": "self_attn.q_proj", "key": "self_attn.k_proj", "value": "self_attn.v_proj",
+    "projection": "self_attn.out_proj", "norm": "post_layernorm", "norm1": "layer_norm1", "norm2": "layer_norm2", "fc1": "mlp.fc1", "fc2": "mlp.fc2",
+    "embedding": "visual_projection.weight",
+}
+OPEN_CLIP = {
+    "cls": "class_embedding<", "positions": "positional_embedding<", "patch": "conv1", "layer": "transformer.resblocks.%d.", "pre_norm": "ln_pre",
+    "qkv": "attn.in_proj_", "projection": "attn.out_proj", "norm": "ln_post", "norm1": "ln_1", "norm2": "ln_2", "fc1": "mlp.c_fc", "fc2": "mlp.c_proj",
+    "embedding": "visual.proj^",
+}
+TORCHVISION = {
+    "cls": "class_token", "positions": "encoder.pos_embedding", "patch": "conv_proj", "layer": "encoder.layers.encoder_layer_%d.",
+    "qkv": "self_attention.in_proj_", "projection": "self_attention.out_proj", "norm": "encoder.ln", "norm1": "ln_1", "norm2": "ln_2",
+    "fc1": "mlp.0", "fc2": "mlp.3",
+}
 ORIGINAL = dict(TIMM, registers="register_tokens", scale1="ls1.gamma", scale2="ls2.gamma", mask="mask_token")
 
 
@@ -53,8 +71,11 @@ def timm_config(family, **args):
             "pretrained_cfg": {"input_size": [3, STORED * PATCH, STORED * PATCH]}}
 
 
-# position_rows: of the prefix tokens, which come before those of the patches.
-def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None):
+# position_rows: of the prefix tokens, which come before those of the patches. mlp: the hidden width, of a gated one too. gate: "packed" in fc1.
+# pool: what the classifier reads. norm: where the final one is, "states", "mean" (after pooling) or "cls" (of the pooled CLS alone).
+# outer: of what lies beside the model. extra: tensors of other parts, by name.
+def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None,
+           activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json"):
     return locals()
 
 
@@ -100,8 +121,23 @@ class Weights:
         self.tensors[name] = value
         return value.double()
 
+    def flat(self, name, *shape):
+        """A '<' at the end: stored without the leading axes of 1."""
+        value = self.take(name.rstrip("<"), *shape)
+        if name.endswith("<"):
+            self.tensors[name[:-1]] = self.tensors[name[:-1]].reshape([size for size in shape if size > 1])
+        return value
+
     def linear(self, name, rows, columns, scale=1.5):
-        return self.take(name + ".weight", rows, columns, scale=scale / columns**0.5), self.take(name + ".bias", rows, scale=0.3)
+        name += "" if name.endswith("_") else "."
+        return self.take(name + "weight", rows, columns, scale=scale / columns**0.5), self.take(name + "bias", rows, scale=0.3)
+
+    def embedding(self, name, rows, columns):
+        """A '^' at the end: stored transposed."""
+        value = self.take(name.rstrip("^"), rows, columns, scale=1.5 / columns**0.5)
+        if name.endswith("^"):
+            self.tensors[name[:-1]] = self.tensors[name[:-1]].T.contiguous()
+        return value
 
     def norm(self, name, width):
         return self.take(name + ".weight", width, scale=0.2, about=1.0), self.take(name + ".bias", width, scale=0.2)
@@ -109,11 +145,13 @@ class Weights:
 
 def make_model(f):
     w, n, c, prefix = Weights(f), f["names"], f["width"], f["prefix"]
-    model = {"prefix": [w.take(prefix + n[token], 1, 3 if token == "registers" else 1, c) for token in f["prefix_tokens"]]}
-    model["positions"] = w.take(prefix + n["positions"], 1, f["position_rows"] + STORED * STORED, c)
+    model = {"prefix": [w.flat(prefix + n[token], 1, 3 if token == "registers" else 1, c) for token in f["prefix_tokens"]]}
+    model["positions"] = w.flat(prefix + n["positions"], 1, f["position_rows"] + STORED * STORED, c)
     if "mask" in n:
         w.take(prefix + n["mask"], 1, c)  # of training; not used
-    model["patch"] = (w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2), w.take(prefix + n["patch"] + ".bias", c, scale=0.3))
+    patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
+    model["patch"] = (patch_weight, w.take(prefix + n["patch"] + ".bias", c, scale=0.3) if f["patch_bias"] else 0.0)
+    model["pre_norm"] = w.norm(prefix + n["pre_norm"], c) if "pre_norm" in n else None
     model["layers"] = []
     for i in range(LAYERS):
         at, layer = prefix + n["layer"] % i, {}
@@ -126,12 +164,22 @@ def make_model(f):
             for name in ("query", "key", "value"):
                 layer[name] = w.linear(at + n[name], c, c)
         layer["projection"] = w.linear(at + n["projection"], c, c)
-        layer["fc1"], layer["fc2"] = w.linear(at + n["fc1"], f["mlp"], c), w.linear(at + n["fc2"], c, f["mlp"])
+        for name in ("query_norm", "key_norm"):
+            layer[name] = w.norm(at + n[name], c // f["heads"]) if name in n else None
+        if f["gate"]:  # the gate's rows are the first half
+            weight, bias = w.linear(at + n["fc1"], 2 * f["mlp"], c)
+            layer["gate"], layer["fc1"] = (weight[: f["mlp"]], bias[: f["mlp"]]), (weight[f["mlp"] :], bias[f["mlp"] :])
+        else:
+            layer["fc1"] = w.linear(at + n["fc1"], f["mlp"], c)
+        layer["fc2"] = w.linear(at + n["fc2"], c, f["mlp"])
         for name in ("scale1", "scale2"):
             layer[name] = w.take(at + n[name], c, scale=0.2, about=0.7) if name in n else 1.0
         model["layers"].append(layer)
-    model["norm"] = w.norm(prefix + n["norm"], c)
-    model["heads"] = [w.linear(name, CLASSES, c) for name in f["heads_of"]]
+    model["norm"] = w.norm(prefix + n["fc_norm" if f["norm"] == "mean" else "norm"], c)
+    model["heads"] = [w.linear(f["outer"] + name, CLASSES, 2 * c if f["pool"] == "both" else c) for name in f["heads_of"]]
+    model["embedding"] = w.embedding(f["outer"] + n["embedding"], EMBEDDING, c) if "embedding" in n else None
+    for name, shape in f["extra"]:
+        w.take(name, *shape)
     return model, w.tensors
 
 
@@ -139,6 +187,12 @@ def layer_norm(x, weights, epsilon):
     mean = x.mean(-1, keepdim=True)
     variance = ((x - mean) ** 2).mean(-1, keepdim=True)
     return (x - mean) / torch.sqrt(variance + epsilon) * weights[0] + weights[1]
+
+
+ACTIVATIONS = {
+    "gelu": lambda y: 0.5 * y * (1 + torch.erf(y / 2**0.5)),
+    "quick_gelu": lambda y: y * torch.sigmoid(1.702 * y),
+}
 
 
 def linear(x, weights):
@@ -151,9 +205,11 @@ def embed(f, model, pixels, rows, columns):
     patches = pixels.reshape(batch, 3, rows, PATCH, columns, PATCH).permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, 3 * PATCH * PATCH)
     x = patches @ model["patch"][0].reshape(c, -1).T + model["patch"][1]
     stored = model["positions"][:, f["position_rows"] :].reshape(1, STORED, STORED, c).permute(0, 3, 1, 2)
-    resized = torch.nn.functional.interpolate(stored, mode="bicubic", align_corners=False, **RESIZE[f["resize"]](rows, columns))
+    resized = torch.nn.functional.interpolate(stored, mode="bicubic", **dict({"align_corners": False}, **RESIZE[f["resize"]](rows, columns)))
     assert resized.shape[2:] == (rows, columns)
     x = x + resized.permute(0, 2, 3, 1).reshape(1, rows * columns, c)
+    if not model["prefix"]:
+        return x
     prefix = torch.cat(model["prefix"], 1)
     prefix[:, : f["position_rows"]] += model["positions"][:, : f["position_rows"]]
     return torch.cat([prefix.expand(batch, -1, -1), x], 1)
@@ -162,32 +218,66 @@ def embed(f, model, pixels, rows, columns):
 def forward(f, model, pixels, rows, columns):
     heads, size, result = f["heads"], f["width"] // f["heads"], {}
     x = embed(f, model, pixels, rows, columns)
+    x = layer_norm(x, model["pre_norm"], f["epsilon"]) if model["pre_norm"] else x
     batch, tokens, c = x.shape
     for i, layer in enumerate(model["layers"]):
         y = layer_norm(x, layer["norm1"], f["epsilon"])
         q, k, v = (linear(y, layer[name]).reshape(batch, tokens, heads, size).transpose(1, 2) for name in ("query", "key", "value"))
+        q, k = (layer_norm(y, layer[name], f["epsilon"]) if layer[name] else y for y, name in ((q, "query_norm"), (k, "key_norm")))
         weights = torch.softmax(q @ k.transpose(2, 3) / size**0.5, -1)
         result["expect.attention.%d" % i] = weights
         x = x + layer["scale1"] * linear((weights @ v).transpose(1, 2).reshape(batch, tokens, c), layer["projection"])
-        y = linear(layer_norm(x, layer["norm2"], f["epsilon"]), layer["fc1"])
-        y = 0.5 * y * (1 + torch.erf(y / 2**0.5))
+        y = layer_norm(x, layer["norm2"], f["epsilon"])
+        if f["gate"]:
+            gate = linear(y, layer["gate"])
+            y = gate * torch.sigmoid(gate) * linear(y, layer["fc1"])
+        else:
+            y = ACTIVATIONS[f["activation"]](linear(y, layer["fc1"]))
         x = x + layer["scale2"] * linear(y, layer["fc2"])
-    result["expect.last_hidden_state"] = x = layer_norm(x, model["norm"], f["epsilon"])
-    if model["heads"]:  # DeiT's two classifiers, of the tokens CLS and distillation, are averaged
+    x = layer_norm(x, model["norm"], f["epsilon"]) if f["norm"] == "states" else x
+    result["expect.last_hidden_state"] = x
+    patches = x[:, len(model["prefix"]) and sum(token.shape[1] for token in model["prefix"]) :].mean(1)
+    if f["norm"] == "mean":
+        patches = layer_norm(patches, model["norm"], f["epsilon"])
+    if model["heads"] and f["pool"] == "cls":  # DeiT's two classifiers, of the tokens CLS and distillation, are averaged
         result["expect.logits"] = sum(linear(x[:, token], head) for token, head in enumerate(model["heads"])) / len(model["heads"])
+    elif model["heads"]:
+        result["expect.logits"] = linear(torch.cat([x[:, 0], patches], -1) if f["pool"] == "both" else patches, model["heads"][0])
+    if f["norm"] == "cls":
+        result["expect.pooler_output"] = pooled = layer_norm(x[:, 0], model["norm"], f["epsilon"])
+        if model["embedding"] is not None:
+            result["expect.image_embeds"] = pooled @ model["embedding"].T
     return result
 
 
-for seed, (name, f) in enumerate(FAMILIES.items()):
-    torch.manual_seed(100 + seed)
+def make_folder(name, f, seed):
+    torch.manual_seed(seed)
     folder = os.path.join(HERE, name)
     os.makedirs(folder, exist_ok=True)
     model, tensors = make_model(f)
     save(os.path.join(folder, "model.safetensors"), tensors, f["half"])
     if f["config"]:
-        with open(os.path.join(folder, "config.json"), "w") as file:
+        with open(os.path.join(folder, f["config_name"]), "w") as file:
             json.dump(f["config"](f), file, indent=1)
             file.write("\n")
     for run, (batch, rows, columns) in RUNS.items():
         pixels = torch.randn(batch, 3, rows * PATCH, columns * PATCH, dtype=torch.float32)
         save(os.path.join(folder, run + ".safetensors"), dict(forward(f, model, pixels.double(), rows, columns), pixel_values=pixels))
+    if "check" in f:
+        f["check"](f, model, tensors)
+
+
+def main(wanted):
+    for seed, (name, f) in enumerate(FAMILIES.items()):
+        if not wanted or name in wanted:
+            make_folder(name, f, 100 + seed)
+    for name in sorted(os.listdir(HERE)):
+        path = os.path.join(HERE, name, "recipe.py")
+        if os.path.exists(path) and (not wanted or name in wanted):
+            recipe = dict(globals())
+            with open(path) as file:
+                exec(compile(file.read(), path, "exec"), recipe)
+            make_folder(name, recipe["RECIPE"], sum(name.encode()))
+
+
+main(sys.argv[1:])

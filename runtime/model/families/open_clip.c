@@ -1,0 +1,21 @@
+/* CLIP's vision tower in the names of OpenAI and open_clip. OpenAI's models have quick GELU;
+ * open_clip_config.json tells of the others. Sources: openai/CLIP's model.py; open_clip's
+ * transformer.py and pos_embed.py. */
+#include "model/family.h"
+
+const heed_family heed_family_open_clip = {
+    .name = "open_clip",
+    .types = "open_clip",
+    .names = &heed_names_open_clip,
+    .inner = "visual.",
+    .fallback = true,
+    .assumption = "quick GELU, as in OpenAI's files",
+    .processor = "CLIP",
+    .rules = {.positions = &heed_positions_antialiased,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .norm_pooled = true,
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(PRE_NORM),
+              .architecture = "clip",
+              .epsilon = 1e-5f,
+              .activation = HEED_ACTIVATION_GELU_QUICK},
+};
