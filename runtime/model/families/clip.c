@@ -1,0 +1,27 @@
+/* CLIP's vision tower in Hugging Face's names, alone, beside the text tower or inside a larger
+ * model. The final norm is for CLS alone; CLIPForImageClassification takes the mean of the patches
+ * without it. Source: transformers' modeling_clip.py, configuration_clip.py. */
+#include "model/family.h"
+
+const heed_family heed_family_clip = {
+    .name = "clip",
+    .types = "clip|clip_vision_model",
+    .names = &heed_names_hugging_face_clip,
+    .inner = "vision_model.",
+    .fallback = true,
+    .processor = "CLIP",
+    .rules = {.positions = &heed_positions_plain,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .pool = HEED_POOL_PATCHES,
+              .norm_pooled = true,
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(PRE_NORM),
+              .architecture = "clip",
+              .epsilon = 1e-5f,
+              .activation = HEED_ACTIVATION_GELU_QUICK},
+    .defaults = {.width = 768,
+                 .layers = 12,
+                 .heads = 12,
+                 .mlp_width = 3072,
+                 .image_size = 224,
+                 .patch = 32},
+};
