@@ -63,8 +63,9 @@ static void test_resize_equals_the_definition(void **state) {
   (void)state;
   static const uint32_t sizes[][3] = {{14, 24, 24}, {14, 14, 14}, {14, 7, 9}, {4, 13, 5},
                                       {1, 3, 2},    {37, 16, 16}, {5, 5, 6}};
-  static const heed_position_rule rules[] = {
-      {false, 0.0, "plain"}, {true, 0.0, "antialiased"}, {false, 0.1, "with an offset"}};
+  static const heed_position_rule rules[] = {{.text = "plain"},
+                                             {.antialias = true, .text = "antialiased"},
+                                             {.offset = 0.1, .text = "with an offset"}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (size_t rule = 0; rule < sizeof rules / sizeof *rules; rule++)
       check(sizes[i][0], sizes[i][1], sizes[i][2], &rules[rule]);

@@ -1,0 +1,17 @@
+/* torchvision's ViT. Its positions are resized as its interpolate_embeddings does it, corners
+ * aligned. Source: torchvision's models/vision_transformer.py. */
+#include "model/family.h"
+
+const heed_family heed_family_torchvision = {
+    .name = "torchvision",
+    .types = "",
+    .names = &heed_names_torchvision,
+    .fallback = true,
+    .processor = "torchvision",
+    .rules = {.positions = &heed_positions_corners,
+              .position_tokens = HEED_POSITION_TOKENS_CLS,
+              .needs = HEED_GROUP(CLS),
+              .architecture = "torchvision",
+              .epsilon = 1e-6f,
+              .activation = HEED_ACTIVATION_GELU},
+};
