@@ -3,6 +3,7 @@
  * hf_<family>...), and `families/<family>.c` in a row of docs/models.md. The first family that
  * claims a file has it, so those that claim by more come first. */
 HEED_FAMILY(deit)
+HEED_FAMILY(mae)
 HEED_FAMILY(vit)
 HEED_FAMILY(dinov2_registers)
 HEED_FAMILY(dinov2)
