@@ -4,6 +4,7 @@
  * claims a file has it, so those that claim by more come first. */
 HEED_FAMILY(deit)
 HEED_FAMILY(mae)
+HEED_FAMILY(msn)
 HEED_FAMILY(vit)
 HEED_FAMILY(dinov2_registers)
 HEED_FAMILY(dinov2)
