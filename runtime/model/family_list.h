@@ -5,6 +5,7 @@
 HEED_FAMILY(deit)
 HEED_FAMILY(mae)
 HEED_FAMILY(msn)
+HEED_FAMILY(ijepa)
 HEED_FAMILY(vit)
 HEED_FAMILY(dinov2_registers)
 HEED_FAMILY(dinov2)

@@ -1,0 +1,19 @@
+/* I-JEPA: no CLS, and a classifier on the mean of the patches. Source: transformers'
+ * modeling_ijepa.py, configuration_ijepa.py. */
+#include "model/family.h"
+
+const heed_family heed_family_ijepa = {
+    .name = "ijepa",
+    .types = "ijepa",
+    .names = &heed_names_hugging_face,
+    .anchor = "layernorm_before",
+    .inner = "ijepa.",
+    .lacks = HEED_GROUP(CLS) | HEED_GROUP(DISTILLATION) | HEED_GROUP(REGISTERS) |
+             HEED_GROUP(LAYER_SCALES),
+    .processor = "ViT",
+    .rules = {.positions = &heed_positions_plain,
+              .position_tokens = HEED_POSITION_TOKENS_ALL,
+              .pool = HEED_POOL_PATCHES,
+              .epsilon = 1e-12f,
+              .activation = HEED_ACTIVATION_GELU},
+};
