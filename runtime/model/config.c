@@ -2,6 +2,7 @@
  * on the Hub (hf_hub: save_config). */
 #include "model/config.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -123,20 +124,26 @@ static heed_status read_label_list(heed_config *config, const heed_fields *field
 
 /* --------------------------------------------------------------------------------- said numbers */
 
+static void take_key(const heed_fields *fields, const char *key, heed_said *to) {
+  if (!heed_field(fields, key)) return;
+  to->key = key;
+  to->by_default = false;
+}
+
 static heed_status said_size(const heed_fields *fields, const char *key, uint32_t least,
                              heed_said *to) {
-  if (heed_field(fields, key)) to->key = key;
+  take_key(fields, key, to);
   return heed_field_size(fields, key, least, &to->value);
 }
 
 static heed_status said_square(const heed_fields *fields, const char *key, heed_said *to) {
-  if (heed_field(fields, key)) to->key = key;
+  take_key(fields, key, to);
   return heed_field_square(fields, key, &to->value);
 }
 
 static heed_status said_bool(const heed_fields *fields, const char *key, heed_said *to) {
   bool value = to->value;
-  if (heed_field(fields, key)) to->key = key;
+  take_key(fields, key, to);
   HEED_TRY(heed_field_bool(fields, key, &value));
   to->value = value;
   return HEED_OK;
@@ -176,27 +183,29 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
 
 /* The sizes that every config has, or the family's defaults. */
 static heed_status read_needed(heed_config *config, const heed_fields *fields) {
-  const heed_config_defaults *defaults = &config->family->defaults;
-  const struct {
-    const char *key, *by_default;
-    uint32_t value;
-    heed_said *said;
+  static const struct {
+    const char *key;
+    uint16_t by_default, said; /* offsets */
   } sizes[] = {
-#define SIZE(key, field) {key, key " (by default)", defaults->field, &config->field}
+#define SIZE(key, field) {key, offsetof(heed_config_defaults, field), offsetof(heed_config, field)}
       SIZE("hidden_size", width),         SIZE("num_hidden_layers", layers),
       SIZE("num_attention_heads", heads), SIZE("intermediate_size", mlp_width),
       SIZE("image_size", image_size),     SIZE("patch_size", patch)};
 #undef SIZE
   enum { SIZES = sizeof sizes / sizeof *sizes };
+  const char *missing = NULL;
   for (int i = 0; i < SIZES; i++) {
-    heed_said *said = sizes[i].said;
-    if (!said->key && sizes[i].value) *said = (heed_said){sizes[i].value, sizes[i].by_default};
+    heed_said *said = (heed_said *)(void *)((char *)config + sizes[i].said);
+    const uint16_t value =
+        *(const uint16_t *)(const void *)((const char *)&config->family->defaults +
+                                          sizes[i].by_default);
+    if (!said->key && value) *said = (heed_said){value, sizes[i].key, true};
     HEED_TRY(said_square(fields, sizes[i].key, said));
+    if (!said->key && !missing) missing = sizes[i].key;
   }
-  for (int i = 0; i < SIZES; i++)
-    if (!sizes[i].said->key)
-      return heed_fail(fields->error, HEED_INVALID_FILE,
-                       "%s: missing key %s (expected a whole number)", fields->where, sizes[i].key);
+  if (missing)
+    return heed_fail(fields->error, HEED_INVALID_FILE,
+                     "%s: missing key %s (expected a whole number)", fields->where, missing);
   if (config->width.value % config->heads.value == 0) return HEED_OK;
   return heed_fail(fields->error, HEED_INVALID_FILE,
                    "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
@@ -215,7 +224,7 @@ static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields
     return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)",
                      fields->where, ratio);
   if (config->gated_mlp.value) width = (width * 2 / 3 + 7) / 8 * 8;
-  if (width) config->mlp_width = (heed_said){(uint32_t)width, "hidden_size times mlp_ratio"};
+  if (width) config->mlp_width = (heed_said){(uint32_t)width, "hidden_size times mlp_ratio", false};
   return HEED_OK;
 }
 
@@ -233,12 +242,11 @@ static void set_class_defaults(heed_config *config) {
   const heed_family *family = config->family;
   config->epsilon = family->rules.epsilon;
   config->activation = family->rules.activation;
-  config->channels = (heed_said){3, "num_channels (by default)"};
-  config->qkv_bias = (heed_said){true, "qkv_bias (by default)"};
-  if (family->defaults.mlp_ratio)
-    config->gated_mlp = (heed_said){false, "use_swiglu_ffn (by default)"};
+  config->channels = (heed_said){3, "num_channels", true};
+  config->qkv_bias = (heed_said){true, "qkv_bias", true};
+  if (family->defaults.mlp_ratio) config->gated_mlp = (heed_said){false, "use_swiglu_ffn", true};
   if (*config->model_type)
-    config->registers = (heed_said){family->defaults.registers, "num_register_tokens (by default)"};
+    config->registers = (heed_said){family->defaults.registers, "num_register_tokens", true};
 }
 
 static heed_status read_hugging_face(heed_config *config, const heed_fields *whole) {
@@ -257,7 +265,7 @@ static heed_status read_hugging_face(heed_config *config, const heed_fields *who
   if (!labels) return HEED_OK;
   HEED_TRY(read_id2label(config, whole, labels));
   if (!config->classes.key && config->label_count)
-    config->classes = (heed_said){config->label_count, "id2label"};
+    config->classes = (heed_said){config->label_count, "id2label", false};
   return HEED_OK;
 }
 
@@ -283,8 +291,8 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: input_size is not supported (found %u x %u, expected a square)",
                      fields->where, (unsigned)size[1], (unsigned)size[2]);
-  config->channels = (heed_said){(uint32_t)size[0], "input_size"};
-  config->image_size = (heed_said){(uint32_t)size[1], "input_size"};
+  config->channels = (heed_said){(uint32_t)size[0], "input_size", false};
+  config->image_size = (heed_said){(uint32_t)size[1], "input_size", false};
   return HEED_OK;
 }
 
@@ -325,9 +333,9 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   config->activation = rules.activation;
   HEED_TRY(heed_field_string(fields, "global_pool", &pool));
   if (strcmp(pool, "avg") == 0)
-    config->pool = (heed_said){HEED_POOL_PATCHES, "global_pool"};
+    config->pool = (heed_said){HEED_POOL_PATCHES, "global_pool", false};
   else if (strcmp(pool, "token") == 0)
-    config->pool = (heed_said){HEED_POOL_CLS, "global_pool"};
+    config->pool = (heed_said){HEED_POOL_CLS, "global_pool", false};
   else if (*pool)
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: global_pool is not supported (found %.*s, expected token or avg)",
@@ -383,7 +391,7 @@ static heed_status read_open_clip(heed_config *config, const heed_fields *fields
                      "%s: head_width does not divide width (found %u and %u)", fields->where,
                      head_width, config->width.value);
   if (config->width.key)
-    config->heads = (heed_said){config->width.value / head_width, "head_width"};
+    config->heads = (heed_said){config->width.value / head_width, "head_width", false};
   return read_mlp_multiple(config, &vision);
 }
 

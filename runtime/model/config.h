@@ -12,6 +12,7 @@
 typedef struct heed_said {
   uint32_t value;
   const char *key;
+  bool by_default; /* the key is absent, and means that */
 } heed_said;
 
 typedef struct heed_config {

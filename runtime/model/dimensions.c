@@ -20,12 +20,12 @@ typedef struct stored_role {
 /* ------------------------------------------------------------------------------- contradictions */
 
 /* The config says one thing, the file another; state: what of the tensor tells it. */
-static heed_status contradict(const char *key, const char *found, const char *expected,
+static heed_status contradict(const heed_said *said, const char *found, const char *expected,
                               const char *tensor, const char *state, heed_error *error) {
   return heed_fail(
       error, HEED_INVALID_FILE,
-      "config.json: %s does not fit the weights (found %s, expected %s: tensor %.*s is %s)", key,
-      found, expected, HEED_CUT(tensor), state);
+      "config.json: %s%s does not fit the weights (found %s, expected %s: tensor %.*s is %s)",
+      said->key, said->by_default ? " (by default)" : "", found, expected, HEED_CUT(tensor), state);
 }
 
 static heed_status contradict_number(const heed_said *said, uint32_t seen, const char *tensor,
@@ -33,7 +33,7 @@ static heed_status contradict_number(const heed_said *said, uint32_t seen, const
   char found[12], expected[12];
   snprintf(found, sizeof found, "%u", said->value);
   snprintf(expected, sizeof expected, "%u", seen);
-  return contradict(said->key, found, expected, tensor, state, error);
+  return contradict(said, found, expected, tensor, state, error);
 }
 
 /* Takes a size from a tensor's shape when the config says no other. */
@@ -59,7 +59,7 @@ static heed_status agree_on_presence(const heed_roles *roles, const heed_said *s
 static heed_status agree_on_flag(const heed_said *said, bool seen, const char *tensor,
                                  heed_error *error) {
   if (!said->key || (said->value != 0) == seen) return HEED_OK;
-  return contradict(said->key, seen ? "false" : "true", seen ? "true" : "false", tensor,
+  return contradict(said, seen ? "false" : "true", seen ? "true" : "false", tensor,
                     seen ? "there" : "not there", error);
 }
 
@@ -137,7 +137,8 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   if (!(config->mlp_ratio > 0.0)) return agree(&config->mlp_width, &fc1, 0, &d->mlp_width, error);
   /* timm's ratio counts both halves of a packed gate. */
   const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
-                              config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio"};
+                              config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio",
+                              false};
   stored_role rows = fc1;
   uint32_t whole;
   d->mlp_width = fc1.shape.dim[0];
@@ -185,6 +186,7 @@ static heed_status head_sizes(const heed_roles *roles, const heed_config *config
     HEED_TRY(agree(&config->registers, &registers, 1, &d->registers, error));
   else
     HEED_TRY(agree_on_presence(roles, &config->registers, 0, HEED_ROLE_REGISTER_TOKENS, 0, error));
+  d->pooled = d->width * (roles->rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1);
   d->distillation = heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0);
   d->prefix_tokens =
       heed_roles_have(roles, HEED_ROLE_CLS_TOKEN, 0) + d->distillation + d->registers;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 typedef enum heed_role {
-#define HEED_ROLE(name, group, text) HEED_ROLE_##name,
-#define HEED_ROLE_PAIR(name, group, bias_group, text) \
+#define HEED_ROLE(name, group, shape, text) HEED_ROLE_##name,
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) \
   HEED_ROLE_##name##_WEIGHT, HEED_ROLE_##name##_BIAS,
 #include "model/role_list.h"
 #undef HEED_ROLE

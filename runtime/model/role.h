@@ -101,6 +101,7 @@ typedef struct heed_vit_dimensions {
   bool heads_guessed; /* nothing tells their number */
   uint32_t image_size, patch, channels;
   uint32_t classes;    /* 0: no classifier */
+  uint32_t pooled;     /* numbers that the classifier reads: C or 2 C */
   uint32_t projection; /* E, of the image embedding; 0: none */
   uint32_t registers;
   bool distillation;
@@ -111,6 +112,9 @@ typedef struct heed_vit_dimensions {
   float epsilon;
   heed_activation activation;
 } heed_vit_dimensions;
+/* The shape of a role, and whether every layer has one. */
+heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d);
+bool heed_role_layered(heed_role role);
 /* Sizes from the config (as heed_config_open makes it, with or without a file), and from the
  * tensors' shapes where it does not say. Statuses: INVALID_FILE, UNSUPPORTED. */
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,

@@ -6,17 +6,27 @@
 #include "base/utf8.h"
 #include "model/role.h"
 
-#define HEED_ROLE(name, group, text) text,
-#define HEED_ROLE_PAIR(name, group, bias_group, text) text ".weight", text ".bias",
+#define HEED_ROLE(name, group, shape, text) text,
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) text ".weight", text ".bias",
 static const char *const role_names[HEED_ROLE_COUNT] = {
 #include "model/role_list.h"
 };
 #undef HEED_ROLE
 #undef HEED_ROLE_PAIR
 
-#define HEED_ROLE(name, group, text) HEED_GROUP_##group,
-#define HEED_ROLE_PAIR(name, group, bias_group, text) HEED_GROUP_##group, HEED_GROUP_##bias_group,
+#define HEED_ROLE(name, group, shape, text) HEED_GROUP_##group,
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) \
+  HEED_GROUP_##group, HEED_GROUP_##bias_group,
 static const uint8_t role_groups[HEED_ROLE_COUNT] = {
+#include "model/role_list.h"
+};
+#undef HEED_ROLE
+#undef HEED_ROLE_PAIR
+
+/* "": the first axis of the weight before it. */
+#define HEED_ROLE(name, group, shape, text) shape,
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) shape, "",
+static const char role_shapes[HEED_ROLE_COUNT][5] = {
 #include "model/role_list.h"
 };
 #undef HEED_ROLE
@@ -157,6 +167,34 @@ heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t la
 }
 
 const char *heed_role_pattern(heed_role role) { return role_names[role]; }
+
+bool heed_role_layered(heed_role role) { return strchr(role_names[role], '#') != NULL; }
+
+heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
+  const struct {
+    char axis;
+    uint32_t size;
+  } axes[] = {{'1', 1},
+              {'C', d->width},
+              {'M', d->mlp_width},
+              {'D', d->width / d->heads},
+              {'K', d->classes},
+              {'Q', d->pooled},
+              {'E', d->projection},
+              {'R', d->registers},
+              {'T', d->position_rows},
+              {'I', d->channels},
+              {'P', d->patch}};
+  const bool bias = !role_shapes[role][0];
+  const char *text = role_shapes[bias ? role - 1 : role];
+  heed_shape shape = {0};
+  do {
+    size_t i = 0;
+    while (axes[i].axis != *text) i++;
+    shape.dim[shape.rank++] = axes[i].size;
+  } while (!bias && *++text);
+  return shape;
+}
 
 bool heed_roles_need(const heed_roles *roles, heed_role role) {
   bool bias;

@@ -6,29 +6,27 @@
 #include "model/model_type.h"
 #include "model/role.h"
 
-/* One layer's tensors; qkv joined along the rows. */
-typedef struct heed_layer_refs {
-  heed_role_ref norm1[2], norm2[2]; /* weight, bias */
-  heed_role_ref query_norm[2], key_norm[2], gate[2];
-  heed_weight qkv[2];
-  heed_role_ref attention_output[2], fc1[2], fc2[2];
-  heed_role_ref scale1, scale2;
-} heed_layer_refs;
-
 typedef struct heed_vit {
   heed_model base;
   heed_config *config;
   heed_roles roles;
   heed_vit_dimensions dims;
-  heed_role_ref cls, distillation, registers, positions;
-  heed_role_ref pre_norm[2], pool_norm[2], projection;
-  heed_role_ref patch[2], final_norm[2], classifier[2], distillation_classifier[2], pooler[2];
-  heed_layer_refs *layers; /* [dims.layers] */
+  /* [1 + dims.layers]: the roles of the model, then of each layer; a bias follows its weight */
+  heed_role_ref (*refs)[HEED_ROLE_COUNT];
   heed_preprocess preprocess;
   char rules[160], assumed[160]; /* heed_model_info's; assumed "" when nothing is */
   char (*class_names)[24]; /* "class N", for classes that the config does not name; [classes] or
                               NULL */
 } heed_vit;
+
+/* A role's tensor; the reference after a weight's is its bias's. */
+static inline const heed_role_ref *heed_vit_ref(const heed_vit *model, heed_role role) {
+  return &model->refs[0][role];
+}
+static inline const heed_role_ref *heed_vit_layer_ref(const heed_vit *model, uint32_t layer,
+                                                      heed_role role) {
+  return &model->refs[1 + layer][role];
+}
 
 extern const heed_model_type heed_vit_type;
 

@@ -49,13 +49,18 @@ static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const h
 
 static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const heed_layer_refs *layer = &b->model->layers[i];
+  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
+  const heed_weight weights = {{layer[HEED_ROLE_QUERY_WEIGHT], layer[HEED_ROLE_KEY_WEIGHT],
+                                layer[HEED_ROLE_VALUE_WEIGHT]},
+                               3},
+                    biases = {{layer[HEED_ROLE_QUERY_BIAS], layer[HEED_ROLE_KEY_BIAS],
+                               layer[HEED_ROLE_VALUE_BIAS]},
+                              3};
   const heed_linear_desc qkv = {
       .struct_size = sizeof qkv,
-      .x = heed_vit_norm(b, x, layer->norm1, dims->width),
-      .weight =
-          heed_vit_define(b, &layer->qkv[0], HEED_SHAPE(3 * dims->width, dims->width), 1.0f, NULL),
-      .bias = heed_vit_define(b, &layer->qkv[1], HEED_SHAPE(3 * dims->width), 1.0f, NULL),
+      .x = heed_vit_norm(b, x, layer + HEED_ROLE_NORM1_WEIGHT, dims->width),
+      .weight = heed_vit_define(b, &weights, HEED_SHAPE(3 * dims->width, dims->width), 1.0f, NULL),
+      .bias = heed_vit_define(b, &biases, HEED_SHAPE(3 * dims->width), 1.0f, NULL),
       .heads = dims->heads,
       .parts = 3};
   const heed_value stacked = heed_define_linear(b->graph, &qkv);
@@ -65,11 +70,12 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   heed_value qkv_part[3];
   for (uint32_t p = 0; p < 3; p++) {
     qkv_part[p] = heed_define_view(b->graph, stacked, p * heed_shape_count(&part), &part);
-    const heed_role_ref *norm = p == 0 ? layer->query_norm : layer->key_norm;
+    const heed_role_ref *norm =
+        p == 0 ? layer + HEED_ROLE_QUERY_NORM_WEIGHT : layer + HEED_ROLE_KEY_NORM_WEIGHT;
     if (p < 2 && norm[0].tensor) qkv_part[p] = heed_vit_norm(b, qkv_part[p], norm, part.dim[3]);
     heed_vit_name(b, qkv_part[p], i, names[p]);
   }
-  const heed_value queries = layer->query_norm[0].tensor ? qkv_part[0] : stacked;
+  const heed_value queries = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor ? qkv_part[0] : stacked;
   const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
   const heed_attention_desc attention = {
       .struct_size = sizeof attention,
@@ -94,35 +100,36 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
 }
 
 /* The hidden layer of the MLP: activation(fc1 x), or SiLU(gate x) times fc1 x. */
-static heed_value expand(heed_vit_builder *b, heed_value x, const heed_layer_refs *layer) {
+static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const bool gated = layer->gate[0].tensor != NULL;
+  const bool gated = layer[HEED_ROLE_GATE_WEIGHT].tensor != NULL;
   const heed_value hidden =
-      heed_vit_project(b, x, layer->fc1, dims->width, dims->mlp_width,
+      heed_vit_project(b, x, layer + HEED_ROLE_FC1_WEIGHT, dims->width, dims->mlp_width,
                        gated ? HEED_ACTIVATION_NONE : dims->activation, (heed_value){0}, NULL);
   if (!gated) return hidden;
   const heed_multiply_desc multiply = {
       sizeof multiply, hidden,
-      heed_vit_project(b, x, layer->gate, dims->width, dims->mlp_width, dims->activation,
-                       (heed_value){0}, NULL)};
+      heed_vit_project(b, x, layer + HEED_ROLE_GATE_WEIGHT, dims->width, dims->mlp_width,
+                       dims->activation, (heed_value){0}, NULL)};
   return heed_define_multiply(b->graph, &multiply);
 }
 
 heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const heed_layer_refs *layer = &b->model->layers[i];
+  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
   float *scale1, *scale2;
-  HEED_TRY(heed_vit_keep(b, &layer->scale1, &scale1, error));
-  HEED_TRY(heed_vit_keep(b, &layer->scale2, &scale2, error));
+  HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE1, &scale1, error));
+  HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE2, &scale2, error));
   heed_graph_stage(b->graph, i + 1);
   const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
   const heed_value attended = attend(b, *x, i, read_rows);
   if (read_rows) *x = first_rows(b, *x, read_rows);
-  *x = heed_vit_project(b, attended, layer->attention_output, dims->width, dims->width,
-                        HEED_ACTIVATION_NONE, *x, scale1);
-  const heed_value hidden = expand(b, heed_vit_norm(b, *x, layer->norm2, dims->width), layer);
-  *x = heed_vit_project(b, hidden, layer->fc2, dims->mlp_width, dims->width, HEED_ACTIVATION_NONE,
-                        *x, scale2);
+  *x = heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, dims->width,
+                        dims->width, HEED_ACTIVATION_NONE, *x, scale1);
+  const heed_value hidden =
+      expand(b, heed_vit_norm(b, *x, layer + HEED_ROLE_NORM2_WEIGHT, dims->width), layer);
+  *x = heed_vit_project(b, hidden, layer + HEED_ROLE_FC2_WEIGHT, dims->mlp_width, dims->width,
+                        HEED_ACTIVATION_NONE, *x, scale2);
   heed_vit_name(b, *x, i, "output");
   return HEED_OK;
 }

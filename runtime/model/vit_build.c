@@ -100,11 +100,12 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 
 static heed_status build(heed_vit_builder *b, heed_error *error) {
   const heed_vit *model = b->model;
-  const bool pooled =
-                 model->dims.classes || model->pooler[0].tensor || model->roles.rules.norm_pooled,
+  const bool pooled = model->dims.classes || heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor ||
+                      model->roles.rules.norm_pooled,
              first = !model->dims.classes || model->roles.rules.pool == HEED_POOL_CLS;
-  if (b->desc.classes_only && !b->desc.intervene && model->cls.tensor && pooled && first)
-    b->read_rows = model->distillation_classifier[0].tensor ? 2 : 1;
+  if (b->desc.classes_only && !b->desc.intervene &&
+      heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor && pooled && first)
+    b->read_rows = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor ? 2 : 1;
   heed_value x;
   HEED_TRY(heed_vit_embed(b, &x, error));
   const heed_shape tokens =

@@ -11,7 +11,9 @@ static heed_status make_prefix(heed_vit_builder *b, const float *positions, floa
                                heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const size_t width = dims->width, count = dims->prefix_tokens * width;
-  const heed_role_ref *parts[] = {&b->model->cls, &b->model->distillation, &b->model->registers};
+  const heed_role_ref *parts[] = {heed_vit_ref(b->model, HEED_ROLE_CLS_TOKEN),
+                                  heed_vit_ref(b->model, HEED_ROLE_DISTILLATION_TOKEN),
+                                  heed_vit_ref(b->model, HEED_ROLE_REGISTER_TOKENS)};
   float *made = heed_alloc(b->model->base.context, count, sizeof *made);
   if (!made) return heed_fail_memory(error, "model: prefix tokens", count * sizeof *made);
   size_t at = 0;
@@ -73,14 +75,15 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
   const uint32_t patches = b->rows * b->columns;
   float *stored, *prefix = NULL;
   const float *positions;
-  HEED_TRY(heed_vit_keep(b, &b->model->positions, &stored, error));
+  HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
   HEED_TRY(make_positions(b, stored, &positions, error));
   if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
   const heed_patch_embedding_desc patch = {
       sizeof patch, heed_define_input(b->graph, "pixel_values", HEED_F32, &image),
-      heed_vit_define_one(b, &b->model->patch[0],
+      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT),
                           HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
-      heed_vit_define_one(b, &b->model->patch[1], HEED_SHAPE(dims->width))};
+      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
+                          HEED_SHAPE(dims->width))};
   const heed_add_desc add = {
       sizeof add, heed_define_patch_embedding(b->graph, &patch),
       heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};
@@ -93,7 +96,8 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
         1};
     *x = heed_define_concat(b->graph, &concat);
   }
-  if (b->model->pre_norm[0].tensor) *x = heed_vit_norm(b, *x, b->model->pre_norm, dims->width);
+  const heed_role_ref *norm = heed_vit_ref(b->model, HEED_ROLE_PRE_NORM_WEIGHT);
+  if (norm->tensor) *x = heed_vit_norm(b, *x, norm, dims->width);
   heed_graph_name(b->graph, *x, "embeddings");
   return HEED_OK;
 }

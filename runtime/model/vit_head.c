@@ -41,8 +41,9 @@ static heed_status pool(heed_vit_builder *b, heed_value states, heed_value *pool
     const heed_concat_desc concat = {sizeof concat, {row(b, states, 0), *pooled}, 2, 2};
     *pooled = heed_define_concat(b->graph, &concat);
   }
-  if (b->model->pool_norm[0].tensor)
-    *pooled = heed_vit_norm(b, *pooled, b->model->pool_norm, b->model->dims.width);
+  if (heed_vit_ref(b->model, HEED_ROLE_POOL_NORM_WEIGHT)->tensor)
+    *pooled = heed_vit_norm(b, *pooled, heed_vit_ref(b->model, HEED_ROLE_POOL_NORM_WEIGHT),
+                            b->model->dims.width);
   return HEED_OK;
 }
 
@@ -72,11 +73,14 @@ static void output(heed_vit_builder *b, heed_value value, uint32_t width, const 
 static heed_status add_classes(heed_vit_builder *b, heed_value states, heed_error *error) {
   const heed_vit *model = b->model;
   /* DeiT's two classifiers are averaged. */
-  const bool two = model->distillation_classifier[0].tensor != NULL;
+  const bool two = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor != NULL;
   heed_value pooled = {0};
   HEED_TRY(pool(b, states, &pooled, error));
-  heed_value logits = classify(b, pooled, model->classifier, two ? 0.5f : 1.0f, (heed_value){0});
-  if (two) logits = classify(b, row(b, states, 1), model->distillation_classifier, 0.5f, logits);
+  heed_value logits = classify(b, pooled, heed_vit_ref(model, HEED_ROLE_CLASSIFIER_WEIGHT),
+                               two ? 0.5f : 1.0f, (heed_value){0});
+  if (two)
+    logits = classify(b, row(b, states, 1),
+                      heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT), 0.5f, logits);
   output(b, logits, model->dims.classes, "logits");
   return HEED_OK;
 }
@@ -87,28 +91,31 @@ static void add_embedding(heed_vit_builder *b, heed_value states) {
   const uint32_t width = model->dims.width;
   heed_value pooled = {0};
   if (model->roles.rules.norm_pooled)
-    pooled = heed_vit_norm(b, row(b, states, 0), model->final_norm, width);
-  if (model->pooler[0].tensor)
-    pooled = heed_vit_project(b, row(b, states, 0), model->pooler, width, width,
-                              HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
+    pooled = heed_vit_norm(b, row(b, states, 0), heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT),
+                           width);
+  if (heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor)
+    pooled = heed_vit_project(b, row(b, states, 0), heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT),
+                              width, width, HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
   if (pooled.id) output(b, pooled, width, "pooler_output");
-  if (!pooled.id || !model->projection.tensor) return;
+  if (!pooled.id || !heed_vit_ref(model, HEED_ROLE_PROJECTION)->tensor) return;
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,
       .x = pooled,
-      .weight =
-          heed_vit_define_one(b, &model->projection, HEED_SHAPE(model->dims.projection, width))};
+      .weight = heed_vit_define_one(b, heed_vit_ref(model, HEED_ROLE_PROJECTION),
+                                    HEED_SHAPE(model->dims.projection, width))};
   output(b, heed_define_linear(b->graph, &desc), model->dims.projection, "image_embeds");
 }
 
 heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error) {
   const heed_vit *model = b->model;
-  const bool normed = model->final_norm[0].tensor && !model->roles.rules.norm_pooled;
+  const bool normed =
+      heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT)->tensor && !model->roles.rules.norm_pooled;
   const heed_shape shape = HEED_SHAPE(
       b->desc.batch, b->read_rows ? b->read_rows : model->dims.prefix_tokens + b->rows * b->columns,
       model->dims.width);
-  x = normed ? heed_vit_norm(b, x, model->final_norm, model->dims.width)
-             : heed_define_view(b->graph, x, 0, &shape); /* beside the name of the last layer */
+  x = normed
+          ? heed_vit_norm(b, x, heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT), model->dims.width)
+          : heed_define_view(b->graph, x, 0, &shape); /* beside the name of the last layer */
   heed_graph_name(b->graph, x, "last_hidden_state");
   heed_graph_output(b->graph, x);
   if (model->dims.classes) HEED_TRY(add_classes(b, x, error));

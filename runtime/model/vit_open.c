@@ -9,88 +9,19 @@
 #include "base/status.h"
 #include "base/tensor.h"
 
-/* Weight and bias of a linear map; the bias is optional where its role is. */
-static heed_status pair(heed_vit *model, heed_role weight, uint32_t layer, heed_shape weight_shape,
-                        heed_shape bias_shape, heed_role_ref refs[2], heed_error *error) {
-  HEED_TRY(heed_checkpoint_role(&model->roles, weight, layer, &weight_shape, &refs[0], error));
-  return heed_checkpoint_role(&model->roles, (heed_role)(weight + 1), layer, &bias_shape, &refs[1],
-                              error);
-}
-
-static heed_status resolve_layer(heed_vit *model, uint32_t i, heed_error *error) {
-  const uint32_t width = model->dims.width, mlp = model->dims.mlp_width;
-  const heed_shape vector = HEED_SHAPE(width), square = HEED_SHAPE(width, width),
-                   head = HEED_SHAPE(width / model->dims.heads);
-  heed_layer_refs *layer = &model->layers[i];
-  HEED_TRY(pair(model, HEED_ROLE_NORM1_WEIGHT, i, vector, vector, layer->norm1, error));
-  HEED_TRY(pair(model, HEED_ROLE_NORM2_WEIGHT, i, vector, vector, layer->norm2, error));
-  layer->qkv[0].count = layer->qkv[1].count = 3;
-  for (int part = 0; part < 3; part++) {
-    heed_role_ref refs[2];
-    HEED_TRY(pair(model, (heed_role)(HEED_ROLE_QUERY_WEIGHT + 2 * part), i, square, vector, refs,
-                  error));
-    layer->qkv[0].part[part] = refs[0];
-    layer->qkv[1].part[part] = refs[1];
+/* Resolves the roles of the model (row 0) or of layer row - 1. */
+static heed_status resolve(heed_vit *model, uint32_t row, heed_error *error) {
+  for (int i = 0; i < HEED_ROLE_COUNT; i++) {
+    const heed_role role = (heed_role)i;
+    const heed_shape shape = heed_role_shape(role, &model->dims);
+    const bool second = role == HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT ||
+                        role == HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS;
+    if (heed_role_layered(role) != (row > 0)) continue;
+    if (second && !(model->dims.distillation && model->dims.classes)) continue;
+    HEED_TRY(heed_checkpoint_role(&model->roles, role, row ? row - 1 : 0, &shape,
+                                  &model->refs[row][role], error));
   }
-  HEED_TRY(pair(model, HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, i, square, vector,
-                layer->attention_output, error));
-  HEED_TRY(pair(model, HEED_ROLE_QUERY_NORM_WEIGHT, i, head, head, layer->query_norm, error));
-  HEED_TRY(pair(model, HEED_ROLE_KEY_NORM_WEIGHT, i, head, head, layer->key_norm, error));
-  HEED_TRY(pair(model, HEED_ROLE_GATE_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp),
-                layer->gate, error));
-  HEED_TRY(pair(model, HEED_ROLE_FC1_WEIGHT, i, HEED_SHAPE(mlp, width), HEED_SHAPE(mlp), layer->fc1,
-                error));
-  HEED_TRY(pair(model, HEED_ROLE_FC2_WEIGHT, i, HEED_SHAPE(width, mlp), vector, layer->fc2, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE1, i, &vector, &layer->scale1,
-                                error));
-  return heed_checkpoint_role(&model->roles, HEED_ROLE_LAYER_SCALE2, i, &vector, &layer->scale2,
-                              error);
-}
-
-static heed_status resolve_embeddings(heed_vit *model, heed_error *error) {
-  const heed_vit_dimensions *dims = &model->dims;
-  const heed_shape token = HEED_SHAPE(1, 1, dims->width),
-                   positions = HEED_SHAPE(1, dims->position_rows, dims->width);
-  const heed_shape registers = HEED_SHAPE(1, dims->registers ? dims->registers : 1, dims->width);
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_CLS_TOKEN, 0, &token, &model->cls, error));
-  if (dims->distillation)
-    HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_DISTILLATION_TOKEN, 0, &token,
-                                  &model->distillation, error));
-  if (dims->registers)
-    HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_REGISTER_TOKENS, 0, &registers,
-                                  &model->registers, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_POSITION_EMBEDDINGS, 0, &positions,
-                                &model->positions, error));
-  HEED_TRY(pair(model, HEED_ROLE_PRE_NORM_WEIGHT, 0, HEED_SHAPE(dims->width),
-                HEED_SHAPE(dims->width), model->pre_norm, error));
-  return pair(model, HEED_ROLE_PATCH_WEIGHT, 0,
-              HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch),
-              HEED_SHAPE(dims->width), model->patch, error);
-}
-
-static heed_status resolve_heads(heed_vit *model, heed_error *error) {
-  const heed_vit_dimensions *dims = &model->dims;
-  const heed_shape vector = HEED_SHAPE(dims->width),
-                   embedding = HEED_SHAPE(dims->projection, dims->width);
-  const uint32_t pooled = model->roles.rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1;
-  HEED_TRY(pair(model, HEED_ROLE_FINAL_NORM_WEIGHT, 0, vector, vector, model->final_norm, error));
-  HEED_TRY(pair(model, HEED_ROLE_POOL_NORM_WEIGHT, 0, vector, vector, model->pool_norm, error));
-  HEED_TRY(heed_checkpoint_role(&model->roles, HEED_ROLE_PROJECTION, 0, &embedding,
-                                &model->projection, error));
-  if (dims->classes) {
-    const heed_shape classifier = HEED_SHAPE(dims->classes, dims->width * pooled),
-                     bias = HEED_SHAPE(dims->classes);
-    HEED_TRY(
-        pair(model, HEED_ROLE_CLASSIFIER_WEIGHT, 0, classifier, bias, model->classifier, error));
-    if (dims->distillation &&
-        heed_roles_need(&model->roles, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT))
-      HEED_TRY(pair(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT, 0, classifier, bias,
-                    model->distillation_classifier, error));
-  }
-  if (heed_roles_need(&model->roles, HEED_ROLE_POOLER_WEIGHT))
-    HEED_TRY(pair(model, HEED_ROLE_POOLER_WEIGHT, 0, HEED_SHAPE(dims->width, dims->width), vector,
-                  model->pooler, error));
-  return heed_roles_check_unused(&model->roles, error);
+  return HEED_OK;
 }
 
 static heed_status name_classes(heed_vit *model, heed_error *error) {
@@ -160,12 +91,11 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
                                 &model->base.checkpoint, error));
   HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
-  model->layers = heed_alloc(model->base.context, model->dims.layers, sizeof *model->layers);
-  if (!model->layers)
-    return heed_fail_memory(error, "model: layers", model->dims.layers * sizeof *model->layers);
-  HEED_TRY(resolve_embeddings(model, error));
-  for (uint32_t i = 0; i < model->dims.layers; i++) HEED_TRY(resolve_layer(model, i, error));
-  HEED_TRY(resolve_heads(model, error));
+  const uint32_t rows = 1 + model->dims.layers;
+  model->refs = heed_alloc(model->base.context, rows, sizeof *model->refs);
+  if (!model->refs) return heed_fail_memory(error, "model: layers", rows * sizeof *model->refs);
+  for (uint32_t row = 0; row < rows; row++) HEED_TRY(resolve(model, row, error));
+  HEED_TRY(heed_roles_check_unused(&model->roles, error));
   HEED_TRY(name_classes(model, error));
   describe_rules(model);
   fill_info(model);
@@ -176,7 +106,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
 static void close_vit(heed_model *base) {
   heed_vit *model = (heed_vit *)base;
   heed_free(base->context, model->class_names);
-  heed_free(base->context, model->layers);
+  heed_free(base->context, model->refs);
   heed_config_destroy(model->config);
 }
 
