@@ -78,7 +78,7 @@ static heed_status find_stored(const heed_roles *roles, heed_role role, uint32_t
   if (info->unsupported)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)",
                      file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
-  stored->shape = heed_place_shape(&place);
+  stored->shape = heed_place_shape(&place, rank);
   bool sound = stored->shape.rank == rank;
   for (uint32_t i = 0; sound && i < rank; i++)
     sound = stored->shape.dim[i] > 0 && stored->shape.dim[i] <= HEED_CONFIG_MAX;
@@ -130,7 +130,7 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   char name[HEED_NAME_SIZE];
   stored_role fc1;
   const bool gate = heed_roles_need(roles, HEED_ROLE_GATE_WEIGHT);
-  heed_roles_name(roles, gate ? HEED_ROLE_GATE_WEIGHT : HEED_ROLE_FC1_WEIGHT, 0, name);
+  heed_roles_name(roles, HEED_ROLE_GATE_WEIGHT, 0, name);
   HEED_TRY(agree_on_flag(&config->gated_mlp, gate, name, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
   if (gate) d->activation = HEED_ACTIVATION_SILU;
@@ -176,7 +176,8 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
 
 static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  stored_role registers, classifier, projection;
+  stored_role cls, registers, classifier, projection;
+  HEED_TRY(find_stored(roles, HEED_ROLE_CLS_TOKEN, 3, &cls, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION, 2, &projection, error));
   if (projection.tensor)
     HEED_TRY(agree(&config->projection, &projection, 0, &d->projection, error));
@@ -188,8 +189,7 @@ static heed_status head_sizes(const heed_roles *roles, const heed_config *config
     HEED_TRY(agree_on_presence(roles, &config->registers, 0, HEED_ROLE_REGISTER_TOKENS, 0, error));
   d->pooled = d->width * (roles->rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1);
   d->distillation = heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0);
-  d->prefix_tokens =
-      heed_roles_have(roles, HEED_ROLE_CLS_TOKEN, 0) + d->distillation + d->registers;
+  d->prefix_tokens = (cls.tensor ? 1u : 0u) + (d->distillation ? 1u : 0u) + d->registers;
   /* A file without classifier is a base model, whatever number of classes its config keeps. */
   return classifier.tensor ? agree(&config->classes, &classifier, 0, &d->classes, error) : HEED_OK;
 }

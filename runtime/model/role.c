@@ -7,9 +7,9 @@
 #include "base/tensor.h"
 #include "base/utf8.h"
 
-heed_shape heed_place_shape(const heed_place *place) {
+heed_shape heed_place_shape(const heed_place *place, uint32_t rank) {
   heed_shape shape = place->tensor->info->shape;
-  if (place->flat && shape.rank < HEED_MAX_RANK) {
+  while (place->flat && shape.rank < rank) {
     memmove(shape.dim + 1, shape.dim, shape.rank * sizeof *shape.dim);
     shape.dim[0] = 1;
     shape.rank++;

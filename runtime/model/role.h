@@ -68,8 +68,8 @@ void heed_roles_name(const heed_roles *roles, heed_role role, uint32_t layer,
  * there is none. */
 heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *part);
 /* The shape that the role has by that of its tensor: of its part, not transposed, with the leading
- * axes. Rank 0: it cannot be split so. */
-heed_shape heed_place_shape(const heed_place *place);
+ * axes up to that rank. Rank 0: it cannot be split so. */
+heed_shape heed_place_shape(const heed_place *place, uint32_t rank);
 /* HEED_GROUP: those of which the file has a role. */
 uint32_t heed_roles_groups(const heed_roles *roles);
 /* Whether a tensor of this name is what some role is called. */

@@ -403,6 +403,66 @@ static const contradiction wrong_parts[] = {
      {"tensor distillation_classifier.weight is missing"}},
 };
 
+/* What the config says of pooling, gates and MLPs, and the file contradicts. */
+static const contradiction wrong_rules[] = {
+    {&timm_names, TIMM("", ",\"global_pool\":\"avg\""), {{0}}, {NULL}},
+    {&timm_names,
+     TIMM("", ",\"global_pool\":\"token\""),
+     {{"cls_token", NONE}, {"pos_embed", NONE}, {"pos_embed", SHAPE(1, 9, 64)}},
+     {"tensor cls_token is missing"}},
+    {&timm_names,
+     TIMM("", ",\"global_pool\":\"avg\""),
+     {{"cls_token", NONE}, {"pos_embed", NONE}, {"pos_embed", SHAPE(1, 9, 64)}},
+     {NULL}},
+    {&timm_names,
+     NULL,
+     {{"norm.weight", NONE}, {"norm.bias", NONE}},
+     {"tensor norm.weight is missing"}},
+    {&timm_names, NULL, {{"fc_norm.weight", SHAPE(64)}}, {"tensor fc_norm.bias is missing"}},
+    {&timm_names,
+     NULL,
+     {{"norm.weight", NONE},
+      {"norm.bias", NONE},
+      {"fc_norm.weight", SHAPE(64)},
+      {"fc_norm.bias", SHAPE(64)}},
+     {NULL}},
+    {&timm_names,
+     NULL,
+     {{"blocks.1.attn.q_norm.weight", SHAPE(64)}},
+     {"tensor blocks.0.attn.q_norm.weight is missing"}},
+    {&timm_names, NULL, {{"norm_pre.weight", SHAPE(64)}}, {"tensor norm_pre.bias is missing"}},
+    {&timm_names,
+     NULL,
+     {{"patch_embed.proj.bias", NONE}},
+     {"tensor patch_embed.proj.bias is missing"}},
+    {&timm_names,
+     NULL,
+     {{"blocks.1.mlp.fc1.weight", NONE}, {"blocks.1.mlp.fc1.weight", SHAPE(192, 64)}},
+     {"tensor blocks.0.mlp.fc1.weight is missing"}},
+    {&dinov2_names,
+     DINO("dinov2", ",\"use_swiglu_ffn\":true"),
+     {{0}},
+     {"config.json: use_swiglu_ffn does not fit the weights (found true, expected false",
+      "encoder.layer.0.mlp.weights_in.weight is not there"}},
+    {&dinov2_names,
+     DINO("dinov2", ""),
+     {{"classifier.weight", SHAPE(5, 64)}, {"classifier.bias", SHAPE(5)}},
+     {"classifier.weight has the wrong shape (found [5, 64], expected [5, 128])"}},
+    {&dinov2_names,
+     DINO("dinov2", ""),
+     {{"classifier.weight", SHAPE(5, 128)}, {"classifier.bias", SHAPE(5)}},
+     {NULL}},
+    {&old_names,
+     HF(""),
+     {{"vit.embeddings.cls_token", NONE}},
+     {"tensor vit.embeddings.cls_token is missing"}},
+};
+
+static void rules_of_the_config(void **state) {
+  (void)state;
+  CHECK(wrong_rules);
+}
+
 static void parts_that_belong_together(void **state) {
   (void)state;
   CHECK(wrong_parts);
@@ -435,9 +495,8 @@ static void biases_of_the_config(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_of_the_config),
-      cmocka_unit_test(registers_of_the_config),
-      cmocka_unit_test(parts_that_belong_together),
+      cmocka_unit_test(sizes_of_the_config),        cmocka_unit_test(registers_of_the_config),
+      cmocka_unit_test(parts_that_belong_together), cmocka_unit_test(rules_of_the_config),
       cmocka_unit_test(biases_of_the_config),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);

@@ -103,7 +103,7 @@ static void places(void **state) {
   ref = resolve(&f, HEED_ROLE_POOLER_BIAS, HEED_SHAPE(2));
   assert_string_equal(ref.tensor->info->name, "outer.head_bias");
   assert_ok(heed_roles_find(&f.roles, HEED_ROLE_VALUE_WEIGHT, 3, &place, &error));
-  const heed_shape logical = heed_place_shape(&place);
+  const heed_shape logical = heed_place_shape(&place, 2);
   assert_true(heed_shape_equal(&logical, &HEED_SHAPE(ROWS, COLUMNS)));
   close_fixture(&f);
 }
@@ -119,7 +119,7 @@ static void packed_by_its_shape(void **state) {
     if (i == 0) { /* two rows for each column of fc2 */
       assert_int_equal(status, HEED_OK);
       assert_int_equal(place.parts, 2);
-      assert_int_equal(heed_place_shape(&place).dim[0], 6);
+      assert_int_equal(heed_place_shape(&place, 2).dim[0], 6);
     } else { /* not packed, and the name of the plain one is not there */
       assert_int_equal(status, HEED_INVALID_FILE);
     }
