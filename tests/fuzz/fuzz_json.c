@@ -62,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   heed_json_destroy(json);
   configure(context, &(heed_model_file){"config.json", test_source(data, size)});
   configure(context, &(heed_model_file){"preprocessor_config.json", test_source(data, size)});
+  configure(context, &(heed_model_file){"open_clip_config.json", test_source(data, size)});
   heed_context_destroy(context);
   return 0;
 }
@@ -102,6 +103,14 @@ int main(int argc, char **argv) {
           "\"embedding_"
           "size\":8,\"hidden_size\":8,\"num_layers\":2,\"num_features\":8,\"target_vocab_size\":13,"
           "\"max_length\":12,\"bos_token_id\":1,\"eos_token_id\":2,\"bidirectional\":true}"),
+      SEED("{\"model_type\":\"clip\",\"projection_dim\":7,\"vision_config\":{\"hidden_size\":24,"
+           "\"num_attention_heads\":3,\"hidden_act\":\"quick_gelu\"},\"num_labels\":5}"),
+      SEED(
+          "{\"model_type\":\"depth_anything\",\"backbone_config\":{\"model_type\":\"dinov2\","
+          "\"hidden_size\":24,\"num_attention_heads\":4,\"mlp_ratio\":4,\"use_swiglu_ffn\":true}}"),
+      SEED("{\"model_cfg\":{\"embed_dim\":7,\"quick_gelu\":true,\"vision_cfg\":{\"image_size\":20,"
+           "\"layers\":2,\"width\":24,\"head_width\":8,\"patch_size\":4,\"mlp_ratio\":1.5}},"
+           "\"preprocess_cfg\":{\"mean\":[0.5,0.5,0.5],\"resize_mode\":\"squash\"}}"),
       SEED("[1.7976931348623157e308,4.9406564584124654e-324,2.2250738585072011e-308,"
            "9007199254740993.0000000001,"
            "123456789012345678901234567890e-20]")};
