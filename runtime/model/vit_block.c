@@ -47,9 +47,9 @@ static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const h
       b->graph, first_rows(b, heed_define_view(b->graph, stacked, 0, &heads), count), 0, &some);
 }
 
-static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
+/* Query, key and value of all heads as one linear map: [3, B, H, T, D]. */
+static heed_value stack_heads(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
   const heed_weight weights = {{layer[HEED_ROLE_QUERY_WEIGHT], layer[HEED_ROLE_KEY_WEIGHT],
                                 layer[HEED_ROLE_VALUE_WEIGHT]},
                                3},
@@ -63,7 +63,13 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
       .bias = heed_vit_define(b, &biases, HEED_SHAPE(3 * dims->width), 1.0f, NULL),
       .heads = dims->heads,
       .parts = 3};
-  const heed_value stacked = heed_define_linear(b->graph, &qkv);
+  return heed_define_linear(b->graph, &qkv);
+}
+
+static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
+  const heed_value stacked = stack_heads(b, x, layer);
   const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
   const heed_shape part = HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->width / dims->heads);
   static const char *const names[] = {"query", "key", "value"};

@@ -147,6 +147,21 @@ static heed_build_desc run_sizes(const vit_files *files) {
                            .width = pixels.dim[3]};
 }
 
+/* What is pooled, from the rows of the last layer that it reads alone. */
+static void check_pooled(const vit_files *files, heed_build_desc build) {
+  static const char *const pooled[] = {"logits", "pooler_output", "image_embeds"};
+  vit v;
+  heed_error error;
+  build.classes_only = true;
+  assert_ok(open_vit(&v, files, NULL, NULL, 2, &build, NULL, &error));
+  for (size_t i = 0; i < sizeof pooled / sizeof *pooled; i++) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "expect.%s", pooled[i]);
+    if (heed_safetensors_find(v.io, expected)) assert_value(&v, pooled[i], pooled[i], "best");
+  }
+  close_vit(&v);
+}
+
 /* Everything that the run expects, on every level. */
 static void check_run(vit_files *files) {
   const heed_build_desc build = run_sizes(files);
@@ -173,6 +188,7 @@ static void check_run(vit_files *files) {
     assert_true(checked > info.layers); /* the maps and a state */
     close_vit(&v);
   }
+  check_pooled(files, build);
   free_files(files);
 }
 

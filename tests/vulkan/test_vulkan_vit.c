@@ -22,20 +22,29 @@ typedef struct vit {
   heed_plan *plan;
   heed_session *session;
   heed_safetensors *io;
+  bool shares; /* context and backend are another's */
 } vit;
 
-/* `config`: the folder's config file, or NULL. */
-static void load_run(vit *v, const char *folder, const char *config, const char *io) {
+/* `config`: the folder's config file, or NULL; `shared`: whose context and backend it takes, or
+ * NULL. */
+static void load_run(vit *v, const char *folder, const char *config, const char *io,
+                     const vit *shared) {
   const char *const names[] = {"model.safetensors", config, io};
   heed_error error;
   memset(v, 0, sizeof *v);
+  v->shares = shared != NULL;
   for (uint32_t i = 0; i < 3; i++) {
     char path[128];
     if (!names[i]) continue;
     snprintf(path, sizeof path, "vit/%s/%s", folder, names[i]);
     v->bytes[i] = test_read_vector(path, &v->size[i]);
   }
-  assert_ok(heed_context_create(NULL, &v->context, &error));
+  if (shared) {
+    v->context = shared->context;
+    v->backend = shared->backend;
+  } else {
+    assert_ok(heed_context_create(NULL, &v->context, &error));
+  }
   const heed_model_file file[] = {{names[0], {v->size[0], v->bytes[0], NULL, NULL}},
                                   {names[1], {v->size[1], v->bytes[1], NULL, NULL}}};
   const heed_model_desc desc = {sizeof desc, file, config ? 2 : 1};
@@ -45,7 +54,7 @@ static void load_run(vit *v, const char *folder, const char *config, const char 
 }
 
 static void load(vit *v, const char *folder) {
-  load_run(v, folder, "config.json", "io.safetensors");
+  load_run(v, folder, "config.json", "io.safetensors", NULL);
 }
 
 static void release(vit *v) {
@@ -54,8 +63,8 @@ static void release(vit *v) {
   heed_plan_destroy(v->plan);
   heed_graph_destroy(v->graph);
   heed_model_destroy(v->model);
-  heed_backend_destroy(v->backend);
-  heed_context_destroy(v->context);
+  if (!v->shares) heed_backend_destroy(v->backend);
+  if (!v->shares) heed_context_destroy(v->context);
   for (int i = 0; i < 3; i++) free(v->bytes[i]);
 }
 
@@ -70,7 +79,7 @@ static uint64_t run_for(vit *v, const heed_vulkan_desc *desc, bool classes_only,
                                  .height = pixels->shape.dim[2],
                                  .width = pixels->shape.dim[3],
                                  .classes_only = classes_only};
-  assert_ok(heed_vulkan_backend_create(v->context, desc, &v->backend, &error));
+  if (!v->backend) assert_ok(heed_vulkan_backend_create(v->context, desc, &v->backend, &error));
   assert_ok(heed_model_build(v->model, &build, &v->graph, &error));
   assert_ok(heed_plan_create(v->graph, v->backend, NULL, &v->plan, &error));
   assert_ok(heed_session_create(v->plan, NULL, &v->session, &error));
@@ -144,13 +153,12 @@ static uint64_t check(const char *folder, heed_vulkan_precision precision, bool 
 }
 
 /* The outputs of a family's model on another grid than its positions'. */
-static void check_family(const char *folder, const char *config, const char *io,
-                         heed_vulkan_precision precision, double tolerance) {
+static void check_family(const vit *shared, const char *folder, const char *config, const char *io,
+                         double tolerance) {
   heed_error error;
   vit v;
   bool ran = false;
-  const heed_vulkan_desc desc = describe(precision, false);
-  load_run(&v, folder, config, io);
+  load_run(&v, folder, config, io, shared);
   for (uint32_t i = 0; i < heed_safetensors_count(v.io); i++) {
     const heed_safetensors_tensor *tensor = heed_safetensors_get(v.io, i);
     if (strncmp(tensor->name, "expect.", 7) != 0 || strstr(tensor->name, "attention")) continue;
@@ -161,7 +169,7 @@ static void check_family(const char *folder, const char *config, const char *io,
       assert_ok(heed_session_read(v.session, heed_graph_find(v.graph, tensor->name + 7), 0,
                                   tensor->count, found, &error));
     else
-      run_for(&v, &desc, false, tensor->name + 7, found, tensor->count);
+      run_for(&v, NULL, false, tensor->name + 7, found, tensor->count);
     ran = true;
     expect_close(folder, found, want, tensor->count, tolerance);
     free(want);
@@ -181,16 +189,22 @@ static void test_families(void **state) {
 #include "vit_vectors.h"
 #undef VIT_VECTOR
   };
+  static const char *const runs[] = {"io.safetensors", "io_wide.safetensors"};
   vulkan_test_need_device();
-  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-    for (int half = is_cooperative(); half < 2; half++) {
-      const heed_vulkan_precision precision =
-          half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
-      check_family(families[i].folder, families[i].config, "io.safetensors", precision,
-                   half ? 4e-3 : 1e-4);
-      check_family(families[i].folder, families[i].config, "io_wide.safetensors", precision,
-                   half ? 4e-3 : 1e-4);
-    }
+  for (int half = is_cooperative(); half < 2; half++) {
+    heed_error error;
+    vit shared = {0};
+    const heed_vulkan_desc desc =
+        describe(half ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32, false);
+    assert_ok(heed_context_create(NULL, &shared.context, &error));
+    assert_ok(heed_vulkan_backend_create(shared.context, &desc, &shared.backend, &error));
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+      for (int run = 0; run < 2; run++)
+        check_family(&shared, families[i].folder, families[i].config, runs[run],
+                     half ? 4e-3 : 1e-4);
+    heed_backend_destroy(shared.backend);
+    heed_context_destroy(shared.context);
+  }
 }
 
 static void test_micro(void **state) {
