@@ -58,7 +58,7 @@ export class Engine {
   #taken = []
   /** @type {EngineOptions | undefined} */
   #options
-  /** @type {{check?: Engine, scene?: Engine}} */
+  /** @type {{check?: Engine, explain?: Engine, scene?: Engine}} */
   #parts = {}
   /** @type {Promise<unknown>} */
   #tail = Promise.resolve()
@@ -598,7 +598,7 @@ export class Engine {
   /**
    * What few pages need lies in modules of their own, each loaded for its first call: engines that
    * do nothing else.
-   * @param {'check' | 'scene'} name
+   * @param {'check' | 'explain' | 'scene'} name
    */
   async #part(name) {
     if (this.#parts[name]) return this.#parts[name]
@@ -703,7 +703,13 @@ export class Engine {
   }
 
   /** @param {{map: string}} args */
-  colormap({ map }) {
+  async colormap({ map }) {
+    const part = await this.#part('explain')
+    return part.#colours(map)
+  }
+
+  /** @param {string} map */
+  #colours(map) {
     const at = this.#alloc(768)
     this.#exports.colormap(this.#code('colormap', map), at)
     const rgb = this.#bytes(at, 768).slice()

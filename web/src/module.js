@@ -62,6 +62,7 @@ const own = {
   'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
   'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url),
   'heed-check.wasm': () => new URL('./heed-check.wasm', import.meta.url),
+  'heed-explain.wasm': () => new URL('./heed-explain.wasm', import.meta.url),
   'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
 /**

@@ -553,12 +553,12 @@ const emscripten = [
  */
 const parts = {
   models: {
-    leaves: /^(check|(changes|map|scene|score)_.*)$/,
+    leaves: /^(check|colormap|(changes|map|scene|score)_.*)$/,
     host: ['cancelled', 'progress', 'read'],
     maths: ['cos', 'exp', 'log', 'sin', 'tanh']
   },
   check: {
-    leaves: /^(changes|map|model|scene|score|session)_/,
+    leaves: /^(colormap|(changes|map|model|scene|score|session)_.*)$/,
     host: ['take'],
     maths: ['cos', 'pow', 'sin']
   },
@@ -568,7 +568,7 @@ const parts = {
     maths: []
   },
   explain: {
-    leaves: /^(check|colormap|destroy|device|version|(model|scene|session)_.*)$/,
+    leaves: /^(check|destroy|device|version|(model|scene|session)_.*)$/,
     host: [],
     maths: ['exp', 'log']
   }

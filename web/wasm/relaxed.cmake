@@ -3,7 +3,6 @@
 # emcc links and optimised by npm's binaryen (package.json). Where a part is missing, the package goes without and this says so.
 find_program(HEED_CLANG NAMES clang-19 clang-20 clang-21 clang-18 clang-17 DOC "A clang with relaxed SIMD for wasm32")
 find_program(HEED_WASM_LD NAMES wasm-ld-19 wasm-ld-20 wasm-ld-21 wasm-ld-18 wasm-ld-17 DOC "The linker that comes with it")
-set(wasm_opt ${PROJECT_SOURCE_DIR}/node_modules/binaryen/bin/wasm-opt)
 set(relaxed_modules "")
 set(relaxed_modules "" PARENT_SCOPE)
 if(NOT HEED_CLANG OR NOT HEED_WASM_LD)
@@ -26,8 +25,6 @@ set(flags --target=wasm32-unknown-emscripten --sysroot=${sysroot} -mcpu=mvp -mmu
 get_property(kernels GLOBAL PROPERTY HEED_CPU_KERNELS)
 get_property(fast GLOBAL PROPERTY HEED_CPU_FAST_KERNELS)
 get_property(fast_flags GLOBAL PROPERTY HEED_CPU_FAST_FLAGS)
-# As small as binaryen makes the modules; the order of the passes matters to the kernels too.
-set(shrink -Oz --low-memory-unused --zero-filled-memory --strip-debug --strip-producers --strip-target-features)
 set(relaxed_objects "")
 foreach(kernel IN LISTS kernels)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/relaxed/${kernel}.o)
@@ -67,7 +64,7 @@ function(heed_relaxed_module name like)
   target_compile_definitions(${name} PRIVATE ${definitions})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime)
   target_link_libraries(${name} PRIVATE heed heed_flags)
-  set(features --mvp-features --enable-simd --enable-relaxed-simd --enable-sign-ext --enable-mutable-globals)
+  set(features --enable-relaxed-simd)
   set(memory "")
   if(options)
     target_compile_options(${name} PRIVATE ${options})
@@ -123,8 +120,7 @@ if(TARGET bench_ops)
     COMMAND ${HEED_WASM_LD} -o ${program}.linked $<TARGET_OBJECTS:bench_ops_relaxed> ${relaxed_objects} ${object} $<TARGET_FILE:heed>
             -L${libraries} ${libraries}/crt1.o -lstandalonewasm-memgrow -lstubs -lc -ldlmalloc -lcompiler_rt --import-undefined --strip-debug
             -z stack-size=1048576 --initial-memory=16777216 --max-memory=4294967296 --global-base=1024
-    COMMAND ${HEED_NODE} ${wasm_opt} ${program}.linked -o ${program} --post-emscripten ${shrink} --mvp-features --enable-simd --enable-relaxed-simd
-            --enable-sign-ext --enable-mutable-globals
+    COMMAND ${HEED_NODE} ${wasm_opt} ${program}.linked -o ${program} --post-emscripten ${shrink} --enable-relaxed-simd
     DEPENDS bench_ops_relaxed $<TARGET_OBJECTS:bench_ops_relaxed> ${relaxed_objects} ${object} heed
     COMMENT "Linking bench_ops_relaxed.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(bench_ops_relaxed-program ALL DEPENDS ${program})

@@ -83,8 +83,6 @@ HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
 HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
 HEED_WEB_EXPORT(version) const char *heed_web_version(void);
 HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
-/* 256 colours. */
-HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb);
 
 /* model.c */
 HEED_WEB_EXPORT(model_close) void heed_web_model_close(const heed_web *web, heed_web_model *model);
@@ -153,6 +151,8 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_f
 
 /* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at.
  * Functions that fill an array take arrays first, then numbers, then what they fill. */
+/* 256 colours. */
+HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb);
 HEED_WEB_EXPORT(map_mean)
 void heed_web_map_mean(const float *weights, uint32_t heads, size_t count, float *mean);
 HEED_WEB_EXPORT(map_entropy) double heed_web_map_entropy(const float *row, uint32_t n);
