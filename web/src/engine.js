@@ -293,9 +293,9 @@ export class Engine {
         info: {
           family,
           ...info,
-          headsGuessed: headsGuessed === 1,
+          headsGuessed: !!headsGuessed,
           rules: this.#string(rules),
-          assumed: assumed === 0 ? null : this.#string(assumed),
+          assumed: assumed ? this.#string(assumed) : null,
           labels
         }
       }

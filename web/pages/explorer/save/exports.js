@@ -202,6 +202,8 @@ export async function numbers(page) {
     family: model.family,
     layers: shape.layers,
     heads: shape.heads,
+    rules: model.rules,
+    assumed: model.assumed ?? undefined,
     backend: 'cpu',
     device: engine.info.device,
     results: [
