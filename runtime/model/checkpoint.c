@@ -14,8 +14,6 @@
 #include "model/source.h"
 
 #define SINGLE_FILE "model.safetensors"
-#define INDEX_FILE "model.safetensors.index.json"
-#define SUFFIX ".safetensors"
 #define MAX_INDEX_BYTES (64u << 20)
 
 struct heed_checkpoint {
@@ -30,9 +28,31 @@ struct heed_checkpoint {
 
 /* ---------------------------------------------------------------------------------------- files */
 
+/* Names of weights, as Hugging Face has them: of a single file, and of an index of shards. Files of
+ * PyTorch come here as safetensors (heed/pickle.h), under their own names. */
+static const char *const single_names[] = {SINGLE_FILE, "pytorch_model.bin"};
+static const char *const index_names[] = {SINGLE_FILE ".index.json",
+                                          "pytorch_model.bin.index.json"};
+
 static bool is_weight_name(const char *name) {
-  const size_t length = strlen(name), suffix = strlen(SUFFIX);
-  return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
+  static const char *const ends[] = {".safetensors", ".bin", ".pth", ".pt", ".ckpt"};
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    const size_t end = strlen(ends[i]);
+    size_t same = 0; /* letters of the end, in either case */
+    while (length > end && same < end &&
+           (name[length - end + same] | 0x20) == (ends[i][same] | 0x20))
+      same++;
+    if (same == end) return true;
+  }
+  return false;
+}
+
+/* The first of two names that is there, or NULL. */
+static const heed_model_file *find_named(const heed_model_file *files, uint32_t file_count,
+                                         const char *const names[2]) {
+  const heed_model_file *found = heed_find_file(files, file_count, names[0]);
+  return found ? found : heed_find_file(files, file_count, names[1]);
 }
 
 static heed_status add_file(heed_checkpoint *checkpoint, const heed_model_file *file,
@@ -55,45 +75,44 @@ static const heed_safetensors *opened(const heed_checkpoint *checkpoint, const c
 
 /* One entry of the weight map: its shard is opened when it is the first to name it. */
 static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file *files,
-                              uint32_t file_count, const heed_json *json, heed_json_value entry,
-                              heed_error *error) {
+                              uint32_t file_count, const char *index, const heed_json *json,
+                              heed_json_value entry, heed_error *error) {
   const char *shard, *name = heed_json_key(json, entry, NULL);
   size_t length;
   if (!heed_json_string(json, entry, &shard, &length))
     return heed_fail(error, HEED_INVALID_FILE,
-                     INDEX_FILE ": tensor %.*s has no file (found %s, expected a string)",
+                     "%s: tensor %.*s has no file (found %s, expected a string)", index,
                      HEED_CUT(name), heed_json_kind_name(heed_json_kind_of(json, entry)));
   if (strlen(shard) != length || strpbrk(shard, "/\\") || !is_weight_name(shard))
     return heed_fail(error, HEED_INVALID_FILE,
-                     INDEX_FILE ": invalid file of tensor %.*s (found %.*s, expected NAME" SUFFIX
-                                ")",
-                     HEED_CUT(name), HEED_CUT(shard));
+                     "%s: invalid file of tensor %.*s (found %.*s, expected NAME.safetensors or "
+                     "NAME.bin)",
+                     index, HEED_CUT(name), HEED_CUT(shard));
   const heed_safetensors *file = opened(checkpoint, shard);
   if (!file) {
     const heed_model_file *given = heed_find_file(files, file_count, shard);
     if (!given)
       return heed_fail(error, HEED_INVALID_FILE,
-                       INDEX_FILE ": the file %.*s is missing (expected it beside the index)",
+                       "%s: the file %.*s is missing (expected it beside the index)", index,
                        HEED_CUT(shard));
     HEED_TRY(add_file(checkpoint, given, error));
     file = checkpoint->files[checkpoint->file_count - 1];
   }
   if (heed_safetensors_find(file, name)) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: tensor %.*s is missing (expected it there by " INDEX_FILE ")", shard,
-                   HEED_CUT(name));
+  return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s is missing (expected it there by %s)",
+                   shard, HEED_CUT(name), index);
 }
 
 static heed_status open_map(heed_checkpoint *checkpoint, const heed_model_file *files,
-                            uint32_t file_count, const heed_json *json, heed_error *error) {
+                            uint32_t file_count, const char *index, const heed_json *json,
+                            heed_error *error) {
   const heed_json_value map = heed_json_get(json, heed_json_root(json), "weight_map");
   if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT || heed_json_count(json, map) == 0)
     return heed_fail(error, HEED_INVALID_FILE,
-                     INDEX_FILE
-                     ": no weight_map (found %s, expected an object with the tensors' files)",
-                     heed_json_kind_name(heed_json_kind_of(json, map)));
+                     "%s: no weight_map (found %s, expected an object with the tensors' files)",
+                     index, heed_json_kind_name(heed_json_kind_of(json, map)));
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v))
-    HEED_TRY(map_tensor(checkpoint, files, file_count, json, v, error));
+    HEED_TRY(map_tensor(checkpoint, files, file_count, index, json, v, error));
   return HEED_OK;
 }
 
@@ -106,15 +125,15 @@ static heed_status open_shards(heed_checkpoint *checkpoint, const heed_model_fil
                             &text, error));
   HEED_TRY(heed_json_take(checkpoint->context, text, (size_t)index->source.size, index->name, &json,
                           error));
-  const heed_status status = open_map(checkpoint, files, file_count, json, error);
+  const heed_status status = open_map(checkpoint, files, file_count, index->name, json, error);
   heed_json_destroy(json);
   return status;
 }
 
 static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file *files,
                               uint32_t file_count, heed_error *error) {
-  const heed_model_file *single = heed_find_file(files, file_count, SINGLE_FILE),
-                        *index = heed_find_file(files, file_count, INDEX_FILE);
+  const heed_model_file *single = find_named(files, file_count, single_names),
+                        *index = find_named(files, file_count, index_names);
   if (single) return add_file(checkpoint, single, error);
   if (index) return open_shards(checkpoint, files, file_count, index, error);
   uint32_t found = 0;
@@ -126,8 +145,8 @@ static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file
   if (found == 1) return add_file(checkpoint, single, error);
   if (found)
     return heed_fail(error, HEED_INVALID_FILE,
-                     INDEX_FILE ": missing (found %u weight files, expected one or an index)",
-                     found);
+                     "%s: missing (found %u weight files, expected one or an index)",
+                     index_names[0], found);
   return heed_fail(error, HEED_INVALID_FILE,
                    SINGLE_FILE ": missing (found %u other file%s, expected safetensors)",
                    file_count, file_count == 1 ? "" : "s");
@@ -238,14 +257,16 @@ heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape
   const heed_safetensors_tensor *info = tensor->info;
   const char *file = heed_safetensors_name(tensor->file);
   if (info->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s is not supported (found %s: %s, expected F32, F16 or BF16 "
-                     "with at most 6 axes)",
-                     file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
+    return heed_fail(
+        error, HEED_UNSUPPORTED,
+        "%s: tensor %.*s is not supported (found %s: %s, expected F32, F64, F16 or BF16 "
+        "with at most 6 axes)",
+        file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
   if (info->dtype != HEED_F32 && info->dtype != HEED_F16 && info->dtype != HEED_BF16)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)",
-                     file, HEED_CUT(info->name), info->dtype_name);
+    return heed_fail(
+        error, HEED_UNSUPPORTED,
+        "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F64, F16 or BF16)", file,
+        HEED_CUT(info->name), info->dtype_name);
   if (!heed_shape_equal(&info->shape, expected))
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: tensor %.*s has the wrong shape (found %s, expected %s)", file,

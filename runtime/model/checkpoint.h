@@ -16,9 +16,10 @@ typedef struct heed_checkpoint_tensor {
 
 typedef struct heed_checkpoint heed_checkpoint;
 
-/* Opens, of `files`: model.safetensors; or the shards that model.safetensors.index.json names; or
- * the only *.safetensors. Owns the parsed headers, borrows what the sources point to. Statuses:
- * INVALID_FILE, UNSUPPORTED, IO, OUT_OF_MEMORY. */
+/* Opens, of `files`: model.safetensors or pytorch_model.bin; or the shards that the index of either
+ * names; or the only *.safetensors, *.bin, *.pth, *.pt or *.ckpt. All are safetensors by content.
+ * Owns the parsed headers, borrows what the sources point to. Statuses: INVALID_FILE, UNSUPPORTED,
+ * IO, OUT_OF_MEMORY. */
 heed_status heed_checkpoint_open(const heed_context *context, const heed_model_file *files,
                                  uint32_t file_count, heed_checkpoint **checkpoint,
                                  heed_error *error);

@@ -73,7 +73,7 @@ static const struct {
     {"U32", 32, UNREADABLE},
     {"F32", 32, HEED_F32},
     {"C64", 64, UNREADABLE},
-    {"F64", 64, UNREADABLE},
+    {"F64", 64, HEED_F32},
     {"I64", 64, UNREADABLE},
     {"U64", 64, UNREADABLE},
 };
@@ -390,14 +390,27 @@ const char *heed_safetensors_metadata(const heed_safetensors *file, const char *
   return text;
 }
 
-static heed_status widen_chunks(const heed_safetensors *file, heed_dtype dtype, uint64_t at,
-                                size_t count, float *to, heed_error *error) {
+/* To nearest; what float cannot hold becomes infinite. */
+static void narrow(const unsigned char *from, float *to, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    double number;
+    memcpy(&number, from + i * sizeof number, sizeof number);
+    to[i] = (float)number;
+  }
+}
+
+static heed_status convert_chunks(const heed_safetensors *file, heed_dtype dtype, uint64_t at,
+                                  size_t count, float *to, heed_error *error) {
   unsigned char chunk[CHUNK_BYTES];
-  const size_t size = heed_dtype_size(dtype), most = CHUNK_BYTES / size;
+  const size_t size = dtype == HEED_F32 ? sizeof(double) : sizeof(uint16_t),
+               most = CHUNK_BYTES / size;
   while (count) {
     const size_t part = count < most ? count : most;
     HEED_TRY(heed_source_read(&file->source, file->name, at, chunk, part * size, error));
-    heed_widen(dtype, chunk, to, part);
+    if (dtype == HEED_F32)
+      narrow(chunk, to, part);
+    else
+      heed_widen(dtype, chunk, to, part);
     to += part;
     count -= part;
     at += part * size;
@@ -416,11 +429,13 @@ heed_status heed_safetensors_read(const heed_safetensors *file,
                      "%s: tensor %.*s: range out of bounds (found %" PRIu64
                      " elements from %" PRIu64 ", expected at most %" PRIu64 ")",
                      file->name, HEED_CUT(tensor->name), count, first, tensor->count);
-  const size_t size = heed_dtype_size(tensor->dtype);
+  if (count == 0) return HEED_OK;
+  const size_t size = (size_t)(tensor->bytes / tensor->count); /* of an element in the file */
   const uint64_t at = tensor->offset + first * size;
-  if (size != 2)
+  if (size != 2 && size == heed_dtype_size(tensor->dtype))
     return heed_source_read(&file->source, file->name, at, to, (size_t)count * size, error);
-  if (!file->source.bytes) return widen_chunks(file, tensor->dtype, at, (size_t)count, to, error);
+  if (size != 2 || !file->source.bytes)
+    return convert_chunks(file, tensor->dtype, at, (size_t)count, to, error);
   heed_widen(tensor->dtype, (const unsigned char *)file->source.bytes + at, to, (size_t)count);
   return HEED_OK;
 }

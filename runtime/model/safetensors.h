@@ -15,7 +15,7 @@ typedef struct heed_safetensors_tensor {
   const char *name;        /* all strings are valid as long as the file */
   const char *dtype_name;  /* as in the file: "F32", "I64", ... */
   const char *unsupported; /* NULL, or why heed cannot read it: then dtype and shape say nothing */
-  heed_dtype dtype;
+  heed_dtype dtype;        /* F64 is read as F32 */
   heed_shape shape;
   uint64_t offset; /* in the file */
   uint64_t bytes;
@@ -40,7 +40,7 @@ const heed_safetensors_tensor *heed_safetensors_find(const heed_safetensors *fil
 /* The metadata entry of this key, or NULL. */
 const char *heed_safetensors_metadata(const heed_safetensors *file, const char *key);
 
-/* Reads elements [first, first + count): F32, F16 and BF16 as float, U8 and I32 as they are.
+/* Reads elements [first, first + count): F32, F64, F16 and BF16 as float, U8 and I32 as they are.
  * Allocates nothing; may be called from several threads when the source may. Statuses:
  * INVALID_ARGUMENT, UNSUPPORTED, IO. */
 heed_status heed_safetensors_read(const heed_safetensors *file,
