@@ -1,7 +1,8 @@
 # With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
-# static ones, whose internals they use, and so does the program, which then needs no other file. The checks and the Vulkan backend also use
-# the core's internals, so libheed.so holds them, and heed::check and heed::vulkan are other names of heed::heed. What is exported is marked
-# with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the soname has both numbers.
+# static ones, whose internals they use, and so does the program, which then needs no other file. The checks, the reader of PyTorch's files and
+# the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check, heed::pickle and heed::vulkan are other names of
+# heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
+# soname has both numbers.
 if(WIN32 OR APPLE)
   message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms (found ${CMAKE_SYSTEM_NAME})")
 endif()
@@ -21,7 +22,7 @@ function(heed_shared_library name file)
 endfunction()
 
 find_package(Threads REQUIRED)
-set(inside heed heed_check)
+set(inside heed heed_check heed_pickle)
 if(TARGET heed_vulkan)
   list(APPEND inside heed_gpu heed_vulkan)
 endif()
@@ -32,6 +33,9 @@ set_target_properties(heed_shared PROPERTIES EXPORT_NAME heed)
 add_library(heed_shared_check INTERFACE)
 set_target_properties(heed_shared_check PROPERTIES EXPORT_NAME check)
 target_link_libraries(heed_shared_check INTERFACE heed_shared)
+add_library(heed_shared_pickle INTERFACE)
+set_target_properties(heed_shared_pickle PROPERTIES EXPORT_NAME pickle)
+target_link_libraries(heed_shared_pickle INTERFACE heed_shared)
 if(TARGET heed_vulkan)
   add_library(heed_shared_vulkan INTERFACE)
   set_target_properties(heed_shared_vulkan PROPERTIES EXPORT_NAME vulkan)

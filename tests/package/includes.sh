@@ -19,12 +19,13 @@ runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/explain   base graph
 runtime/check     base graph model heed/check.h
+runtime/pickle    base model/source.h heed/pickle.h
 runtime/demo      base heed/scene.h heed/scene_json.h
 shaders/params
 native/include
 native/testing    heed/vulkan.h
 native/vulkan     base graph plan backend gpu params heed/vulkan.h heed/vulkan_test.h
-native/files      base model/safetensors.h heed/native.h
+native/files      base model/safetensors.h heed/native.h heed/pickle.h
 native/image      base files heed/native.h
 native/figure     base files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h

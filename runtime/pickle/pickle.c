@@ -1,0 +1,321 @@
+/* A PyTorch file as the bytes of a .safetensors file. See heed/pickle.h.
+ *
+ * The .safetensors file is: 8 bytes of length and a header, which are made when the file is opened;
+ * then the tensors in the order of the state dictionary. Each is a range of the file, or, where its
+ * elements are not side by side, a copy. */
+#include "heed/pickle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "base/utf8.h"
+#include "model/source.h"
+#include "pickle/container.h"
+#include "pickle/layout.h"
+#include "pickle/state_dict.h"
+
+#define CHUNK_BYTES 16384u
+
+/* Bytes from `begin` of the .safetensors file up to the next segment's. */
+typedef struct segment {
+  uint64_t begin, offset; /* offset: in the source, unless there is a copy */
+  unsigned char *copy;
+} segment;
+
+struct heed_pickle {
+  const heed_context *context;
+  heed_source source;
+  char *name;
+  char *header;
+  size_t header_size, header_capacity;
+  segment *segments; /* after the last tensor's one of no bytes, where the file ends */
+  uint32_t count;
+  uint64_t copied;
+  char origin[64];
+};
+
+typedef struct opening {
+  heed_pickle *file;
+  heed_container container;
+  heed_state_dict dict;
+  heed_error *error;
+} opening;
+
+/* --------------------------------------------------------------------------------------- the
+ * header */
+
+static heed_status write_text(heed_pickle *file, const char *text, size_t length,
+                              heed_error *error) {
+  const size_t need = file->header_size + length;
+  if (!heed_grow(file->context, &file->header, &file->header_capacity, need, 1))
+    return heed_fail_memory(error, file->name, need);
+  memcpy(file->header + file->header_size, text, length);
+  file->header_size = need;
+  return HEED_OK;
+}
+
+static heed_status write_plain(heed_pickle *file, const char *text, heed_error *error) {
+  return write_text(file, text, strlen(text), error);
+}
+
+/* A JSON string; the text is UTF-8. */
+static heed_status write_string(heed_pickle *file, const char *text, heed_error *error) {
+  HEED_TRY(write_plain(file, "\"", error));
+  for (const char *c = text; *c; c++) {
+    char escaped[8];
+    if ((unsigned char)*c < 0x20)
+      snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*c);
+    else
+      snprintf(escaped, sizeof escaped, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    HEED_TRY(write_plain(file, escaped, error));
+  }
+  return write_plain(file, "\"", error);
+}
+
+static heed_status write_entry(heed_pickle *file, const char *name, const heed_layout *layout,
+                               uint64_t begin, uint64_t end, heed_error *error) {
+  char text[96];
+  HEED_TRY(write_plain(file, file->count ? "," : "{", error));
+  HEED_TRY(write_string(file, name, error));
+  snprintf(text, sizeof text, ":{\"dtype\":\"%s\",\"shape\":[", layout->dtype->name);
+  HEED_TRY(write_plain(file, text, error));
+  for (uint32_t axis = 0; axis < layout->rank; axis++) {
+    snprintf(text, sizeof text, "%s%" PRIu64, axis ? "," : "", layout->size[axis]);
+    HEED_TRY(write_plain(file, text, error));
+  }
+  snprintf(text, sizeof text, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", begin, end);
+  return write_plain(file, text, error);
+}
+
+/* The length before it, and spaces behind it up to a multiple of 8. */
+static heed_status finish_header(heed_pickle *file, heed_error *error) {
+  HEED_TRY(write_plain(file, "}", error));
+  while (file->header_size % 8) HEED_TRY(write_plain(file, " ", error));
+  const uint64_t length = file->header_size - 8;
+  for (size_t i = 0; i < 8; i++) file->header[i] = (char)(length >> 8 * i & 0xFF);
+  for (uint32_t i = 0; i <= file->count; i++) file->segments[i].begin += file->header_size;
+  return HEED_OK;
+}
+
+/* --------------------------------------------------------------------------------------- the
+ * copies */
+
+/* Puts `count` elements, that follow each other in the storage from element `from` of the span,
+ * where they belong. Axes in the order of falling strides: an element's place is divided by each.
+ */
+typedef struct scatter {
+  const heed_layout *layout;
+  uint32_t axes[HEED_PICKLE_MAX_RANK], count;
+  uint64_t steps[HEED_PICKLE_MAX_RANK]; /* of an axis in the copy, in elements */
+} scatter;
+
+static scatter plan_scatter(const heed_layout *layout) {
+  scatter s = {.layout = layout};
+  uint64_t step = 1;
+  for (uint32_t axis = layout->rank; axis-- > 0;) {
+    s.steps[axis] = step;
+    step *= layout->size[axis];
+    if (layout->size[axis] <= 1) continue;
+    uint32_t at = s.count++;
+    for (; at > 0 && layout->stride[s.axes[at - 1]] < layout->stride[axis]; at--)
+      s.axes[at] = s.axes[at - 1];
+    s.axes[at] = axis;
+  }
+  return s;
+}
+
+/* Where element `at` of the span goes; false where it is none of the tensor's. */
+static bool target_of(const scatter *s, uint64_t at, uint64_t *target) {
+  *target = 0;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const uint32_t axis = s->axes[i];
+    const uint64_t index = at / s->layout->stride[axis];
+    if (index >= s->layout->size[axis]) return false;
+    at -= index * s->layout->stride[axis];
+    *target += index * s->steps[axis];
+  }
+  return at == 0;
+}
+
+static heed_status fill_copy(const heed_pickle *file, const heed_layout *layout, uint64_t offset,
+                             unsigned char *copy, heed_error *error) {
+  unsigned char chunk[CHUNK_BYTES];
+  const scatter s = plan_scatter(layout);
+  const uint32_t size = layout->dtype->bytes, most = CHUNK_BYTES / size;
+  for (uint64_t done = 0; done < layout->span;) {
+    const uint64_t left = layout->span - done;
+    const uint32_t part = left < most ? (uint32_t)left : most;
+    HEED_TRY(heed_source_read(&file->source, file->name, offset + done * size, chunk,
+                              (size_t)part * size, error));
+    for (uint32_t i = 0; i < part; i++) {
+      uint64_t target;
+      if (target_of(&s, done + i, &target))
+        memcpy(copy + target * size, chunk + (size_t)i * size, size);
+    }
+    done += part;
+  }
+  return HEED_OK;
+}
+
+/* All copies of a file together are at most as large as the file: a hostile one could ask for the
+ * same storage any number of times. */
+static heed_status copy_tensor(heed_pickle *file, const heed_layout *layout, uint64_t bytes,
+                               segment *to, const char *name, heed_error *error) {
+  if (bytes > file->source.size - file->copied || bytes > SIZE_MAX)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s: too many tensors are transposed views of others (expected "
+                     "copies of at most the file's size); save tensor.contiguous()",
+                     file->name, HEED_CUT(name));
+  file->copied += bytes;
+  to->copy = heed_alloc_raw(file->context, (size_t)bytes, 1);
+  if (!to->copy) return heed_fail_memory(error, file->name, (size_t)bytes);
+  return fill_copy(file, layout, to->offset, to->copy, error);
+}
+
+/* ----------------------------------------------------------------------------------------- opening
+ */
+
+static heed_status add_tensor(opening *o, uint32_t index, uint64_t *end) {
+  heed_pickle *file = o->file;
+  heed_layout layout;
+  uint64_t bytes, storage;
+  const char *name = heed_state_dict_name(&o->dict, index);
+  HEED_TRY(
+      heed_layout_read(&o->container.heap, o->dict.entries[index].tensor, name, &layout, o->error));
+  HEED_TRY(heed_container_locate(&o->container, layout.storage, &storage, o->error));
+  segment *to = &file->segments[index];
+  *to = (segment){*end, storage + layout.offset * layout.dtype->bytes, NULL};
+  if (!heed_u64_mul(layout.count, layout.dtype->bytes, &bytes) || !heed_u64_add(*end, bytes, end) ||
+      *end > INT64_MAX)
+    return heed_fail(o->error, HEED_UNSUPPORTED, "%s: tensor %.*s: the tensors are too large",
+                     file->name, HEED_CUT(name));
+  HEED_TRY(write_entry(file, name, &layout, to->begin, *end, o->error));
+  file->count = index + 1;
+  return layout.dense ? HEED_OK : copy_tensor(file, &layout, bytes, to, name, o->error);
+}
+
+static heed_status add_tensors(opening *o) {
+  heed_pickle *file = o->file;
+  const uint32_t count = o->dict.count;
+  uint64_t end = 0;
+  file->segments = heed_alloc(file->context, (size_t)count + 1, sizeof *file->segments);
+  if (!file->segments)
+    return heed_fail_memory(o->error, file->name, count * sizeof *file->segments);
+  HEED_TRY(write_text(file, "\0\0\0\0\0\0\0\0", 8, o->error));
+  for (uint32_t i = 0; i < count; i++) HEED_TRY(add_tensor(o, i, &end));
+  file->segments[count].begin = end;
+  memcpy(file->origin, o->dict.origin, sizeof file->origin);
+  return finish_header(file, o->error);
+}
+
+static heed_status open_file(heed_pickle *file, heed_error *error) {
+  opening o = {.file = file, .error = error};
+  if (file->source.size > INT64_MAX)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: the source is too large", file->name);
+  heed_status status =
+      heed_container_open(file->context, &file->source, file->name, &o.container, error);
+  o.dict.context = file->context;
+  if (status == HEED_OK)
+    status = heed_state_dict_find(&o.container.heap, o.container.root, &o.dict, error);
+  if (status == HEED_OK) status = add_tensors(&o);
+  heed_state_dict_free(&o.dict);
+  heed_container_close(&o.container);
+  return status;
+}
+
+/* A .safetensors file begins with a length, which may be any bytes. */
+bool heed_pickle_begins(const void *bytes, size_t count) {
+  const unsigned char *first = bytes;
+  if (count < 4 || (count >= 9 && memcmp(first + 6, "\0\0{", 3) == 0)) return false;
+  return memcmp(first, "PK\3\4", 4) == 0 || (first[0] == 0x80 && first[1] >= 2 && first[1] <= 5);
+}
+
+heed_status heed_pickle_open(heed_context *context, const heed_source *source, const char *name,
+                             heed_pickle **file, heed_error *error) {
+  if (!context || !source || !name || !file)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "pickle: NULL argument (expected context, source, name and file)");
+  *file = NULL;
+  heed_pickle *made = heed_alloc(context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, name, sizeof *made);
+  made->context = context;
+  made->source = *source;
+  made->name = heed_copy_string(context, name, strlen(name));
+  const heed_status status =
+      made->name ? open_file(made, error) : heed_fail_memory(error, name, strlen(name) + 1);
+  if (status == HEED_OK)
+    *file = made;
+  else
+    heed_pickle_destroy(made);
+  return status;
+}
+
+void heed_pickle_destroy(heed_pickle *file) {
+  if (!file) return;
+  const heed_context *context = file->context;
+  for (uint32_t i = 0; i < file->count; i++) heed_free(context, file->segments[i].copy);
+  heed_free(context, file->segments);
+  heed_free(context, file->header);
+  heed_free(context, file->name);
+  heed_free(context, file);
+}
+
+/* ----------------------------------------------------------------------------------------- reading
+ */
+
+/* The segment with this byte, which is behind the header. */
+static uint32_t find_segment(const heed_pickle *file, uint64_t at) {
+  uint32_t low = 0, high = file->count;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (file->segments[middle].begin <= at)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static heed_status read_segment(const heed_pickle *file, const segment *from, uint64_t offset,
+                                void *to, size_t count, heed_error *error) {
+  if (!from->copy)
+    return heed_source_read(&file->source, file->name, from->offset + (offset - from->begin), to,
+                            count, error);
+  memcpy(to, from->copy + (offset - from->begin), count);
+  return HEED_OK;
+}
+
+/* As heed_source.read: the caller has seen that the bytes are there. */
+static heed_status read_bytes(void *user, uint64_t offset, void *to, size_t count,
+                              heed_error *error) {
+  const heed_pickle *file = user;
+  unsigned char *bytes = to;
+  while (count > 0) {
+    size_t part;
+    if (offset < file->header_size) {
+      const size_t room = file->header_size - (size_t)offset;
+      part = count < room ? count : room;
+      memcpy(bytes, file->header + offset, part);
+    } else {
+      const segment *from = &file->segments[find_segment(file, offset)];
+      const uint64_t room = from[1].begin - offset;
+      part = count < room ? count : (size_t)room;
+      HEED_TRY(read_segment(file, from, offset, bytes, part, error));
+    }
+    bytes += part;
+    offset += part;
+    count -= part;
+  }
+  return HEED_OK;
+}
+
+heed_source heed_pickle_source(const heed_pickle *file) {
+  return (heed_source){file->segments[file->count].begin, NULL, read_bytes,
+                       (void *)(uintptr_t)file};
+}
+
+const char *heed_pickle_origin(const heed_pickle *file) { return file->origin; }

@@ -1,0 +1,232 @@
+/* Files of PyTorch that are read: both forms, every element type, views, and where weights lie in
+ * the checkpoints that people have. Expected bytes are those that PyTorch saw (vectors/pickle), or
+ * are written out here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/opened_pickle.h"
+
+static unsigned char *data_of(const heed_source *source, const heed_safetensors_tensor *tensor) {
+  unsigned char *bytes = malloc((size_t)tensor->bytes + 1);
+  if (source->bytes)
+    memcpy(bytes, (const unsigned char *)source->bytes + tensor->offset, (size_t)tensor->bytes);
+  else
+    assert_ok(source->read(source->user, tensor->offset, bytes, (size_t)tensor->bytes, &error));
+  return bytes;
+}
+
+/* The same tensors, bit for bit, in any order. */
+static void compare(const opened_pickle *found, const char *vector) {
+  size_t size;
+  unsigned char *bytes = test_read_vector(vector, &size);
+  const heed_source source = test_source(bytes, size);
+  heed_safetensors *expected;
+  assert_ok(heed_safetensors_open(context, &source, vector, &expected, &error));
+  assert_int_equal(heed_safetensors_count(found->file), heed_safetensors_count(expected));
+  for (uint32_t i = 0; i < heed_safetensors_count(expected); i++) {
+    const heed_safetensors_tensor *e = heed_safetensors_get(expected, i),
+                                  *f = heed_safetensors_find(found->file, e->name);
+    if (!f) fail_msg("%s: not found", e->name);
+    assert_string_equal(f->dtype_name, e->dtype_name);
+    assert_true(f->count == e->count && heed_shape_equal(&f->shape, &e->shape));
+    unsigned char *a = data_of(&found->source, f), *b = data_of(&source, e);
+    if (memcmp(a, b, (size_t)e->bytes) != 0) fail_msg("%s: other bytes", e->name);
+    free(a);
+    free(b);
+  }
+  heed_safetensors_destroy(expected);
+  free(bytes);
+}
+
+static void compare_file(const char *vector, const char *expected, const char *origin) {
+  test_bytes bytes;
+  bytes.data = test_read_vector(vector, &bytes.size);
+  const heed_source sources[] = {test_source(bytes.data, bytes.size), test_callback_source(&bytes)};
+  for (int i = 0; i < 2; i++) {
+    opened_pickle opened;
+    assert_ok(open_pickle(&sources[i], &opened));
+    compare(&opened, expected);
+    assert_string_equal(heed_pickle_origin(opened.pickle), origin);
+    close_pickle(&opened);
+  }
+  free(bytes.data);
+}
+
+static void test_every_type_and_layout(void **state) {
+  (void)state;
+  compare_file("pickle/small.pth", "pickle/small.safetensors", "");
+  compare_file("pickle/small_legacy.pth", "pickle/small.safetensors", "");
+  compare_file("pickle/small_protocol_4.pth", "pickle/small.safetensors", "");
+}
+
+static void test_a_model_as_people_find_it(void **state) {
+  (void)state;
+  const char *expected = "vit/hf_vit/model.safetensors";
+  compare_file("pickle/vit/zip.pth", expected, "");
+  compare_file("pickle/vit/legacy.pth", expected, "");
+  compare_file("pickle/vit/trained.ckpt", expected, "state_dict");
+  compare_file("pickle/vit/module.pt", expected, "");
+  compare_file("pickle/vit/script.pt", expected, "");
+}
+
+/* ----------------------------------------------------------------------------- pickles made here
+ */
+
+/* Opens bytes and frees them; a tensor must have this name, and its elements, which are four bytes
+ * each, must be those of the storage that `order` names. */
+static void expect_tensor(test_bytes bytes, const char *name, const unsigned char *order,
+                          size_t count) {
+  opened_pickle opened;
+  const heed_source source = test_source(bytes.data, bytes.size);
+  assert_ok(open_pickle(&source, &opened));
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(opened.file, name);
+  if (!tensor) fail_msg("%s: found %s", name, heed_safetensors_get(opened.file, 0)->name);
+  assert_int_equal(tensor->bytes, 4 * count);
+  unsigned char *data = data_of(&opened.source, tensor);
+  for (size_t i = 0; i < count; i++)
+    for (unsigned k = 0; k < 4; k++) assert_int_equal(data[4 * i + k], 4 * order[i] + k);
+  free(data);
+  close_pickle(&opened);
+  free(bytes.data);
+}
+
+static const unsigned char in_order[] = {0, 1, 2, 3, 4, 5};
+#define EXPECT(pickle, name)                                                        \
+  do {                                                                              \
+    expect_tensor(test_torch_zip(pickle, sizeof pickle - 1), name, in_order, 6);    \
+    expect_tensor(test_torch_legacy(pickle, sizeof pickle - 1), name, in_order, 6); \
+  } while (0)
+#define KEY(length, text) "X" length "\0\0\0" text
+
+static void test_where_weights_lie(void **state) {
+  (void)state;
+  EXPECT(TEST_DICT(TEST_PLAIN), "w");
+  EXPECT("\x80\2}" KEY("\5", "model") "}" KEY("\1", "w") TEST_PLAIN "ss.", "w");
+  EXPECT("\x80\2}" KEY("\7", "teacher") "}" KEY("\1", "t") TEST_PLAIN
+         "ss" KEY("\7", "student") "}" KEY("\1", "s") TEST_PLAIN "ss.",
+         "t"); /* as many: the first of the list */
+  EXPECT("\x80\2}" KEY("\7", "teacher") "}" KEY("\1", "t") TEST_PLAIN "ss" KEY(
+             "\7", "student") "}" KEY("\1", "s") TEST_PLAIN "s" KEY("\1", "r") TEST_PLAIN "ss.",
+         "s"); /* more */
+  EXPECT("\x80\2}" KEY("\5", "epoch") "K\3s" KEY("\5", "other") "}" KEY("\1", "w") TEST_PLAIN "ss.",
+         "other.w");
+  EXPECT("\x80\2}" KEY("\5", "model") "}" KEY("\6", "module") "}" KEY("\x0E", "module.model.w")
+             TEST_PLAIN "sss.",
+         "w");
+  EXPECT("\x80\2}" KEY("\7", "model.w") TEST_PLAIN "s.", "model.w"); /* as an index has it */
+  EXPECT("\x80\2}" KEY("\x12", "_orig_mod.module.w") TEST_PLAIN "s.", "w");
+  EXPECT("\x80\2ccollections\nOrderedDict\n]](" KEY("\1", "w") TEST_PLAIN "ea\x85R.", "w");
+  EXPECT("\x80\2ctimm.models\nVisionTransformer\n)\x81}" KEY("\x0B", "_parameters") "}" KEY(
+             "\1", "w") TEST_PLAIN "ssb.",
+         "w");
+}
+
+static void test_opcodes_of_other_programs(void **state) {
+  (void)state;
+  EXPECT("\x80\3}U\1w" TEST_PLAIN "s.", "w");
+  EXPECT("\x80\4\x95\0\0\0\0\0\0\0\0}\x94\x8C\1w\x94" TEST_PLAIN "s.", "w");
+  EXPECT("\x80\4(\x8C\1w" TEST_TENSOR("K\0", "(K\2K\3t", "(K\3K\1t") "d.", "w");
+  EXPECT("\x80\2}(" KEY("\1", "a") "G\0\0\0\0\0\0\0\0" KEY("\1", "b") "\x8A\1\xFF" KEY(
+             "\1", "c") "(NK\1\x88l" KEY("\1", "d") "C\3xyz" KEY("\1", "w") TEST_PLAIN "u.",
+         "w");
+  EXPECT("\x80\2}" KEY("\1", "w") "ctorch._utils\n_rebuild_parameter\n" TEST_PLAIN "\x88)\x87Rs.",
+         "w");
+  EXPECT("\x80\2}" KEY("\1", "w") "ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_"
+                                  "tensor_v2\nctorchvision\nImage\n(" TEST_STORAGE(
+                                      "FloatStorage", "\6") "K\0" TEST_2_3 TEST_3_1 "\x89)t}tRs.",
+         "w");
+  static const char untyped[] = TEST_DICT("ctorch._utils\n_rebuild_tensor_v3\n(" TEST_STORAGE(
+      "UntypedStorage", "\x18") "K\0" TEST_2_3 TEST_3_1 "\x89)ctorch\nfloat32\nNtR");
+  expect_tensor(test_torch_zip(untyped, sizeof untyped - 1), "w", in_order, 6);
+}
+
+static void test_strides(void **state) {
+  (void)state;
+  static const unsigned char transposed[] = {0, 2, 4, 1, 3, 5}, column[] = {1, 3, 5},
+                             apart[] = {0, 5};
+  static const char t[] = TEST_DICT(TEST_TENSOR("K\0", TEST_2_3, "K\1K\2\x86")),
+                    c[] = TEST_DICT(TEST_TENSOR("K\1", "K\3\x85", "K\2\x85")),
+                    a[] = TEST_DICT(TEST_TENSOR("K\0", "K\1K\2K\1\x87", "K\0K\5K\7\x87")),
+                    none[] = TEST_DICT(TEST_TENSOR("K\6", "K\0K\3\x86", "K\0K\0\x86"));
+  expect_tensor(test_torch_zip(t, sizeof t - 1), "w", transposed, 6);
+  expect_tensor(test_torch_legacy(c, sizeof c - 1), "w", column, 3);
+  expect_tensor(test_torch_zip(a, sizeof a - 1), "w", apart, 2);
+  expect_tensor(test_torch_legacy(none, sizeof none - 1), "w", in_order, 0);
+}
+
+static void test_zip64(void **state) {
+  (void)state;
+  static const char pickle[] = TEST_DICT(TEST_PLAIN);
+  unsigned char data[24];
+  for (unsigned char i = 0; i < 24; i++) data[i] = i;
+  const test_zip_entry entries[] = {{"data.pkl", pickle, sizeof pickle - 1, 0, 0x808},
+                                    {"byteorder", "little", 6, 0, 0},
+                                    {"data/0", data, sizeof data, 0, 0x808}};
+  expect_tensor(test_zip(entries, 3, true), "w", in_order, 6);
+  expect_tensor(test_zip(entries, 3, false), "w", in_order, 6);
+}
+
+/* Only the header, the directory and the pickle are read when a file is opened; a read of a tensor
+ * asks for its bytes alone. */
+typedef struct counted {
+  test_bytes bytes;
+  uint64_t read;
+} counted;
+
+static heed_status read_counted(void *user, uint64_t offset, void *to, size_t count,
+                                heed_error *fault) {
+  counted *from = user;
+  (void)fault;
+  from->read += count;
+  memcpy(to, from->bytes.data + offset, count);
+  return HEED_OK;
+}
+
+static void test_only_what_is_needed_is_read(void **state) {
+  (void)state;
+  enum { DATA = 1 << 20 };
+  static const char pickle[] =
+      TEST_DICT(TEST_TENSOR_OF("(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0"
+                               "0X\3\0\0\0cpuJ\0\0\4\0tQ",
+                               "K\0", "J\0\0\4\0\x85", "K\1\x85"));
+  void *data = calloc(1, DATA);
+  const test_zip_entry entries[] = {{"a/data.pkl", pickle, sizeof pickle - 1, 0, 0},
+                                    {"a/data/0", data, DATA, 0, 0}};
+  counted from = {test_zip(entries, 2, false), 0};
+  const heed_source source = {from.bytes.size, NULL, read_counted, &from};
+  opened_pickle opened;
+  float values[100];
+  assert_ok(open_pickle(&source, &opened));
+  assert_true(from.read < 70000); /* the zip file's end is looked for in 64 KiB */
+  from.read = 0;
+  assert_ok(heed_safetensors_read(opened.file, heed_safetensors_get(opened.file, 0), 5000, 100,
+                                  values, &error));
+  assert_int_equal(from.read, 400);
+  close_pickle(&opened);
+  free(from.bytes.data);
+  free(data);
+}
+
+static void test_begins(void **state) {
+  (void)state;
+  assert_true(heed_pickle_begins("PK\3\4\0\0\0\0\0", 9));
+  assert_true(heed_pickle_begins("\x80\2\x8A\nl\xFC\x9C\x46\xF9", 9));
+  assert_false(heed_pickle_begins("\x80\2\0\0\0\0\0\0{", 9)); /* 640 bytes of header */
+  assert_false(heed_pickle_begins("PK\3\4\0\0\0\0{", 9));
+  assert_false(heed_pickle_begins("\x80\1.....", 6));
+  assert_false(heed_pickle_begins("PK", 2));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_type_and_layout),
+      cmocka_unit_test(test_a_model_as_people_find_it),
+      cmocka_unit_test(test_where_weights_lie),
+      cmocka_unit_test(test_opcodes_of_other_programs),
+      cmocka_unit_test(test_strides),
+      cmocka_unit_test(test_zip64),
+      cmocka_unit_test(test_only_what_is_needed_is_read),
+      cmocka_unit_test(test_begins),
+  };
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
