@@ -417,11 +417,12 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_CHANGES_OPTIONS(options.changes),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code =
-      cli_parse(cli,
-                "run [MODEL] [IMAGE...] [options]\n\nMODEL is a folder or a .safetensors file. "
-                "Without MODEL: the built-in demo model, which knows drawn\nshapes only. Without "
-                "IMAGE: the built-in exact_224.png. Without both: one of the demo's scenes.",
+  const int code = cli_parse(
+      cli,
+      "run [MODEL] [IMAGE...] [options]\n\nMODEL is a folder, or a .safetensors, .pth, .pt, "
+                ".bin or .ckpt file. Without MODEL: the\nbuilt-in demo model, which knows drawn "
+                "shapes only. Without IMAGE: the built-in exact_224.png.\nWithout both: one of the "
+                "demo's scenes.",
                 table, argc, argv, &words);
   if (code >= 0) return code;
   if (sequence.tokens || sequence.features || sequence.length)

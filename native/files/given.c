@@ -22,21 +22,57 @@ bool heed_is_directory(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static bool ends_as(const char *name, const char *end) {
+  const size_t length = strlen(name), want = strlen(end);
+  return length > want && strcasecmp(name + length - want, end) == 0;
+}
+
 static bool has_end(const char *name, const char *const *ends) {
-  const size_t length = strlen(name);
   for (; *ends; ends++)
-    if (length > strlen(*ends) && strcasecmp(name + length - strlen(*ends), *ends) == 0)
-      return true;
+    if (ends_as(name, *ends)) return true;
   return false;
 }
 
-static const char *const torch_ends[] = {".pt", ".pth", ".bin", ".ckpt", NULL};
-static const char *const other_ends[] = {".onnx",   ".gguf",    ".ggml", ".h5",  ".keras", ".pb",
-                                         ".tflite", ".msgpack", ".npz",  ".npy", NULL};
-
-bool heed_is_foreign_name(const char *name) {
-  return has_end(name, torch_ends) || has_end(name, other_ends);
+bool heed_is_torch_name(const char *name) {
+  static const char *const ends[] = {".pt", ".pth", ".bin", ".ckpt", NULL};
+  return has_end(name, ends);
 }
+
+#define FROM_TENSORFLOW \
+  "with transformers: AutoModel.from_pretrained(FOLDER, from_tf=True).save_pretrained(FOLDER)"
+
+/* Weights in formats that are not read: what they are, and what to do. */
+static const struct {
+  const char *end, *kind, *remedy;
+} foreign[] = {
+    {".onnx", "an ONNX file", NULL},
+    {".gguf", "a GGUF file", "its model's page has the .safetensors that it was made of"},
+    {".ggml", "a GGML file", "its model's page has the .safetensors that it was made of"},
+    {".h5", "a TensorFlow or Keras file (.h5)", FROM_TENSORFLOW},
+    {".keras", "a Keras file", FROM_TENSORFLOW},
+    {".pb", "a TensorFlow SavedModel or graph (.pb)", FROM_TENSORFLOW},
+    {".tflite", "a TensorFlow Lite file", "its model's page may have .safetensors"},
+    {".ckpt.index", "a TensorFlow checkpoint", FROM_TENSORFLOW},
+    {".index", "a TensorFlow checkpoint", FROM_TENSORFLOW},
+    {".data-00000-of-00001", "a TensorFlow checkpoint", FROM_TENSORFLOW},
+    {".msgpack", "a Flax file",
+     "with transformers: AutoModel.from_pretrained(FOLDER, "
+     "from_flax=True).save_pretrained(FOLDER)"},
+    {".npz", "a numpy file",
+     "timm loads those of ViT: timm.create_model(NAME, "
+     "checkpoint_path='FILE.npz'), then torch.save(model.state_dict(), "
+     "'model.pth')"},
+    {".npy", "a numpy file", "a model has many tensors, each with its name"},
+};
+#define FOREIGN_COUNT (sizeof foreign / sizeof *foreign)
+
+static size_t find_foreign(const char *name) {
+  size_t i = 0;
+  while (i < FOREIGN_COUNT && !ends_as(name, foreign[i].end)) i++;
+  return i;
+}
+
+bool heed_is_foreign_name(const char *name) { return find_foreign(name) < FOREIGN_COUNT; }
 
 /* Whether a name ends as a picture's does, of whatever kind. */
 static bool is_picture_name(const char *name) {
@@ -48,7 +84,8 @@ static bool is_picture_name(const char *name) {
 
 /* What is there says it, else the name; what then is no model is named as what it is. */
 bool heed_is_model_path(const char *path) {
-  if (heed_is_directory(path) || heed_ends_with(path, ".safetensors") || heed_is_foreign_name(path))
+  if (heed_is_directory(path) || heed_ends_with(path, ".safetensors") || heed_is_torch_name(path) ||
+      heed_is_foreign_name(path))
     return true;
   return access(path, F_OK) != 0 && !is_picture_name(path);
 }
@@ -71,7 +108,7 @@ static bool is_hub_name(const char *path) {
   char folder[97];
   snprintf(folder, sizeof folder, "%.*s", (int)owner, path);
   return *name && !name[plain_length(name)] && !heed_ends_with(name, ".safetensors") &&
-         !heed_is_foreign_name(name) && !heed_is_directory(folder);
+         !heed_is_torch_name(name) && !heed_is_foreign_name(name) && !heed_is_directory(folder);
 }
 
 heed_status heed_refuse_missing_model(const char *path, heed_error *error) {
@@ -82,32 +119,16 @@ heed_status heed_refuse_missing_model(const char *path, heed_error *error) {
                      path, path, base_name(path));
   return heed_fail(error, HEED_IO,
                    "%s: model not found (found neither a folder nor a file of this name, expected "
-                   "a folder with config.json and .safetensors, or a .safetensors file)",
+                   "a folder with config.json and weights, or a file: " HEED_EXPECTED_WEIGHTS ")",
                    path);
 }
 
-/* A line of Python that makes of PyTorch's file one that is read. The name stands in it only where
- * it means nothing to a shell. */
-static heed_status refuse_torch(const char *path, heed_error *error) {
-  const char *name = base_name(path);
-  return heed_fail(error, HEED_UNSUPPORTED,
-                   "%s: PyTorch's own format is not supported (expected .safetensors). To convert, "
-                   "in its folder: python3 -c \"import torch; from safetensors.torch import "
-                   "save_file; save_file({k: v.clone().contiguous() for k, v in torch.load('%s', "
-                   "map_location='cpu', weights_only=True).items()}, 'model.safetensors')\"",
-                   path, name[plain_length(name)] ? "FILE" : name);
-}
-
 heed_status heed_refuse_foreign_name(const char *name, heed_error *error) {
-  if (has_end(name, torch_ends)) return refuse_torch(name, error);
-  const char *end = strrchr(name, '.');
-  char kind[24] = "a ";
-  if (strcasecmp(end, ".onnx") == 0)
-    snprintf(kind, sizeof kind, "an ONNX file");
-  else
-    snprintf(kind, sizeof kind, "a %s file", strcasecmp(end, ".gguf") == 0 ? "GGUF" : end);
-  return heed_fail(error, HEED_UNSUPPORTED,
-                   "%s: format not supported (found %s, expected .safetensors)", name, kind);
+  const size_t i = find_foreign(name);
+  const char *remedy = foreign[i].remedy;
+  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)%s%s",
+                   name, foreign[i].kind, HEED_EXPECTED_WEIGHTS, remedy ? "; " : "",
+                   remedy ? remedy : "");
 }
 
 heed_status heed_refuse_kind(const char *path, const void *bytes, size_t size, const char *expected,

@@ -6,8 +6,13 @@
 
 bool heed_is_directory(const char *path);
 bool heed_ends_with(const char *text, const char *end);
-/* Whether a name ends as weights of other makers do: .pt, .onnx, .gguf ... */
+/* Whether a name ends as PyTorch's files do: .pth, .pt, .bin, .ckpt. */
+bool heed_is_torch_name(const char *name);
+/* Whether a name ends as weights do that are not read: .onnx, .gguf, .h5 ... */
 bool heed_is_foreign_name(const char *name);
+
+/* For sentences: weights that are read. */
+#define HEED_EXPECTED_WEIGHTS ".safetensors, .pth, .pt, .bin or .ckpt"
 
 /* Refuse, each with its sentence. `path` is what there is not; `name` is a file of a name that
  * heed_is_foreign_name takes; and where the first bytes are those of a kind of file that is not

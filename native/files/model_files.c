@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "files/given.h"
 #include "files/output.h"
 #include "files/regular.h"
+#include "files/weights.h"
 #include "heed/native.h"
 
 #define MOST_FILES 512
@@ -20,7 +22,7 @@ struct heed_model_files {
   heed_context *context;
   heed_model_desc desc;
   heed_model_file file[MOST_FILES];
-  heed_regular regular[MOST_FILES];
+  heed_weights open[MOST_FILES]; /* a config file has no pickle */
   char *path[MOST_FILES];
   uint32_t count;
 };
@@ -28,6 +30,14 @@ struct heed_model_files {
 static const char *name_of(const char *path) {
   return strrchr(path, '/') + 1;
 } /* a path from heed_model_files_each has a folder */
+
+static heed_status open_text(heed_model_files *files, uint32_t at, heed_error *error) {
+  heed_regular *regular = &files->open[at].regular;
+  heed_source *source = &files->file[at].source;
+  *source = (heed_source){0, NULL, heed_regular_read, regular};
+  HEED_TRY(heed_regular_open(regular, files->path[at], &source->size, error));
+  return heed_regular_check_kind(regular, source->size, "JSON", error);
+}
 
 static heed_status add_file(void *user, const char *path, heed_error *error) {
   heed_model_files *files = user;
@@ -39,14 +49,13 @@ static heed_status add_file(void *user, const char *path, heed_error *error) {
                      folder, path, MOST_FILES);
   files->path[at] = heed_copy_string(files->context, path, strlen(path));
   if (!files->path[at]) return heed_fail_memory(error, path, strlen(path) + 1);
-  heed_source *source = &files->file[at].source;
-  *source = (heed_source){0, NULL, heed_regular_read, &files->regular[at]};
   files->file[at].name = name_of(files->path[at]);
-  files->regular[at].descriptor = -1;
-  files->count++; /* from here on heed_model_files_destroy frees it */
-  HEED_TRY(heed_regular_open(&files->regular[at], files->path[at], &source->size, error));
-  return heed_regular_check_kind(&files->regular[at], source->size,
-                                 heed_ends_with(name, ".json") ? "JSON" : ".safetensors", error);
+  files->open[at].regular.descriptor = -1;
+  files->count++; /* from here on heed_model_files_destroy closes it */
+  return heed_ends_with(name, ".json")
+             ? open_text(files, at, error)
+             : heed_weights_open(files->context, files->path[at], HEED_EXPECTED_WEIGHTS,
+                                 &files->open[at], &files->file[at].source, error);
 }
 
 /* -------------------------------------------------------------------------------- what is there */
@@ -60,10 +69,6 @@ static bool is_config(const char *name) {
   return false;
 }
 
-static bool is_weights(const char *name) {
-  return heed_ends_with(name, ".safetensors") || strcmp(name, "model.safetensors.index.json") == 0;
-}
-
 /* A file of a folder. */
 static heed_status visit_in(const char *folder, size_t length, const char *name,
                             heed_model_file_visit visit, void *user, heed_error *error) {
@@ -74,15 +79,47 @@ static heed_status visit_in(const char *folder, size_t length, const char *name,
   return visit(user, path, error);
 }
 
+/* What the names in a folder say: the kind of weights that is read, how many files of it there are,
+ * and the first two by name. */
+typedef struct folder_weights {
+  heed_weights_kind kind;
+  uint32_t count;
+  char first[2][NAME_MAX + 1];
+} folder_weights;
+
+static void note_name(folder_weights *folder, const char *name) {
+  const heed_weights_kind kind = heed_weights_kind_of(name);
+  if (kind > folder->kind || kind == HEED_WEIGHTS_NONE || strlen(name) > NAME_MAX) return;
+  if (kind < folder->kind) *folder = (folder_weights){.kind = kind};
+  const bool is_first = folder->count == 0 || strcmp(name, folder->first[0]) < 0;
+  if (is_first) strcpy(folder->first[1], folder->first[0]);
+  if (is_first || folder->count == 1 || strcmp(name, folder->first[1]) < 0)
+    strcpy(folder->first[is_first ? 0 : 1], name);
+  folder->count++;
+}
+
+/* Files of PyTorch with names of their own are often epochs of a training: nobody says which. */
+static heed_status check_one(const char *folder, const folder_weights *found, heed_error *error) {
+  if (found->kind != HEED_WEIGHTS_TORCH || found->count == 1) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: several weight files (found %u, such as %.200s and %.200s, expected one; "
+                   "give the file itself)",
+                   folder, found->count, found->first[0], found->first[1]);
+}
+
 static heed_status each_of_folder(const char *folder, heed_model_file_visit visit, void *user,
                                   heed_error *error) {
+  folder_weights found = {.kind = HEED_WEIGHTS_NONE};
   DIR *directory = opendir(folder);
   if (!directory)
     return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", folder,
                      strerror(errno));
-  heed_status status = HEED_OK;
+  for (const struct dirent *entry; (entry = readdir(directory));) note_name(&found, entry->d_name);
+  heed_status status = check_one(folder, &found, error);
+  rewinddir(directory);
   for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)
-    if (is_config(entry->d_name) || is_weights(entry->d_name))
+    if (is_config(entry->d_name) ||
+        (found.kind != HEED_WEIGHTS_NONE && heed_weights_kind_of(entry->d_name) == found.kind))
       status = visit_in(folder, strlen(folder), entry->d_name, visit, user, error);
   closedir(directory);
   return status;
@@ -116,19 +153,14 @@ heed_status heed_model_files_each(const char *path, heed_model_file_visit visit,
                                  : each_of_single(path, visit, user, error);
 }
 
-/* The weights of a folder in a format that is not read, in `path`: pytorch_model.bin before an
- * optimizer's state, else the first by name.
- */
+/* The first file by name in a format that is not read, in `path`. */
 static bool find_foreign(const char *folder, char *path, size_t size) {
-  char chosen[256] = "";
+  char chosen[NAME_MAX + 1] = "";
   DIR *directory = opendir(folder);
   for (const struct dirent *entry; directory && (entry = readdir(directory));) {
     const char *name = entry->d_name;
     if (!heed_is_foreign_name(name) || strlen(name) >= sizeof chosen) continue;
-    const bool is_main = strncmp(name, "pytorch_model", 13) == 0,
-               has_main = strncmp(chosen, "pytorch_model", 13) == 0;
-    if (!*chosen || is_main > has_main || (is_main == has_main && strcmp(name, chosen) < 0))
-      strcpy(chosen, name);
+    if (!*chosen || strcmp(name, chosen) < 0) strcpy(chosen, name);
   }
   if (directory) closedir(directory);
   snprintf(path, size, "%s/%s", folder, chosen);
@@ -139,12 +171,13 @@ static heed_status check_folder(const char *folder, const heed_model_files *file
                                 heed_error *error) {
   char foreign[HEED_PATH_SIZE];
   for (uint32_t i = 0; i < files->count; i++)
-    if (is_weights(files->file[i].name)) return HEED_OK;
+    if (heed_weights_kind_of(files->file[i].name) != HEED_WEIGHTS_NONE) return HEED_OK;
   if (find_foreign(folder, foreign, sizeof foreign))
     return heed_refuse_foreign_name(foreign, error);
   if (files->count) return HEED_OK; /* what is missing beside the config is the model's to say */
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: no model here (found neither config.json nor a .safetensors file)", folder);
+                   "%s: no model here (found neither config.json nor " HEED_EXPECTED_WEIGHTS ")",
+                   folder);
 }
 
 /* ----------------------------------------------------------------------------------------- open */
@@ -178,7 +211,7 @@ const heed_model_desc *heed_model_files_desc(const heed_model_files *files) { re
 void heed_model_files_destroy(heed_model_files *files) {
   if (!files) return;
   for (uint32_t i = 0; i < files->count; i++) {
-    heed_regular_close(&files->regular[i]);
+    heed_weights_close(&files->open[i]);
     heed_free(files->context, files->path[i]);
   }
   heed_free(files->context, files);

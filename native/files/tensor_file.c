@@ -1,17 +1,17 @@
-/* Tensor files: .safetensors read by range and written whole. */
+/* Tensor files: .safetensors and PyTorch's, read by range; .safetensors written whole. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "files/output.h"
-#include "files/regular.h"
+#include "files/weights.h"
 #include "heed/native.h"
 #include "model/safetensors.h"
 
 struct heed_tensor_file {
-  const heed_context *context;
-  heed_regular regular;
+  heed_context *context;
+  heed_weights weights;
   heed_safetensors *contents;
   heed_file_tensor *tensors; /* one for each of contents, in its order */
 };
@@ -35,11 +35,10 @@ static heed_status list_tensors(heed_tensor_file *file, const char *path, heed_e
 
 static heed_status open_file(heed_tensor_file *file, const char *path, const char *expected,
                              heed_error *error) {
-  heed_source source = {0, NULL, heed_regular_read, &file->regular};
-  HEED_TRY(heed_regular_open(&file->regular, path, &source.size, error));
-  HEED_TRY(heed_regular_check_kind(&file->regular, source.size, expected, error));
+  heed_source source = {0};
+  HEED_TRY(heed_weights_open(file->context, path, expected, &file->weights, &source, error));
   HEED_TRY(heed_safetensors_open(file->context, &source, path, &file->contents, error));
-  file->regular.path = heed_safetensors_name(file->contents); /* which is its own */
+  file->weights.regular.path = heed_safetensors_name(file->contents); /* which is its own */
   return list_tensors(file, path, error);
 }
 
@@ -49,7 +48,7 @@ heed_status heed_tensor_file_open(heed_context *context, const char *path, const
   *file = NULL;
   if (!opened) return heed_fail_memory(error, path, sizeof *opened);
   opened->context = context;
-  opened->regular.descriptor = -1;
+  opened->weights.regular.descriptor = -1;
   const heed_status status = open_file(opened, path, expected ? expected : ".safetensors", error);
   if (status == HEED_OK)
     *file = opened;
@@ -62,7 +61,7 @@ void heed_tensor_file_destroy(heed_tensor_file *file) {
   if (!file) return;
   heed_free(file->context, file->tensors);
   heed_safetensors_destroy(file->contents);
-  heed_regular_close(&file->regular);
+  heed_weights_close(&file->weights);
   heed_free(file->context, file);
 }
 

@@ -30,38 +30,30 @@ bad_input second_word_missing "nosuch: cannot open" run "$micro" nosuch --backen
 # ---------------------------------------------------------------------------------------------------- formats of other makers
 
 printf '\010\007\022\007pytorch\032\0031.0' >"$bad/vit.onnx"
-no_model onnx "vit.onnx: format not supported (found an ONNX file, expected .safetensors)" "$bad/vit.onnx"
+no_model onnx "vit.onnx: format not supported (found an ONNX file, expected .safetensors, .pth, .pt, .bin or .ckpt)" "$bad/vit.onnx"
 printf 'GGUF\003\000\000\000' >"$bad/vit.gguf"
-no_model gguf "vit.gguf: format not supported (found a GGUF file, expected .safetensors)" "$bad/vit.gguf"
+no_model gguf "vit.gguf: format not supported (found a GGUF file, expected .safetensors, .pth, .pt, .bin or .ckpt); its model's page" "$bad/vit.gguf"
+printf '\211HDF\r\n\032\n' >"$bad/tf_model.h5"
+no_model keras "found a TensorFlow or Keras file (.h5), expected .safetensors, .pth, .pt, .bin or .ckpt); with transformers: AutoModel" "$bad/tf_model.h5"
+for kind in saved_model.pb:SavedModel flax_model.msgpack:Flax vit.ckpt.index:"TensorFlow checkpoint" ViT-B_16.npz:numpy vit.tflite:"TensorFlow Lite"; do
+  rm -rf "$bad/other"
+  mkdir "$bad/other"
+  printf '\010\001' >"$bad/other/${kind%%:*}"
+  bad_input "other_$(echo "${kind%%:*}" | tr . _)" "other/${kind%%:*}: format not supported (found a" run "$bad/other" "$picture" --backend cpu --quiet
+  expect_stderr_contains "${kind#*:}"
+done
+
+# Files of PyTorch by name whose content is something else.
 printf 'PK\003\004\000\000\010\010' >"$bad/vit.pth"
+no_model torch_truncated "vit.pth: truncated (found no directory at the end of the zip file; was it downloaded whole?)" "$bad/vit.pth"
 printf '\200\002\212\012l\374\234F\371 j\250P\031.' >"$bad/old.pt"
-for end in pth:vit.pth pt:old.pt; do
-  no_model "torch_${end%%:*}" "from safetensors.torch import save_file" "$bad/${end#*:}"
-  expect_stderr_contains "${end#*:}: PyTorch's own format is not supported"
-done
-for end in bin ckpt; do
-  cp "$bad/vit.pth" "$bad/vit.$end"
-  bad_input "torch_$end" "torch.load('vit.$end'" run "$bad/vit.$end" "$picture" --backend cpu --quiet
-done
-# shellcheck disable=SC2016 # the name is to stay as it is: a line that is copied must not run what a file's name says
-strange='$(date);.bin'
-cp "$bad/vit.pth" "$bad/$strange"
-bad_input torch_strange_name "torch.load('FILE'" run "$bad/$strange" "$picture" --backend cpu --quiet
-for name in pytorch_model.bin model.pth; do
-  rm -rf "$bad/folder"
-  model folder
-  rm "$bad/folder/model.safetensors"
-  cp "$bad/vit.pth" "$bad/folder/$name"
-  : >"$bad/folder/optimizer.pt"
-  no_model "folder_of_$(echo $name | tr . _)" "from safetensors.torch import save_file" "$bad/folder"
-  [ "$name" != pytorch_model.bin ] || expect_stderr_contains "folder/pytorch_model.bin: "
-done
-# Beside weights that are read they do not matter.
-test_begin torch_beside_safetensors
-cp "$micro/model.safetensors" "$bad/folder"
-heed run "$bad/folder" "$picture" --backend cpu --quiet
-expect_exit 0
-test_end
+no_model torch_old_truncated "old.pt: truncated" "$bad/old.pt"
+printf '\200\003]q\000.' >"$bad/list.bin"
+bad_input pickle "list.bin: format not supported (found a Python pickle without PyTorch's mark" inspect "$bad/list.bin"
+printf 'GGUF\003\000\000\000' >"$bad/gguf.bin"
+bad_input gguf_as_bin "gguf.bin: format not supported (found a GGUF file, expected .safetensors, .pth" inspect "$bad/gguf.bin"
+printf 'epoch 3\n' >"$bad/text.ckpt"
+bad_input text_as_ckpt "text.ckpt: format not supported (found neither a zip file nor a pickle, expected a file that torch.save wrote" inspect "$bad/text.ckpt"
 
 model lfs
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1646000\n' >"$bad/pointer"
@@ -76,7 +68,7 @@ model page
 printf '<!DOCTYPE html><html>' >"$bad/page/model.safetensors"
 bad_input web_page "found a web page, expected .safetensors" inspect "$bad/page"
 cp "$bad/vit.pth" "$bad/page/model.safetensors"
-bad_input torch_under_another_name "found a zip file, such as .npz or PyTorch's .pt, expected .safetensors" inspect "$bad/page"
+bad_input torch_under_another_name "page/model.safetensors: truncated (found no directory at the end of the zip file" inspect "$bad/page"
 
 # --------------------------------------------------------------------------------------------------------------- pictures
 

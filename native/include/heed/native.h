@@ -21,10 +21,11 @@ extern "C" {
  * memory whole. */
 typedef struct heed_model_files heed_model_files;
 
-/* Opens a Hugging Face style folder, or one .safetensors file with the config files beside it. For
- * anything else the sentence names what to do: for a name on the hub, a file of PyTorch or another
- * format, a git-lfs pointer. Borrows context, copies path. Statuses: IO, INVALID_FILE, UNSUPPORTED,
- * OUT_OF_MEMORY. */
+/* Opens a Hugging Face style folder, or one .safetensors file or file of PyTorch (heed/pickle.h)
+ * with the config files beside it. In a folder .safetensors come before pytorch_model.bin, and this
+ * before one of another name. For anything else the sentence names what to do: for a name on the
+ * hub, a file of another format, a git-lfs pointer. Borrows context, copies path. Statuses: IO,
+ * INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_model_files_open(heed_context *context, const char *path,
                                                           heed_model_files **files,
                                                           heed_error *error);
@@ -81,7 +82,8 @@ HEED_API int heed_file_target(const char *path, char target[HEED_PATH_SIZE]);
 
 /* EXPERIMENTAL: all of this chapter may change.
  *
- * An open .safetensors file. Its header is in memory; tensors are read by range. */
+ * An open .safetensors file, or file of PyTorch. Its header is in memory; tensors are read by
+ * range. */
 typedef struct heed_tensor_file heed_tensor_file;
 
 /* Strings are valid as long as the file. */

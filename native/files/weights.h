@@ -1,0 +1,32 @@
+/* A file of tensors on disk, whichever maker's it is: the rest reads it as a .safetensors file. */
+#ifndef HEED_NATIVE_FILES_WEIGHTS_H
+#define HEED_NATIVE_FILES_WEIGHTS_H
+
+#include "files/regular.h"
+#include "heed/pickle.h"
+
+typedef struct heed_weights {
+  heed_regular regular; /* what its path points to must live as long */
+  heed_pickle *pickle;  /* of a file of PyTorch, else NULL */
+} heed_weights;
+
+/* Opens a .safetensors file or a file of PyTorch, as its first bytes say, whatever its name. A file
+ * of another kind is refused; `expected` ends that sentence. `source` is valid until close, which
+ * is also for a file that failed or was only zeroed. Statuses: IO, INVALID_FILE, UNSUPPORTED,
+ * OUT_OF_MEMORY. */
+heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
+                              heed_weights *weights, heed_source *source, heed_error *error);
+void heed_weights_close(heed_weights *weights);
+
+/* What a name in a folder says of a file there. The first kind that occurs in a folder is the one
+ * that is read. */
+typedef enum heed_weights_kind {
+  HEED_WEIGHTS_SAFETENSORS, /* *.safetensors and their index */
+  HEED_WEIGHTS_SINGLE,      /* pytorch_model.bin */
+  HEED_WEIGHTS_SHARDS,      /* pytorch_model-*.bin and their index */
+  HEED_WEIGHTS_TORCH,       /* any other of PyTorch that may be weights */
+  HEED_WEIGHTS_NONE
+} heed_weights_kind;
+heed_weights_kind heed_weights_kind_of(const char *name);
+
+#endif

@@ -1,0 +1,108 @@
+#!/bin/sh
+# Files of PyTorch in the place of .safetensors: every verb takes them, and the same weights give the same bits in whatever file they are.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+reference=$vectors/vit/hf_vit
+pickles=$vectors/pickle/vit
+picture=$vectors/preprocess/rgb.png
+set -- --backend cpu --quiet
+
+"$program" eval "$reference" "$reference/io.safetensors" -o "$bad/expected.safetensors" "$@" || exit 1
+
+same() { # name, model
+  test_begin "$1"
+  heed eval "$2" "$reference/io.safetensors" -o out.safetensors --backend cpu --quiet
+  expect_exit 0
+  expect_stderr_empty
+  cmp -s "$here/out.safetensors" "$bad/expected.safetensors" || fail "other results than from .safetensors"
+  test_end
+}
+
+folder() { # name, file, its name there
+  mkdir -p "$bad/$1"
+  cp "$reference/config.json" "$bad/$1"
+  cp "$pickles/$2" "$bad/$1/$3"
+}
+
+for file in zip.pth legacy.pth trained.ckpt double.pt module.pt script.pt; do
+  rm -rf "$bad/single"
+  folder single $file $file
+  same "file_$(echo $file | tr . _)" "$bad/single/$file"
+  same "folder_$(echo $file | tr . _)" "$bad/single"
+done
+folder hub zip.pth pytorch_model.bin
+: >"$bad/hub/optimizer.pt"
+: >"$bad/hub/training_args.bin"
+: >"$bad/hub/tf_model.h5"
+cp "$pickles/legacy.pth" "$bad/hub/rng_state.pth"
+same hub_folder "$bad/hub"
+mkdir "$bad/sharded"
+cp "$reference/config.json" "$pickles/sharded"/* "$bad/sharded"
+same sharded "$bad/sharded"
+folder capitals zip.pth VIT.PTH
+same capitals "$bad/capitals/VIT.PTH"
+# By content, not by name.
+folder misnamed legacy.pth model.safetensors
+same torch_named_safetensors "$bad/misnamed"
+mkdir "$bad/misnamed_too"
+cp "$reference/config.json" "$bad/misnamed_too"
+cp "$reference/model.safetensors" "$bad/misnamed_too/model.bin"
+same safetensors_named_bin "$bad/misnamed_too/model.bin"
+# As the Hugging Face cache has it: links into a folder of blobs, whose names are sums.
+mkdir -p "$bad/cache/blobs" "$bad/cache/snapshots/4f2a"
+cp "$reference/config.json" "$bad/cache/blobs/11aa"
+cp "$pickles/zip.pth" "$bad/cache/blobs/22bb"
+ln -s ../../blobs/11aa "$bad/cache/snapshots/4f2a/config.json"
+ln -s ../../blobs/22bb "$bad/cache/snapshots/4f2a/pytorch_model.bin"
+same cache_folder "$bad/cache/snapshots/4f2a"
+same cache_file "$bad/cache/snapshots/4f2a/pytorch_model.bin"
+# .safetensors come first.
+folder both legacy.pth pytorch_model.bin
+cp "$reference/model.safetensors" "$bad/both"
+printf 'PK\003\004' >"$bad/both/pytorch_model.bin"
+same beside_safetensors "$bad/both"
+
+verb() { # name, what it prints, verb, arguments...
+  test_begin "$1"
+  part=$2
+  shift 2
+  heed "$@"
+  expect_exit 0
+  expect_stdout_contains "$part"
+  test_end
+}
+folder inspected double.pt double.pt
+verb run "class" run "$bad/hub" "$picture" --backend cpu --quiet
+verb inspect "vit.encoder.layer.0.attention.attention.query.weight" inspect "$bad/single/script.pt"
+verb inspect_double "F64" inspect "$bad/inspected/double.pt"
+verb bench "ms" bench "$bad/hub" --backend cpu --quiet
+
+# ------------------------------------------------------------------------------------------------------------------- refused
+
+cp "$pickles/zip.pth" "$bad/hub/epoch_2.pth"
+rm "$bad/hub/pytorch_model.bin"
+cp "$pickles/zip.pth" "$bad/hub/epoch_1.pth"
+bad_input several "several weight files (found 2, such as epoch_1.pth and epoch_2.pth, expected one; give the file itself)" run "$bad/hub" "$picture" "$@"
+rm "$bad/sharded/pytorch_model-00002-of-00002.bin"
+bad_input shard_missing "pytorch_model.bin.index.json: the file pytorch_model-00002-of-00002.bin is missing" run "$bad/sharded" "$picture" "$@"
+size=$(wc -c <"$pickles/legacy.pth")
+cp "$pickles/legacy.pth" "$bad/cut.pth"
+cut_to "$bad/cut.pth" $((size - 1))
+bad_input cut "cut.pth: storage " run "$bad/cut.pth" "$picture" "$@"
+
+# A pickle that would make a file when Python loads it: heed makes none, and names the call.
+mark=$bad/made_by_the_pickle
+command="touch $mark"
+{
+  printf '\200\002\212\012l\374\234F\371 j\250P\031.\200\002M\351\003.\200\002}.\200\002cos\nsystem\nU'
+  # shellcheck disable=SC2059 # an octal escape
+  printf "\\$(printf '%03o' ${#command})%s" "$command"
+  printf '\205R.\200\002].'
+} >"$bad/hostile.pth"
+bad_input hostile "hostile.pth: unsafe file (found a call of os.system, which loading it in Python would run; expected weights alone)" run "$bad/hostile.pth" "$picture" "$@"
+test_begin nothing_was_run
+[ ! -e "$mark" ] || fail "the pickle was run"
+test_end
+
+tests_end
