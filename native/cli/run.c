@@ -420,10 +420,10 @@ static int run(cli_state *cli, int argc, char **argv) {
   const int code = cli_parse(
       cli,
       "run [MODEL] [IMAGE...] [options]\n\nMODEL is a folder, or a .safetensors, .pth, .pt, "
-                ".bin or .ckpt file. Without MODEL: the\nbuilt-in demo model, which knows drawn "
-                "shapes only. Without IMAGE: the built-in exact_224.png.\nWithout both: one of the "
-                "demo's scenes.",
-                table, argc, argv, &words);
+      ".bin or .ckpt file. Without MODEL: the\nbuilt-in demo model, which knows drawn "
+      "shapes only. Without IMAGE: the built-in exact_224.png.\nWithout both: one of the "
+      "demo's scenes.",
+      table, argc, argv, &words);
   if (code >= 0) return code;
   if (sequence.tokens || sequence.features || sequence.length)
     return run_sequence(cli, &options, &sequence, &words);
