@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "model/source.h"
@@ -35,6 +35,7 @@ struct heed_pickle {
   segment *segments; /* after the last tensor's one of no bytes, where the file ends */
   uint32_t count;
   uint64_t copied;
+  bool shares;
   char origin[64];
 };
 
@@ -198,6 +199,29 @@ static heed_status add_tensor(opening *o, uint32_t index, uint64_t *end) {
   return layout.dense ? HEED_OK : copy_tensor(file, &layout, bytes, to, name, o->error);
 }
 
+static bool offset_less(const void *user, uint32_t a, uint32_t b) {
+  const segment *segments = user;
+  return segments[a].offset != segments[b].offset ? segments[a].offset < segments[b].offset : a < b;
+}
+
+static heed_status find_shared(heed_pickle *file, heed_error *error) {
+  uint32_t *order = heed_alloc(file->context, file->count, sizeof *order);
+  uint64_t end = 0;
+  uint32_t count = 0;
+  if (!order) return heed_fail_memory(error, file->name, file->count * sizeof *order);
+  for (uint32_t i = 0; i < file->count; i++)
+    if (!file->segments[i].copy) order[count++] = i;
+  heed_sort(order, count, offset_less, file->segments);
+  for (uint32_t i = 0; i < count; i++) {
+    const segment *at = &file->segments[order[i]];
+    if (at[1].begin == at->begin) continue;
+    file->shares |= at->offset < end;
+    if (at->offset + (at[1].begin - at->begin) > end) end = at->offset + (at[1].begin - at->begin);
+  }
+  heed_free(file->context, order);
+  return HEED_OK;
+}
+
 static heed_status add_tensors(opening *o) {
   heed_pickle *file = o->file;
   const uint32_t count = o->dict.count;
@@ -209,6 +233,7 @@ static heed_status add_tensors(opening *o) {
   for (uint32_t i = 0; i < count; i++) HEED_TRY(add_tensor(o, i, &end));
   file->segments[count].begin = end;
   memcpy(file->origin, o->dict.origin, sizeof file->origin);
+  HEED_TRY(find_shared(file, o->error));
   return finish_header(file, o->error);
 }
 
@@ -317,5 +342,7 @@ heed_source heed_pickle_source(const heed_pickle *file) {
   return (heed_source){file->segments[file->count].begin, NULL, read_bytes,
                        (void *)(uintptr_t)file};
 }
+
+bool heed_pickle_shares(const heed_pickle *file) { return file->shares; }
 
 const char *heed_pickle_origin(const heed_pickle *file) { return file->origin; }

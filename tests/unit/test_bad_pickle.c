@@ -150,11 +150,13 @@ static void test_storages(void **state) {
 /* before, then `piece` `times` times, then after. */
 static test_bytes repeated(const char *before, const char *piece, size_t piece_size, size_t times,
                            const char *after) {
-  test_bytes pickle = {NULL, 0};
-  assert_ok(test_bytes_append(&pickle, before, strlen(before), &error));
-  for (size_t i = 0; i < times; i++)
-    assert_ok(test_bytes_append(&pickle, piece, piece_size, &error));
-  assert_ok(test_bytes_append(&pickle, after, strlen(after), &error));
+  const size_t begin = strlen(before), end = strlen(after);
+  test_bytes pickle = {malloc(begin + times * piece_size + end + 1), begin};
+  memcpy(pickle.data, before, begin);
+  for (size_t i = 0; i < times; i++, pickle.size += piece_size)
+    memcpy(pickle.data + pickle.size, piece, piece_size);
+  memcpy(pickle.data + pickle.size, after, end);
+  pickle.size += end;
   return pickle;
 }
 

@@ -59,6 +59,25 @@ static void test_every_type_and_layout(void **state) {
   compare_file("pickle/small_protocol_4.pth", "pickle/small.safetensors", "");
 }
 
+static bool shares(const char *vector) {
+  size_t size;
+  unsigned char *bytes = test_read_vector(vector, &size);
+  const heed_source source = test_source(bytes, size);
+  opened_pickle opened;
+  assert_ok(open_pickle(&source, &opened));
+  const bool found = heed_pickle_shares(opened.pickle);
+  close_pickle(&opened);
+  free(bytes);
+  return found;
+}
+
+static void test_shared_bytes_are_known(void **state) {
+  (void)state;
+  assert_true(shares("pickle/small.pth"));
+  assert_true(shares("pickle/small_legacy.pth"));
+  assert_false(shares("pickle/vit/zip.pth"));
+}
+
 static void test_a_model_as_people_find_it(void **state) {
   (void)state;
   const char *expected = "vit/hf_vit/model.safetensors";
@@ -220,6 +239,7 @@ static void test_begins(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_type_and_layout),
+      cmocka_unit_test(test_shared_bytes_are_known),
       cmocka_unit_test(test_a_model_as_people_find_it),
       cmocka_unit_test(test_where_weights_lie),
       cmocka_unit_test(test_opcodes_of_other_programs),

@@ -737,9 +737,8 @@ typedef struct heed_source {
 } heed_source;
 
 /* A file of a model folder, by its name there: "config.json", "preprocessor_config.json",
- * "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors". A single
- * timm file may have any name that ends in .safetensors. Files of PyTorch keep their names, and
- * have the source that heed/pickle.h makes of theirs. */
+ * "model.safetensors", its index ("model.safetensors.index.json") and shards, or a single file of
+ * any name *.safetensors. Files of PyTorch keep theirs; heed/pickle.h makes their sources. */
 typedef struct heed_model_file {
   const char *name;
   heed_source source;

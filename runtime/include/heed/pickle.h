@@ -33,6 +33,10 @@ HEED_API void heed_pickle_destroy(heed_pickle *file);
  * several threads when that source may. Valid as long as the file. */
 HEED_API heed_source heed_pickle_source(const heed_pickle *file);
 
+/* Whether two tensors share bytes of the file, so that reading all tensors reads some bytes twice.
+ */
+HEED_API bool heed_pickle_shares(const heed_pickle *file);
+
 /* The entries that lead to the tensors: "model", "model.module"; "" for the whole file. Valid as
  * long as the file. */
 HEED_API const char *heed_pickle_origin(const heed_pickle *file);
