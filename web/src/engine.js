@@ -6,12 +6,12 @@ import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
 import { recordAt, recordsOf } from './records.js'
-import { openSources, withSources } from './source.js'
+import { isForeign, openSources, withSources } from './source.js'
 /**
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
  *   ModuleHost,
- *   ModuleExports, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
+ *   ModuleExports, NamedFile, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
  *   WorkerHandle
  * } from '../types/library.js'
  */
@@ -268,7 +268,9 @@ export class Engine {
    * @param {CallContext} context
    */
   async loadModel({ files: wanted }, context) {
-    const files = await openSources(wanted, context.progress, context.signal)
+    const files = await this.#readForeign(
+      await openSources(wanted, context.progress, context.signal)
+    )
     const ids = files.map((file) => {
       this.#sources.set(this.#nextSource, file)
       return this.#nextSource++
@@ -301,6 +303,28 @@ export class Engine {
       }
     } catch (error) {
       this.#closeSources(ids)
+      throw error
+    }
+  }
+
+  /**
+   * With .safetensors in the place of files of PyTorch, whose reader is loaded with the first of
+   * them. It refuses files of other makers by name.
+   * @param {NamedFile[]} files
+   */
+  async #readForeign(files) {
+    if (!files.some(isForeign)) return files
+    try {
+      const { readPickles } = await import('./pickle.js')
+      return await readPickles(files, {
+        HeedError,
+        isForeign,
+        recordAt,
+        recordsOf,
+        start: (host) => this.#startPart('pickle', host)
+      })
+    } catch (error) {
+      for (const file of files) file.close()
       throw error
     }
   }
@@ -603,22 +627,25 @@ export class Engine {
   async #part(name) {
     if (this.#parts[name]) return this.#parts[name]
     const part = new Engine()
+    part.#take(await this.#startPart(name, { take: part.#keepResult }))
+    if (!this.#exports) part.close()
+    return (this.#parts[name] = part)
+  }
+
+  /**
+   * @param {string} name
+   * @param {Partial<ModuleHost>} host
+   */
+  async #startPart(name, host) {
     try {
-      part.#take(
-        await startSmall(
-          address(`heed-${name}.wasm`, /** @type {EngineOptions} */ (this.#options).base),
-          { take: part.#keepResult }
-        )
-      )
+      const { base } = /** @type {EngineOptions} */ (this.#options)
+      return await startSmall(address(`heed-${name}.wasm`, base), host)
     } catch (error) {
-      if (error instanceof HeedError) throw error
       throw new HeedError(
         'IO',
         `${name}: cannot load its module (found "${/** @type {Error} */ (error).message}")`
       )
     }
-    if (!this.#exports) part.close()
-    return (this.#parts[name] = part)
   }
 
   /**

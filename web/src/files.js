@@ -3,6 +3,7 @@
 import { HeedError, said } from './error.js'
 import { builtin, inNode } from './host.js'
 import { address, argument } from './options.js'
+import { isWeights } from './shards.js'
 /** @import {NamedSource, SendableFile, SizedStream} from '../types/library.js' */
 /** @import {FileSource, ModelFiles, ModelSource} from './index.js' */
 
@@ -86,7 +87,7 @@ function nameOf(source) {
       : typeof source === 'string' || source instanceof URL
         ? String(source).split(/[?#]/)[0].split('/').pop()
         : undefined
-  return name?.endsWith('.safetensors') ? name : roles.weights
+  return name && isWeights(name) ? name : roles.weights
 }
 
 /** @param {ModelSource} source */

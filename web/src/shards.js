@@ -4,18 +4,27 @@
 import { HeedError, said } from './error.js'
 
 export const indexName = 'model.safetensors.index.json'
+
+/**
+ * Whether a file of this name may hold weights.
+ * @param {string} name
+ */
+export const isWeights = (name) => /.\.(safetensors|pth|pt|bin|ckpt)$/i.test(name)
+
 const bytesMost = 64 << 20,
   shardsMost = 512,
-  plain = /^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u
+  plain = /^[^/\\:\p{Cc}\p{Cs}]+\.(\w+)$/u
 
 /**
  * size: of the index in bytes; read() gives them. Returns the names, each once; throws
  * INVALID_FILE where one is not plain, or there are none or too many.
  * @param {number} size
  * @param {() => Uint8Array} read
+ * @param {string} [name] the index's
  * @returns {string[]}
  */
-export function shardsOf(size, read) {
+export function shardsOf(size, read, name = indexName) {
+  const kind = name.split('.')[1]
   let map,
     found = `${size} bytes`
   try {
@@ -24,10 +33,10 @@ export function shardsOf(size, read) {
     /* found is what is no JSON */
   }
   const names = [...new Set(Object.values(map || {}))],
-    odd = names.findIndex((name) => typeof name !== 'string' || !plain.test(name))
+    odd = names.findIndex((file) => typeof file !== 'string' || plain.exec(file)?.[1] !== kind)
   if (names.length && names.length <= shardsMost && odd < 0) return names
   throw new HeedError(
     'INVALID_FILE',
-    `${indexName}: weight_map is not valid (found ${said(odd < 0 ? names.length || map || found : names[odd])}, expected 1 to ${shardsMost} files NAME.safetensors)`
+    `${name}: weight_map is not valid (found ${said(odd < 0 ? names.length || map || found : names[odd])}, expected 1 to ${shardsMost} files NAME.${kind})`
   )
 }

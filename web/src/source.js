@@ -436,18 +436,37 @@ async function openFolder(url, progress, signal) {
         signal
       )
   const files = await open(small),
-    index = files.find(({ name }) => name === indexName),
-    read = () => {
-      const bytes = new Uint8Array(/** @type {Source} */ (index).size)
-      index?.read(0, bytes)
-      return bytes
-    }
+    index = files.find(({ name }) => name === indexName)
   try {
-    return [...files, ...(await open(index ? shardsOf(index.size, read) : [single]))]
+    const found = await open(index ? shardsOf(index.size, () => wholeOf(index)) : [single])
+    return [
+      ...files,
+      ...(index || found[0]
+        ? found
+        : await (await import('./pickle.js')).openTorch(open, { shardsOf, wholeOf }))
+    ]
   } catch (error) {
     closeAll(files)
     throw error
   }
+}
+
+/** @param {Source} file */
+function wholeOf(file) {
+  const bytes = new Uint8Array(file.size)
+  file.read(0, bytes)
+  return bytes
+}
+
+/**
+ * Whether a file is no text and no .safetensors file, whose header begins at its ninth byte.
+ * @param {NamedFile} file
+ */
+export function isForeign(file) {
+  const first = new Uint8Array(1)
+  if (/\.(json|txt)$/.test(file.name) || file.size < 9) return false
+  file.read(8, first)
+  return first[0] !== 123
 }
 
 /**

@@ -184,6 +184,8 @@ export type ExportName =
   | 'model_tensor'
   | 'out'
   | 'records'
+  | 'pickle_open'
+  | 'pickle_read'
   | 'pool'
   | 'scene_draw'
   | 'scene_size'
@@ -275,6 +277,18 @@ export interface Source {
 /** A source by its name in the model's folder. */
 export interface NamedFile extends Source {
   name: string
+}
+/** What the reader of PyTorch's files, which imports nothing, has of the library. */
+export interface PickleTools {
+  HeedError: typeof import('../src/error.js').HeedError
+  isForeign: typeof import('../src/source.js').isForeign
+  recordAt: typeof import('../src/records.js').recordAt
+  recordsOf: typeof import('../src/records.js').recordsOf
+  start(host: Partial<ModuleHost>): Promise<Instance>
+}
+export interface PickleFolderTools {
+  shardsOf: typeof import('../src/shards.js').shardsOf
+  wholeOf(file: Source): Uint8Array
 }
 /** Asks for a stream; undefined where there is no such file. */
 export type OpenStream = (

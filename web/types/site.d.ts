@@ -7,7 +7,8 @@ declare module '*/heed/demo.js' {
 }
 declare module '*/heed/shards.js' {
   export const indexName: string
-  export function shardsOf(size: number, read: () => Uint8Array): string[]
+  export function isWeights(name: string): boolean
+  export function shardsOf(size: number, read: () => Uint8Array, name?: string): string[]
 }
 declare module '*/heed/explain/index.js' {
   export * from 'heed/explain'

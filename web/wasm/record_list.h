@@ -24,6 +24,8 @@ RECORD(input, FIELD(name) FIELD(dtype) FIELD(address) FIELD(bytes))
 RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst) SHAPE)
 /* addresses of text, owner and RGB; side in pixels, grid in patches */
 RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgb) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
+/* a file of PyTorch as .safetensors: its size; shares: 1 where two tensors share bytes */
+RECORD(pickle, FIELD(address) FIELD(size) FIELD(shares))
 
 /* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
  * intervene and empty_row; heed_fusion; heed_colormap; heed_dtype. */

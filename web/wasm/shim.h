@@ -28,6 +28,7 @@ typedef struct heed_web {
 } heed_web;
 
 typedef struct heed_web_scene heed_web_scene;
+typedef struct heed_pickle heed_pickle; /* heed/pickle.h */
 
 typedef struct heed_web_model {
   heed_model *model;
@@ -148,6 +149,15 @@ HEED_WEB_EXPORT(session_rollout)
 heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion,
                                      double residual, uint32_t first_layer, uint32_t layer_count,
                                      double discard);
+
+/* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file.
+ * out: pickle. */
+HEED_WEB_EXPORT(pickle_open)
+heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source);
+/* Bytes of the .safetensors file. */
+HEED_WEB_EXPORT(pickle_read)
+heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double offset, void *to,
+                                 size_t count);
 
 /* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at.
  * Functions that fill an array take arrays first, then numbers, then what they fill. */

@@ -2,6 +2,7 @@
  * of two axes or more in the file is rounded and written back in its own type; biases and norms
  * stay. Works on weights of 2 or 4 bytes. */
 import { readSafetensorsHeader } from '../../shared/array_files.js'
+import { isWeights } from '../../heed/shards.js'
 import { blobAt } from './demo_files.js'
 /** @import {PageSource} from '../../../types/pages.js' */
 
@@ -39,7 +40,7 @@ function roundTo(row, steps) {
  */
 async function weightsOf(source) {
   if (Array.isArray(source)) {
-    const file = source.find(({ name }) => name.endsWith('.safetensors'))
+    const file = source.find(({ name }) => isWeights(name))
     return {
       file,
       /** @param {File} made */

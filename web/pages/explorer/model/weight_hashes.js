@@ -1,5 +1,6 @@
 /* The files of a model and the SHA-256 of its weights, as `sha256sum model.safetensors` gives
  * it. */
+import { isWeights } from '../../heed/shards.js'
 import { blobAt, sha256 } from './demo_files.js'
 /** @import {PageSource} from '../../../types/pages.js' */
 
@@ -33,8 +34,7 @@ export function filesOf(source) {
  * Those of them that hold weights.
  * @param {PageSource} source
  */
-export const weightsOf = (source) =>
-  filesOf(source).filter(([name]) => name.endsWith('.safetensors'))
+export const weightsOf = (source) => filesOf(source).filter(([name]) => isWeights(name))
 
 /**
  * { name: SHA-256 } of a model's weight files; null for a file that is too large.

@@ -138,7 +138,7 @@ function createLibrary(host, page) {
   const input = made('input', {
     type: 'text',
     inputMode: 'url',
-    placeholder: 'folder or .safetensors',
+    placeholder: 'folder, .safetensors or .pth',
     ariaLabel: 'Address of a model’s folder or weights',
     autocomplete: 'off',
     spellcheck: false

@@ -2,7 +2,7 @@
  * Storage until they are removed. The page's policy (connect-src) says which servers it may ask:
  * its own, unless whoever serves it adds others. */
 
-import { indexName, shardsOf } from '../../heed/shards.js'
+import { indexName, isWeights, shardsOf } from '../../heed/shards.js'
 import { digest } from '../model/weight_hashes.js'
 /** @import {ListedModel} from '../../../types/pages.js' */
 /** @import {Progress} from '../../../src/index.js' */
@@ -95,7 +95,7 @@ async function shards({ url }) {
  */
 export async function lookAt(text) {
   const url = new URL(text, document.baseURI),
-    lone = url.pathname.endsWith('.safetensors')
+    lone = isWeights(url.pathname)
   ask(url)
   const sha256 = /^#sha256=([0-9a-f]{64})$/i.exec(url.hash)?.[1].toLowerCase() ?? null
   if (url.hash && !sha256)
@@ -143,7 +143,7 @@ export async function lookAt(text) {
  */
 function missing(folder, name) {
   throw new Error(
-    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, or of one .safetensors file.`
+    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, or of one .safetensors or .pth file.`
   )
 }
 
@@ -213,9 +213,7 @@ export async function download({ address, files, size, sha256 }, onProgress, sig
     if (sha256)
       await expectHash(
         await cache.match(
-          /** @type {ListedModel['files'][0]} */ (
-            files.find(({ name }) => name.endsWith('.safetensors'))
-          ).url
+          /** @type {ListedModel['files'][0]} */ (files.find(({ name }) => isWeights(name))).url
         ),
         sha256
       )

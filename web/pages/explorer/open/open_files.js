@@ -1,5 +1,6 @@
 /* Files that were opened or dropped: a Hugging Face folder or one timm file, maps saved elsewhere,
  * a session. They are read in place and go nowhere. Loaded with the first of them. */
+import { isWeights } from '../../heed/shards.js'
 import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
 import { unchanged } from '../state/changes.js'
 import { decode } from './decode_picture.js'
@@ -41,10 +42,10 @@ export async function openFiles(page, files) {
         maps,
         files.find(({ type }) => type.startsWith('image/'))
       )
-    const weights = files.find(({ name }) => name.endsWith('.safetensors'))
+    const weights = files.find(({ name }) => isWeights(name))
     if (!weights)
       throw new Error(
-        `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors file with its config.json, or maps as .npy, .npz or .safetensors.`
+        `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors or .pth file with its config.json, or maps as .npy, .npz or .safetensors.`
       )
     if (await page.openModel(files, weights.name)) element('demo-model').hidden = false
   } catch (error) {

@@ -1,0 +1,152 @@
+/* Weights that are no .safetensors file: heed-pickle.wasm reads those of PyTorch as data, and the
+ * rest of the library reads a .safetensors file. Loaded with the first of them. It imports nothing,
+ * so that bundlers leave the scripts that a page starts with as they are. */
+/** @import {Instance, ModuleHost, NamedFile, PickleFolderTools, PickleTools} from '../types/library.js' */
+
+const bufferBytes = 1 << 20
+
+/** An instance of the module, for the files of one model: it goes with them. */
+class Reader {
+  /** @type {NamedFile[]} */
+  #files = []
+  #instance
+  #tools
+  #buffer = 0
+
+  /**
+   * @param {Instance} instance
+   * @param {PickleTools} tools
+   */
+  constructor(instance, tools) {
+    this.#instance = instance
+    this.#tools = tools
+    this.#check(instance.exports.status(instance.web))
+    this.#buffer = this.#alloc(bufferBytes)
+  }
+
+  /** @type {ModuleHost['read']} */
+  read(source, offset, to, count) {
+    try {
+      this.#files[source].read(offset, this.#bytes(to, count))
+      return 0
+    } catch {
+      return 1
+    }
+  }
+
+  /**
+   * @param {number} at
+   * @param {number} count
+   */
+  #bytes(at, count) {
+    return new Uint8Array(this.#instance.memory.buffer, at, count)
+  }
+
+  /** @param {number} at */
+  #string(at) {
+    const all = new Uint8Array(this.#instance.memory.buffer)
+    return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
+  }
+
+  /** @param {number} status */
+  #check(status) {
+    const { exports, web } = this.#instance
+    if (status !== 0)
+      throw new this.#tools.HeedError(
+        /** @type {any} */ (this.#string(exports.status_name(status))),
+        this.#string(exports.message(web))
+      )
+  }
+
+  /** @param {number} bytes */
+  #alloc(bytes) {
+    const { exports, web } = this.#instance,
+      at = exports.alloc(web, bytes)
+    if (!at) this.#check(exports.status(web))
+    return at
+  }
+
+  /** @param {string} record */
+  #out(record) {
+    const { exports, memory, web } = this.#instance,
+      { recordAt, recordsOf } = this.#tools
+    return recordAt(recordsOf(this.#string(exports.records()))[record], memory, exports.out(web))
+  }
+
+  /**
+   * This file as .safetensors. A stream lets go of what was read: not where tensors share bytes,
+   * which are read again.
+   * @param {NamedFile} file
+   * @returns {NamedFile}
+   */
+  open(file) {
+    const { exports, web } = this.#instance,
+      name = new TextEncoder().encode(`${file.name}\0`),
+      nameAt = this.#alloc(name.length)
+    this.#bytes(nameAt, name.length).set(name)
+    this.#check(exports.pickle_open(web, nameAt, file.size, this.#files.push(file) - 1))
+    exports.free(web, nameAt)
+    const { address, size, shares } = this.#out('pickle')
+    return {
+      name: file.name,
+      size,
+      read: (offset, target) => this.#fill(address, offset, target),
+      close: () => file.close(),
+      ...(file.begin &&
+        !shares && {
+          begin: async (progress, signal) => file.begin?.(progress, signal),
+          end: () => file.end?.()
+        })
+    }
+  }
+
+  /**
+   * @param {number} pickle
+   * @param {number} offset
+   * @param {Uint8Array} target
+   */
+  #fill(pickle, offset, target) {
+    const { exports, web } = this.#instance
+    for (let done = 0; done < target.length; ) {
+      const count = Math.min(bufferBytes, target.length - done)
+      this.#check(exports.pickle_read(web, pickle, offset + done, this.#buffer, count))
+      target.set(this.#bytes(this.#buffer, count), done)
+      done += count
+    }
+  }
+}
+
+/**
+ * A model's files with .safetensors in the place of those of PyTorch.
+ * @param {NamedFile[]} files
+ * @param {PickleTools} tools
+ * @returns {Promise<NamedFile[]>}
+ */
+export async function readPickles(files, tools) {
+  /** @type {Reader} */
+  const reader = new Reader(
+    await tools.start({
+      read: (source, offset, to, count) => reader.read(source, offset, to, count)
+    }),
+    tools
+  )
+  return files.map((file) => (tools.isForeign(file) ? reader.open(file) : file))
+}
+
+const index = 'pytorch_model.bin.index.json'
+
+/**
+ * Files of PyTorch in a folder that has no others.
+ * @param {(names: string[]) => Promise<NamedFile[]>} open
+ * @param {PickleFolderTools} tools
+ */
+export async function openTorch(open, { shardsOf, wholeOf }) {
+  const files = await open([index])
+  try {
+    const names = files.map((file) => shardsOf(file.size, () => wholeOf(file), index))
+    return [...files, ...(await open(names[0] ?? ['pytorch_model.bin']))]
+  } catch (error) {
+    for (const file of files) file.close()
+    throw error
+  }
+}

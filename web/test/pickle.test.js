@@ -1,0 +1,137 @@
+/* Files of PyTorch in the package: the same weights give the same bits as from .safetensors, from bytes,
+ * folders, files and streams; what is hostile is refused with the sentence of the C reader. */
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { createRuntime, packageFolder, vectors } from './package.js'
+import { readSafetensors, sameBits } from './safetensors.js'
+/** @import {ModelSource, Runtime} from '../src/index.js' */
+
+const reference = join(vectors, 'vit/hf_vit'),
+  pickles = join(vectors, 'pickle/vit'),
+  config = readFileSync(join(reference, 'config.json')),
+  pixels = readSafetensors(join(reference, 'io.safetensors')).tensors.pixel_values
+/** @type {Runtime} */
+let runtime
+/** @type {string} */
+let scratch
+/** @type {Float32Array} */
+let expected
+
+before(async () => {
+  runtime = await createRuntime({ threads: 1 })
+  scratch = mkdtempSync(join(tmpdir(), 'heed-pickle-'))
+  expected = await run(reference)
+})
+after(() => {
+  runtime.close()
+  rmSync(scratch, { recursive: true })
+})
+
+/**
+ * The logits, which must be the same in as many sessions.
+ * @param {ModelSource} source
+ */
+async function run(source, sessions = 1) {
+  const model = await runtime.loadModel(source),
+    found = []
+  for (let i = 0; i < sessions; i++) {
+    const session = model.createSession({ batch: 2, height: 12, width: 12 })
+    found.push(
+      /** @type {Float32Array} */ ((await session.run(/** @type {any} */ (pixels.data))).logits)
+    )
+    session.close()
+  }
+  model.close()
+  for (const other of found) assert.ok(sameBits(other, found[0]))
+  return found[0]
+}
+
+/**
+ * @param {ModelSource} source
+ * @param {number} [sessions]
+ */
+const same = async (source, sessions) =>
+  assert.ok(sameBits(await run(source, sessions), expected), 'other logits')
+
+/**
+ * @param {string} name
+ * @param {Record<string, string>} files
+ */
+function folder(name, files) {
+  const made = join(scratch, name)
+  mkdirSync(made)
+  copyFileSync(join(reference, 'config.json'), join(made, 'config.json'))
+  for (const [to, from] of Object.entries(files)) copyFileSync(join(pickles, from), join(made, to))
+  return made
+}
+
+for (const name of ['zip.pth', 'legacy.pth', 'trained.ckpt', 'double.pt', 'module.pt', 'script.pt'])
+  test(`${name}: the same bits as .safetensors`, async () => {
+    const bytes = readFileSync(join(pickles, name)),
+      one = folder(name, { [name]: name })
+    await same({ weights: bytes, config })
+    await same({ [name]: new Blob([bytes]), 'config.json': config }, 2)
+    const address = pathToFileURL(join(one, name))
+    await same({ weights: address, config }, 2)
+    await same({ weights: new Response(bytes), config })
+  })
+
+test('folders: pytorch_model.bin, and shards with their index', async () => {
+  await same(folder('single', { 'pytorch_model.bin': 'zip.pth' }))
+  const shards = Object.fromEntries(
+    readdirSync(join(pickles, 'sharded')).map((name) => [name, `sharded/${name}`])
+  )
+  await same(folder('sharded', shards))
+})
+
+test('all memory is given back', async () => {
+  const weights = readFileSync(join(pickles, 'zip.pth')),
+    { used } = await runtime.memory()
+  await run({ weights, config })
+  assert.equal((await runtime.memory()).used, used)
+})
+
+/** @param {number[] | string} parts */
+const bytesOf = (parts) =>
+  typeof parts === 'string' ? new TextEncoder().encode(parts) : Uint8Array.from(parts)
+
+test('hostile and damaged files get their sentence', async () => {
+  const good = readFileSync(join(pickles, 'zip.pth')),
+    magic = [...Buffer.from('80028a0a6cfc9c46f9206aa850192e80024de9032e80027d2e', 'hex')],
+    call = [0x80, 2, ...bytesOf('cos\nsystem\nU\u0002ls'), 0x85, ...bytesOf('R.')]
+  for (const [weights, sentence] of /** @type {[Uint8Array, RegExp][]} */ ([
+    [bytesOf([...magic, ...call]), /model\.safetensors: unsafe file \(found a call of os\.system/],
+    [good.subarray(0, good.length - 1), /truncated \(found no directory/],
+    [bytesOf([0x80, 2, ...bytesOf('}q\u0000.......')]), /a Python pickle without PyTorch's mark/]
+  ]))
+    await assert.rejects(runtime.loadModel({ weights, config }), ({ name, status, message }) => {
+      assert.equal(name, 'HeedError')
+      assert.match(status, /^(INVALID_FILE|UNSUPPORTED)$/)
+      assert.match(message, sentence)
+      return true
+    })
+  await same({ weights: good, config })
+})
+
+test('the module is loaded with the first such file', async () => {
+  const base = join(scratch, 'package')
+  mkdirSync(base)
+  copyFileSync(join(packageFolder, 'heed.wasm'), join(base, 'heed.wasm'))
+  const alone = await createRuntime({
+    threads: 1,
+    simd: 'simd',
+    worker: false,
+    base: pathToFileURL(`${base}/`)
+  })
+  const weights = readFileSync(join(pickles, 'zip.pth'))
+  ;(await alone.loadModel(reference)).close()
+  await assert.rejects(alone.loadModel({ weights, config }), {
+    status: 'IO',
+    message: /^pickle: cannot load its module \(found ".*heed-pickle\.wasm/
+  })
+  alone.close()
+})

@@ -1,0 +1,33 @@
+/* heed-pickle.wasm: files of PyTorch as .safetensors. See shim.h and heed/pickle.h. */
+#include "heed/pickle.h"
+#include "base/status.h"
+#include "shim.h"
+
+heed_web *heed_web_create(uint32_t threads) {
+  (void)threads;
+  return heed_web_open();
+}
+
+static heed_status read_host(void *user, uint64_t offset, void *to, size_t count,
+                             heed_error *error) {
+  if (heed_host_read((uint32_t)(uintptr_t)user, (double)offset, to, count) == 0) return HEED_OK;
+  return heed_fail(error, HEED_IO,
+                   "model: reading failed (found an error at byte %llu, expected %zu bytes)",
+                   (unsigned long long)offset, count);
+}
+
+heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source) {
+  const heed_source from = {(uint64_t)size, NULL, read_host, (void *)(uintptr_t)source};
+  heed_pickle *file;
+  HEED_TRY(heed_pickle_open(web->context, &from, name, &file, &web->error));
+  web->out.pickle = (struct heed_web_out_pickle){.address = HEED_WEB_ADDRESS(file),
+                                                 .size = (double)heed_pickle_source(file).size,
+                                                 .shares = heed_pickle_shares(file)};
+  return HEED_OK;
+}
+
+heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double offset, void *to,
+                                 size_t count) {
+  const heed_source source = heed_pickle_source(file);
+  return source.read(source.user, (uint64_t)offset, to, count, &web->error);
+}
