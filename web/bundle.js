@@ -29,6 +29,17 @@ function withoutNode(file, text) {
 }
 
 /**
+ * The library's engine with scene.js from the start, as the explorer begins with a drawn scene.
+ * @param {string} text
+ */
+const withScenes = (text) => {
+  const asked = /^ *const (\{ drawScene \}) = await import\(('\.\/scene\.js')\)$/m
+  return asked.test(text)
+    ? `import { drawScene } from './scene.js'\n${text.replace(asked, '')}`
+    : text
+}
+
+/**
  * The library as pages take it: files that it finds beside its own are in the folder `to` here, and
  * pages never run in Node. There `inNode` is a name that build() defines, so that what the library
  * has for Node is left out.
@@ -42,7 +53,7 @@ const inPages = (plain, to) => ({
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
       isLibrary(plain, path)
         ? {
-            contents: withoutNode(path, await readFile(path, 'utf8')).replace(
+            contents: withScenes(withoutNode(path, await readFile(path, 'utf8'))).replace(
               /new URL\('\.\.?\//g,
               `new URL('${to}`
             )

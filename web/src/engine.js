@@ -5,13 +5,13 @@
 import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
-import { recordAt, recordsOf } from './records.js'
+import { ModuleMemory } from './module_memory.js'
 import { isForeign, openSources, withSources } from './source.js'
 /**
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
  *   ModuleHost,
- *   ModuleExports, NamedFile, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
+ *   ModuleExports, NamedFile, OpenModule, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
  *   WorkerHandle
  * } from '../types/library.js'
  */
@@ -21,8 +21,6 @@ import { isForeign, openSources, withSources } from './source.js'
  * } from './index.js'
  */
 
-/** @type {Record<string, typeof Float32Array | typeof Uint8Array | typeof Int32Array>} */
-const tensorArrays = { f32: Float32Array, u8: Uint8Array, i32: Int32Array }
 /**
  * Of a part's names the first.
  * @param {string} pattern
@@ -39,8 +37,8 @@ export class Engine {
   #memory = none
   /** @type {number} */
   #web = 0
-  /** @type {Record<string, string[]>} */
-  #records = none
+  /** @type {ModuleMemory} */
+  #module = none
   /** @type {WorkerHandle<string>[]} */
   #threads = []
   /** @type {Promise<void> | undefined} */
@@ -54,12 +52,12 @@ export class Engine {
   #sources = new Map()
   /** @type {CallContext | undefined} */
   #context
-  /** @type {[string, Tensor][]} */
-  #taken = []
   /** @type {EngineOptions | undefined} */
   #options
-  /** @type {{check?: Engine, explain?: Engine, scene?: Engine}} */
+  /** @type {Record<string, OpenModule>} */
   #parts = {}
+  /** @type {typeof import('./case.js').take} */
+  #take = none
   /** @type {Promise<unknown>} */
   #tail = Promise.resolve()
   #nextSource = 1
@@ -78,9 +76,12 @@ export class Engine {
       progress: (done, total) =>
         /** @type {CallContext} */ (this.#context).progress({ phase: 'read', done, total }),
       cancelled: () => /** @type {CallContext} */ (this.#context).cancelled(),
-      take: this.#keepResult
+      take: (...result) => this.#take(this.#module, result)
     })
-    this.#take({ exports, memory, web })
+    this.#exports = exports
+    this.#memory = memory
+    this.#web = web
+    this.#module = new ModuleMemory({ exports, memory, web })
     this.#options = options
     this.#threads = threads
     this.#joined = joined.then(
@@ -93,24 +94,10 @@ export class Engine {
     )
     this.#joined.catch(() => {}) // told by whatever needs them
     this.info = {
-      version: this.#string(exports.version()),
+      version: this.#module.string(exports.version()),
       ...info,
-      device: this.#string(exports.device(web))
+      device: this.#module.string(exports.device(web))
     }
-  }
-
-  /** @type {ModuleHost['take']} */
-  #keepResult = (name, dtype, rank, dim, data) => {
-    this.#taken.push([this.#string(name), this.#tensor(dtype, this.#u32(dim, rank), data)])
-  }
-
-  /** @param {Instance} options */
-  #take({ exports, memory, web }) {
-    this.#exports = exports
-    this.#memory = memory
-    this.#web = web
-    this.#records = recordsOf(this.#string(exports.records()))
-    this.#check(exports.status(web))
   }
 
   /**
@@ -147,102 +134,9 @@ export class Engine {
   /* ----------------------------------------------------------------------------------------------
    * memory of the module */
 
-  /**
-   * @param {number} at
-   * @param {number} count
-   */
-  #bytes(at, count) {
-    return new Uint8Array(this.#memory.buffer, at, count)
-  }
-  /**
-   * @param {number} at
-   * @param {number} count
-   */
-  #u32(at, count) {
-    return [...new Uint32Array(this.#memory.buffer, at, count)]
-  }
-  /**
-   * The record that the last call left.
-   * @param {string} record
-   */
-  #out(record) {
-    return recordAt(this.#records[record], this.#memory, this.#exports.out(this.#web))
-  }
-
-  /**
-   * The number of a choice, by which the module knows it.
-   * @param {string} record
-   * @param {string} choice
-   */
-  #code(record, choice) {
-    return this.#records[record].indexOf(choice)
-  }
-
-  /** @param {number} at */
-  #string(at) {
-    const all = new Uint8Array(this.#memory.buffer)
-    return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
-  }
-
-  /** @param {number} status */
-  #check(status) {
-    if (status !== 0)
-      throw new HeedError(
-        /** @type {Status} */ (this.#string(this.#exports.status_name(status))),
-        this.#string(this.#exports.message(this.#web))
-      )
-  }
-
-  /** @param {number} bytes */
-  #alloc(bytes) {
-    const at = this.#exports.alloc(this.#web, bytes)
-    if (!at) this.#check(this.#exports.status(this.#web))
-    return at
-  }
-
-  /**
-   * Calls use(addresses...) with copies of these byte arrays in the module, and frees them.
-   * @param {(Uint8Array | Float64Array | Uint32Array | Float32Array | Uint8ClampedArray)[]} arrays
-   * @param {(...addresses: number[]) => unknown} use
-   */
-  #lend(arrays, use) {
-    const lent = []
-    try {
-      for (const bytes of arrays) {
-        lent.push(this.#alloc(bytes.byteLength))
-        this.#bytes(/** @type {number} */ (lent.at(-1)), bytes.byteLength).set(
-          new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-        )
-      }
-      return use(...lent)
-    } finally {
-      for (const at of lent) this.#exports.free(this.#web, at)
-    }
-  }
-
   /** @param {string[]} names */
   #names(names) {
     return new TextEncoder().encode(names.map((name) => `${name}\0`).join(''))
-  }
-
-  /**
-   * @param {number} dtype
-   * @param {number[]} shape
-   * @param {number} at
-   * @returns {Tensor}
-   */
-  #tensor(dtype, shape, at) {
-    const count = shape.reduce((product, dim) => product * dim, 1),
-      array = tensorArrays[this.#records.dtype[dtype]]
-    return { shape, data: new array(this.#memory.buffer, at, count).slice() }
-  }
-
-  /** A block of floats that the module made for us. */
-  #takeFloats() {
-    const { address, count } = this.#out('block')
-    const floats = new Float32Array(this.#memory.buffer, address, count).slice()
-    this.#exports.free(this.#web, address)
-    return floats
   }
 
   /**
@@ -254,7 +148,7 @@ export class Engine {
   #read(source, offset, to, count) {
     try {
       /** @type {Source} */
-      this.#sources.get(source).read(offset, this.#bytes(to, count))
+      this.#sources.get(source).read(offset, this.#module.bytes(to, count))
       return 0
     } catch {
       return 1
@@ -278,16 +172,16 @@ export class Engine {
     try {
       const names = this.#names(files.map((file) => file.name))
       const sizes = new Float64Array(files.map((file) => file.size))
-      this.#lend([names, sizes, new Uint32Array(ids)], (namesAt, sizesAt, idsAt) =>
-        this.#check(
+      this.#module.lend([names, sizes, new Uint32Array(ids)], (namesAt, sizesAt, idsAt) =>
+        this.#module.check(
           this.#exports.model_open(this.#web, namesAt, names.length, sizesAt, idsAt, ids.length)
         )
       )
-      const { address: model } = this.#out('opened'),
-        family = this.#string(this.#exports.model_info(this.#web, model)),
-        { rules, assumed, headsGuessed, ...info } = this.#out('model'),
+      const { address: model } = this.#module.out('opened'),
+        family = this.#module.string(this.#exports.model_info(this.#web, model)),
+        { rules, assumed, headsGuessed, ...info } = this.#module.out('model'),
         labels = Array.from({ length: info.classes }, (_, i) =>
-          this.#string(this.#exports.model_label(model, i))
+          this.#module.string(this.#exports.model_label(model, i))
         )
       this.#models.set(model, { classes: info.classes, ids })
       return {
@@ -296,8 +190,8 @@ export class Engine {
           family,
           ...info,
           headsGuessed: !!headsGuessed,
-          rules: this.#string(rules),
-          assumed: assumed ? this.#string(assumed) : null,
+          rules: this.#module.string(rules),
+          assumed: assumed ? this.#module.string(assumed) : null,
           labels
         }
       }
@@ -317,10 +211,8 @@ export class Engine {
     try {
       const { readPickles } = await import('./pickle.js')
       return await readPickles(files, {
-        HeedError,
         isForeign,
-        recordAt,
-        recordsOf,
+        ModuleMemory,
         start: (host) => this.#startPart('pickle', host)
       })
     } catch (error) {
@@ -336,17 +228,20 @@ export class Engine {
       found = [],
       absent = []
     for (let i = 0; i < describe(this.#web, id, i); i++) {
-      const { name, dtype, role, layer, bytes, used, shape } = this.#out('tensor')
+      const { name, dtype, role, layer, bytes, used, shape } = this.#module.out('tensor')
       found.push({
-        name: this.#string(name),
-        dtype: this.#string(dtype),
+        name: this.#module.string(name),
+        dtype: this.#module.string(dtype),
         shape,
         bytes,
         used: used === 1,
-        role: role ? partName(this.#string(role)).replace('#', /** @type {any} */ (layer)) : null
+        role: role
+          ? partName(this.#module.string(role)).replace('#', /** @type {any} */ (layer))
+          : null
       })
     }
-    for (let at; (at = absentAt(id, absent.length)) !== 0; ) absent.push(partName(this.#string(at)))
+    for (let at; (at = absentAt(id, absent.length)) !== 0; )
+      absent.push(partName(this.#module.string(at)))
     return { found, absent }
   }
 
@@ -385,26 +280,26 @@ export class Engine {
     await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
-      this.#lend([this.#names(named)], (namesAt) =>
-        this.#check(
+      this.#module.lend([this.#names(named)], (namesAt) =>
+        this.#module.check(
           this.#exports.session_create(
             this.#web,
             model,
             batch,
             height,
             width,
-            this.#code('keep', Array.isArray(taps) ? 'named' : taps),
+            this.#module.code('keep', Array.isArray(taps) ? 'named' : taps),
             namesAt,
             named.length,
-            this.#code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
+            this.#module.code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
             intervene?.temperature ?? 1
           )
         )
       )
     )
-    const { session: id, steps, pixels, ...info } = this.#out('session')
+    const { session: id, steps, pixels, ...info } = this.#module.out('session')
     this.#exports.session_memory(id)
-    info.memory = this.#out('memory')
+    info.memory = this.#module.out('memory')
     this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
   }
@@ -426,9 +321,11 @@ export class Engine {
    * @param {string} name
    */
   #view(id, name) {
-    this.#lend([this.#names([name])], (at) => this.#check(this.#exports.session_view(id, at)))
-    const { address, dtype, shape } = this.#out('value')
-    return this.#tensor(dtype, shape, address)
+    this.#module.lend([this.#names([name])], (at) =>
+      this.#module.check(this.#exports.session_view(id, at))
+    )
+    const { address, dtype, shape } = this.#module.out('value')
+    return this.#module.tensor(dtype, shape, address)
   }
 
   /**
@@ -451,10 +348,12 @@ export class Engine {
           'INVALID_ARGUMENT',
           `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
         )
-      this.#lend([data], (at) =>
-        this.#check(this.#exports.session_picture(id, at, width, height, channels, fit === 'whole'))
+      this.#module.lend([data], (at) =>
+        this.#module.check(
+          this.#exports.session_picture(id, at, width, height, channels, fit === 'whole')
+        )
       )
-      return this.#out('region')
+      return this.#module.out('region')
     }
     const count = info.batch * 3 * info.height * info.width
     if (/** @type {Float32Array} */ (values).length !== count)
@@ -469,8 +368,8 @@ export class Engine {
   /** @param {Methods['write']['args']} args */
   write({ id, name, data }) {
     this.#session(id)
-    this.#lend([this.#names([name]), data], (nameAt, at) =>
-      this.#check(this.#exports.session_set(id, nameAt, at, data.byteLength))
+    this.#module.lend([this.#names([name]), data], (nameAt, at) =>
+      this.#module.check(this.#exports.session_set(id, nameAt, at, data.byteLength))
     )
   }
 
@@ -481,7 +380,7 @@ export class Engine {
   async run({ id, input, fit }, context) {
     const session = this.#session(id)
     session.region = this.#input(id, session, input, fit)
-    this.#check(this.#exports.session_write(id))
+    this.#module.check(this.#exports.session_write(id))
     return this.#runParts(id, session, 0, context)
   }
 
@@ -523,8 +422,8 @@ export class Engine {
         await pause()
       }
       session.parts[part] = step
-      this.#check(this.#exports.session_run_part(id, step))
-      step = this.#out('step').next
+      this.#module.check(this.#exports.session_run_part(id, step))
+      step = this.#module.out('step').next
     }
     const milliseconds = performance.now() - start
     session.ran = true
@@ -561,10 +460,10 @@ export class Engine {
   /** @param {Methods['attention']['args']} args */
   attention({ id, layer, head, query = -1, batch = 0 }) {
     this.#ran(id)
-    this.#check(
+    this.#module.check(
       this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, query)
     )
-    return this.#takeFloats()
+    return this.#module.takeFloats()
   }
 
   /**
@@ -578,8 +477,8 @@ export class Engine {
      * @param {number} head
      */
     const one = (layer, head) => {
-      this.#check(this.#exports.session_statistics(id, batch, layer, head))
-      return this.#out('statistics')
+      this.#module.check(this.#exports.session_statistics(id, batch, layer, head))
+      return this.#module.out('statistics')
     }
     /** @param {number} layer */
     const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
@@ -602,35 +501,22 @@ export class Engine {
     const {
       info: { tokens }
     } = this.#ran(id)
-    this.#check(
+    this.#module.check(
       this.#exports.session_rollout(
         id,
         batch,
-        this.#code('fusion', fusion),
+        this.#module.code('fusion', fusion),
         residual,
         firstLayer,
         layerCount,
         discard
       )
     )
-    const all = this.#takeFloats()
+    const all = this.#module.takeFloats()
     return query < 0 ? all : all.slice(query * tokens, (query + 1) * tokens)
   }
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
-
-  /**
-   * What few pages need lies in modules of their own, each loaded for its first call: engines that
-   * do nothing else.
-   * @param {'check' | 'explain' | 'scene'} name
-   */
-  async #part(name) {
-    if (this.#parts[name]) return this.#parts[name]
-    const part = new Engine()
-    part.#take(await this.#startPart(name, { take: part.#keepResult }))
-    if (!this.#exports) part.close()
-    return (this.#parts[name] = part)
-  }
 
   /**
    * @param {string} name
@@ -649,98 +535,46 @@ export class Engine {
   }
 
   /**
-   * A module that has the cases itself runs them on its own kernels and threads.
-   * @param {CheckCase} wanted
-   * @returns {Promise<CheckResult>}
+   * What few pages need lies in modules of their own, each loaded for its first call; and so do the
+   * scripts that call them.
+   * @param {'check' | 'explain' | 'scene'} name
    */
-  async check(wanted) {
-    await this.#joined
-    const part = 'check' in this.#exports ? this : await this.#part('check')
-    return part.#runCase(wanted)
+  async #part(name) {
+    if (!this.#parts[name]) {
+      const instance = await this.#startPart(name, {
+        take: (...result) => this.#take(this.#parts[name].memory, result)
+      })
+      this.#parts[name] = { ...instance, memory: new ModuleMemory(instance) }
+    }
+    return this.#parts[name]
   }
 
   /**
-   * @param {CheckCase} case
-   * @returns {CheckResult}
+   * A module that has the cases itself runs them on its own kernels and threads.
+   * @param {CheckCase} wanted
    */
-  #runCase({ bytes, tolerance = 0, results = false }) {
-    this.#taken = []
-    this.#lend([new Uint8Array(bytes)], (at) =>
-      this.#check(this.#exports.check(this.#web, at, bytes.byteLength, tolerance, results ? 1 : 0))
-    )
-    const { passed, maxAbs, maxRel, op, worst, shape } = this.#out('check')
-    const taken = Object.fromEntries(this.#taken)
-    this.#taken = []
-    return {
-      op: this.#string(op),
-      passed: passed === 1,
-      maxAbs,
-      maxRel,
-      worst: this.#string(worst),
-      shape,
-      results: taken
-    }
+  async check(wanted) {
+    await this.#joined
+    const { runCase, take } = await import('./case.js'),
+      own = { exports: this.#exports, web: this.#web, memory: this.#module }
+    this.#take = take
+    return runCase('check' in own.exports ? own : await this.#part('check'), wanted)
   }
 
   /** @param {WantedScene} wanted */
   async scene(wanted) {
-    const part = await this.#part('scene')
-    return part.#draw(wanted)
-  }
-
-  /**
-   * @param {WantedScene} scene
-   * @returns {SceneDrawing}
-   */
-  #draw({ seed, text }) {
-    const at = this.#alloc(this.#exports.scene_size())
-    try {
-      if (text === undefined)
-        this.#check(
-          this.#exports.scene_draw(
-            this.#web,
-            at,
-            0,
-            0,
-            Number(/** @type {bigint} */ (seed) & 0xffffffffn),
-            Number(/** @type {bigint} */ (seed) >> 32n)
-          )
-        )
-      else {
-        const bytes = new TextEncoder().encode(text)
-        this.#lend([bytes], (textAt) =>
-          this.#check(this.#exports.scene_draw(this.#web, at, textAt, bytes.length, 0, 0))
-        )
-      }
-      const made = this.#out('scene'),
-        { side, grid } = made
-      const rgb = this.#bytes(made.rgb, side * side * 3),
-        data = new Uint8ClampedArray(side * side * 4).fill(255)
-      for (let i = 0; i < rgb.length; i++) data[i + Math.floor(i / 3)] = rgb[i]
-      const image = { data, width: side, height: side }
-      return {
-        text: this.#string(made.text),
-        image,
-        owner: this.#bytes(made.owner, grid * grid).slice(),
-        twins: made.hasTwins ? [made.first, made.second] : null
-      }
-    } finally {
-      this.#exports.free(this.#web, at)
-    }
+    const { drawScene } = await import('./scene.js')
+    return drawScene(await this.#part('scene'), wanted)
   }
 
   /** @param {{map: string}} args */
   async colormap({ map }) {
-    const part = await this.#part('explain')
-    return part.#colours(map)
-  }
-
-  /** @param {string} map */
-  #colours(map) {
-    const at = this.#alloc(768)
-    this.#exports.colormap(this.#code('colormap', map), at)
-    const rgb = this.#bytes(at, 768).slice()
-    this.#exports.free(this.#web, at)
+    const { exports, memory } = await this.#part('explain'),
+      rgb = new Uint8Array(768)
+    memory.lend([new TextEncoder().encode(`${map}\0`), rgb], (name, at) => {
+      exports.colormap(name, at)
+      rgb.set(memory.bytes(at, rgb.length))
+    })
     return rgb
   }
 
@@ -751,7 +585,7 @@ export class Engine {
   close() {
     if (!this.#exports) return
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
-    this.#parts.check?.close()
+    this.#parts = {}
     if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
     this.#exports = none

@@ -10,67 +10,27 @@ class Reader {
   /** @type {NamedFile[]} */
   #files = []
   #instance
-  #tools
-  #buffer = 0
+  #memory
+  #buffer
 
   /**
    * @param {Instance} instance
    * @param {PickleTools} tools
    */
-  constructor(instance, tools) {
+  constructor(instance, { ModuleMemory }) {
     this.#instance = instance
-    this.#tools = tools
-    this.#check(instance.exports.status(instance.web))
-    this.#buffer = this.#alloc(bufferBytes)
+    this.#memory = new ModuleMemory(instance)
+    this.#buffer = this.#memory.alloc(bufferBytes)
   }
 
   /** @type {ModuleHost['read']} */
   read(source, offset, to, count) {
     try {
-      this.#files[source].read(offset, this.#bytes(to, count))
+      this.#files[source].read(offset, this.#memory.bytes(to, count))
       return 0
     } catch {
       return 1
     }
-  }
-
-  /**
-   * @param {number} at
-   * @param {number} count
-   */
-  #bytes(at, count) {
-    return new Uint8Array(this.#instance.memory.buffer, at, count)
-  }
-
-  /** @param {number} at */
-  #string(at) {
-    const all = new Uint8Array(this.#instance.memory.buffer)
-    return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
-  }
-
-  /** @param {number} status */
-  #check(status) {
-    const { exports, web } = this.#instance
-    if (status !== 0)
-      throw new this.#tools.HeedError(
-        /** @type {any} */ (this.#string(exports.status_name(status))),
-        this.#string(exports.message(web))
-      )
-  }
-
-  /** @param {number} bytes */
-  #alloc(bytes) {
-    const { exports, web } = this.#instance,
-      at = exports.alloc(web, bytes)
-    if (!at) this.#check(exports.status(web))
-    return at
-  }
-
-  /** @param {string} record */
-  #out(record) {
-    const { exports, memory, web } = this.#instance,
-      { recordAt, recordsOf } = this.#tools
-    return recordAt(recordsOf(this.#string(exports.records()))[record], memory, exports.out(web))
   }
 
   /**
@@ -81,12 +41,12 @@ class Reader {
    */
   open(file) {
     const { exports, web } = this.#instance,
-      name = new TextEncoder().encode(`${file.name}\0`),
-      nameAt = this.#alloc(name.length)
-    this.#bytes(nameAt, name.length).set(name)
-    this.#check(exports.pickle_open(web, nameAt, file.size, this.#files.push(file) - 1))
-    exports.free(web, nameAt)
-    const { address, size, shares } = this.#out('pickle')
+      memory = this.#memory,
+      source = this.#files.push(file) - 1
+    memory.lend([new TextEncoder().encode(`${file.name}\0`)], (name) =>
+      memory.check(exports.pickle_open(web, name, file.size, source))
+    )
+    const { address, size, shares } = memory.out('pickle')
     return {
       name: file.name,
       size,
@@ -109,8 +69,8 @@ class Reader {
     const { exports, web } = this.#instance
     for (let done = 0; done < target.length; ) {
       const count = Math.min(bufferBytes, target.length - done)
-      this.#check(exports.pickle_read(web, pickle, offset + done, this.#buffer, count))
-      target.set(this.#bytes(this.#buffer, count), done)
+      this.#memory.check(exports.pickle_read(web, pickle, offset + done, this.#buffer, count))
+      target.set(this.#memory.bytes(this.#buffer, count), done)
       done += count
     }
   }

@@ -231,6 +231,12 @@ export interface Instance {
   memory: WebAssembly.Memory
   web: number
 }
+/** An instance with what its calls leave. */
+export interface OpenModule {
+  exports: ModuleExports
+  memory: import('../src/module_memory.js').ModuleMemory
+  web: number
+}
 export interface StartedModule extends Instance {
   info: Pick<RuntimeInfo, 'simd' | 'threads' | 'why'>
   threads: WorkerHandle<string>[]
@@ -280,10 +286,8 @@ export interface NamedFile extends Source {
 }
 /** What the reader of PyTorch's files, which imports nothing, has of the library. */
 export interface PickleTools {
-  HeedError: typeof import('../src/error.js').HeedError
   isForeign: typeof import('../src/source.js').isForeign
-  recordAt: typeof import('../src/records.js').recordAt
-  recordsOf: typeof import('../src/records.js').recordsOf
+  ModuleMemory: typeof import('../src/module_memory.js').ModuleMemory
   start(host: Partial<ModuleHost>): Promise<Instance>
 }
 export interface PickleFolderTools {

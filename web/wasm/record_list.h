@@ -28,9 +28,8 @@ RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgb) FIELD(side) FIELD(grid) HEED_W
 RECORD(pickle, FIELD(address) FIELD(size) FIELD(shares))
 
 /* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
- * intervene and empty_row; heed_fusion; heed_colormap; heed_dtype. */
+ * intervene and empty_row; heed_fusion; heed_dtype. */
 RECORD(keep, FIELD(none) FIELD(rows) FIELD(all) FIELD(named))
 RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
 RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
-RECORD(colormap, FIELD(cividis) FIELD(viridis) FIELD(magma) FIELD(inferno) FIELD(grey))
 RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))

@@ -161,8 +161,8 @@ heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double 
 
 /* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at.
  * Functions that fill an array take arrays first, then numbers, then what they fill. */
-/* 256 colours. */
-HEED_WEB_EXPORT(colormap) void heed_web_colormap(heed_colormap map, uint8_t *rgb);
+/* 256 colours of the map with this name. */
+HEED_WEB_EXPORT(colormap) void heed_web_colormap(const char *name, uint8_t *rgb);
 HEED_WEB_EXPORT(map_mean)
 void heed_web_map_mean(const float *weights, uint32_t heads, size_t count, float *mean);
 HEED_WEB_EXPORT(map_entropy) double heed_web_map_entropy(const float *row, uint32_t n);

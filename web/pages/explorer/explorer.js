@@ -268,7 +268,7 @@ async function start() {
       signal: stop.signal,
       onMismatch
     })
-    page.table = await page.engine.colours(store.get().colours)
+    page.table = page.engine.colours(store.get().colours)
   } catch (error) {
     return showError(error, () => location.reload())
   } finally {

@@ -32,3 +32,11 @@ export function expectShare(share) {
   if (typeof share !== 'number' || !(share >= 0 && share <= 1))
     refuse(`share out of range (found ${share}, expected 0 to 1)`)
 }
+
+const colormaps = ['cividis', 'viridis', 'magma', 'inferno', 'grey']
+
+/** @param {string} name */
+export function expectColormap(name) {
+  if (!colormaps.includes(name))
+    refuse(`no such colour map (found ${name}, expected one of ${colormaps.join(', ')})`)
+}

@@ -6,22 +6,22 @@ import { expectArray } from './arrays.js'
 
 export class AttentionChanges {
   #explain
-  #records
+  #memory
   #sizes
   #address = 0
 
   /**
    * @param {import('./rows.js').Rows} explain
-   * @param {import('./records.js').Records} records
+   * @param {import('../module_memory.js').ModuleMemory} memory
    * @param {ChangeSizes} sizes
    */
-  constructor(explain, records, sizes) {
+  constructor(explain, memory, sizes) {
     const { layers, heads, tokens, width } = sizes
     this.#explain = explain
-    this.#records = records
+    this.#memory = memory
     this.#sizes = sizes
-    records.check(explain.exports.changes_create(explain.web, layers, heads, tokens, width))
-    this.#address = records.out('opened').address
+    memory.check(explain.exports.changes_create(explain.web, layers, heads, tokens, width))
+    this.#address = memory.out('opened').address
   }
 
   get #open() {
@@ -35,7 +35,7 @@ export class AttentionChanges {
    */
   #add(call, ...numbers) {
     const { exports, web } = this.#explain
-    this.#records.check(exports[`changes_${call}`](web, this.#open, ...numbers))
+    this.#memory.check(exports[`changes_${call}`](web, this.#open, ...numbers))
     return this
   }
 
@@ -120,11 +120,11 @@ export class AttentionChanges {
     return this.#explain.lend([room], (block) => {
       const inputs = /** @type {[string, Uint8Array | Float32Array][]} */ ([])
       for (let i = 0; i < exports.changes_input(web, open, i, block); i++) {
-        const { name, dtype, address, bytes } = this.#records.out('input'),
+        const { name, dtype, address, bytes } = this.#memory.out('input'),
           data = memory.buffer.slice(address, address + bytes)
         inputs.push([
-          this.#records.string(name),
-          this.#records.choice('dtype', dtype) === 'f32'
+          this.#memory.string(name),
+          this.#memory.choice('dtype', dtype) === 'f32'
             ? new Float32Array(data)
             : new Uint8Array(data)
         ])

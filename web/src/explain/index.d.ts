@@ -6,13 +6,15 @@
  *
  * Dimensions: L layers, H heads, T tokens, N tokens of a matrix, D head size, C channels. Types and
  * lengths of arrays are validated: a wrong one throws 'INVALID_ARGUMENT'. EXPERIMENTAL. */
-import type { HeadStatistics } from '../index.js'
+import type { ColormapName, HeadStatistics } from '../index.js'
 
 /** Loads the module once; every call returns the same object. Throws a HeedError 'INTERNAL' when
  * the module cannot be loaded. */
 export function loadExplain(): Promise<Explain>
 
 export interface Explain {
+  /** Returns the 256 RGB colours of a map, [256 * 3], as `runtime.colormap(name)` does. */
+  colormap(name: ColormapName): Uint8Array
   /** Returns the mean over rows of the same length: one row per head. */
   headMean(rows: Float32Array[]): Float32Array
   /** Returns the Shannon entropy of a row in nats; 0 log 0 = 0. */

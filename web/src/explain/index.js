@@ -1,8 +1,8 @@
 /* Definitions of heed.h over plain arrays, of one instance of heed-explain.wasm: rows (rows.js),
  * maps, changes of attention. */
-import { expectArray, expectRows, expectShare } from './arrays.js'
+import { expectArray, expectColormap, expectRows, expectShare } from './arrays.js'
 import { AttentionChanges } from './changes.js'
-import { Records } from './records.js'
+import { ModuleMemory } from '../module_memory.js'
 import { Rows, start } from './rows.js'
 
 /** @typedef {import('./index.js').ChangeSizes} ChangeSizes */
@@ -18,12 +18,18 @@ const multiple = (count, of) => (of ? of * Math.round(count / of) : 0)
 
 /** What Rows computes, for who may pass anything: arguments are validated. */
 export class Explain extends Rows {
-  #records
+  #memory
 
   /** @param {import('../../types/library.js').Instance} instance */
   constructor(instance) {
     super(instance)
-    this.#records = new Records(instance)
+    this.#memory = new ModuleMemory(instance)
+  }
+
+  /** @param {import('../index.js').ColormapName} name */
+  colormap(name) {
+    expectColormap(name)
+    return super.colormap(name)
   }
 
   /** @param {Float32Array[]} rows */
@@ -87,7 +93,7 @@ export class Explain extends Rows {
     expectArray('attention', attention, (prefixTokens + rows * columns) ** 2)
     return this.lend([attention], (at) => {
       this.exports.map_statistics(this.web, at, prefixTokens, rows, columns, patch)
-      return this.#records.out('statistics')
+      return this.#memory.out('statistics')
     })
   }
 
@@ -101,13 +107,13 @@ export class Explain extends Rows {
     expectArray('row', row, undefined, Float64Array)
     expectArray('layer', layer, heads * row.length ** 2)
     return this.lend([layer, row], (from, to) => {
-      this.#records.check(
+      this.#memory.check(
         this.exports.map_rollout_back(
           this.web,
           from,
           heads,
           row.length,
-          this.#records.code('fusion', fusion),
+          this.#memory.code('fusion', fusion),
           residual,
           discard,
           to
@@ -119,7 +125,7 @@ export class Explain extends Rows {
 
   /** @param {ChangeSizes} sizes */
   changes(sizes) {
-    return new AttentionChanges(this, this.#records, sizes)
+    return new AttentionChanges(this, this.#memory, sizes)
   }
 }
 

@@ -161,4 +161,12 @@ export class Rows {
     const { length } = rows[0]
     return this.fill('score_mean', new Float32Array(length), [joined(rows)], rows.length, length)
   }
+
+  /**
+   * 256 colours.
+   * @param {import('../index.js').ColormapName} name
+   */
+  colormap(name) {
+    return this.fill('colormap', new Uint8Array(768), [new TextEncoder().encode(`${name}\0`)])
+  }
 }

@@ -131,7 +131,7 @@ export class ModelRunner {
 
   /** @param {ColormapName} name */
   colours(name) {
-    return this.#runtime.colormap(name)
+    return this.explain.colormap(name)
   }
 
   /**

@@ -317,8 +317,8 @@ export function createStage(page) {
     grid.resize(engine.shape.rows, engine.shape.columns)
     drawPicture(page)
   })
-  store.on(['colours'], async ({ colours }) => {
-    page.table = await engine.colours(colours)
+  store.on(['colours'], ({ colours }) => {
+    page.table = engine.colours(colours)
     store.set({ coloured: colours })
   })
   store.on(drawnBy, () =>

@@ -103,7 +103,7 @@ export function view(page, element) {
     const { layer, query, hover, colours } = store.get(),
       token = engine.token(hover ?? query),
       found = await likeness(page, layer, token),
-      table = await engine.colours(colours)
+      table = engine.colours(colours)
     if (!latest()) return
     const { states, lengths, positions } = found,
       longest =

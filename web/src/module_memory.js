@@ -1,0 +1,140 @@
+/* What the calls of a module take from its memory and leave in it: blocks, strings, sentences,
+ * records of numbers by the names that the module lists. */
+import { HeedError } from './error.js'
+/** @import {Instance} from '../types/library.js' */
+/** @import {Status, Tensor} from './index.js' */
+
+/** @type {Record<string, typeof Float32Array | typeof Uint8Array | typeof Int32Array>} */
+const tensorArrays = { f32: Float32Array, u8: Uint8Array, i32: Int32Array }
+
+export class ModuleMemory {
+  #instance
+  /** "block address count;..." as { block: ['address', 'count'] }.
+   * @type {Record<string, string[]>} */
+  #records
+
+  /** @param {Instance} instance one whose status is good */
+  constructor(instance) {
+    const { exports, web } = instance
+    this.#instance = instance
+    this.#records = Object.fromEntries(
+      this.string(exports.records())
+        .split(';')
+        .map((line) => {
+          const [name, ...fields] = line.replace(/_./g, ([, c]) => c.toUpperCase()).split(' ')
+          return [name, fields]
+        })
+    )
+    this.check(exports.status(web))
+  }
+
+  /**
+   * @param {number} at
+   * @param {number} count
+   */
+  bytes(at, count) {
+    return new Uint8Array(this.#instance.memory.buffer, at, count)
+  }
+
+  /** @param {number} at */
+  string(at) {
+    const all = new Uint8Array(this.#instance.memory.buffer)
+    return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
+  }
+
+  /**
+   * The record that the last call left: its numbers by their names; after a rank, the shape.
+   * @param {string} record
+   * @returns {any}
+   */
+  out(record) {
+    const { exports, memory, web } = this.#instance,
+      fields = this.#records[record],
+      numbers = new Float64Array(memory.buffer, exports.out(web)),
+      found = /** @type {any} */ (Object.fromEntries)(fields.map((field, i) => [field, numbers[i]]))
+    if (found.rank >= 0)
+      found.shape = [...numbers.subarray(fields.length, fields.length + found.rank)]
+    return found
+  }
+
+  /**
+   * The number of a choice, by which the module knows it.
+   * @param {string} record
+   * @param {string} choice
+   */
+  code(record, choice) {
+    return this.#records[record].indexOf(choice)
+  }
+
+  /**
+   * The choice of a number.
+   * @param {string} record
+   * @param {number} code
+   */
+  choice(record, code) {
+    return this.#records[record][code]
+  }
+
+  /** @param {number} status */
+  check(status) {
+    const { exports, web } = this.#instance
+    if (status !== 0)
+      throw new HeedError(
+        /** @type {Status} */ (this.string(exports.status_name(status))),
+        this.string(exports.message(web))
+      )
+  }
+
+  /** @param {number} bytes */
+  alloc(bytes) {
+    const { exports, web } = this.#instance,
+      at = exports.alloc(web, bytes)
+    if (!at) this.check(exports.status(web))
+    return at
+  }
+
+  /** @param {number} at */
+  free(at) {
+    const { exports, web } = this.#instance
+    exports.free(web, at)
+  }
+
+  /**
+   * Calls use(addresses...) with copies of these byte arrays in the module, and frees them.
+   * @param {(Uint8Array | Float64Array | Uint32Array | Float32Array | Uint8ClampedArray)[]} arrays
+   * @param {(...addresses: number[]) => unknown} use
+   */
+  lend(arrays, use) {
+    const lent = []
+    try {
+      for (const { buffer, byteOffset, byteLength } of arrays) {
+        const at = this.alloc(byteLength)
+        lent.push(at)
+        this.bytes(at, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength))
+      }
+      return use(...lent)
+    } finally {
+      for (const at of lent) this.free(at)
+    }
+  }
+
+  /**
+   * @param {number} dtype
+   * @param {number[]} shape
+   * @param {number} at
+   * @returns {Tensor}
+   */
+  tensor(dtype, shape, at) {
+    const count = shape.reduce((product, dim) => product * dim, 1),
+      array = tensorArrays[this.#records.dtype[dtype]]
+    return { shape, data: new array(this.#instance.memory.buffer, at, count).slice() }
+  }
+
+  /** A block of floats that the module made for us. */
+  takeFloats() {
+    const { address, count } = this.out('block')
+    const floats = new Float32Array(this.#instance.memory.buffer, address, count).slice()
+    this.free(address)
+    return floats
+  }
+}
