@@ -25,7 +25,7 @@ folder() { # name, file, its name there
   cp "$pickles/$2" "$bad/$1/$3"
 }
 
-for file in zip.pth legacy.pth trained.ckpt double.pt module.pt script.pt; do
+for file in zip.pth legacy.pth trained.ckpt double.pt shared.pth shared_legacy.pth module.pt script.pt; do
   rm -rf "$bad/single"
   folder single $file $file
   same "file_$(echo $file | tr . _)" "$bad/single/$file"

@@ -69,7 +69,16 @@ function folder(name, files) {
   return made
 }
 
-for (const name of ['zip.pth', 'legacy.pth', 'trained.ckpt', 'double.pt', 'module.pt', 'script.pt'])
+for (const name of [
+  'zip.pth',
+  'legacy.pth',
+  'trained.ckpt',
+  'double.pt',
+  'shared.pth',
+  'shared_legacy.pth',
+  'module.pt',
+  'script.pt'
+])
   test(`${name}: the same bits as .safetensors`, async () => {
     const bytes = readFileSync(join(pickles, name)),
       one = folder(name, { [name]: name })

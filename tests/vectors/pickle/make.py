@@ -2,7 +2,7 @@
 
 small.safetensors is what small.pth, small_legacy.pth and small_protocol_4.pth hold: every element type, views of shared storages, transposed and
 sliced tensors, odd names. vit/ is the model tests/vectors/vit/hf_vit as people find it: in both forms of torch.save, in a checkpoint of a
-training, in doubles, as shards, as a whole module and as TorchScript.
+training, in doubles, as views of one storage, as shards, as a whole module and as TorchScript.
 
 python3 make.py   (needs torch; the vectors were made with 1.13)"""
 import argparse
@@ -93,6 +93,20 @@ def trained(tensors):
             "args": argparse.Namespace(lr=0.1, arch="vit", betas=(0.9, 0.999)), "optimizer": {"state": moments, "param_groups": [{"lr": 1e-3, "params": [0, 1, 2]}]}}
 
 
+def shared(tensors):
+    """All of them in one storage, matrices transposed and with a gap after each of their rows."""
+    whole = torch.zeros(sum(t.numel() + 3 * (t.shape[-1] if t.dim() == 2 else 1) for t in tensors.values()))
+    views, at = {}, 0
+    for name, tensor in tensors.items():
+        size, stride = list(tensor.shape), tensor.stride()
+        if tensor.dim() == 2:
+            stride = (1, size[0] + 3)
+        views[name] = torch.as_strided(whole, size, stride, at)
+        views[name].copy_(tensor)
+        at += tensor.numel() + 3 * (size[-1] if tensor.dim() == 2 else 1)
+    return views
+
+
 def shards(tensors):
     names = list(tensors)
     parts = {"pytorch_model-00001-of-00002.bin": names[::2], "pytorch_model-00002-of-00002.bin": names[1::2]}
@@ -110,6 +124,8 @@ def vit():
     torch.save(tensors, path("vit", "legacy.pth"), _use_new_zipfile_serialization=False)
     torch.save(trained(tensors), path("vit", "trained.ckpt"))
     torch.save({name: tensor.double() for name, tensor in tensors.items()}, path("vit", "double.pt"))
+    torch.save(shared(tensors), path("vit", "shared.pth"))
+    torch.save({"model": shared(tensors)}, path("vit", "shared_legacy.pth"), _use_new_zipfile_serialization=False)
     torch.save(module_of(tensors), path("vit", "module.pt"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
