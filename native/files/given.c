@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "files/kind.h"
 #include "heed/native.h"
+#include "pickle/foreign.h"
 
 bool heed_ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), want = strlen(end);
@@ -22,57 +22,13 @@ bool heed_is_directory(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool ends_as(const char *name, const char *end) {
-  const size_t length = strlen(name), want = strlen(end);
-  return length > want && strcasecmp(name + length - want, end) == 0;
-}
-
 static bool has_end(const char *name, const char *const *ends) {
-  for (; *ends; ends++)
-    if (ends_as(name, *ends)) return true;
+  for (; *ends; ends++) {
+    const size_t length = strlen(name), end = strlen(*ends);
+    if (length > end && strcasecmp(name + length - end, *ends) == 0) return true;
+  }
   return false;
 }
-
-bool heed_is_torch_name(const char *name) {
-  static const char *const ends[] = {".pt", ".pth", ".bin", ".ckpt", NULL};
-  return has_end(name, ends);
-}
-
-#define FROM_TENSORFLOW \
-  "with transformers: AutoModel.from_pretrained(FOLDER, from_tf=True).save_pretrained(FOLDER)"
-
-/* Weights in formats that are not read: what they are, and what to do. */
-static const struct {
-  const char *end, *kind, *remedy;
-} foreign[] = {
-    {".onnx", "an ONNX file", NULL},
-    {".gguf", "a GGUF file", "its model's page has the .safetensors that it was made of"},
-    {".ggml", "a GGML file", "its model's page has the .safetensors that it was made of"},
-    {".h5", "a TensorFlow or Keras file (.h5)", FROM_TENSORFLOW},
-    {".keras", "a Keras file", FROM_TENSORFLOW},
-    {".pb", "a TensorFlow SavedModel or graph (.pb)", FROM_TENSORFLOW},
-    {".tflite", "a TensorFlow Lite file", "its model's page may have .safetensors"},
-    {".ckpt.index", "a TensorFlow checkpoint", FROM_TENSORFLOW},
-    {".index", "a TensorFlow checkpoint", FROM_TENSORFLOW},
-    {".data-00000-of-00001", "a TensorFlow checkpoint", FROM_TENSORFLOW},
-    {".msgpack", "a Flax file",
-     "with transformers: AutoModel.from_pretrained(FOLDER, "
-     "from_flax=True).save_pretrained(FOLDER)"},
-    {".npz", "a numpy file",
-     "timm loads those of ViT: timm.create_model(NAME, "
-     "checkpoint_path='FILE.npz'), then torch.save(model.state_dict(), "
-     "'model.pth')"},
-    {".npy", "a numpy file", "a model has many tensors, each with its name"},
-};
-#define FOREIGN_COUNT (sizeof foreign / sizeof *foreign)
-
-static size_t find_foreign(const char *name) {
-  size_t i = 0;
-  while (i < FOREIGN_COUNT && !ends_as(name, foreign[i].end)) i++;
-  return i;
-}
-
-bool heed_is_foreign_name(const char *name) { return find_foreign(name) < FOREIGN_COUNT; }
 
 /* Whether a name ends as a picture's does, of whatever kind. */
 static bool is_picture_name(const char *name) {
@@ -121,24 +77,4 @@ heed_status heed_refuse_missing_model(const char *path, heed_error *error) {
                    "%s: model not found (found neither a folder nor a file of this name, expected "
                    "a folder with config.json and weights, or a file: " HEED_EXPECTED_WEIGHTS ")",
                    path);
-}
-
-heed_status heed_refuse_foreign_name(const char *name, heed_error *error) {
-  const size_t i = find_foreign(name);
-  const char *remedy = foreign[i].remedy;
-  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)%s%s",
-                   name, foreign[i].kind, HEED_EXPECTED_WEIGHTS, remedy ? "; " : "",
-                   remedy ? remedy : "");
-}
-
-heed_status heed_refuse_kind(const char *path, const void *bytes, size_t size, const char *expected,
-                             heed_error *error) {
-  const char *kind = heed_file_kind(bytes, size);
-  if (!kind || strcmp(kind, HEED_KIND_SAFETENSORS) == 0) return HEED_OK;
-  if (strcmp(kind, HEED_KIND_LFS) == 0)
-    return heed_fail(
-        error, HEED_INVALID_FILE,
-        "%s: only a git-lfs pointer (found no content, expected the file from git lfs pull)", path);
-  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)",
-                   path, kind, expected);
 }

@@ -15,6 +15,7 @@
 #include "files/regular.h"
 #include "files/weights.h"
 #include "heed/native.h"
+#include "pickle/foreign.h"
 
 #define MOST_FILES 512
 

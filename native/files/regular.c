@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "files/given.h"
-#include "files/kind.h"
 #include "files/output.h"
 #include "heed/native.h"
+#include "pickle/foreign.h"
+#include "pickle/kind.h"
 
 heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t count,
                               heed_error *error) {

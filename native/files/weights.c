@@ -5,35 +5,16 @@
 
 #include "base/status.h"
 #include "files/given.h"
-#include "files/kind.h"
-
-/* First bytes that begin as PyTorch's files do are for the reader of these to judge, and so are
- * those of no known kind under a name of PyTorch's. A zip file named .npz is numpy's, for which the
- * caller has a sentence. */
-static bool is_torch(const char *path, const void *first, size_t count) {
-  if (heed_is_foreign_name(path)) return false;
-  return heed_pickle_begins(first, count) ||
-         (heed_is_torch_name(path) && !heed_file_kind(first, count));
-}
-
-static heed_status open_source(heed_context *context, const char *path, const char *expected,
-                               heed_weights *weights, heed_source *source, heed_error *error) {
-  unsigned char first[HEED_KIND_BYTES];
-  const heed_source file = {source->size, NULL, heed_regular_read, &weights->regular};
-  const size_t count = file.size < sizeof first ? (size_t)file.size : sizeof first;
-  HEED_TRY(heed_regular_read(&weights->regular, 0, first, count, error));
-  *source = file;
-  if (!is_torch(path, first, count)) return heed_refuse_kind(path, first, count, expected, error);
-  HEED_TRY(heed_pickle_open(context, &file, path, &weights->pickle, error));
-  *source = heed_pickle_source(weights->pickle);
-  return HEED_OK;
-}
+#include "pickle/foreign.h"
 
 heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
                               heed_weights *weights, heed_source *source, heed_error *error) {
   weights->pickle = NULL;
   HEED_TRY(heed_regular_open(&weights->regular, path, &source->size, error));
-  return open_source(context, path, expected, weights, source, error);
+  *source = (heed_source){source->size, NULL, heed_regular_read, &weights->regular};
+  HEED_TRY(heed_foreign_open(context, source, path, expected, &weights->pickle, error));
+  if (weights->pickle) *source = heed_pickle_source(weights->pickle);
+  return HEED_OK;
 }
 
 void heed_weights_close(heed_weights *weights) {

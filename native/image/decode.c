@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "files/kind.h"
 #include "files/output.h"
 #include "image/decoding.h"
+#include "pickle/kind.h"
 
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height) {
   if (width == 0 || height == 0)

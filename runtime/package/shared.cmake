@@ -42,11 +42,11 @@ if(TARGET heed_vulkan)
   target_link_libraries(heed_shared_vulkan INTERFACE heed_shared)
 endif()
 
-# Allocation, errors and the reader of .safetensors files are internals of the core without a state: libheed_native.so has a copy that it does
-# not export.
+# Allocation, errors, the reader of .safetensors files and what names files of other makers are internals without a state: libheed_native.so has
+# a copy that it does not export.
 if(TARGET heed_native)
   heed_shared_library(heed_shared_native heed_native heed_native)
-  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>)
-  target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a)
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>)
+  target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_pickle.a)
   set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
 endif()

@@ -89,6 +89,6 @@ printf '\377\330\377\340\000\020JFIF\000....' >"$bad/photo.jpg"
 bad_input maps_png "rgb.png: format not supported (found a PNG image, expected maps saved as .safetensors" maps "$picture"
 bad_input maps_jpeg "photo.jpg: format not supported (found a JPEG image, expected maps saved as .safetensors" maps "$bad/photo.jpg"
 bad_input eval_png "rgb.png: format not supported (found a PNG image, expected .safetensors)" eval "$micro" "$picture" -o out.safetensors --backend cpu --quiet
-bad_input inspect_png "rgb.png: format not supported (found a PNG image, expected .safetensors)" inspect "$picture"
+bad_input inspect_png "rgb.png: format not supported (found a PNG image, expected .safetensors, .pth, .pt, .bin or .ckpt)" inspect "$picture"
 
 tests_end

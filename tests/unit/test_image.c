@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/kind.h"
 #include "files/output.h"
+#include "pickle/kind.h"
 #include "support/vector_file.h"
 /* after it: its functions have errors of their own */
 #include "support/test_context.h"

@@ -34,7 +34,8 @@ class Reader {
   }
 
   /**
-   * This file as .safetensors. A stream lets go of what was read: not where tensors share bytes,
+   * A file of PyTorch as .safetensors; those of other makers are refused by name. A stream lets go of
+   * what was read: not where tensors share bytes,
    * which are read again.
    * @param {NamedFile} file
    * @returns {NamedFile}
@@ -47,6 +48,7 @@ class Reader {
       memory.check(exports.pickle_open(web, name, file.size, source))
     )
     const { address, size, shares } = memory.out('pickle')
+    if (!address) return file
     return {
       name: file.name,
       size,

@@ -1,5 +1,6 @@
 /* heed-pickle.wasm: files of PyTorch as .safetensors. See shim.h and heed/pickle.h. */
-#include "heed/pickle.h"
+#include "pickle/foreign.h"
+
 #include "base/status.h"
 #include "shim.h"
 
@@ -19,7 +20,10 @@ static heed_status read_host(void *user, uint64_t offset, void *to, size_t count
 heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source) {
   const heed_source from = {(uint64_t)size, NULL, read_host, (void *)(uintptr_t)source};
   heed_pickle *file;
-  HEED_TRY(heed_pickle_open(web->context, &from, name, &file, &web->error));
+  if (heed_is_foreign_name(name)) return heed_refuse_foreign_name(name, &web->error);
+  HEED_TRY(heed_foreign_open(web->context, &from, name, HEED_EXPECTED_WEIGHTS, &file, &web->error));
+  web->out.pickle = (struct heed_web_out_pickle){0};
+  if (!file) return HEED_OK;
   web->out.pickle = (struct heed_web_out_pickle){.address = HEED_WEB_ADDRESS(file),
                                                  .size = (double)heed_pickle_source(file).size,
                                                  .shares = heed_pickle_shares(file)};

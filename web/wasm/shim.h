@@ -151,7 +151,7 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_f
                                      double discard);
 
 /* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file.
- * out: pickle. */
+ * out: pickle; its address is 0 where the file may be .safetensors. */
 HEED_WEB_EXPORT(pickle_open)
 heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source);
 /* Bytes of the .safetensors file. */

@@ -1,5 +1,5 @@
 /* First bytes of files that people have beside pictures and weights. See kind.h. */
-#include "files/kind.h"
+#include "pickle/kind.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What a file is, by its first bytes: so that a sentence can name what was given in the place of a
  * picture, weights or maps. */
-#ifndef HEED_NATIVE_FILES_KIND_H
-#define HEED_NATIVE_FILES_KIND_H
+#ifndef HEED_PICKLE_KIND_H
+#define HEED_PICKLE_KIND_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,97 @@
+/* Weights of other makers. See foreign.h. */
+#include "pickle/foreign.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "model/source.h"
+#include "pickle/kind.h"
+
+/* Whether a name ends so, in whichever case; `end` is in small letters. */
+static bool ends_as(const char *name, const char *end) {
+  const size_t length = strlen(name), want = strlen(end);
+  if (length <= want) return false;
+  for (name += length - want; *name; name++, end++)
+    if (*name != *end && !(*name >= 'A' && *name <= 'Z' && *name + 32 == *end)) return false;
+  return true;
+}
+
+bool heed_is_torch_name(const char *name) {
+  return ends_as(name, ".pth") || ends_as(name, ".pt") || ends_as(name, ".bin") ||
+         ends_as(name, ".ckpt");
+}
+
+#define FROM_TENSORFLOW \
+  "with transformers: AutoModel.from_pretrained(FOLDER, from_tf=True).save_pretrained(FOLDER)"
+
+/* Weights in formats that are not read: what they are, and what to do. */
+static const struct {
+  const char *end, *kind, *remedy;
+} foreign[] = {
+    {".onnx", "an ONNX file", NULL},
+    {".gguf", "a GGUF file", "its model's page has the .safetensors that it was made of"},
+    {".ggml", "a GGML file", "its model's page has the .safetensors that it was made of"},
+    {".h5", "a TensorFlow or Keras file (.h5)", FROM_TENSORFLOW},
+    {".keras", "a Keras file", FROM_TENSORFLOW},
+    {".pb", "a TensorFlow SavedModel or graph (.pb)", FROM_TENSORFLOW},
+    {".tflite", "a TensorFlow Lite file", "its model's page may have .safetensors"},
+    {".ckpt.index", "a TensorFlow checkpoint", FROM_TENSORFLOW},
+    {".index", "a TensorFlow checkpoint", FROM_TENSORFLOW},
+    {".data-00000-of-00001", "a TensorFlow checkpoint", FROM_TENSORFLOW},
+    {".msgpack", "a Flax file",
+     "with transformers: AutoModel.from_pretrained(FOLDER, "
+     "from_flax=True).save_pretrained(FOLDER)"},
+    {".npz", "a numpy file",
+     "timm loads those of ViT: timm.create_model(NAME, "
+     "checkpoint_path='FILE.npz'), then torch.save(model.state_dict(), "
+     "'model.pth')"},
+    {".npy", "a numpy file", "a model has many tensors, each with its name"},
+};
+#define FOREIGN_COUNT (sizeof foreign / sizeof *foreign)
+
+static size_t find_foreign(const char *name) {
+  size_t i = 0;
+  while (i < FOREIGN_COUNT && !ends_as(name, foreign[i].end)) i++;
+  return i;
+}
+
+bool heed_is_foreign_name(const char *name) { return find_foreign(name) < FOREIGN_COUNT; }
+
+heed_status heed_refuse_foreign_name(const char *name, heed_error *error) {
+  const size_t i = find_foreign(name);
+  const char *remedy = foreign[i].remedy;
+  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)%s%s",
+                   name, foreign[i].kind, HEED_EXPECTED_WEIGHTS, remedy ? "; " : "",
+                   remedy ? remedy : "");
+}
+
+heed_status heed_refuse_kind(const char *name, const void *bytes, size_t size, const char *expected,
+                             heed_error *error) {
+  const char *kind = heed_file_kind(bytes, size);
+  if (!kind || strcmp(kind, HEED_KIND_SAFETENSORS) == 0) return HEED_OK;
+  if (strcmp(kind, HEED_KIND_LFS) == 0)
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "%s: only a git-lfs pointer (found no content, expected the file from git lfs pull)", name);
+  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)",
+                   name, kind, expected);
+}
+
+/* First bytes that begin as PyTorch's files do are for the reader of these to judge, and so are
+ * those of no known kind under a name of PyTorch's. A zip file named .npz is numpy's, for which the
+ * caller has a sentence. */
+static bool is_torch(const char *name, const void *first, size_t count) {
+  if (heed_is_foreign_name(name)) return false;
+  return heed_pickle_begins(first, count) ||
+         (heed_is_torch_name(name) && !heed_file_kind(first, count));
+}
+
+heed_status heed_foreign_open(heed_context *context, const heed_source *source, const char *name,
+                              const char *expected, heed_pickle **file, heed_error *error) {
+  unsigned char first[HEED_KIND_BYTES];
+  const size_t count = source->size < sizeof first ? (size_t)source->size : sizeof first;
+  *file = NULL;
+  HEED_TRY(heed_source_read(source, name, 0, first, count, error));
+  return is_torch(name, first, count) ? heed_pickle_open(context, source, name, file, error)
+                                      : heed_refuse_kind(name, first, count, expected, error);
+}

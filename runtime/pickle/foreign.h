@@ -1,0 +1,29 @@
+/* Weights of other makers, by their names and first bytes: those of PyTorch are read, all others
+ * are named, with how to go on. */
+#ifndef HEED_PICKLE_FOREIGN_H
+#define HEED_PICKLE_FOREIGN_H
+
+#include "heed/pickle.h"
+
+/* For sentences: weights that are read. */
+#define HEED_EXPECTED_WEIGHTS ".safetensors, .pth, .pt, .bin or .ckpt"
+
+/* Whether a name ends as PyTorch's files do: .pth, .pt, .bin, .ckpt. */
+bool heed_is_torch_name(const char *name);
+/* Whether a name ends as weights do that are not read: .onnx, .gguf, .h5 ... */
+bool heed_is_foreign_name(const char *name);
+
+/* Refuse, each with its sentence: a file of a name that heed_is_foreign_name takes; and first bytes
+ * of a kind of file that is not read (else OK). Statuses: UNSUPPORTED; UNSUPPORTED, INVALID_FILE.
+ */
+heed_status heed_refuse_foreign_name(const char *name, heed_error *error);
+heed_status heed_refuse_kind(const char *name, const void *bytes, size_t size, const char *expected,
+                             heed_error *error);
+
+/* heed_pickle_open of a file of PyTorch, whatever its name. *file is NULL for one that may be
+ * .safetensors. Files of another kind are refused; `expected` ends that sentence. Statuses: as
+ * heed_pickle_open. */
+heed_status heed_foreign_open(heed_context *context, const heed_source *source, const char *name,
+                              const char *expected, heed_pickle **file, heed_error *error);
+
+#endif
