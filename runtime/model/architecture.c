@@ -6,13 +6,17 @@
 
 #include "base/status.h"
 #include "base/utf8.h"
+#include "model/names.h"
 
 typedef enum fact {
   HEAD_WIDTH, /* value: channels per head */
   HEADS,      /* value: heads, of models of that width */
+  REFERENCE,  /* value: side of the grid of rotary positions, of models of that width */
   EPSILON,    /* 1e-5 */
   QUICK_GELU,
   GELU_TANH,
+  NEEDS,       /* value: heed_group that the model must have */
+  WITHOUT,     /* value: heed_group that it may lack */
   OTHER_BLOCKS /* value: index of what they are */
 } fact;
 
@@ -53,9 +57,15 @@ static const row rows[] = {
     {"vit_gigantic_*", 1664, HEADS, 16},
     {"eva02_enormous_*", 1792, HEADS, 16},
     {"vit_7b_*", 4096, HEADS, 32},
+    {"vit_pe_*", 192, REFERENCE, 32},
+    {"vit_pe_*", 384, REFERENCE, 32},
+    {"vit_pe_*", 768, REFERENCE, 32},
+    {"vit_pe_*", 1024, REFERENCE, 32},
+    {"vit_pe_*", 1536, REFERENCE, 32},
+    {"*_ape_*", 0, NEEDS, HEED_GROUP_POSITIONS},
+    {"*_rope_mixed_*", 0, NEEDS, HEED_GROUP_FREQUENCIES},
+    {"vit_intern300m_*", 0, WITHOUT, HEED_GROUP_FINAL_NORM},
     {"vit_*_clip_*", 0, EPSILON, 0},
-    {"*dinov3*", 0, EPSILON, 0},
-    {"vit_pe_*", 0, EPSILON, 0},
     {"beit3_*", 0, EPSILON, 0},
     {"*quickgelu*", 0, QUICK_GELU, 0},
     {"vit_so400m_patch16_siglip*", 0, GELU_TANH, 0},
@@ -75,14 +85,13 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* '*' in the pattern stands for any text. */
 static bool matches(const char *text, const char *pattern) {
   const char *star = NULL, *from = NULL;
   while (*text) {
     if (*pattern == '*') {
       star = ++pattern;
       from = text;
-    } else if (*pattern == *text) {
+    } else if (*pattern == *text && *pattern != '|') {
       pattern++, text++;
     } else if (star) {
       pattern = star;
@@ -92,26 +101,45 @@ static bool matches(const char *text, const char *pattern) {
     }
   }
   while (*pattern == '*') pattern++;
-  return !*pattern;
+  return !*pattern || *pattern == '|';
+}
+
+bool heed_architecture_is(const char *architecture, const char *patterns) {
+  while (patterns && !matches(architecture, patterns)) {
+    patterns = strchr(patterns, '|');
+    if (patterns) patterns++;
+  }
+  return patterns != NULL;
+}
+
+/* The last row of the facts `first` to `last` for a model of that width. */
+static const row *find_row(const char *architecture, uint32_t width, fact first, fact last) {
+  const row *found = NULL;
+  for (const row *r = rows; r < rows + ROWS; r++)
+    if (r->fact >= first && r->fact <= last && (!r->width || r->width == width) &&
+        matches(architecture, r->pattern))
+      found = r;
+  return found;
 }
 
 uint32_t heed_architecture_heads(const char *architecture, uint32_t width) {
-  uint32_t heads = 0;
-  for (int i = 0; i < ROWS; i++) {
-    const row *r = &rows[i];
-    if (r->fact > HEADS || (r->width && r->width != width) || !matches(architecture, r->pattern))
-      continue;
-    heads = r->fact == HEADS ? r->value : width / r->value;
-  }
-  return heads;
+  const row *found = find_row(architecture, width, HEAD_WIDTH, HEADS);
+  return !found ? 0 : found->fact == HEADS ? found->value : width / found->value;
+}
+
+uint32_t heed_architecture_reference(const char *architecture, uint32_t width) {
+  const row *found = find_row(architecture, width, REFERENCE, REFERENCE);
+  return found ? found->value : 0;
 }
 
 heed_status heed_architecture_rules(const char *architecture, const char *where, heed_rules *rules,
                                     heed_error *error) {
   for (int i = 0; i < ROWS; i++) {
     const row *r = &rows[i];
-    if (r->fact <= HEADS || !matches(architecture, r->pattern)) continue;
+    if (r->fact <= REFERENCE || !matches(architecture, r->pattern)) continue;
     if (r->fact == EPSILON) rules->epsilon = 1e-5f;
+    if (r->fact == NEEDS) rules->needs |= 1u << r->value;
+    if (r->fact == WITHOUT) rules->needs &= ~(1u << r->value);
     if (r->fact == QUICK_GELU) rules->activation = HEED_ACTIVATION_GELU_QUICK;
     if (r->fact == GELU_TANH) rules->activation = HEED_ACTIVATION_GELU_TANH;
     if (r->fact == OTHER_BLOCKS)

@@ -154,7 +154,7 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
 /* The family of a model type; NULL: none. */
 static const heed_family *family_of(const char *type) {
   const heed_family *family = heed_family_of_type(type);
-  return *type ? (family == &heed_family_timm ? NULL : family) : &heed_family_vit;
+  return *type ? family : &heed_family_vit;
 }
 
 /* The object of the vision tower: the file's own, or the member in which models of several parts
@@ -217,7 +217,8 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
 static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields) {
   uint32_t ratio = config->family->defaults.mlp_ratio, hidden = config->family->defaults.width;
   uint64_t width;
-  HEED_TRY(said_bool(fields, "use_swiglu_ffn", &config->gated_mlp));
+  if (config->gated_mlp.key)
+    HEED_TRY(said_bool(fields, config->family->defaults.gated, &config->gated_mlp));
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   HEED_TRY(heed_field_size(fields, "hidden_size", 1, &hidden));
   if (!heed_u64_mul(ratio, hidden, &width) || width > HEED_CONFIG_MAX)
@@ -234,17 +235,26 @@ static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
   HEED_TRY(said_size(fields, "num_channels", 1, &config->channels));
   HEED_TRY(said_size(fields, "num_labels", 0, &config->classes));
   HEED_TRY(said_size(fields, "num_register_tokens", 0, &config->registers));
-  return said_bool(fields, "qkv_bias", &config->qkv_bias);
+  HEED_TRY(said_bool(fields, config->qkv_bias.key, &config->qkv_bias));
+  return config->key_bias.key ? said_bool(fields, "key_bias", &config->key_bias) : HEED_OK;
+}
+
+/* The base of rotary positions. */
+static heed_status read_base(const heed_fields *fields, const char *key, float *base) {
+  HEED_TRY(heed_field_float(fields, key, base));
+  const heed_json_value value = heed_field(fields, key);
+  return !value || *base > 0.0f ? HEED_OK : heed_field_fail(fields, key, value, "a number above 0");
 }
 
 /* Of the classes ...Config of transformers, for what the file leaves out. */
 static void set_class_defaults(heed_config *config) {
   const heed_family *family = config->family;
-  config->epsilon = family->rules.epsilon;
-  config->activation = family->rules.activation;
+  const bool alike = family->rules.key_bias == HEED_KEY_BIAS_ALIKE;
+  config->rules = family->rules;
   config->channels = (heed_said){3, "num_channels", true};
-  config->qkv_bias = (heed_said){true, "qkv_bias", true};
-  if (family->defaults.mlp_ratio) config->gated_mlp = (heed_said){false, "use_swiglu_ffn", true};
+  config->qkv_bias = (heed_said){true, alike ? "qkv_bias" : "query_bias", true};
+  if (!alike) config->key_bias = (heed_said){false, "key_bias", true};
+  if (family->defaults.gated) config->gated_mlp = (heed_said){false, family->defaults.gated, true};
   if (*config->model_type)
     config->registers = (heed_said){family->defaults.registers, "num_register_tokens", true};
 }
@@ -254,9 +264,10 @@ static heed_status read_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(find_tower(config, &fields));
   set_class_defaults(config);
   HEED_TRY(read_sizes(config, &fields));
-  HEED_TRY(read_activation(&fields, &config->activation));
-  HEED_TRY(heed_field_float(&fields, "layer_norm_eps", &config->epsilon));
-  if (config->epsilon < 0.0f)
+  HEED_TRY(read_activation(&fields, &config->rules.activation));
+  HEED_TRY(read_base(&fields, "rope_theta", &config->rules.rotation.base));
+  HEED_TRY(heed_field_float(&fields, "layer_norm_eps", &config->rules.epsilon));
+  if (config->rules.epsilon < 0.0f)
     return heed_field_fail(&fields, "layer_norm_eps", heed_field(&fields, "layer_norm_eps"),
                            "no negative number");
   HEED_TRY(said_size(whole, "num_labels", 0, &config->classes));
@@ -304,6 +315,26 @@ static heed_status read_mlp_multiple(heed_config *config, const heed_fields *fie
   return HEED_OK;
 }
 
+/* What eva.py's models are made with. */
+static heed_status read_rotation(const heed_fields *args, heed_rules *rules) {
+  heed_rotation *rotation = &rules->rotation;
+  const char *type = "", *order = rotation->columns_first ? "xy" : "ij";
+  bool rotate = rotation->kind != HEED_ROTATION_NONE;
+  HEED_TRY(heed_field_bool(args, "use_rot_pos_emb", &rotate));
+  HEED_TRY(heed_field_string(args, "rope_type", &type));
+  HEED_TRY(heed_field_string(args, "rope_grid_indexing", &order));
+  if (!rotate)
+    rotation->kind = HEED_ROTATION_NONE;
+  else if (*type || !rotation->kind)
+    rotation->kind = strcmp(type, "dinov3") == 0 ? HEED_ROTATION_CENTRED : HEED_ROTATION_AXIAL;
+  if (strcmp(type, "mixed") == 0) rules->needs |= HEED_GROUP(FREQUENCIES);
+  rotation->columns_first = strcmp(order, "xy") == 0;
+  HEED_TRY(heed_field_bool(args, "rope_rotate_half", &rotation->half));
+  HEED_TRY(heed_field_float(args, "rope_grid_offset", &rotation->offset));
+  HEED_TRY(heed_field_square(args, "ref_feat_shape", &rotation->reference));
+  return read_base(args, "rope_temperature", &rotation->base);
+}
+
 static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
   const heed_json_value object = heed_field(fields, "model_args");
   if (!object) return HEED_OK;
@@ -314,9 +345,17 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(said_size(&args, "embed_dim", 1, &config->width));
   HEED_TRY(said_size(&args, "depth", 1, &config->layers));
   HEED_TRY(said_size(&args, "reg_tokens", 0, &config->registers));
+  HEED_TRY(said_size(&args, "num_reg_tokens", 0, &config->registers));
+  HEED_TRY(read_rotation(&args, &config->rules));
   HEED_TRY(said_bool(&args, "qkv_bias", &config->qkv_bias));
   HEED_TRY(read_mlp_multiple(config, &args));
   return said_size(&args, "num_heads", 1, &config->heads);
+}
+
+static const heed_family *family_of_architecture(const char *name) {
+  uint32_t i = 0;
+  while (!heed_architecture_is(name, heed_family_get(i)->architectures)) i++;
+  return heed_family_get(i);
 }
 
 static heed_status read_timm(heed_config *config, const heed_fields *fields) {
@@ -325,12 +364,11 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
   const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
                            fields->error};
   config->timm = true;
-  config->family = &heed_family_timm;
-  heed_rules rules = config->family->rules;
   HEED_TRY(heed_field_string(fields, "architecture", &config->model_type));
-  HEED_TRY(heed_architecture_rules(config->model_type, fields->where, &rules, fields->error));
-  config->epsilon = rules.epsilon;
-  config->activation = rules.activation;
+  config->family = family_of_architecture(config->model_type);
+  config->rules = config->family->rules;
+  HEED_TRY(
+      heed_architecture_rules(config->model_type, fields->where, &config->rules, fields->error));
   HEED_TRY(heed_field_string(fields, "global_pool", &pool));
   if (strcmp(pool, "avg") == 0)
     config->pool = (heed_said){HEED_POOL_PATCHES, "global_pool", false};
@@ -375,11 +413,11 @@ static heed_status read_open_clip(heed_config *config, const heed_fields *fields
   uint32_t head_width = 64;
   config->family = &heed_family_open_clip;
   config->model_type = config->family->types;
-  config->epsilon = config->family->rules.epsilon;
+  config->rules = config->family->rules;
   config->mlp_ratio = 4.0;
   HEED_TRY(refuse_options(&vision));
   HEED_TRY(heed_field_bool(&model, "quick_gelu", &quick));
-  if (quick) config->activation = HEED_ACTIVATION_GELU_QUICK;
+  config->rules.activation = quick ? HEED_ACTIVATION_GELU_QUICK : HEED_ACTIVATION_GELU;
   HEED_TRY(said_size(&model, "embed_dim", 1, &config->projection));
   HEED_TRY(said_square(&vision, "image_size", &config->image_size));
   HEED_TRY(said_square(&vision, "patch_size", &config->patch));
@@ -430,7 +468,7 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
   *config = NULL;
   heed_config *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
-  *made = (heed_config){.context = context, .model_type = "", .activation = HEED_ACTIVATION_GELU};
+  *made = (heed_config){.context = context, .model_type = ""};
   const heed_status status = read_files(made, files, file_count, error);
   if (status == HEED_OK)
     *config = made;

@@ -25,12 +25,11 @@ typedef struct heed_config {
   heed_said width, layers, heads, mlp_width;
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
   heed_said image_size, patch, channels, classes, registers;
-  heed_said qkv_bias, gated_mlp;
+  heed_said qkv_bias, key_bias, gated_mlp;
   heed_said pool;       /* heed_pool */
   heed_said projection; /* numbers of the image embedding */
-  heed_activation activation;
-  float epsilon;
-  const char **labels; /* [label_count]; an entry may be NULL */
+  heed_rules rules;     /* the family's, with what the file says of them */
+  const char **labels;  /* [label_count]; an entry may be NULL */
   uint32_t label_count;
 } heed_config;
 

@@ -26,18 +26,6 @@ static const heed_names *const styles[] = {&heed_names_hugging_face, &heed_names
                                            &heed_names_torchvision};
 enum { STYLES = sizeof styles / sizeof *styles };
 
-/* The anchor that the name ends with, of any style. */
-static const char *find_anchor(const char *name, const heed_names **names, size_t *prefix) {
-  for (int style = 0; style < STYLES; style++)
-    for (const char *at = styles[style]->anchors; at;) {
-      const size_t length = strcspn(at, "|");
-      *names = styles[style];
-      if (match_anchor(name, at, length, prefix)) return at;
-      at = at[length] ? at + length + 1 : NULL;
-    }
-  return NULL;
-}
-
 /* "a.vit." -> "a.": a head lies beside the model, not in it. */
 static void set_prefix(heed_roles *roles, const char *name, size_t length) {
   memcpy(roles->prefix, name, length);
@@ -75,6 +63,26 @@ static heed_status take_anchor(heed_roles *roles, const heed_names *names, const
   return HEED_OK;
 }
 
+/* Takes the anchor that the name ends with, of any style: the first under whose prefix patches are
+ * embedded (*embeds), else the first. `names` NULL: it ends with none. */
+static heed_status find_anchor(heed_roles *roles, const char *name, bool *embeds,
+                               heed_error *error) {
+  *embeds = false;
+  for (int style = 0; style < STYLES; style++)
+    for (const char *at = styles[style]->anchors; at && !*embeds;) {
+      const size_t length = strcspn(at, "|");
+      size_t prefix;
+      heed_roles other = *roles;
+      if (match_anchor(name, at, length, &prefix)) {
+        HEED_TRY(take_anchor(&other, styles[style], at, name, prefix, error));
+        *embeds = heed_roles_have(&other, HEED_ROLE_PATCH_WEIGHT, 0);
+        if (*embeds || !roles->names) *roles = other;
+      }
+      at = at[length] ? at + length + 1 : NULL;
+    }
+  return HEED_OK;
+}
+
 /* The one ViT of the file. Where several parts have layers of a known style, it is the one that
  * embeds patches: the vision tower beside a text tower. */
 static heed_status find_style(heed_roles *roles, heed_error *error) {
@@ -82,13 +90,10 @@ static heed_status find_style(heed_roles *roles, heed_error *error) {
   bool embeds = false;
   for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
     const char *name = heed_checkpoint_get(roles->checkpoint, i)->info->name;
-    const heed_names *names;
-    size_t prefix;
-    const char *anchor = find_anchor(name, &names, &prefix);
-    if (!anchor) continue;
-    heed_roles other = *roles;
-    HEED_TRY(take_anchor(&other, names, anchor, name, prefix, error));
-    const bool patches = heed_roles_have(&other, HEED_ROLE_PATCH_WEIGHT, 0);
+    heed_roles other = {.checkpoint = roles->checkpoint};
+    bool patches;
+    HEED_TRY(find_anchor(&other, name, &patches, error));
+    if (!other.names) continue;
     if (found && embeds == patches)
       return heed_fail(error, HEED_UNSUPPORTED,
                        "%s: more than one ViT (found %.*s and %.*s, expected one)",
@@ -128,23 +133,24 @@ static bool fits(const heed_roles *roles, const heed_family *family) {
          (roles->groups & family->has) == family->has;
 }
 
-/* Whether the config's type, the prefix or a tensor makes the file one of the family. */
-static bool claims(const heed_roles *roles, const heed_family *family, const char *type) {
+/* Whether the config, the prefix or a tensor makes the file one of the family. */
+static bool claims(const heed_roles *roles, const heed_family *family, const heed_config *config) {
   const char *inner = roles->prefix + strlen(roles->outer);
-  return heed_list_has(family->types, type) ||
-         (family->inner && strcmp(inner, family->inner) == 0) || has_mark(roles, family->marks);
+  return family == config->family || (family->inner && strcmp(inner, family->inner) == 0) ||
+         has_mark(roles, family->marks);
 }
 
-/* The first family that claims the file; else the first that takes what no family claims, if it can
- * one that lacks nothing that the file has. */
-static const heed_family *find_family(const heed_roles *roles, const char *type) {
+/* The family of timm's architecture; else the first family that claims the file; else the first
+ * that takes what no family claims, if it can one that lacks nothing that the file has. */
+static const heed_family *find_family(const heed_roles *roles, const heed_config *config) {
   const heed_family *family, *last = NULL;
+  if (config->timm && config->family->names == roles->names) return config->family;
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
       if (!fits(roles, family)) continue;
       if (family->fallback && !last) last = family;
       if (roles->groups & family->lacks) continue;
-      if (pass ? family->fallback : claims(roles, family, type)) return family;
+      if (pass ? family->fallback : claims(roles, family, config)) return family;
     }
   return last;
 }
@@ -156,7 +162,11 @@ static uint32_t needed_groups(const heed_roles *roles) {
   /* A norm takes the place of another, and of the bias of the patches before it. */
   if (roles->groups & HEED_GROUP(POOL_NORM)) needs &= ~HEED_GROUP(FINAL_NORM);
   if (roles->groups & HEED_GROUP(PRE_NORM)) needs &= ~HEED_GROUP(PATCH_BIAS);
-  const uint32_t groups = (roles->groups & ~roles->family->lacks) | needs;
+  if (!roles->rules.rotation.kind) needs |= HEED_GROUP(POSITIONS);
+  uint32_t groups = (roles->groups & ~roles->lacks) | needs;
+  if (groups & HEED_GROUP(KEY_BIAS)) groups |= HEED_GROUP(QKV_BIASES);
+  if (groups & HEED_GROUP(QKV_BIASES) && roles->rules.key_bias == HEED_KEY_BIAS_ALIKE)
+    groups |= HEED_GROUP(KEY_BIAS);
   for (const char *at = roles->names->two_classifiers; at;) {
     char name[64];
     const size_t length = strcspn(at, "&");
@@ -184,10 +194,13 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   *roles = (heed_roles){.checkpoint = checkpoint};
   HEED_TRY(find_style(roles, error));
   roles->groups = heed_roles_groups(roles);
-  roles->family = find_family(roles, config->timm ? "timm" : config->model_type);
+  roles->family = find_family(roles, config);
   if (!roles->family) return no_model(roles, error);
-  roles->rules = roles->family->rules;
+  roles->rules = config->family == roles->family ? config->rules : roles->family->rules;
   if (config->family != roles->family) roles->assumption = roles->family->assumption;
+  roles->lacks = roles->family->lacks;
+  if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);
+  if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
   roles->groups = needed_groups(roles);
   choose_pool(roles, config);
   return HEED_OK;

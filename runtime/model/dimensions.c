@@ -124,7 +124,7 @@ static heed_status head_count(const heed_roles *roles, const heed_config *config
                    heed_checkpoint_name(roles->checkpoint), d->width);
 }
 
-/* The width of the MLP. A gate's activation is SiLU in every family that has one. */
+/* The width of the MLP. */
 static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
                              heed_vit_dimensions *d, heed_error *error) {
   char name[HEED_NAME_SIZE];
@@ -133,8 +133,10 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   heed_roles_name(roles, HEED_ROLE_GATE_WEIGHT, 0, name);
   HEED_TRY(agree_on_flag(&config->gated_mlp, gate, name, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
-  if (gate) d->activation = HEED_ACTIVATION_SILU;
-  if (!(config->mlp_ratio > 0.0)) return agree(&config->mlp_width, &fc1, 0, &d->mlp_width, error);
+  if (gate && !roles->rules.gate_activation) d->activation = HEED_ACTIVATION_SILU;
+  /* eva.py rounds what its ratio gives for a gate. */
+  if (!(config->mlp_ratio > 0.0) || (gate && roles->rules.rotation.kind))
+    return agree(&config->mlp_width, &fc1, 0, &d->mlp_width, error);
   /* timm's ratio counts both halves of a packed gate. */
   const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
                               config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio",
@@ -154,7 +156,22 @@ static heed_status check_biases(const heed_roles *roles, const heed_config *conf
     role = (heed_role)(role + 2);
   const bool biases = heed_roles_need(roles, role);
   heed_roles_name(roles, biases ? role : HEED_ROLE_QUERY_BIAS, 0, name);
-  return agree_on_flag(&config->qkv_bias, biases, name, error);
+  HEED_TRY(agree_on_flag(&config->qkv_bias, biases, name, error));
+  heed_roles_name(roles, HEED_ROLE_KEY_BIAS, 0, name);
+  return agree_on_flag(&config->key_bias, heed_roles_have(roles, HEED_ROLE_KEY_BIAS, 0), name,
+                       error);
+}
+
+static heed_status rotation_sizes(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *d, heed_error *error) {
+  const uint32_t size = d->width / d->heads;
+  d->reference = roles->rules.rotation.reference;
+  if (!d->reference && config->timm)
+    d->reference = heed_architecture_reference(config->model_type, d->width);
+  if (!roles->rules.rotation.kind || size % 4 == 0) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: heads of %u numbers cannot be rotated (expected a multiple of 4)",
+                   heed_checkpoint_name(roles->checkpoint), size);
 }
 
 static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
@@ -171,6 +188,7 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   HEED_TRY(layer_count(roles, config, &d->layers, error));
   HEED_TRY(head_count(roles, config, d, error));
   HEED_TRY(check_biases(roles, config, error));
+  HEED_TRY(rotation_sizes(roles, config, d, error));
   return mlp_sizes(roles, config, d, error);
 }
 
@@ -228,6 +246,10 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
                      "config.json: image and patch do not fit each other (found %s %u and %u, "
                      "expected 1 to %u patches)",
                      image->key, image->value, d->patch, HEED_CONFIG_MAX);
+  if (!positions.tensor) {
+    d->image_size = image->key ? image->value : 224 / d->patch * d->patch;
+    return HEED_OK;
+  }
   d->position_rows = positions.shape.dim[1];
   for (uint32_t i = 0; i < prefix_count; i++) {
     if (d->position_rows <= prefixes[i]) continue;
@@ -236,6 +258,7 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
     if (side * side != patches) continue;
     d->position_prefix = prefixes[i];
     d->image_size = image->key ? image->value : (uint32_t)side * d->patch;
+    if (roles->rules.rotation.own_grid && !d->reference) d->reference = (uint32_t)side;
     return HEED_OK;
   }
   if (!image->key)
@@ -253,8 +276,8 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *dimensions, heed_error *error) {
   *dimensions = (heed_vit_dimensions){
-      .activation = config->json ? config->activation : roles->rules.activation,
-      .epsilon = config->json ? config->epsilon : roles->rules.epsilon};
+      .activation = config->json ? config->rules.activation : roles->rules.activation,
+      .epsilon = config->json ? config->rules.epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   return position_sizes(roles, config, dimensions, error);

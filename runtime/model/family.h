@@ -10,13 +10,16 @@
 typedef struct heed_config_defaults {
   uint16_t width, layers, heads, mlp_width, image_size, patch, registers;
   uint16_t mlp_ratio; /* of a family whose config gives the MLP's width so */
+  const char *gated;  /* the key that says whether the MLP is gated, false by default; or NULL */
 } heed_config_defaults;
 
 typedef struct heed_family {
-  const char *name; /* heed_model_info.family */
-  /* config.json's model_type, "timm" for a config of timm; separated by '|' */
-  const char *types;
+  const char *name;  /* heed_model_info.family */
+  const char *types; /* config.json's model_type, separated by '|' */
   const heed_names *names;
+  /* Names of timm's architectures that are of the family, separated by '|'; '*' stands for any
+   * text. */
+  const char *architectures;
   const char *anchor; /* a part of the anchor that must have been found; NULL: any */
   /* The model's own part of its prefix, "vit.": heads lie beside it. A file with it is of the
    * family. */

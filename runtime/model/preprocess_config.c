@@ -40,6 +40,7 @@ typedef struct processor {
 
 static const processor processors[] = {
     {"ViT", false, 224, 0, false, 2, MEAN_HALF, MEAN_HALF},
+    {"DINOv3ViT", false, 224, 0, true, 2, MEAN_IMAGENET, STD_IMAGENET},
     {"DeiT", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
     {"Dinov2", true, 256, 224, true, 3, MEAN_IMAGENET, STD_IMAGENET},
     {"Bit", true, 224, 224, true, 3, MEAN_CLIP, STD_CLIP},
@@ -124,7 +125,8 @@ static heed_status read_resample(const heed_fields *fields, const char *key, uin
 
 /* --------------------------------------------------------------------- preprocessor_config.json */
 
-static const char processor_expected[] = "the processor of ViT, DeiT, Beit, Bit, CLIP or Siglip";
+static const char processor_expected[] =
+    "the processor of ViT, DeiT, Beit, Bit, CLIP, Siglip or DINOv3";
 
 static heed_status find_processor(const heed_fields *fields, const heed_family *family,
                                   const processor **class) {

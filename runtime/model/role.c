@@ -59,13 +59,16 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
 }
 
 /* What may lie among the model's own names and changes no state: what training leaves, numbers that
- * the config says too, and heads, which read the states. A '*' ends those of which only the
- * beginning counts. */
+ * the config and the rules say too, and heads, which read the states. A '*' ends those of which
+ * only the beginning counts; '#' begins those of a layer. */
 static const char *const harmless[] = {"mask_token",
                                        "masked_embed",
                                        "embeddings.mask_token",
                                        "embeddings.position_ids",
                                        "local_cls_norm.*",
+                                       "#attn.qkv.bias_mask",
+                                       "#attn.rope.freqs_*",
+                                       "rope.freqs_*",
                                        "optimizer.*",
                                        "decoder*",
                                        "head*",
@@ -85,8 +88,18 @@ static bool matters(const heed_roles *roles, const char *name) {
   const size_t length = strlen(roles->prefix);
   if (heed_roles_name_one(roles, name)) return true;
   if (strncmp(name, roles->prefix, length) != 0) return false;
+  name += length;
+  const char *part = name; /* of a layer */
+  if (strncmp(name, roles->layer, roles->layer_length) == 0) {
+    part += roles->layer_length;
+    part += strspn(part, "0123456789");
+    if (*part == '.') part++;
+  }
   for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-    if (matches(name + length, harmless[i])) return false;
+    if (strstr(harmless[i], "rope.") && !roles->rules.rotation.kind)
+      continue; /* a rotation that would not be made */
+    else if (*harmless[i] == '#' ? matches(part, harmless[i] + 1) : matches(name, harmless[i]))
+      return false;
   return true;
 }
 

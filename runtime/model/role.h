@@ -18,6 +18,7 @@ typedef struct heed_roles {
   heed_rules rules;       /* the family's */
   const char *assumption; /* the family's, where it was made; or NULL */
   uint32_t groups;        /* HEED_GROUP: of which the file has a role, or must have all */
+  uint32_t lacks;         /* HEED_GROUP: that the family or its rules have no use for */
   const char *layer; /* what layers are called, in the anchor that was found: "encoder.layer." */
   uint32_t layer_length;
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
@@ -106,9 +107,11 @@ typedef struct heed_vit_dimensions {
   uint32_t registers;
   bool distillation;
   uint32_t prefix_tokens; /* CLS, distillation, registers */
-  uint32_t position_rows; /* rows of the position embeddings: position_prefix + patches */
+  /* rows of the position embeddings: position_prefix + patches; 0: there are none */
+  uint32_t position_rows;
   /* how many of the first rows are for prefix tokens: all, only CLS, or none */
   uint32_t position_prefix;
+  uint32_t reference; /* side of the grid to which rotary positions are scaled; 0: not scaled */
   float epsilon;
   heed_activation activation;
 } heed_vit_dimensions;

@@ -9,25 +9,29 @@
  *
  * Axes of a shape: C width, M width of the MLP, D = C / heads, K classes, Q numbers that the
  * classifier reads, E numbers of the image embedding, R registers, T rows of positions, I channels
- * of the image, P side of a patch, 1. */
+ * of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4 periods, 1, 2. */
 #define HEED_LAYER "encoder.layer.#."
 HEED_ROLE(CLS_TOKEN, CLS, "11C", "embeddings.cls_token")
 HEED_ROLE(DISTILLATION_TOKEN, DISTILLATION, "11C", "embeddings.distillation_token")
 HEED_ROLE(REGISTER_TOKENS, REGISTERS, "1RC", "embeddings.register_tokens")
 HEED_ROLE(POSITION_EMBEDDINGS, POSITIONS, "1TC", "embeddings.position_embeddings")
+HEED_ROLE(FREQUENCIES, FREQUENCIES, "2LHA", "rope.freqs")
+HEED_ROLE(PERIODS, PERIODS, "F", "rope_embed.periods")
 HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CIPP", "embeddings.patch_embeddings.projection")
 HEED_ROLE_PAIR(PRE_NORM, PRE_NORM, PRE_NORM, "C", "pre_layernorm")
 HEED_ROLE_PAIR(NORM1, NONE, NONE, "C", HEED_LAYER "layernorm_before")
 HEED_ROLE_PAIR(QUERY, NONE, QKV_BIASES, "CC", HEED_LAYER "attention.attention.query")
-HEED_ROLE_PAIR(KEY, NONE, QKV_BIASES, "CC", HEED_LAYER "attention.attention.key")
+HEED_ROLE_PAIR(KEY, NONE, KEY_BIAS, "CC", HEED_LAYER "attention.attention.key")
 HEED_ROLE_PAIR(VALUE, NONE, QKV_BIASES, "CC", HEED_LAYER "attention.attention.value")
 HEED_ROLE_PAIR(QUERY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.query_norm")
 HEED_ROLE_PAIR(KEY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.key_norm")
+HEED_ROLE_PAIR(ATTENTION_NORM, ATTENTION_NORM, ATTENTION_NORM, "C", HEED_LAYER "attention.norm")
 HEED_ROLE_PAIR(ATTENTION_OUTPUT, NONE, NONE, "CC", HEED_LAYER "attention.output.dense")
 HEED_ROLE(LAYER_SCALE1, LAYER_SCALES, "C", HEED_LAYER "layer_scale1.lambda1")
 HEED_ROLE_PAIR(NORM2, NONE, NONE, "C", HEED_LAYER "layernorm_after")
 HEED_ROLE_PAIR(FC1, NONE, NONE, "MC", HEED_LAYER "intermediate.dense")
 HEED_ROLE_PAIR(GATE, GATE, GATE, "MC", HEED_LAYER "mlp.gate")
+HEED_ROLE_PAIR(MLP_NORM, MLP_NORM, MLP_NORM, "M", HEED_LAYER "mlp.norm")
 HEED_ROLE_PAIR(FC2, NONE, NONE, "CM", HEED_LAYER "output.dense")
 HEED_ROLE(LAYER_SCALE2, LAYER_SCALES, "C", HEED_LAYER "layer_scale2.lambda1")
 HEED_ROLE_PAIR(FINAL_NORM, FINAL_NORM, FINAL_NORM, "C", "layernorm")

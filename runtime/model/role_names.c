@@ -105,7 +105,7 @@ static heed_place look_up(const heed_roles *roles, heed_role role, uint32_t laye
   char tried[HEED_NAME_SIZE];
   const char *at = find_pattern(roles, role, &bias);
   name[0] = '\0';
-  if (roles->family && roles->family->lacks >> role_groups[role] & 1) at = NULL;
+  if (roles->lacks >> role_groups[role] & 1) at = NULL;
   at = at && *at == '?' ? at + 1 : at;
   while (at) {
     spelling s;
@@ -175,6 +175,11 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
     char axis;
     uint32_t size;
   } axes[] = {{'1', 1},
+              {'2', 2},
+              {'L', d->layers},
+              {'H', d->heads},
+              {'A', d->width / d->heads / 2},
+              {'F', d->width / d->heads / 4},
               {'C', d->width},
               {'M', d->mlp_width},
               {'D', d->width / d->heads},

@@ -3,6 +3,7 @@
 #define HEED_MODEL_RULES_H
 
 #include "model/positions.h"
+#include "model/rotation.h"
 
 /* Which tokens before the patches have a row of their own in the position embeddings. */
 typedef enum heed_position_tokens {
@@ -18,13 +19,24 @@ typedef enum heed_pool {
   HEED_POOL_CLS_AND_PATCHES, /* CLS beside the mean of the patches: 2 C numbers */
 } heed_pool;
 
+/* What the keys' bias is: one tensor of a family may be missing that none of another may lose. */
+typedef enum heed_key_bias {
+  HEED_KEY_BIAS_ALIKE,    /* there where the biases of query and value are */
+  HEED_KEY_BIAS_OPTIONAL, /* may be absent */
+  HEED_KEY_BIAS_ZERO      /* absent, or a tensor that the model masks: zeros */
+} heed_key_bias;
+
 typedef struct heed_rules {
   const heed_position_rule *positions;
   heed_position_tokens position_tokens;
   heed_pool pool;
+  heed_rotation rotation;
+  heed_key_bias key_bias;
   uint32_t needs; /* optional groups (HEED_GROUP) that every model of the family has */
   /* The final norm is for the pooled CLS alone; states and classifier go without. */
   bool norm_pooled;
+  bool cls_pooled;            /* CLS of the final states is the pooled output */
+  bool gate_activation;       /* a gate's activation is the MLP's; else SiLU */
   const char *architecture;   /* tells heads (architecture.c) where no config does; or NULL */
   float epsilon;              /* of the norms, where no config gives it */
   heed_activation activation; /* the same of the MLP */

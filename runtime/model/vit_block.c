@@ -50,12 +50,12 @@ static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const h
 /* Query, key and value of all heads as one linear map: [3, B, H, T, D]. */
 static heed_value stack_heads(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const heed_weight weights = {{layer[HEED_ROLE_QUERY_WEIGHT], layer[HEED_ROLE_KEY_WEIGHT],
-                                layer[HEED_ROLE_VALUE_WEIGHT]},
-                               3},
-                    biases = {{layer[HEED_ROLE_QUERY_BIAS], layer[HEED_ROLE_KEY_BIAS],
-                               layer[HEED_ROLE_VALUE_BIAS]},
-                              3};
+  const heed_weight weights = {
+      {layer[HEED_ROLE_QUERY_WEIGHT], layer[HEED_ROLE_KEY_WEIGHT], layer[HEED_ROLE_VALUE_WEIGHT]},
+      3};
+  heed_weight biases = {
+      {layer[HEED_ROLE_QUERY_BIAS], layer[HEED_ROLE_KEY_BIAS], layer[HEED_ROLE_VALUE_BIAS]}, 3};
+  if (b->model->roles.rules.key_bias == HEED_KEY_BIAS_ZERO) biases.part[1].tensor = NULL;
   const heed_linear_desc qkv = {
       .struct_size = sizeof qkv,
       .x = heed_vit_norm(b, x, layer + HEED_ROLE_NORM1_WEIGHT, dims->width),
@@ -66,6 +66,13 @@ static heed_value stack_heads(heed_vit_builder *b, heed_value x, const heed_role
   return heed_define_linear(b->graph, &qkv);
 }
 
+/* Query and key lie one after the other, and are rotated as one value. */
+static heed_value rotate_stacked(heed_vit_builder *b, heed_value stacked, heed_shape part) {
+  if (!b->cosines.id) return stacked;
+  part.dim[0] *= 2;
+  return heed_vit_rotate(b, heed_define_view(b->graph, stacked, 0, &part));
+}
+
 static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
@@ -73,15 +80,19 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
   const heed_shape part = HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->width / dims->heads);
   static const char *const names[] = {"query", "key", "value"};
+  const bool normed = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor != NULL;
+  const heed_value turned = normed ? stacked : rotate_stacked(b, stacked, part);
   heed_value qkv_part[3];
   for (uint32_t p = 0; p < 3; p++) {
-    qkv_part[p] = heed_define_view(b->graph, stacked, p * heed_shape_count(&part), &part);
+    qkv_part[p] =
+        heed_define_view(b->graph, p < 2 ? turned : stacked, p * heed_shape_count(&part), &part);
     const heed_role_ref *norm =
         p == 0 ? layer + HEED_ROLE_QUERY_NORM_WEIGHT : layer + HEED_ROLE_KEY_NORM_WEIGHT;
-    if (p < 2 && norm[0].tensor) qkv_part[p] = heed_vit_norm(b, qkv_part[p], norm, part.dim[3]);
+    if (p < 2 && normed)
+      qkv_part[p] = heed_vit_rotate(b, heed_vit_norm(b, qkv_part[p], norm, part.dim[3]));
     heed_vit_name(b, qkv_part[p], i, names[p]);
   }
-  const heed_value queries = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor ? qkv_part[0] : stacked;
+  const heed_value queries = normed ? qkv_part[0] : turned;
   const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
   const heed_attention_desc attention = {
       .struct_size = sizeof attention,
@@ -102,10 +113,13 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   heed_vit_name(b, values.output, i, "attention.output");
   heed_vit_name(b, values.weights, i, "attention.weights");
   heed_vit_name(b, values.logits, i, "attention.logits");
-  return change_heads(b, values.output, i);
+  const heed_value joined = change_heads(b, values.output, i);
+  return layer[HEED_ROLE_ATTENTION_NORM_WEIGHT].tensor
+             ? heed_vit_norm(b, joined, layer + HEED_ROLE_ATTENTION_NORM_WEIGHT, dims->width)
+             : joined;
 }
 
-/* The hidden layer of the MLP: activation(fc1 x), or SiLU(gate x) times fc1 x. */
+/* The hidden layer of the MLP: activation(fc1 x), or activation(gate x) times fc1 x. */
 static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const bool gated = layer[HEED_ROLE_GATE_WEIGHT].tensor != NULL;
@@ -126,14 +140,17 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   float *scale1, *scale2;
   HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE1, &scale1, error));
   HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE2, &scale2, error));
+  HEED_TRY(heed_vit_turn(b, i, error));
   heed_graph_stage(b->graph, i + 1);
   const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
   const heed_value attended = attend(b, *x, i, read_rows);
   if (read_rows) *x = first_rows(b, *x, read_rows);
   *x = heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, dims->width,
                         dims->width, HEED_ACTIVATION_NONE, *x, scale1);
-  const heed_value hidden =
+  heed_value hidden =
       expand(b, heed_vit_norm(b, *x, layer + HEED_ROLE_NORM2_WEIGHT, dims->width), layer);
+  if (layer[HEED_ROLE_MLP_NORM_WEIGHT].tensor)
+    hidden = heed_vit_norm(b, hidden, layer + HEED_ROLE_MLP_NORM_WEIGHT, dims->mlp_width);
   *x = heed_vit_project(b, hidden, layer + HEED_ROLE_FC2_WEIGHT, dims->mlp_width, dims->width,
                         HEED_ACTIVATION_NONE, *x, scale2);
   heed_vit_name(b, *x, i, "output");

@@ -101,7 +101,7 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 static heed_status build(heed_vit_builder *b, heed_error *error) {
   const heed_vit *model = b->model;
   const bool pooled = model->dims.classes || heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor ||
-                      model->roles.rules.norm_pooled,
+                      model->roles.rules.norm_pooled || model->roles.rules.cls_pooled,
              first = !model->dims.classes || model->roles.rules.pool == HEED_POOL_CLS;
   if (b->desc.classes_only && !b->desc.intervene &&
       heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor && pooled && first)

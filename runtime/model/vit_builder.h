@@ -9,9 +9,10 @@ typedef struct heed_vit_builder {
   const heed_vit *model;
   heed_build_desc desc;
   heed_graph *graph;
-  uint32_t rows, columns; /* grid of patches */
-  heed_value token_mask;  /* or none */
-  uint32_t read_rows;     /* tokens that the last layer works out; 0 = all */
+  uint32_t rows, columns;    /* grid of patches */
+  heed_value token_mask;     /* or none */
+  heed_value cosines, sines; /* of rotary positions, or none */
+  uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
 } heed_vit_builder;
 
 /* Each adds to the graph, which keeps the first error. */
@@ -35,6 +36,12 @@ heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref 
 heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                             uint32_t from, uint32_t to, heed_activation activation,
                             heed_value residual, const float *row_scale);
+
+/* Makes the tables of a layer's rotary positions, which all layers share unless the model has
+ * frequencies of its own. */
+heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error);
+/* Rotates the patches of [B, H, T, D] by them; x itself where there are none. */
+heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x);
 
 /* The parts, in the order of the data. */
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);

@@ -74,9 +74,9 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
   const heed_shape image = HEED_SHAPE(b->desc.batch, dims->channels, b->desc.height, b->desc.width);
   const uint32_t patches = b->rows * b->columns;
   float *stored, *prefix = NULL;
-  const float *positions;
+  const float *positions = NULL;
   HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
-  HEED_TRY(make_positions(b, stored, &positions, error));
+  if (stored) HEED_TRY(make_positions(b, stored, &positions, error));
   if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
   const heed_patch_embedding_desc patch = {
       sizeof patch, heed_define_input(b->graph, "pixel_values", HEED_F32, &image),
@@ -84,10 +84,12 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
                           HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
       heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
                           HEED_SHAPE(dims->width))};
-  const heed_add_desc add = {
-      sizeof add, heed_define_patch_embedding(b->graph, &patch),
-      heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};
-  *x = heed_define_add(b->graph, &add);
+  *x = heed_define_patch_embedding(b->graph, &patch);
+  if (stored) {
+    const heed_add_desc add = {
+        sizeof add, *x, heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};
+    *x = heed_define_add(b->graph, &add);
+  }
   if (prefix) {
     const heed_concat_desc concat = {
         sizeof concat,

@@ -93,6 +93,7 @@ static void add_embedding(heed_vit_builder *b, heed_value states) {
   if (model->roles.rules.norm_pooled)
     pooled = heed_vit_norm(b, row(b, states, 0), heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT),
                            width);
+  if (model->roles.rules.cls_pooled && !model->dims.classes) pooled = row(b, states, 0);
   if (heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor)
     pooled = heed_vit_project(b, row(b, states, 0), heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT),
                               width, width, HEED_ACTIVATION_TANH, (heed_value){0}, NULL);

@@ -35,15 +35,37 @@ static heed_status name_classes(heed_vit *model, heed_error *error) {
   return HEED_OK;
 }
 
+static const char *positions_text(const heed_vit *model) {
+  return model->dims.position_rows ? model->roles.rules.positions->text : "none";
+}
+
+/* What the queries and keys are rotated by, after what else the line says. */
+static void describe_rotation(const heed_vit *model, char *text, size_t size) {
+  const heed_rotation *rule = &model->roles.rules.rotation;
+  const bool own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES)->tensor != NULL;
+  const char *by = own                                   ? "learned frequencies"
+                   : rule->kind == HEED_ROTATION_CENTRED ? "patch centres"
+                   : rule->columns_first                 ? "columns and rows"
+                                                         : "rows and columns";
+  int at = rule->kind ? snprintf(text, size, ", rotary by %s", by) : 0;
+  text[at] = '\0';
+  if (!rule->kind || own) return;
+  at += snprintf(text + at, size - (size_t)at, ", base %g", (double)rule->base);
+  if (model->dims.reference)
+    snprintf(text + at, size - (size_t)at, ", grid %u", model->dims.reference);
+}
+
 /* The rules in one line, and what of them and of the sizes no file tells. */
 static void describe_rules(heed_vit *model) {
   static const char *const pools[] = {"CLS", "the mean of the patches",
                                       "CLS and the mean of the patches"};
   const heed_vit_dimensions *dims = &model->dims;
   const heed_rules *rules = &model->roles.rules;
-  snprintf(model->rules, sizeof model->rules, "classifier on %s, %s, epsilon %g, positions %s",
+  char rotary[80];
+  describe_rotation(model, rotary, sizeof rotary);
+  snprintf(model->rules, sizeof model->rules, "classifier on %s, %s, epsilon %g, positions %s%s",
            pools[rules->pool], heed_config_activation(dims->activation), (double)dims->epsilon,
-           rules->positions->text);
+           positions_text(model), rotary);
   const char *assumption = model->roles.assumption;
   char heads[64] = "";
   if (dims->heads_guessed)
@@ -70,7 +92,7 @@ static void fill_info(heed_vit *model) {
                                        .mlp_width = dims->mlp_width,
                                        .prefix_tokens = dims->prefix_tokens,
                                        .classes = dims->classes,
-                                       .positions = model->roles.rules.positions->text,
+                                       .positions = positions_text(model),
                                        .family_assumed = model->roles.assumption != NULL,
                                        .heads_guessed = dims->heads_guessed,
                                        .rules = model->rules,

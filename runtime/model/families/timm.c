@@ -3,13 +3,15 @@
 
 const heed_family heed_family_timm = {
     .name = "timm",
-    .types = "timm",
+    .architectures = "*",
     .names = &heed_names_timm,
     .fallback = true,
     .assumption = "timm's rules (files of DINO and MAE have the same names)",
     .processor = "timm",
     .rules = {.positions = &heed_positions_antialiased,
               .position_tokens = HEED_POSITION_TOKENS_ANY,
+              .rotation = {.base = 10000},
+              .key_bias = HEED_KEY_BIAS_OPTIONAL,
               .needs = HEED_GROUP(PATCH_BIAS) | HEED_GROUP(FINAL_NORM),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},

@@ -1,7 +1,8 @@
 """Makes the folders of FAMILIES beside it, and those that have a recipe.py (RECIPE = family(...)): tiny ViTs of every family, run on grids that are not the stored one.
 
 The forward pass is written from the definitions of the published code (transformers' modeling_vit, modeling_deit, modeling_dinov2 and
-modeling_dinov2_with_registers; timm's vision_transformer; facebookresearch/dinov2's vision_transformer), in double precision. Positions are
+modeling_dinov2_with_registers, modeling_dinov3_vit; timm's vision_transformer and eva; facebookresearch/dinov2's and dinov3's vision_transformer),
+in double precision. Positions are
 resized by torch.nn.functional.interpolate, as that code does it. Each folder gets the weights (model.safetensors), config.json where such
 files have one, and two runs: io.safetensors (3 x 3 patches) and io_wide.safetensors (3 x 6), from 5 x 5 stored positions.
 
@@ -56,6 +57,7 @@ TORCHVISION = {
     "fc1": "mlp.0", "fc2": "mlp.3",
 }
 ORIGINAL = dict(TIMM, registers="register_tokens", scale1="ls1.gamma", scale2="ls2.gamma", mask="mask_token")
+EVA = dict(TIMM, scale1="gamma_1", scale2="gamma_2")
 
 
 def hf_config(model_type, family, **more):
@@ -73,9 +75,12 @@ def timm_config(family, **args):
 
 # position_rows: of the prefix tokens, which come before those of the patches. mlp: the hidden width, of a gated one too. gate: "packed" in fc1.
 # pool: what the classifier reads. norm: where the final one is, "states", "mean" (after pooling) or "cls" (of the pooled CLS alone).
-# outer: of what lies beside the model. extra: tensors of other parts, by name.
+# outer: of what lies beside the model. extra: tensors of other parts, by name. biases: of "qkv", or of query and value alone ("qv"), of which a fused
+# projection keeps two tensors, or of none (""); "masked": of all three, of which that of the keys counts as zeros. rotation: of ANGLES, with its numbers.
+# cls_pooled: CLS of the final states is the pooled output.
 def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None,
-           activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json"):
+           activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json", biases="qkv", rotation=None,
+           cls_pooled=False, gate_activation="silu"):
     return locals()
 
 
@@ -128,9 +133,10 @@ class Weights:
             self.tensors[name[:-1]] = self.tensors[name[:-1]].reshape([size for size in shape if size > 1])
         return value
 
-    def linear(self, name, rows, columns, scale=1.5):
+    def linear(self, name, rows, columns, scale=1.5, biased=True):
         name += "" if name.endswith("_") else "."
-        return self.take(name + "weight", rows, columns, scale=scale / columns**0.5), self.take(name + "bias", rows, scale=0.3)
+        weight = self.take(name + "weight", rows, columns, scale=scale / columns**0.5)
+        return weight, self.take(name + "bias", rows, scale=0.3) if biased else torch.zeros(rows, dtype=torch.float64)
 
     def embedding(self, name, rows, columns):
         """A '^' at the end: stored transposed."""
@@ -146,7 +152,13 @@ class Weights:
 def make_model(f):
     w, n, c, prefix = Weights(f), f["names"], f["width"], f["prefix"]
     model = {"prefix": [w.flat(prefix + n[token], 1, 3 if token == "registers" else 1, c) for token in f["prefix_tokens"]]}
-    model["positions"] = w.flat(prefix + n["positions"], 1, f["position_rows"] + STORED * STORED, c)
+    model["positions"] = w.flat(prefix + n["positions"], 1, f["position_rows"] + STORED * STORED, c) if "positions" in n else None
+    if "periods" in n:  # rounded to bfloat16
+        periods = f["rotation"]["base"] ** (torch.arange(c // f["heads"] // 4, dtype=torch.float64) * 4 * f["heads"] / c)
+        w.tensors[prefix + n["periods"]] = periods.to(torch.bfloat16).to(torch.float32)
+        model["periods"] = periods.to(torch.bfloat16).double()
+    if "frequencies" in n:
+        model["frequencies"] = w.take(prefix + n["frequencies"], 2, LAYERS, f["heads"], c // f["heads"] // 2, scale=0.7)
     if "mask" in n:
         w.take(prefix + n["mask"], 1, c)  # of training; not used
     patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
@@ -157,25 +169,37 @@ def make_model(f):
         at, layer = prefix + n["layer"] % i, {}
         layer["norm1"], layer["norm2"] = w.norm(at + n["norm1"], c), w.norm(at + n["norm2"], c)
         if "qkv" in n:
-            weight, bias = w.linear(at + n["qkv"], 3 * c, c)
+            weight, bias = w.linear(at + n["qkv"], 3 * c, c, biased=f["biases"] in ("qkv", "masked"))
+            if f["biases"] == "qv":
+                bias[:c], bias[2 * c :] = w.take(at + n["query_bias"], c, scale=0.3), w.take(at + n["value_bias"], c, scale=0.3)
+            if f["biases"] == "masked":
+                bias = torch.cat([bias[:c], torch.zeros(c, dtype=torch.float64), bias[2 * c :]])
+                w.tensors[at + n["qkv"] + ".bias_mask"] = (torch.arange(3 * c) // c != 1).float()
             for part, name in enumerate(("query", "key", "value")):
                 layer[name] = (weight[part * c : (part + 1) * c], bias[part * c : (part + 1) * c])
         else:
             for name in ("query", "key", "value"):
-                layer[name] = w.linear(at + n[name], c, c)
+                biased = name[0] in f["biases"]
+                layer[name] = w.linear(at + n[name], c, c, biased=biased and name + "_bias" not in n)
+                if biased and name + "_bias" in n:
+                    layer[name] = (layer[name][0], w.take(at + n[name + "_bias"], c, scale=0.3))
+        layer["attention_norm"] = w.norm(at + n["attention_norm"], c) if "attention_norm" in n else None
         layer["projection"] = w.linear(at + n["projection"], c, c)
         for name in ("query_norm", "key_norm"):
             layer[name] = w.norm(at + n[name], c // f["heads"]) if name in n else None
-        if f["gate"]:  # the gate's rows are the first half
+        if f["gate"] == "split":
+            layer["gate"], layer["fc1"] = w.linear(at + n["gate"], f["mlp"], c), w.linear(at + n["fc1"], f["mlp"], c)
+        elif f["gate"]:  # the gate's rows are the first half
             weight, bias = w.linear(at + n["fc1"], 2 * f["mlp"], c)
             layer["gate"], layer["fc1"] = (weight[: f["mlp"]], bias[: f["mlp"]]), (weight[f["mlp"] :], bias[f["mlp"] :])
         else:
             layer["fc1"] = w.linear(at + n["fc1"], f["mlp"], c)
+        layer["mlp_norm"] = w.norm(at + n["mlp_norm"], f["mlp"]) if "mlp_norm" in n else None
         layer["fc2"] = w.linear(at + n["fc2"], c, f["mlp"])
         for name in ("scale1", "scale2"):
             layer[name] = w.take(at + n[name], c, scale=0.2, about=0.7) if name in n else 1.0
         model["layers"].append(layer)
-    model["norm"] = w.norm(prefix + n["fc_norm" if f["norm"] == "mean" else "norm"], c)
+    model["norm"] = w.norm(prefix + n["fc_norm" if f["norm"] == "mean" else "norm"], c) if f["norm"] else None
     model["heads"] = [w.linear(f["outer"] + name, CLASSES, 2 * c if f["pool"] == "both" else c) for name in f["heads_of"]]
     model["embedding"] = w.embedding(f["outer"] + n["embedding"], EMBEDDING, c) if "embedding" in n else None
     for name, shape in f["extra"]:
@@ -191,6 +215,7 @@ def layer_norm(x, weights, epsilon):
 
 ACTIVATIONS = {
     "gelu": lambda y: 0.5 * y * (1 + torch.erf(y / 2**0.5)),
+    "silu": lambda y: y * torch.sigmoid(y),
     "quick_gelu": lambda y: y * torch.sigmoid(1.702 * y),
 }
 
@@ -204,6 +229,8 @@ def embed(f, model, pixels, rows, columns):
     # Patches in raster order, each [3, P, P].
     patches = pixels.reshape(batch, 3, rows, PATCH, columns, PATCH).permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, 3 * PATCH * PATCH)
     x = patches @ model["patch"][0].reshape(c, -1).T + model["patch"][1]
+    if model["positions"] is None:
+        return torch.cat([token.expand(batch, -1, -1) for token in model["prefix"]] + [x], 1)
     stored = model["positions"][:, f["position_rows"] :].reshape(1, STORED, STORED, c).permute(0, 3, 1, 2)
     resized = torch.nn.functional.interpolate(stored, mode="bicubic", **dict({"align_corners": False}, **RESIZE[f["resize"]](rows, columns)))
     assert resized.shape[2:] == (rows, columns)
@@ -215,6 +242,49 @@ def embed(f, model, pixels, rows, columns):
     return torch.cat([prefix.expand(batch, -1, -1), x], 1)
 
 
+# The angle of every patch and pair of a head of D numbers: [N, D/2], or [H, N, D/2] where heads differ.
+def centred(f, model, layer, rows, columns, base):
+    """DINOv3's: coordinates of patch centres in -1 .. 1, one revolution for a period of 1; y before x."""
+    size = f["width"] // f["heads"]
+    y, x = (2 * (torch.arange(n, dtype=torch.float64) + 0.5) / n - 1 for n in (rows, columns))
+    periods = model.get("periods", base ** (torch.arange(size // 4, dtype=torch.float64) * 4 / size))
+    y, x = (2 * torch.pi * along[:, None] / periods for along in (y, x))
+    return torch.cat([y.repeat_interleave(columns, 0), x.repeat(rows, 1)], -1)
+
+
+def axial(f, model, layer, rows, columns, base, order="yx", offset=0, reference=None):
+    size = f["width"] // f["heads"]
+    frequencies = base ** (-torch.arange(size // 4, dtype=torch.float64) * 4 / size)
+    y, x = ((torch.arange(n, dtype=torch.float64) + offset) * (reference / n if reference else 1) for n in (rows, columns))
+    angles = {"y": (y[:, None] * frequencies).repeat_interleave(columns, 0), "x": (x[:, None] * frequencies).repeat(rows, 1)}
+    return torch.cat([angles[axis] for axis in order], -1)
+
+
+def mixed(f, model, layer, rows, columns):
+    y = torch.arange(rows, dtype=torch.float64).repeat_interleave(columns)[:, None]
+    x = torch.arange(columns, dtype=torch.float64).repeat(rows)[:, None]
+    along_x, along_y = model["frequencies"][:, layer, :, None]
+    return x * along_x + y * along_y
+
+
+ANGLES = {"centred": centred, "axial": axial, "mixed": mixed}
+
+
+def rotate(f, model, layer, rows, columns, y):
+    """The pairs of y [B, H, T, D] turned as complex numbers; tokens before the patches stay."""
+    if not f["rotation"]:
+        return y
+    numbers = dict(f["rotation"])
+    half, kind = numbers.pop("half", False), numbers.pop("kind")
+    angles = ANGLES[kind](f, model, layer, rows, columns, **numbers)
+    first = y.shape[2] - rows * columns
+    patches = y[:, :, first:]
+    a, b = patches.chunk(2, -1) if half else (patches[..., 0::2], patches[..., 1::2])
+    turned = torch.complex(a, b) * torch.exp(1j * angles)
+    turned = torch.cat([turned.real, turned.imag], -1) if half else torch.stack([turned.real, turned.imag], -1).flatten(-2)
+    return torch.cat([y[:, :, :first], turned], 2)
+
+
 def forward(f, model, pixels, rows, columns):
     heads, size, result = f["heads"], f["width"] // f["heads"], {}
     x = embed(f, model, pixels, rows, columns)
@@ -224,15 +294,19 @@ def forward(f, model, pixels, rows, columns):
         y = layer_norm(x, layer["norm1"], f["epsilon"])
         q, k, v = (linear(y, layer[name]).reshape(batch, tokens, heads, size).transpose(1, 2) for name in ("query", "key", "value"))
         q, k = (layer_norm(y, layer[name], f["epsilon"]) if layer[name] else y for y, name in ((q, "query_norm"), (k, "key_norm")))
+        q, k = (rotate(f, model, i, rows, columns, y) for y in (q, k))
         weights = torch.softmax(q @ k.transpose(2, 3) / size**0.5, -1)
         result["expect.attention.%d" % i] = weights
-        x = x + layer["scale1"] * linear((weights @ v).transpose(1, 2).reshape(batch, tokens, c), layer["projection"])
+        y = (weights @ v).transpose(1, 2).reshape(batch, tokens, c)
+        y = layer_norm(y, layer["attention_norm"], f["epsilon"]) if layer["attention_norm"] else y
+        x = x + layer["scale1"] * linear(y, layer["projection"])
         y = layer_norm(x, layer["norm2"], f["epsilon"])
         if f["gate"]:
             gate = linear(y, layer["gate"])
-            y = gate * torch.sigmoid(gate) * linear(y, layer["fc1"])
+            y = ACTIVATIONS[f["gate_activation"]](gate) * linear(y, layer["fc1"])
         else:
             y = ACTIVATIONS[f["activation"]](linear(y, layer["fc1"]))
+        y = layer_norm(y, layer["mlp_norm"], f["epsilon"]) if layer["mlp_norm"] else y
         x = x + layer["scale2"] * linear(y, layer["fc2"])
     x = layer_norm(x, model["norm"], f["epsilon"]) if f["norm"] == "states" else x
     result["expect.last_hidden_state"] = x
@@ -243,6 +317,8 @@ def forward(f, model, pixels, rows, columns):
         result["expect.logits"] = sum(linear(x[:, token], head) for token, head in enumerate(model["heads"])) / len(model["heads"])
     elif model["heads"]:
         result["expect.logits"] = linear(torch.cat([x[:, 0], patches], -1) if f["pool"] == "both" else patches, model["heads"][0])
+    if f["cls_pooled"]:
+        result["expect.pooler_output"] = x[:, 0]
     if f["norm"] == "cls":
         result["expect.pooler_output"] = pooled = layer_norm(x[:, 0], model["norm"], f["epsilon"])
         if model["embedding"] is not None:
