@@ -34,9 +34,8 @@ class Reader {
   }
 
   /**
-   * A file of PyTorch as .safetensors; those of other makers are refused by name. A stream lets go of
-   * what was read: not where tensors share bytes,
-   * which are read again.
+   * A file of PyTorch as .safetensors; those of other makers are refused by name. A stream lets go
+   * of what was read: not where tensors share bytes, which are read again.
    * @param {NamedFile} file
    * @returns {NamedFile}
    */
