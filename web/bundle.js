@@ -29,14 +29,16 @@ function withoutNode(file, text) {
 }
 
 /**
- * The library's engine with scene.js from the start, as the explorer begins with a drawn scene.
+ * The library's engine with what the explorer needs for its first picture, a drawn scene.
  * @param {string} text
  */
-const withScenes = (text) => {
-  const asked = /^ *const (\{ drawScene \}) = await import\(('\.\/scene\.js')\)$/m
-  return asked.test(text)
-    ? `import { drawScene } from './scene.js'\n${text.replace(asked, '')}`
-    : text
+const withPictures = (text) => {
+  const asked =
+      /\bconst (\{ (?:drawScene|prepare) \}) = await import\(('\.\/\w+\.js')\)(?:,\s*(\w))?/g,
+    imports = [...text.matchAll(asked)].map(([, what, file]) => `import ${what} from ${file}\n`)
+  return (
+    imports.join('') + text.replace(asked, (_, _what, _file, next) => (next ? `const ${next}` : ''))
+  )
 }
 
 /**
@@ -53,7 +55,7 @@ const inPages = (plain, to) => ({
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
       isLibrary(plain, path)
         ? {
-            contents: withScenes(withoutNode(path, await readFile(path, 'utf8'))).replace(
+            contents: withPictures(withoutNode(path, await readFile(path, 'utf8'))).replace(
               /new URL\('\.\.?\//g,
               `new URL('${to}`
             )

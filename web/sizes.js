@@ -16,6 +16,7 @@ const modules = [
   ['heed/heed-scalar.wasm', 'no SIMD'],
   ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
   ['heed/heed-explain.wasm', 'definitions over arrays, loaded by the explorer and heed/explain'],
+  ['heed/heed-picture.wasm', 'prepares pictures, loaded with the first of them'],
   ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
 ]

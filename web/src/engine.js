@@ -334,7 +334,7 @@ export class Engine {
    * @param {RunInput} input
    * @param {'model' | 'whole'} [fit]
    */
-  #input(id, { info, pixels }, { values, picture }, fit = 'model') {
+  async #input(id, { info, pixels }, { values, picture }, fit = 'model') {
     if (picture) {
       const { data, width, height } = picture
       const channels = data.length / (width * height)
@@ -348,12 +348,13 @@ export class Engine {
           'INVALID_ARGUMENT',
           `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
         )
-      this.#module.lend([data], (at) =>
-        this.#module.check(
-          this.#exports.session_picture(id, at, width, height, channels, fit === 'whole')
-        )
+      const { prepare } = await import('./prepare.js'),
+        part = await this.#part('picture')
+      this.#module.check(this.#exports.session_preprocess(id, fit === 'whole'))
+      const { address, count } = this.#module.out('block')
+      return prepare(part, this.#module.bytes(address, count), picture, channels, info, (made) =>
+        this.#module.bytes(pixels, made.length).set(made)
       )
-      return this.#module.out('region')
     }
     const count = info.batch * 3 * info.height * info.width
     if (/** @type {Float32Array} */ (values).length !== count)
@@ -379,7 +380,7 @@ export class Engine {
    */
   async run({ id, input, fit }, context) {
     const session = this.#session(id)
-    session.region = this.#input(id, session, input, fit)
+    session.region = await this.#input(id, session, input, fit)
     this.#module.check(this.#exports.session_write(id))
     return this.#runParts(id, session, 0, context)
   }
@@ -537,7 +538,7 @@ export class Engine {
   /**
    * What few pages need lies in modules of their own, each loaded for its first call; and so do the
    * scripts that call them.
-   * @param {'check' | 'explain' | 'scene'} name
+   * @param {'check' | 'explain' | 'picture' | 'scene'} name
    */
   async #part(name) {
     if (!this.#parts[name]) {

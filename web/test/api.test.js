@@ -526,13 +526,11 @@ test('JavaScript reads the records that C lists, and every one', () => {
     names = (/** @type {string} */ file, /** @type {RegExp} */ pattern) =>
       new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
     listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
-    explain = ['index', 'changes'].map((name) => `src/explain/${name}.js`),
-    read = [
-      ...['src/engine.js', 'src/pickle.js', ...explain].flatMap((file) => [
-        ...names(file, /(?:#|#?records\.)(?:out|code|choice)\('(\w+)'/g)
-      ]),
-      ...names('src/engine.js', /#records\.(\w+)/g)
-    ]
+    scripts = ['case', 'engine', 'module_memory', 'pickle', 'prepare', 'scene', 'explain/index'],
+    read = [...scripts, 'explain/changes'].flatMap((name) => [
+      ...names(`src/${name}.js`, /(?:emory|odule|this)\.(?:out|code|choice)\('(\w+)'/g),
+      ...names(`src/${name}.js`, /#records\.(\w+)/g)
+    ])
   assert.ok(listed.size > 10)
   assert.deepEqual([...new Set(read)].sort(), [...listed].sort())
 })
@@ -553,24 +551,31 @@ const emscripten = [
  */
 const parts = {
   models: {
-    leaves: /^(check|colormap|(changes|map|pickle|scene|score)_.*)$/,
+    leaves: /^(check|colormap|(changes|map|pickle|picture|scene|score)_.*)$/,
     host: ['cancelled', 'progress', 'read'],
     maths: ['cos', 'exp', 'log', 'sin', 'tanh']
   },
   check: {
-    leaves: /^(colormap|(changes|map|model|pickle|scene|score|session)_.*)$/,
+    leaves: /^(colormap|(changes|map|model|pickle|picture|scene|score|session)_.*)$/,
     host: ['take'],
     maths: ['cos', 'pow', 'sin']
   },
   scene: {
-    leaves: /^(check|colormap|destroy|device|version|(changes|map|model|pickle|score|session)_.*)$/,
+    leaves:
+      /^(check|colormap|destroy|device|version|(changes|map|model|pickle|picture|score|session)_.*)$/,
     host: [],
     maths: []
   },
   explain: {
-    leaves: /^(check|destroy|device|version|(model|pickle|scene|session)_.*)$/,
+    leaves: /^(check|destroy|device|version|(model|pickle|picture|scene|session)_.*)$/,
     host: [],
     maths: ['exp', 'log']
+  },
+  picture: {
+    leaves:
+      /^(check|colormap|destroy|device|version|(changes|map|model|pickle|scene|score|session)_.*)$/,
+    host: [],
+    maths: ['sin']
   },
   pickle: {
     leaves: /^(check|colormap|destroy|device|version|(changes|map|model|scene|score|session)_.*)$/,
@@ -588,10 +593,11 @@ test('the modules import and export what they should and nothing else', () => {
       .sort()
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 7 || names.length === 9, names.join())
+  assert.ok(names.length === 8 || names.length === 10, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
-      { leaves, host, maths } = parts[/check|explain|pickle|scene/.exec(name)?.[0] ?? 'models'],
+      { leaves, host, maths } =
+        parts[/check|explain|pickle|picture|scene/.exec(name)?.[0] ?? 'models'],
       bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)

@@ -191,24 +191,11 @@ void heed_web_session_memory(heed_web_session *s) {
 #undef FIELD
 }
 
-heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
-                                     uint32_t height, uint32_t channels, uint32_t whole) {
-  const heed_image image = {pixels, width, height, channels, (size_t)width * channels};
-  heed_preprocess preprocess;
-  heed_region region;
-  uint32_t out_width, out_height;
-  heed_model_preprocess(s->model->model, &preprocess);
-  if (whole) heed_preprocess_fit_whole(&preprocess);
-  HEED_TRY(
-      heed_preprocess_size(&preprocess, width, height, &out_width, &out_height, &s->web->error));
-  if (s->batch != 1 || out_width != s->width || out_height != s->height)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "run: wrong pixel_values size (found 1 of %u x %u, expected %u of %u x %u)",
-                     out_width, out_height, s->batch, s->width, s->height);
-  HEED_TRY(heed_preprocess_image(s->web->context, &preprocess, &image, s->pixels, &region,
-                                 &s->web->error));
-  s->web->out.region = (struct heed_web_out_region){
-      .x = region.x, .y = region.y, .width = region.width, .height = region.height};
+heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
+  heed_model_preprocess(s->model->model, &s->preprocess);
+  if (whole) heed_preprocess_fit_whole(&s->preprocess);
+  s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(&s->preprocess),
+                                                  .count = sizeof s->preprocess};
   return HEED_OK;
 }
 

@@ -46,6 +46,7 @@ typedef struct heed_web_session {
   float *pixels; /* pixel_values on their way in */
   size_t pixel_bytes;
   uint32_t batch, height, width, tokens;
+  heed_preprocess preprocess;
 } heed_web_session;
 
 /* A runtime without a backend; its status tells whether it can be used: NULL only when there is no
@@ -120,11 +121,10 @@ HEED_WEB_EXPORT(session_memory) void heed_web_session_memory(heed_web_session *s
 HEED_WEB_EXPORT(session_set)
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
                                  size_t bytes);
-/* A decoded picture -> the session's pixel_values; whole: all of it, by heed_preprocess_fit_whole.
- * out: region. */
-HEED_WEB_EXPORT(session_picture)
-heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
-                                     uint32_t height, uint32_t channels, uint32_t whole);
+/* How the session's pictures are prepared; whole: all of each, by heed_preprocess_fit_whole. out:
+ * block, the bytes of a heed_preprocess, valid until the next call. */
+HEED_WEB_EXPORT(session_preprocess)
+heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole);
 /* Hands the pixel_values to the program. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
 /* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: step. */
@@ -158,6 +158,15 @@ heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, u
 HEED_WEB_EXPORT(pickle_read)
 heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double offset, void *to,
                                  size_t count);
+
+/* picture.c: in heed-picture.wasm alone. */
+/* A decoded picture -> pixel_values [3, out_height, out_width] of a session whose batch is 1, as its
+ * heed_preprocess says. out: region. */
+HEED_WEB_EXPORT(picture_prepare)
+heed_status heed_web_picture_prepare(heed_web *web, const heed_preprocess *preprocess,
+                                     const uint8_t *pixels, uint32_t width, uint32_t height,
+                                     uint32_t channels, uint32_t batch, uint32_t out_width,
+                                     uint32_t out_height, float *to);
 
 /* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at.
  * Functions that fill an array take arrays first, then numbers, then what they fill. */
