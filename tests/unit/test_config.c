@@ -55,8 +55,8 @@ static void oracle_config(void **state) {
   assert_int_equal(c->patch.value, 16);
   assert_int_equal(c->channels.value, 3);
   assert_int_equal(c->classes.value, 5);
-  assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
-  assert_true(c->epsilon == 1e-12f);
+  assert_int_equal(c->rules.activation, HEED_ACTIVATION_GELU);
+  assert_true(c->rules.epsilon == 1e-12f);
   assert_true(c->qkv_bias.value);
   assert_false(c->timm);
   assert_null(heed_config_label(c, 0));
@@ -77,24 +77,24 @@ static void no_config(void **state) {
 static void defaults(void **state) {
   (void)state;
   heed_config *c = open_good("{" BASE "}");
-  assert_true(c->epsilon == 1e-12f);
+  assert_true(c->rules.epsilon == 1e-12f);
   assert_int_equal(c->channels.value, 3);
-  assert_int_equal(c->activation, HEED_ACTIVATION_GELU);
+  assert_int_equal(c->rules.activation, HEED_ACTIVATION_GELU);
   assert_true(c->qkv_bias.value);
   heed_config_destroy(c);
   c = open_good("{\"model_type\":\"deit\"," BASE
                 ",\"qkv_bias\":false,\"layer_norm_eps\":1e-5,\"num_channels\":1,\"hidden_act\":"
                 "\"quick_gelu\",\"image_size_\":0}");
   assert_false(c->qkv_bias.value);
-  assert_true(c->epsilon == 1e-5f);
+  assert_true(c->rules.epsilon == 1e-5f);
   assert_int_equal(c->channels.value, 1);
-  assert_int_equal(c->activation, HEED_ACTIVATION_GELU_QUICK);
+  assert_int_equal(c->rules.activation, HEED_ACTIVATION_GELU_QUICK);
   heed_config_destroy(c);
   c = open_good("{\"model_type\":\"dinov2\",\"hidden_size\":384,\"num_hidden_layers\":12,\"num_"
                 "attention_heads\":6,\"mlp_ratio\":4,\"image_"
                 "size\":518,\"patch_size\":14,"
                 "\"num_register_tokens\":4}");
-  assert_true(c->epsilon == 1e-6f);
+  assert_true(c->rules.epsilon == 1e-6f);
   assert_int_equal(c->mlp_width.value, 1536);
   assert_int_equal(c->registers.value, 4);
   heed_config_destroy(c);
@@ -183,7 +183,7 @@ static void activations(void **state) {
     char text[512] = "{" BASE ",\"hidden_act\":\"";
     strcat(strcat(text, known[i].name), "\"}");
     heed_config *c = open_good(text);
-    assert_int_equal(c->activation, known[i].kind);
+    assert_int_equal(c->rules.activation, known[i].kind);
     heed_config_destroy(c);
   }
 }
@@ -219,7 +219,7 @@ static void timm(void **state) {
   assert_int_equal(c->channels.value, 3);
   assert_int_equal(c->classes.value, 1000);
   assert_int_equal(c->width.value, 0);
-  assert_true(c->epsilon == 1e-6f);
+  assert_true(c->rules.epsilon == 1e-6f);
   assert_string_equal(heed_config_label(c, 1), "b");
   heed_config_destroy(c);
   c = open_good("{\"architecture\":\"vit_x\",\"input_size\":[1,28,28],\"model_args\":{\"num_"
@@ -273,8 +273,8 @@ static void architectures(void **state) {
     char text[128];
     snprintf(text, sizeof text, "{\"architecture\":\"%s\"}", cases[i].name);
     heed_config *c = open_good(text);
-    assert_true(c->epsilon == cases[i].epsilon);
-    assert_int_equal(c->activation, cases[i].activation);
+    assert_true(c->rules.epsilon == cases[i].epsilon);
+    assert_int_equal(c->rules.activation, cases[i].activation);
     assert_int_equal(heed_architecture_heads(cases[i].name, cases[i].width), cases[i].heads);
     heed_config_destroy(c);
   }
