@@ -578,7 +578,7 @@ const parts = {
     maths: ['sin']
   },
   pickle: {
-    leaves: /^(check|colormap|destroy|device|version|(changes|map|model|scene|score|session)_.*)$/,
+    leaves: /^(check|colormap|destroy|device|version|(changes|map|model|picture|scene|score|session)_.*)$/,
     host: ['read'],
     maths: []
   }
