@@ -91,7 +91,7 @@ export async function readPickles(files, tools) {
     }),
     tools
   )
-  return files.map((file) => (tools.isForeign(file) ? reader.open(file) : file))
+  return files.map((file, i) => (tools.isForeign(file, i, files) ? reader.open(file) : file))
 }
 
 const index = 'pytorch_model.bin.index.json'

@@ -6,7 +6,7 @@
  * end() after. */
 import { HeedError, cancelled } from './error.js'
 import { builtin, inNode } from './host.js'
-import { indexName, shardsOf } from './shards.js'
+import { indexName, isWeights, shardsOf } from './shards.js'
 /**
  * @import {
  *   DownloadProgress, NamedFile, NamedSource, OpenStream, SendableFile, SizedStream, Source
@@ -459,12 +459,15 @@ function wholeOf(file) {
 }
 
 /**
- * Whether a file is no text and no .safetensors file, whose header begins at its ninth byte.
+ * Whether a file of weights, or a lone one, is no .safetensors file, whose header begins at its
+ * ninth byte.
  * @param {NamedFile} file
+ * @param {number} _
+ * @param {NamedFile[]} files
  */
-export function isForeign(file) {
+export function isForeign(file, _, files) {
   const first = new Uint8Array(1)
-  if (/\.(json|txt)$/.test(file.name) || file.size < 9) return false
+  if ((files[1] && !isWeights(file.name)) || file.size < 9) return false
   file.read(8, first)
   return first[0] !== 123
 }

@@ -97,6 +97,17 @@ test('folders: pytorch_model.bin, and shards with their index', async () => {
   await same(folder('sharded', shards))
 })
 
+test('of several files only weights are looked into; a lone file is weights, whatever its name', async () => {
+  const bytes = readFileSync(join(pickles, 'zip.pth')),
+    photo = readFileSync(join(vectors, 'preprocess/gray.jpg'))
+  await same({ 'config.json': config, 'photo.jpg': photo, 'README.md': photo, 'vit.pth': bytes })
+  await assert.rejects(runtime.loadModel({ 'photo.jpg': photo }), {
+    status: 'UNSUPPORTED',
+    message:
+      'photo.jpg: format not supported (found a JPEG image, expected .safetensors, .pth, .pt, .bin or .ckpt)'
+  })
+})
+
 test('all memory is given back', async () => {
   const weights = readFileSync(join(pickles, 'zip.pth')),
     { used } = await runtime.memory()
