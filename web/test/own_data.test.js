@@ -1,7 +1,7 @@
 /* Models by address: sizes before the download, kept until removed, refused where the policy names
  * no such server; which tensors matched. What is saved says where it is from. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -14,13 +14,18 @@ import { finish, plain, site, startBrowser } from './browser.js'
 import { native, packageFolder, repository } from './package.js'
 import { writePng } from './png.js'
 import { npyParts } from '../pages/shared/array_files.js'
-import { licenceOfCard } from '../pages/explorer/model/licence.js'
 import { serve } from '../serve.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
-const { mayAsk, megabytes } = await import(
-  pathToFileURL(join(plain, 'explorer/open/model_cache.js')).href
-)
+const { licenceOfCard } = await import(
+    pathToFileURL(join(plain, 'explorer/model/licence.js')).href
+  ),
+  { mayAsk, megabytes } = await import(
+    pathToFileURL(join(plain, 'explorer/open/model_cache.js')).href
+  ),
+  { isOtherMakers, modelFiles } = await import(
+    pathToFileURL(join(plain, 'explorer/open/weight_files.js')).href
+  )
 /** @type {TestBrowser} */
 let browser
 
@@ -157,20 +162,20 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
   await page.waitForFunction(
     () => document.getElementById('model-name').textContent === 'heed/demo'
   )
-  await origin(/^Licence: apache-2\.0/) // of its card
+  await origin(/^vit: classifier on CLS, .*Licence: apache-2\.0/) // of its card
   await page.setInputFiles(
     '#model-files',
     ['config.json', 'model.safetensors'].map((name) => join(packageFolder, 'demo', name))
   )
-  await origin(/^Licence: not stated in the files/)
+  await origin(/Licence: not stated in the files/)
   assert.equal(await page.isVisible('#error'), false)
   await page.setInputFiles('#model-files', join(packageFolder, 'demo/model.safetensors'))
   await page.waitForSelector('#error:not([hidden])')
   assert.match(
     await text(page, 'error-text'),
-    /^The number of heads is inferred: width 128 \/ 64 = 2, because there is no config\.json/
+    /^Assumed: 2 heads \(a guess: width 128 \/ 64\).*open the weights together with their config\.json/
   )
-  await origin(/^The number of heads is inferred/)
+  await origin(/Assumed: 2 heads \(a guess: width 128 \/ 64\)/)
   await finish(page)
 })
 
@@ -188,9 +193,132 @@ test('what is not there, and a server that the policy does not name, get a sente
     assert.match(await text(page, 'error-text'), /** @type {any} */ (sentence))
     await page.click('#error-close')
   }
-  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 2) // the weights and the index of their shards
+  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 4) // the weights and the index of their shards, PyTorch's too
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
+})
+
+/**
+ * What `heed inspect` prints after a word; '' where it has no such line.
+ * @param {string} model
+ */
+function inspected(model) {
+  const lines = execFileSync(native, ['inspect', model], { encoding: 'utf8' })
+  return (/** @type {string} */ word) => new RegExp(`^${word}:? ?(.*)$`, 'm').exec(lines)?.[1] ?? ''
+}
+
+test('files of PyTorch by picker, drop and address: the page says what heed inspect says of them', async () => {
+  const page = await browser.open(),
+    folder = mkdtempSync(join(tmpdir(), 'heed-torch-')),
+    vectors = join(repository, 'tests/vectors'),
+    config = readFileSync(join(vectors, 'vit/hf_vit/config.json')),
+    weights = readFileSync(join(vectors, 'pickle/vit/zip.pth'))
+  writeFileSync(join(folder, 'vit.pth'), weights)
+  writeFileSync(join(folder, 'config.json'), config)
+  const said = inspected(join(folder, 'vit.pth'))
+  /** @param {string} name */
+  const opened = async (name) => {
+    await page.waitForFunction(
+      (name) => document.getElementById('model-name').textContent === name,
+      name
+    )
+    await page.waitForFunction(
+      (start) => document.getElementById('model-origin').textContent.startsWith(start),
+      `${said('family').split(':')[0]}: ${said('rules')}.Licence: `
+    )
+    assert.equal(await page.isVisible('#error'), false)
+  }
+  const named = (/** @type {string} */ name, /** @type {Buffer} */ buffer) => ({
+    name,
+    mimeType: '',
+    buffer
+  })
+  await page.setInputFiles('#model-files', [
+    named('vit.pth', weights),
+    named('config.json', config),
+    named('optimizer.pt', Buffer.from('no weights'))
+  ])
+  await opened('vit.pth')
+  await page.screenshot({ path: join(site, '../screenshots/explorer-pytorch.png') })
+  await page.evaluate(
+    (files) => {
+      const data = new DataTransfer()
+      for (const [name, bytes] of files) data.items.add(new File([Uint8Array.from(bytes)], name))
+      dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+    },
+    /** @type {[string, number[]][]} */ ([
+      ['config.json', [...config]],
+      ['dropped.ckpt', [...weights]]
+    ])
+  )
+  await opened('dropped.ckpt')
+  await page.route('**/torch/**', (route) => {
+    const name = new URL(route.request().url()).pathname.split('/').pop()
+    return name === 'pytorch_model.bin'
+      ? route.fulfill({ body: weights })
+      : name === 'config.json'
+        ? route.fulfill({ body: config })
+        : route.fulfill({ status: 404 })
+  })
+  await askFor(page, 'torch/')
+  await page.click('#library button:text-matches("^Download")')
+  await opened('torch')
+  await page.click('#library button:text-is("Remove")')
+  page.faults = page.faults.filter((fault) => !fault.includes('404'))
+  await finish(page)
+})
+
+test('weights of other makers get the sentence of the command line, by picker and by address', async () => {
+  const page = await browser.open(),
+    folder = mkdtempSync(join(tmpdir(), 'heed-others-')),
+    gguf = Buffer.from('GGUF\x03\0\0\0\0\0\0\0')
+  for (const [name, buffer] of /** @type {[string, Buffer][]} */ ([
+    ['vit.gguf', gguf],
+    ['model.bin', gguf],
+    ['vit.onnx', Buffer.from('\x08\x07\x12\x07pytorch\x1a\x031.0')],
+    ['tf_model.h5', Buffer.from('\x89HDF\r\n\x1a\n\0\0', 'latin1')],
+    ['flax_model.msgpack', Buffer.from('\x81\xa6params\0\0\0', 'latin1')],
+    ['vit.pth', Buffer.from('PK\x03\x04\0\0\x08\x08\0\0')]
+  ])) {
+    writeFileSync(join(folder, name), buffer)
+    const { stderr } = spawnSync(native, ['inspect', join(folder, name)], { encoding: 'utf8' }),
+      sentence = stderr.trim().replace(`heed inspect: ${folder}/`, '')
+    assert.ok(sentence.startsWith(`${name}: `), sentence)
+    /** @param {() => Promise<unknown>} open */
+    const refused = async (open) => {
+      await open()
+      await page.waitForSelector('#error:not([hidden])')
+      const said = await text(page, 'error-text')
+      assert.ok(said.startsWith(sentence), `${said}, not ${sentence}`)
+      await page.click('#error-close')
+    }
+    await refused(() => page.setInputFiles('#model-files', { name, mimeType: '', buffer }))
+    if (!/bin|pth/.test(name))
+      await refused(() => askFor(page, `https://elsewhere.example/${name}`))
+  }
+  await finish(page)
+})
+
+test('the ends of other makers’ weights are those that the command line names', () => {
+  const source = readFileSync(join(repository, 'runtime/pickle/foreign.c'), 'utf8'),
+    ends = [...source.matchAll(/^ {4}\{"(\.[^"]+)", /gm)].map(([, end]) => end)
+  assert.ok(ends.length > 10)
+  for (const end of ends) assert.equal(isOtherMakers(`model${end}`), true, end)
+  for (const name of ['model.safetensors', 'vit.pth', 'config.json', 'photo.png'])
+    assert.equal(isOtherMakers(name), false, name)
+})
+
+test('of a folder the weights of one kind are read, as heed run takes them', () => {
+  const of = (/** @type {string[]} */ ...names) =>
+    modelFiles(names.map((name) => ({ name }))).files.map(
+      (/** @type {{name: string}} */ { name }) => name
+    )
+  assert.deepEqual(of('config.json', 'vit.pth'), ['config.json', 'vit.pth'])
+  assert.deepEqual(of('a.pt', 'model.safetensors', 'a.jpg'), ['a.jpg', 'model.safetensors'])
+  assert.deepEqual(of('optimizer.pt', 'pytorch_model.bin', 'epoch.pth'), ['pytorch_model.bin'])
+  assert.deepEqual(of('pytorch_model-1.bin', 'training_args.bin'), ['pytorch_model-1.bin'])
+  assert.deepEqual(of('tf_model.h5', 'README.md', 'config.json'), ['tf_model.h5'])
+  assert.deepEqual(of('notes.txt'), [])
 })
 
 test('an index by address names files of its own folder alone', async () => {

@@ -1,8 +1,7 @@
-/* What a model's files say of it beside its weights: the licence, in the front matter of its card
- * (README.md, YAML between two lines of ---) or in config.json, and whether they say the number of
- * heads. Loaded with the first model of one's own. */
+/* The licence of a model: in the front matter of its card (README.md, YAML between two lines of ---)
+ * or in config.json. Loaded with the first model of one's own. */
 import { filesOf } from './weight_hashes.js'
-/** @import {PageSource, Runner} from '../../../types/pages.js' */
+/** @import {PageSource} from '../../../types/pages.js' */
 
 /**
  * A YAML scalar without its quotes, at most 80 characters.
@@ -56,25 +55,13 @@ async function licenceOf(files, text) {
 }
 
 /**
- * What is to be known of the number of heads where no config says it: then the runtime takes heads
- * of 64 channels.
- * @param {Runner} engine
- * @param {(name: string) => Promise<string>} text
- */
-async function guessOf({ shape, model }, text) {
-  if (/"num_(attention_)?heads"/.test(await text('config.json'))) return ''
-  return `The number of heads is inferred: width ${model.width} / 64 = ${shape.heads}, because there is no config.json. Another number gives other maps: open the weights together with their config.json.`
-}
-
-/**
- * { licence, guess } in words; guess: '' where the number of heads is none.
- * @param {Runner} engine
+ * The licence in words.
  * @param {PageSource} source
  */
-export async function readCard(engine, source) {
-  const files = filesOf(source),
-    text = async (/** @type {string} */ name) =>
-      (await files.find(([found]) => found === name)?.[1].text()) ?? ''
-  const [licence, guess] = await Promise.all([licenceOf(files, text), guessOf(engine, text)])
-  return { licence, guess }
+export function readLicence(source) {
+  const files = filesOf(source)
+  return licenceOf(
+    files,
+    async (name) => (await files.find(([found]) => found === name)?.[1].text()) ?? ''
+  )
 }

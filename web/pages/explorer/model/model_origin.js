@@ -1,10 +1,11 @@
-/* Where the model is from, below its name: the licence that its files state, and the SHA-256 of its
- * weights. Loaded for another model than the demo's, which the page has from the start; weights are
+/* What the model is, below its name: its family and rules, what was assumed of it, the licence that
+ * its files state, and the SHA-256 of its weights. Loaded for another model than the demo's, which the page has from the start; weights are
  * hashed beside the page's own work, large ones when asked for. */
 import { demoModel } from '../../heed/demo.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
 import { copyHashes } from '../controls/status.js'
 import { sourceOf } from '../state/place.js'
+/** @import {ModelInfo} from '../../../src/index.js' */
 /** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 
 /* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
@@ -45,18 +46,26 @@ function showHash(host, hashes, many) {
   )
 }
 
+/**
+ * As `heed inspect` says it.
+ * @param {ModelInfo} model
+ */
+const rulesOf = ({ family, rules, assumed }) =>
+  `${family}: ${rules}.${assumed ? ` Assumed: ${assumed}.` : ''}`
+
 /** @param {Page} page */
 export async function showOrigin(page) {
   const host = document.getElementById('model-origin'),
     source = sourceOf(page),
+    { model } = page.engine,
     current = () => source === sourceOf(page)
   if (/** @type {SavedMaps} */ (source).attention)
     return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
-  const { licence, guess } =
+  const licence =
     source === demoModel
-      ? { licence: 'Apache-2.0' }
-      : await import('./licence.js').then(({ readCard }) =>
-          readCard(page.engine, /** @type {PageSource} */ (source))
+      ? 'Apache-2.0'
+      : await import('./licence.js').then(({ readLicence }) =>
+          readLicence(/** @type {PageSource} */ (source))
         )
   if (!current()) return
   const weights = weightsOf(/** @type {PageSource} */ (source)),
@@ -66,11 +75,14 @@ export async function showOrigin(page) {
     const hashes = await hashesOf(/** @type {PageSource} */ (source))
     if (current()) showHash(sum, hashes, weights.length)
   }
-  host.replaceChildren(`Licence: ${licence}`, document.createElement('br'), sum)
-  if (guess) {
-    host.prepend(guess, document.createElement('br'))
-    page.showError(new Error(guess))
-  }
+  const line = () => document.createElement('br')
+  host.replaceChildren(rulesOf(model), line(), `Licence: ${licence}`, line(), sum)
+  if (model.headsGuessed)
+    page.showError(
+      new Error(
+        `Assumed: ${model.assumed}. Another number of heads gives other maps: open the weights together with their config.json.`
+      )
+    )
   if (size <= hashAtOnce) return work()
   sum.replaceChildren(
     'SHA-256 ',

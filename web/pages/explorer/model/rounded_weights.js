@@ -106,8 +106,13 @@ const types = {
  * @param {string} name
  */
 export async function roundedSource(source, name) {
-  const { file, replace } = await weightsOf(source),
-    { header, start } = await readSafetensorsHeader(file),
+  const { file: found, replace } = await weightsOf(source),
+    file = /** @type {File} */ (found)
+  if (!file.name.endsWith('.safetensors'))
+    throw new Error(
+      `${file.name}: its weights cannot be rounded (found a file of PyTorch, expected .safetensors).`
+    )
+  const { header, start } = await readSafetensorsHeader(file),
     bytes = await /** @type {File} */ (file).arrayBuffer(),
     view = new DataView(bytes),
     round = roundings[name]

@@ -3,6 +3,7 @@
 import { download, keptModels, lookAt, megabytes, remove } from './model_cache.js'
 import { showProgress } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
+import { isOtherMakers } from './weight_files.js'
 /** @import {KeptModel} from './model_cache.js' */
 /** @import {ListedModel, Page} from '../../../types/pages.js' */
 /** @import {ModelInfo} from '../../../src/index.js' */
@@ -150,7 +151,11 @@ function createLibrary(host, page) {
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     found.replaceChildren()
-    lookAt(input.value.trim()).then(show).catch(showError)
+    const address = input.value.trim(),
+      name = /** @type {string} */ (address.split(/[?#]/)[0].split('/').pop())
+    if (isOtherMakers(name))
+      page.open({ [name]: new Blob([new Uint8Array(16)]) }, name) // refused by its name alone
+    else lookAt(address).then(show).catch(showError)
   })
   host.replaceChildren(
     form,

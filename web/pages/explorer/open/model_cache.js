@@ -2,13 +2,14 @@
  * Storage until they are removed. The page's policy (connect-src) says which servers it may ask:
  * its own, unless whoever serves it adds others. */
 
-import { indexName, isWeights, shardsOf } from '../../heed/shards.js'
+import { isWeights, shardsOf } from '../../heed/shards.js'
 import { digest } from '../model/weight_hashes.js'
 /** @import {ListedModel} from '../../../types/pages.js' */
 /** @import {Progress} from '../../../src/index.js' */
 
 const storeName = 'heed-models'
-const single = 'model.safetensors',
+/* Of a folder: one file of weights, or the index of its shards; the first that is there. */
+const singles = ['model.safetensors', 'pytorch_model.bin'],
   small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
 
 /** @param {number} bytes */
@@ -62,11 +63,12 @@ async function request(url, options) {
  * { name, url, size } of a file, size 0 where the server does not say it; null where there is
  * none.
  * @param {URL} folder
- * @param {string | undefined} name
+ * @param {string} name
  * @param {string} [path]
+ * @returns {Promise<ListedModel['files'][0] | null>}
  */
 async function look(folder, name, path = name) {
-  const url = new URL(/** @type {string | URL} */ (path), folder).href,
+  const url = new URL(path, folder).href,
     answer = await request(url, { method: 'HEAD' })
   if (answer.status === 404) return null
   if (!answer.ok && answer.status !== 405)
@@ -80,10 +82,24 @@ async function look(folder, name, path = name) {
   }
 }
 
-/** @param {{url: string}} options */
-async function shards({ url }) {
+/** @param {ListedModel['files'][0]} index */
+async function shards({ name, url }) {
   const bytes = new Uint8Array(await (await request(url)).arrayBuffer())
-  return shardsOf(bytes.length, () => bytes)
+  return shardsOf(bytes.length, () => bytes, name)
+}
+
+/**
+ * The weights of a folder, or the index of their shards; null where there are none. One by one:
+ * what is not there is an error on the console.
+ * @param {URL} folder
+ */
+async function weightsOf(folder) {
+  for (const single of singles)
+    for (const name of [single, `${single}.index.json`]) {
+      const found = await look(folder, name)
+      if (found) return found
+    }
+  return null
 }
 
 /**
@@ -105,25 +121,21 @@ export async function lookAt(text) {
   url.hash = ''
   if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
   const folder = new URL('.', url),
-    name = lone ? url.pathname.split('/').pop() : single
-  const weights = await look(folder, name),
-    shardIndex = weights || lone ? null : await look(folder, indexName) // one by one: what is not there is an error on the console
-  if (!weights && !shardIndex) missing(folder, name)
-  const files = /** @type {ListedModel['files']} */ (
-    (await Promise.all(small.map((file) => look(folder, file)))).filter(Boolean)
-  )
-  if (weights) files.push(/** @type {{name: string, url: string, size: number}} */ (weights))
-  else
+    name = lone ? /** @type {string} */ (url.pathname.split('/').pop()) : singles[0],
+    found = (await (lone ? look(folder, name) : weightsOf(folder))) ?? missing(folder, name),
+    files = (await Promise.all(small.map((file) => look(folder, file)))).filter((file) => !!file),
+    weights = isWeights(found.name)
+  files.push(found)
+  if (!weights)
     files.push(
-      /** @type {ListedModel['files'][0]} */ (shardIndex),
-      .../** @type {ListedModel['files']} */ (
-        await Promise.all(
-          (await shards(/** @type {{url: string}} */ (shardIndex))).map(
-            async (/** @type {string} */ shard) =>
-              (await look(folder, shard, encodeURIComponent(shard))) ?? missing(folder, shard)
-          )
+      ...(await Promise.all(
+        (
+          await shards(found)
+        ).map(
+          async (shard) =>
+            (await look(folder, shard, encodeURIComponent(shard))) ?? missing(folder, shard)
         )
-      )
+      ))
     )
   if (sha256 && !weights)
     throw new Error(
@@ -139,11 +151,12 @@ export async function lookAt(text) {
 
 /**
  * @param {URL} folder
- * @param {string | undefined} name
+ * @param {string} name
+ * @returns {never}
  */
 function missing(folder, name) {
   throw new Error(
-    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, or of one .safetensors or .pth file.`
+    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors or pytorch_model.bin, or of one .safetensors or .pth file.`
   )
 }
 

@@ -1,11 +1,11 @@
-/* Files that were opened or dropped: a Hugging Face folder or one timm file, maps saved elsewhere,
+/* Files that were opened or dropped: a folder of a model or one file of weights, maps saved elsewhere,
  * a session. They are read in place and go nowhere. Loaded with the first of them. */
-import { isWeights } from '../../heed/shards.js'
 import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
 import { unchanged } from '../state/changes.js'
 import { decode } from './decode_picture.js'
 import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
 import { openSession, readSession } from '../save/session_file.js'
+import { modelFiles } from './weight_files.js'
 /** @import {NamedArray, Page, Shape} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -42,12 +42,12 @@ export async function openFiles(page, files) {
         maps,
         files.find(({ type }) => type.startsWith('image/'))
       )
-    const weights = files.find(({ name }) => isWeights(name))
+    const { weights, files: ofModel } = modelFiles(files)
     if (!weights)
       throw new Error(
         `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors or .pth file with its config.json, or maps as .npy, .npz or .safetensors.`
       )
-    if (await page.openModel(files, weights.name)) element('demo-model').hidden = false
+    if (await page.openModel(ofModel, weights.name)) element('demo-model').hidden = false
   } catch (error) {
     page.showError(error)
   }
