@@ -263,7 +263,7 @@ static void architectures(void **state) {
                {"vit_giant_patch14_clip_224", 1408, 16, 1e-5f, HEED_ACTIVATION_GELU},
                {"vit_base_patch16_gap_224", 768, 16, 1e-6f, HEED_ACTIVATION_GELU},
                {"vit_base_patch16_clip_quickgelu_224", 768, 12, 1e-5f, HEED_ACTIVATION_GELU_QUICK},
-               {"eva02_base_patch16_clip_224", 768, 12, 1e-6f, HEED_ACTIVATION_GELU},
+               {"eva02_base_patch16_clip_224", 768, 12, 1e-6f, HEED_ACTIVATION_SILU},
                {"vit_so400m_patch16_siglip_384", 1152, 16, 1e-6f, HEED_ACTIVATION_GELU_TANH},
                {"vit_so400m_patch14_siglip_384", 1152, 16, 1e-6f, HEED_ACTIVATION_GELU},
                {"vit_base_patch32_siglip_gap_256", 768, 12, 1e-6f, HEED_ACTIVATION_GELU_TANH},

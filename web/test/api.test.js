@@ -575,10 +575,11 @@ const parts = {
     leaves:
       /^(check|colormap|destroy|device|version|(changes|map|model|pickle|scene|score|session)_.*)$/,
     host: [],
-    maths: ['sin']
+    maths: ['cos', 'sin']
   },
   pickle: {
-    leaves: /^(check|colormap|destroy|device|version|(changes|map|model|picture|scene|score|session)_.*)$/,
+    leaves:
+      /^(check|colormap|destroy|device|version|(changes|map|model|picture|scene|score|session)_.*)$/,
     host: ['read'],
     maths: []
   }

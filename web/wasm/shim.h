@@ -160,8 +160,8 @@ heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double 
                                  size_t count);
 
 /* picture.c: in heed-picture.wasm alone. */
-/* A decoded picture -> pixel_values [3, out_height, out_width] of a session whose batch is 1, as its
- * heed_preprocess says. out: region. */
+/* A decoded picture -> pixel_values [3, out_height, out_width] of a session whose batch is 1, as
+ * its heed_preprocess says. out: region. */
 HEED_WEB_EXPORT(picture_prepare)
 heed_status heed_web_picture_prepare(heed_web *web, const heed_preprocess *preprocess,
                                      const uint8_t *pixels, uint32_t width, uint32_t height,
