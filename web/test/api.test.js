@@ -553,7 +553,7 @@ const parts = {
   models: {
     leaves: /^(check|colormap|(changes|map|pickle|picture|scene|score)_.*)$/,
     host: ['cancelled', 'progress', 'read'],
-    maths: ['cos', 'exp', 'log', 'sin', 'tanh']
+    maths: ['cos', 'exp', 'log', 'pow', 'sin', 'tanh']
   },
   check: {
     leaves: /^(colormap|(changes|map|model|pickle|picture|scene|score|session)_.*)$/,
