@@ -15,7 +15,7 @@
 
 typedef struct bench {
   cli_choice choice;
-  const char *vit;
+  const char *vit, *size;
   cli_bench_op op;
   uint32_t batch, runs, warmup, in_flight;
   double stream_ms; /* a run of a stream */
@@ -201,6 +201,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build,
                                      .batch = b->batch,
                                      .classes_only = !b->op.maps && !b->all_tokens};
+  if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, b->size);
   if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);
     taps = calloc(pipeline.info.layers, sizeof *taps);
@@ -217,12 +218,13 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   if (status == HEED_OK) {
     b->graph = pipeline.graph;
     b->plan = pipeline.plan;
-    snprintf(b->what, sizeof b->what, "%s %s%.60s batch %u%s", pipeline.info.family,
+    snprintf(b->what, sizeof b->what, "%s %s%.60s%s%.12s batch %u%s", pipeline.info.family,
              b->vit ? "shape " : "",
              b->vit ? b->vit
              : path ? path
                     : "embedded",
-             b->batch, b->op.maps ? " with all maps" : "");
+             b->size ? " size " : "", b->size ? b->size : "", b->batch,
+             b->op.maps ? " with all maps" : "");
     status = time_plan(cli, b);
   }
   cli_pipeline_close(&pipeline);
@@ -238,6 +240,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const cli_option options[] = {
       {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
+      CLI_SIZE_OPTION(b.size),
       {"--batch", CLI_NUMBER, &b.batch, "N", "images per run (default: 1)"},
       {"--op", CLI_TEXT, &b.op.name, "NAME",
        "time one op instead of a model, such as attention or linear"},

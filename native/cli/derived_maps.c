@@ -169,12 +169,9 @@ static heed_status read_share(cli_state *cli, const char *name, const char *text
 
 /* --layers FIRST-LAST */
 static heed_status read_layers(cli_state *cli, const char *text, heed_rollout_desc *desc) {
-  const char *dash = strchr(text, '-');
-  char first[16] = "";
   uint32_t last;
-  if (dash && (size_t)(dash - text) < sizeof first) memcpy(first, text, (size_t)(dash - text));
-  if (!dash || !cli_read_number(first, desc->layers - 1, &desc->first_layer) ||
-      !cli_read_number(dash + 1, desc->layers - 1, &last) || last < desc->first_layer)
+  if (!cli_read_pair(text, '-', desc->layers - 1, desc->layers - 1, &desc->first_layer, &last) ||
+      last < desc->first_layer)
     return heed_fail(
         &cli->error, HEED_INVALID_ARGUMENT,
         "--layers: layers out of range (found \"%s\", expected FIRST-LAST from 0 to %u)", text,

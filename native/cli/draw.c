@@ -87,10 +87,11 @@ static void model_text(const cli_pipeline *pipeline, const run_options *options,
 }
 
 /* What stands beside the query's mark. */
-static void query_text(const run_result *result, const run_selection *selection, char text[64]) {
+static void query_text(const heed_model_info *info, const run_result *result,
+                       const run_selection *selection, char text[64]) {
   const char *role = result->columns_of_query ? "key" : "query";
   if (selection->query_row < 0)
-    snprintf(text, 64, "%s: CLS", role);
+    snprintf(text, 64, "%s: %s", role, info->token_names[selection->query]);
   else
     snprintf(text, 64, "%s (%d, %d)", role, selection->query_row, selection->query_column);
 }
@@ -108,7 +109,7 @@ static heed_status write_words(cli_state *cli, const cli_pipeline *pipeline,
   if (changes && w->caption && w->provenance) {
     model_text(pipeline, options, result, model);
     answer_text(pipeline, result, answer);
-    query_text(result, selection, w->query);
+    query_text(&pipeline->info, result, selection, w->query);
     snprintf(w->caption, size, "%s%s%s%s; heed %s", model, answer, *changes ? "; changed: " : "",
              changes, heed_version());
     snprintf(w->provenance, size, "%s; %s%s%s%s%s%s; heed %s", w->title, model, answer,
@@ -132,6 +133,7 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
                                  .region = result->region,
                                  .maps = d->maps,
                                  .prefix_mass = pipeline->info.prefix_tokens ? d->prefix : NULL,
+                                 .prefix_name = run_prefix_text(&pipeline->info),
                                  .layers = layers,
                                  .heads = d->heads,
                                  .rows = result->rows,
@@ -163,10 +165,10 @@ heed_status run_check_figures(cli_state *cli, const run_options *options) {
                    options->width);
 }
 
-static void maps_title(const run_result *result, const run_selection *selection, const drawing *d,
-                       char title[384]) {
+static void maps_title(const heed_model_info *info, const run_result *result,
+                       const run_selection *selection, const drawing *d, char title[384]) {
   char query[48], layers[64], heads[64];
-  run_query_text(selection, query);
+  run_query_text(info, selection, query);
   if (selection->layer_count == 1)
     snprintf(layers, sizeof layers, "layer %u", d->layers[0]);
   else
@@ -200,9 +202,10 @@ heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const ru
   }
   for (uint32_t h = 0; h < heads; h++) d.numbers[h] = selection->first_head + h;
   if (selection->head_mean) d.label[0] = "mean of the heads";
-  heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, selection->query,
+  heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, info->token_names,
+                     selection->query,
                      result->columns_of_query ? HEED_ROW_COLUMN : HEED_ROW_ATTENTION, d.note);
-  maps_title(result, selection, &d, w.title);
+  maps_title(info, result, selection, &d, w.title);
   const heed_status status = draw(cli, pipeline, options, result, selection, &d, layers, &w, path);
   free_drawing(&d);
   return status;
@@ -219,10 +222,10 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
   d.layers[0] = info->layers - 1;
   add_row(&d, result, info->prefix_tokens, 0, 0,
           result->rollout + (size_t)selection->query * result->tokens, 1.0f);
-  heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, selection->query,
-                     HEED_ROW_ROLLOUT, d.note);
+  heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, info->token_names,
+                     selection->query, HEED_ROW_ROLLOUT, d.note);
   d.label[0] = "rollout";
-  run_query_text(selection, query);
+  run_query_text(info, selection, query);
   snprintf(w.title, sizeof w.title, "%.80s: attention rollout from %s %s",
            base_name(result->picture), query, result->rollout_words);
   const heed_status status = draw(cli, pipeline, options, result, selection, &d, 1, &w, path);

@@ -234,12 +234,13 @@ static void print_json(const heed_graph *graph) {
 }
 
 static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *vit,
-                           const char *graph, bool plan, bool json) {
+                           const char *size, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {0};
   cli_synthetic synthetic = {0};
   heed_status status = vit ? cli_synthetic_load(cli, vit, &synthetic, &pipeline)
                            : cli_pipeline_load_any(cli, &pipeline, model);
   if (vit) pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build};
+  if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, size);
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, choice);
   if (status == HEED_OK) {
@@ -262,7 +263,7 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
 
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
-  const char *graph = NULL, *vit = NULL;
+  const char *graph = NULL, *vit = NULL, *size = NULL;
   bool plan = false, json = false;
   cli_words words;
   choice.backend = "cpu";
@@ -271,6 +272,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--graph", CLI_TEXT, &graph, "dot|json", "print the graph instead of the tensors"},
       {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
+      CLI_SIZE_OPTION(size),
       {"--plan", CLI_FLAG, &plan, NULL,
        "print steps, FLOPs, bytes moved, predicted memory and the cost of maps"},
       {"--json", CLI_FLAG, &json, NULL, "print the plan as one JSON object"},
@@ -286,7 +288,7 @@ static int run(cli_state *cli, int argc, char **argv) {
             words.count, graph ? CLI_SHOWN(graph) : "", json ? ", --json" : "");
     return CLI_USAGE;
   }
-  return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, graph, plan, json) ==
+  return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, size, graph, plan, json) ==
                  HEED_OK
              ? CLI_OK
              : cli_fail(cli);

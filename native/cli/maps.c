@@ -2,8 +2,9 @@
  * drawn and in numbers again. In the file: attention.N [1, H, T, T] or [H, T, T] of each layer N
  * from 0; a picture, either picture [height, width, 3] as bytes or pixel_values [1, 3, height,
  * width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a
- * square, patch = the side of a patch in pixels, without which pixel_values says it, provenance,
- * and changes = the options of heed run that changed the attention. */
+ * square, prefix = "CLS, register 1" their names, patch = the side of a patch in pixels, without
+ * which pixel_values says it, provenance, and changes = the options of heed run that changed the
+ * attention. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,14 @@
 
 #define MOST_LAYERS 1000u
 #define MOST_TOKENS 65536u
+#define NAME_SIZE 24 /* of a token before the patches */
 
 typedef struct maps_job {
   heed_tensor_file *file;
   cli_pipeline pipeline; /* its info alone */
   run_result result;
+  char *names; /* of the tokens before the patches, and where they are */
+  const char **token_names;
 } maps_job;
 
 /* attention.N, or NULL. */
@@ -101,6 +105,36 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
                    path, result->tokens);
 }
 
+/* Metadata prefix = "CLS, register 1", the tokens before the patches; without it the first is CLS
+ * and the others are registers. */
+static heed_status read_names(cli_state *cli, maps_job *job, const char *path) {
+  const char *names = heed_tensor_file_metadata(job->file, "prefix"), *at = names;
+  const uint32_t count = job->pipeline.info.prefix_tokens;
+  job->names = calloc(count + 1u, NAME_SIZE);
+  job->token_names = calloc(count + 1u, sizeof *job->token_names);
+  if (!job->names || !job->token_names)
+    return heed_fail_memory(&cli->error, path, (size_t)count * NAME_SIZE);
+  for (uint32_t i = 0; i < count; i++) {
+    char *name = job->names + (size_t)i * NAME_SIZE;
+    const size_t length = at ? strcspn(at, ",") : 0;
+    job->token_names[i] = name;
+    if (at && (length == 0 || length >= NAME_SIZE || !at[length] != (i + 1 == count)))
+      return heed_fail(
+          &cli->error, HEED_INVALID_FILE,
+          "%s: invalid prefix (found \"%.40s\", expected %u names of at most %d bytes)", path,
+          names, count, NAME_SIZE - 1);
+    if (at)
+      memcpy(name, at, length);
+    else if (i)
+      snprintf(name, NAME_SIZE, "register %u", i);
+    else
+      strcpy(name, "CLS");
+    if (at) at += length + 1 + strspn(at + length + (at[length] != '\0'), " ");
+  }
+  job->pipeline.info.token_names = job->token_names;
+  return HEED_OK;
+}
+
 /* The side of a patch, the unit of distances: 1 where nothing says it. */
 static uint32_t patch_side(const maps_job *job) {
   const char *side = heed_tensor_file_metadata(job->file, "patch");
@@ -171,6 +205,7 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   job->pipeline.info.family = "maps from a file";
   CLI_TRY(read_layers(cli, job, path));
   CLI_TRY(read_grid(cli, job, path));
+  CLI_TRY(read_names(cli, job, path));
   job->pipeline.info.patch = patch_side(job);
   return read_picture(cli, job, path);
 }
@@ -201,7 +236,7 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   CLI_TRY(open_maps(cli, job, path));
   CLI_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
   CLI_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
-  run_query_text(&selection, query);
+  run_query_text(&job->pipeline.info, &selection, query);
   printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u prefix tokens\n",
          CLI_SHOWN(path), job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
          job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
@@ -216,7 +251,7 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT};
   cli_words words;
-  const cli_option table[] = {RUN_MAP_OPTIONS(options, "cls|ROW,COL"),
+  const cli_option table[] = {RUN_MAP_OPTIONS(options, "NAME|ROW,COL"),
                               {"--json", CLI_TEXT, &options.json, "OUT.json",
                                "write maps and statistics of every head, as heed run does"},
                               {"--reverse", CLI_FLAG, &options.reverse, NULL,
@@ -246,6 +281,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   free(job.result.attention);
   free(job.result.rollout);
   free(job.result.columns_of_query);
+  free(job.names);
+  free(job.token_names);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 

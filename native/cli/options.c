@@ -20,6 +20,15 @@ bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
   return true;
 }
 
+bool cli_read_pair(const char *text, char between, uint32_t most_first, uint32_t most_second,
+                   uint32_t *first, uint32_t *second) {
+  char before[16] = "";
+  const char *at = strchr(text, between);
+  if (!at || (size_t)(at - text) >= sizeof before) return false;
+  memcpy(before, text, (size_t)(at - text));
+  return cli_read_number(before, most_first, first) && cli_read_number(at + 1, most_second, second);
+}
+
 bool cli_take_decimal(const char **at, double *number) {
   const char *end = *at + strspn(*at, "0123456789");
   if (end == *at) return false;

@@ -29,6 +29,9 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
 
 /* A decimal number without sign or rest, at most `largest`. */
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number);
+/* Two such numbers with `between` them: "3,5". */
+bool cli_read_pair(const char *text, char between, uint32_t most_first, uint32_t most_second,
+                   uint32_t *first, uint32_t *second);
 /* Reads digits[.digits] at *at, and goes past them. */
 bool cli_take_decimal(const char **at, double *number);
 

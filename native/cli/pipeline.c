@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "embedded.h"
+#include "options.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
 static void show_progress(const char *phase, uint64_t done, uint64_t total, void *user) {
@@ -35,6 +36,7 @@ static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILE
 
 /* The largest number of tokens, each way, for which an encoder-decoder is shown. */
 #define SHOWN_LENGTH 16
+#define MOST_SIDE 8192 /* of --size */
 
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   if (path) CLI_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
@@ -42,6 +44,7 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
       path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
   CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
   heed_model_get_info(pipeline->model, &pipeline->info);
+  heed_model_preprocess(pipeline->model, &pipeline->preprocess);
   pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build};
   if (pipeline->info.max_length > SHOWN_LENGTH)
     pipeline->build.source_length = pipeline->build.target_length = SHOWN_LENGTH;
@@ -63,6 +66,21 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: not an encoder-decoder, which --tokens and --features need",
                    path ? path : "the built-in model");
+}
+
+heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size) {
+  uint32_t height, width;
+  if (!size) return HEED_OK;
+  if (!cli_read_pair(size, ',', MOST_SIDE, MOST_SIDE, &height, &width))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--size: invalid size (found \"%s\", expected HEIGHT,WIDTH of at most %u "
+                     "pixels each)",
+                     size, MOST_SIDE);
+  CLI_TRY(
+      heed_model_preprocess_at(pipeline->model, height, width, &pipeline->preprocess, &cli->error));
+  pipeline->build.height = height;
+  pipeline->build.width = width;
+  return HEED_OK;
 }
 
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {

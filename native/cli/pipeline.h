@@ -13,6 +13,7 @@ typedef struct cli_pipeline {
   heed_model_file built_in[CLI_BUILT_IN_FILES]; /* those of one that is not */
   heed_model *model;
   heed_model_info info;
+  heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
   heed_build_desc build;
   const char *const *tap_names; /* borrowed; [tap_count] */
   uint32_t tap_count;
@@ -35,6 +36,14 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
 /* The same for an encoder-decoder alone; and for a model of either kind. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
+/* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Statuses:
+ * INVALID_ARGUMENT, UNSUPPORTED. */
+heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size);
+#define CLI_SIZE_OPTION(size)                                                           \
+  {                                                                                     \
+    "--size", CLI_TEXT, &(size), "HEIGHT,WIDTH",                                        \
+        "size of the input in pixels, multiples of the patch; images keep their aspect" \
+  }
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice);
 /* Plan, session and run for these pixel_values. A second call with the same build and taps reuses

@@ -22,7 +22,7 @@ static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top,
             (double)logits[index[k]]);
 }
 
-/* "head 3: entropy 4.12 nats (78 % of uniform), CLS 12.0 %, most on patch (4, 7): 2.31 % = 4.6 x
+/* "head 3: entropy 4.12 nats (78 % of uniform), CLS 12.0 %, peak patch (4, 7): 2.31 % = 4.6 x
  * uniform" */
 static void print_head(FILE *to, const run_result *result, const run_selection *selection,
                        const heed_model_info *info, uint32_t layer, uint32_t head) {
@@ -33,11 +33,11 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
   heed_top(row + info->prefix_tokens, result->tokens - info->prefix_tokens, 1, &patch, NULL);
   const double entropy = heed_map_entropy(row, result->tokens),
                peak = (double)row[info->prefix_tokens + patch];
-  fprintf(to,
-          "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), CLS and registers %.1f %%, "
-          "peak patch (%u, %u) %.2f %% (%.1f x uniform)\n",
-          layer, head, entropy, 100.0 * entropy / log((double)result->tokens), 100.0 * prefix,
-          patch / result->columns, patch % result->columns, 100.0 * peak, peak * result->tokens);
+  fprintf(to, "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), ", layer, head, entropy,
+          100.0 * entropy / log((double)result->tokens));
+  if (info->prefix_tokens) fprintf(to, "%s %.1f %%, ", run_prefix_text(info), 100.0 * prefix);
+  fprintf(to, "peak patch (%u, %u) %.2f %% (%.1f x uniform)\n", patch / result->columns,
+          patch % result->columns, 100.0 * peak, peak * result->tokens);
 }
 
 void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result,
@@ -52,12 +52,15 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
                const run_result *result, const run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   char query[48];
-  run_query_text(selection, query);
+  run_query_text(info, selection, query);
   fprintf(to, "%s%s: %u x %u pixels; %s%s: %s, %u layers x %u heads, %u tokens, on %s, %.1f ms\n",
           result->built_in ? "the built-in image " : "", CLI_SHOWN(result->picture),
           result->image.width, result->image.height, options->model ? "model " : "the demo model",
           options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers, info->heads,
           result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
+  if (options->size)
+    fprintf(to, "size: %u x %u pixels (height x width), %u x %u patches\n", result->batch_height,
+            result->batch_width, result->rows, result->columns);
   if (info->assumed) fprintf(to, "assumed: %s\n", info->assumed);
   if (result->note) fprintf(to, "%s\n", result->note);
   cli_changes_print(&options->changes, to);
@@ -127,6 +130,12 @@ static void json_image(json_out *json, const run_result *result) {
   json_number(json, "height", result->region.height);
   json_close(json, '}');
   if (result->whole) json_text(json, "fit", "whole");
+  if (result->batch_height) {
+    json_open(json, "size", '[');
+    json_integer(json, NULL, result->batch_height);
+    json_integer(json, NULL, result->batch_width);
+    json_close(json, ']');
+  }
   json_close(json, '}');
 }
 
@@ -134,7 +143,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
                         const run_result *result, const run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   char query[48];
-  run_query_text(selection, query);
+  run_query_text(info, selection, query);
   json_open(json, NULL, '{');
   if (result->from) json_text(json, "from", result->from);
   json_image(json, result);
@@ -145,6 +154,9 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_integer(json, NULL, result->columns);
   json_close(json, ']');
   json_integer(json, "prefix_tokens", info->prefix_tokens);
+  json_open(json, "prefix", '[');
+  for (uint32_t i = 0; i < info->prefix_tokens; i++) json_text(json, NULL, info->token_names[i]);
+  json_close(json, ']');
   json_integer(json, "tokens", result->tokens);
   json_text(json, "query", query);
   json_integer(json, "query_token", selection->query);
@@ -235,16 +247,21 @@ static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeli
                                       const run_options *options, const run_result *result,
                                       const cli_tensors *tensors, const char *path) {
   char grid[48], patch[16];
+  char *names = run_prefix_names(&pipeline->info);
   char *changes = cli_changes_text(&options->changes),
        *from = changes ? provenance_text(pipeline, options, result, changes) : NULL;
   snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns,
            pipeline->info.prefix_tokens);
   snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
-  const heed_metadata_entry pairs[] = {
-      {"grid", grid}, {"patch", patch}, {"provenance", from}, {"changes", changes}};
-  const heed_status status = from && changes
-                                 ? cli_tensors_save(cli, tensors, pairs, *changes ? 4 : 3, path)
+  const heed_metadata_entry pairs[] = {{"grid", grid},
+                                       {"patch", patch},
+                                       {"prefix", names},
+                                       {"provenance", from},
+                                       {"changes", changes}};
+  const heed_status status = from && changes && names
+                                 ? cli_tensors_save(cli, tensors, pairs, *changes ? 5 : 4, path)
                                  : heed_fail_memory(&cli->error, path, 1);
+  free(names);
   free(from);
   free(changes);
   return status;

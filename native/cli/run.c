@@ -17,13 +17,6 @@ const float *run_row(const run_result *result, const run_selection *selection, u
          (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
 }
 
-void run_query_text(const run_selection *selection, char text[48]) {
-  if (selection->query_row < 0)
-    snprintf(text, 48, "CLS");
-  else
-    snprintf(text, 48, "patch (%d, %d)", selection->query_row, selection->query_column);
-}
-
 /* ------------------------------------------------------------------------------------ selection */
 
 static heed_status choose_layers(cli_state *cli, const run_options *options,
@@ -54,38 +47,6 @@ static heed_status choose_layers(cli_state *cli, const run_options *options,
   return HEED_OK;
 }
 
-/* --query cls | twin | ROW,COL on a grid of rows x columns patches. */
-static heed_status choose_query(cli_state *cli, const run_options *options,
-                                const heed_model_info *info, const run_result *result,
-                                run_selection *selection) {
-  if (!options->query || strcmp(options->query, "cls") == 0) {
-    if (info->prefix_tokens) return HEED_OK;
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--query: this model has no CLS token (expected ROW,COL)");
-  }
-  char row[16] = "";
-  const char *comma = strchr(options->query, ',');
-  uint32_t r = result->twins.row[0], c = result->twins.column[0];
-  if (comma && (size_t)(comma - options->query) < sizeof row)
-    memcpy(row, options->query, (size_t)(comma - options->query));
-  if (strcmp(options->query, "twin") == 0) {
-    if (!result->twins.present || result->rows != HEED_SCENE_GRID ||
-        result->columns != HEED_SCENE_GRID)
-      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                       "--query: no twins (found \"twin\", expected it with a --scene that has "
-                       "them and a model of 14 x 14 patches)");
-  } else if (!comma || !cli_read_number(row, result->rows - 1, &r) ||
-             !cli_read_number(comma + 1, result->columns - 1, &c))
-    return heed_fail(
-        &cli->error, HEED_INVALID_ARGUMENT,
-        "--query: unknown patch (found \"%s\", expected cls, twin or ROW,COL up to %u,%u)",
-        options->query, result->rows - 1, result->columns - 1);
-  selection->query_row = (int32_t)r;
-  selection->query_column = (int32_t)c;
-  selection->query = info->prefix_tokens + r * result->columns + c;
-  return HEED_OK;
-}
-
 static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kind *scale) {
   static const char *const names[] = {"auto", "uniform", "share", "log", "own"};
   *scale = HEED_SCALE_AUTO;
@@ -105,7 +66,7 @@ heed_status run_select(cli_state *cli, const run_options *options, const heed_mo
                        const run_result *result, run_selection *selection) {
   CLI_TRY(choose_layers(cli, options, info, selection));
   CLI_TRY(choose_scale(cli, options->scale, &selection->scale));
-  return choose_query(cli, options, info, result, selection);
+  return run_choose_query(cli, options->query, info, result, selection);
 }
 
 /* -------------------------------------------------------------------------------------- running */
@@ -139,8 +100,7 @@ static heed_status choose_fit(cli_state *cli, const char *fit, heed_preprocess *
 
 static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
                                 const run_options *options, const char *path, run_result *result) {
-  heed_preprocess preprocess;
-  heed_model_preprocess(pipeline->model, &preprocess);
+  heed_preprocess preprocess = pipeline->preprocess;
   CLI_TRY(choose_fit(cli, options->fit, &preprocess));
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
   CLI_TRY(read_picture(cli, options, path, result));
@@ -328,6 +288,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *con
   for (uint32_t i = 0; status == HEED_OK && i < count; i++)
     results[i].stem = stems.stem ? stems.stem[i] : NULL;
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
+  if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
     taps = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *taps);
@@ -357,7 +318,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *con
  * (runtime/demo/README.md). */
 static void choose_demo(run_options *options) {
   options->scene = "159"; /* two stars, far apart */
-  if (options->query || options->layer || options->head) return;
+  if (options->query || options->layer || options->head || options->size) return;
   options->query = "twin";
   options->layer = "3";
   options->head = "0";
@@ -373,11 +334,11 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
             words->count);
     return CLI_USAGE;
   }
-  if (options->scene || options->layer || options->head || options->query || options->maps ||
-      options->rollout || options->scale || options->width || options->reverse || options->score ||
-      cli_changes_any(&options->changes)) {
+  if (options->scene || options->size || options->layer || options->head || options->query ||
+      options->maps || options->rollout || options->scale || options->width || options->reverse ||
+      options->score || cli_changes_any(&options->changes)) {
     fprintf(stderr,
-            "heed run: --scene, --layer, --head, --query, --maps, --rollout, --scale, "
+            "heed run: --scene, --size, --layer, --head, --query, --maps, --rollout, --scale, "
             "--width, --reverse, --score and changes of the attention are for images (found one "
             "with --tokens or --features)\n");
     return CLI_USAGE;
@@ -397,8 +358,9 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--fit", CLI_TEXT, &options.fit, "model|whole",
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
+      CLI_SIZE_OPTION(options.size),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
-      RUN_MAP_OPTIONS(options, "cls|twin|ROW,COL"),
+      RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
       {"--json", CLI_TEXT, &options.json, "OUT.json",
        "write scores, maps and statistics of every head"},
       {"--save", CLI_TEXT, &options.save, "OUT.safetensors",

@@ -13,7 +13,8 @@
       {"--head", CLI_TEXT, &(options).head, "H|mean|all",                                         \
        "head to show, mean or all (default: all)"},                                               \
       {"--query", CLI_TEXT, &(options).query, tokens,                                             \
-       "the token whose attention is shown (default: cls)"},                                      \
+       "the token whose attention is shown: a patch, or cls, register 2 ... (default: cls, or "   \
+       "the centre patch without one)"},                                                          \
       {"--maps", CLI_TEXT, &(options).maps, RUN_FIGURE_NAME,                                      \
        "draw the image lit by the maps beside the grid of maps"},                                 \
       {"--rollout", CLI_TEXT, &(options).rollout, RUN_FIGURE_NAME,                                \
@@ -47,7 +48,8 @@ typedef struct run_rollout_options {
 typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
-  const char *scene, *fit, *layer, *head, *query, *maps, *rollout, *json, *save, *score, *scale;
+  const char *scene, *fit, *size, *layer, *head, *query, *maps, *rollout, *json, *save, *score,
+      *scale;
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
@@ -89,7 +91,7 @@ typedef struct run_selection {
   bool head_mean;
   heed_scale_kind scale;           /* of the pictures */
   uint32_t query;                  /* token */
-  int32_t query_row, query_column; /* -1 for CLS */
+  int32_t query_row, query_column; /* -1: a token before the patches */
 } run_selection;
 
 /* Of several pictures, a stem each: its file's name without folder and end, numbered where another
@@ -113,8 +115,15 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
 /* The query's row of one head's map [N]; with --reverse its column. */
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
                      uint32_t layer, uint32_t head);
-/* "CLS" or "patch (3, 5)". */
-void run_query_text(const run_selection *selection, char text[48]);
+/* "CLS", "register 2" or "patch (3, 5)". */
+void run_query_text(const heed_model_info *info, const run_selection *selection, char text[48]);
+/* All tokens before the patches: "CLS", "CLS and registers" ...; NULL where there are none. */
+const char *run_prefix_text(const heed_model_info *info);
+/* "CLS, register 1": malloc'ed; NULL without memory. */
+char *run_prefix_names(const heed_model_info *info);
+/* --query; NULL is CLS, or the centre patch where there is none. Statuses: INVALID_ARGUMENT. */
+heed_status run_choose_query(cli_state *cli, const char *query, const heed_model_info *info,
+                             const run_result *result, run_selection *selection);
 
 /* Whether --score can be answered. Statuses: INVALID_ARGUMENT. */
 heed_status run_check_shown(cli_state *cli, const run_options *options);

@@ -13,20 +13,19 @@
 /* The caller's caption and what a reader must know of the scale. The caller frees. */
 static char *caption_of(heed_context *context, const heed_figure_desc *desc,
                         const figure_numbers *numbers, bool lines) {
-  const bool only_cls = desc->tokens == desc->rows * desc->columns + 1;
-  const char *prefix = !lines ? ""
-                       : only_cls
-                           ? " The line below a map is its weight on CLS: full width is 100 %."
-                           : " The line below a map is its weight on CLS and registers: full "
-                             "width is 100 %.";
+  static const char before[] = " The line below a map is its weight on ",
+                    after[] = ": full width is 100 %.";
+  const char *prefix = heed_figure_prefix_name(desc);
   static const char mark[] = " The mark on a bar is 1 \xC3\x97 uniform.";
   const char *own = desc->caption ? desc->caption : "",
              *scale = heed_figure_scale_words(desc, numbers);
-  const size_t size = strlen(own) + strlen(scale) + strlen(prefix) + sizeof mark + 2;
+  const size_t size =
+      strlen(own) + strlen(scale) + sizeof before + strlen(prefix) + sizeof after + sizeof mark + 2;
   char *caption = heed_alloc(context, size, 1);
   if (!caption) return NULL;
-  snprintf(caption, size, "%s%s%s%s%s", own, *own ? "\n" : "", scale,
-           numbers->scale.kind == HEED_SCALE_OWN ? "" : mark, prefix);
+  snprintf(caption, size, "%s%s%s%s%s%s%s", own, *own ? "\n" : "", scale,
+           numbers->scale.kind == HEED_SCALE_OWN ? "" : mark, lines ? before : "",
+           lines ? prefix : "", lines ? after : "");
   return caption;
 }
 

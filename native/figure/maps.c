@@ -95,12 +95,14 @@ static void put_prefix_mass(figure_work *work, double mass, figure_box map) {
     heed_shapes_fill(work->shapes, (figure_box){map.x, y + 1.5, map.width * share, 2.0}, DARK, 1.0);
     return;
   }
-  snprintf(text, sizeof text, "%s %s %%",
-           desc->tokens == desc->rows * desc->columns + 1 ? "CLS" : "prefix",
-           heed_text_number(mass * 100.0, 0, digits));
+  snprintf(
+      text, sizeof text, "%.24s %s %%",
+      desc->tokens == desc->rows * desc->columns + 1 ? heed_figure_prefix_name(desc) : "prefix",
+      heed_text_number(mass * 100.0, 0, digits));
   const char *shown = text;
   if (work->ruler->width(work->ruler->user, text, &heed_font_small) > work->layout.pitch_x - 2.0)
-    shown = strchr(text, ' ') + 1; /* the number alone */
+    for (shown = strrchr(text, ' '); shown > text && shown[-1] != ' '; shown--)
+      ; /* the number alone */
   put_text(work, map.x + map.width / 2.0, y + 10.5, FIGURE_MIDDLE, &heed_font_small, shown);
 }
 

@@ -87,6 +87,11 @@ void heed_figure_numbers_free(heed_context *context, figure_numbers *numbers) {
   *numbers = (figure_numbers){.mean = NULL};
 }
 
+const char *heed_figure_prefix_name(const heed_figure_desc *desc) {
+  if (desc->prefix_name) return desc->prefix_name;
+  return desc->tokens == desc->rows * desc->columns + 1 ? "CLS" : "CLS and registers";
+}
+
 const char *heed_figure_scale_words(const heed_figure_desc *desc, const figure_numbers *numbers) {
   static const char *const words[] = {
       "", "Scale: attention weight \xC3\x97 tokens; 1 = uniform.",

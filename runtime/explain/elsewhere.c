@@ -39,18 +39,9 @@ static void add_share(char *text, double share, const char *to) {
   strcat(strcat(strcat(text, heed_text_number(share * 100.0, 1, digits)), " % "), to);
 }
 
-static void add_name(char *text, const holders *h, uint32_t i) {
-  char digits[HEED_TEXT_NUMBER_SIZE];
-  if (i == h->prefix)
-    strcat(text, "itself");
-  else if (i == 0)
-    strcat(text, "CLS");
-  else
-    strcat(strcat(text, "register "), heed_text_number(i, 0, digits));
-}
-
-const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix, uint32_t token,
-                               heed_row_kind kind, char text[HEED_MAP_ELSEWHERE_SIZE]) {
+const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix,
+                               const char *const *names, uint32_t token, heed_row_kind kind,
+                               char text[HEED_MAP_ELSEWHERE_SIZE]) {
   const holders h = {row, prefix, token};
   const char *to = kind == HEED_ROW_ATTENTION ? "on " : "from ";
   double total = 0.0, held = 0.0;
@@ -62,7 +53,7 @@ const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix, ui
   for (uint32_t i = next_of(&h, count_of(&h));
        i < count_of(&h) && weight_of(&h, i) >= TENTH * total; i = next_of(&h, i)) {
     add_share(text, weight_of(&h, i) / total, to);
-    add_name(text, &h, i);
+    strcat(text, i == prefix ? "itself" : names[i]);
   }
   if (*text) return text;
   add_share(text, held / total, to);

@@ -281,10 +281,11 @@ static heed_status check_side(const char *what, uint64_t width, uint64_t height,
                    (unsigned long long)width, (unsigned long long)height, MAX_SIDE);
 }
 
-/* One side of a picture `side` x `other` that is made as large as fits into `most` x
- * `other_most`. */
-static uint64_t fitted_side(uint64_t side, uint64_t other, uint64_t most, uint64_t other_most) {
-  if (side * other_most >= other * most) return most;
+/* One side of a picture `side` x `other` that is made as large as fits into `most` x `other_most`,
+ * or as small as covers it. */
+static uint64_t fitted_side(uint64_t side, uint64_t other, uint64_t most, uint64_t other_most,
+                            bool covers) {
+  if (covers ? side * other_most <= other * most : side * other_most >= other * most) return most;
   /* to the nearest; below 2^58 in sides of MAX_SIDE */
   const uint64_t fitted = (2 * side * other_most + other) / (2 * other);
   return fitted > 0 ? fitted : 1;
@@ -302,12 +303,13 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     const uint64_t side = preprocess->short_side;
     w = width <= height ? side : side * width / height;
     h = width <= height ? side * height / width : side;
-  } else if (preprocess->resize == HEED_RESIZE_WHOLE) {
-    w = fitted_side(width, height, preprocess->width, preprocess->height);
-    h = fitted_side(height, width, preprocess->height, preprocess->width);
+  } else if (preprocess->resize == HEED_RESIZE_WHOLE || preprocess->resize == HEED_RESIZE_COVER) {
+    const bool covers = preprocess->resize == HEED_RESIZE_COVER;
+    w = fitted_side(width, height, preprocess->width, preprocess->height, covers);
+    h = fitted_side(height, width, preprocess->height, preprocess->width, covers);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: unknown resize (found %d, expected 0 to 3)",
+                     "preprocess: unknown resize (found %d, expected 0 to 4)",
                      (int)preprocess->resize);
   }
   HEED_TRY(check_side("resized image", w, h, error));

@@ -15,8 +15,9 @@ typedef struct heed_vit {
   heed_role_ref (*refs)[HEED_ROLE_COUNT];
   heed_preprocess preprocess;
   char rules[240], assumed[160]; /* heed_model_info's; assumed "" when nothing is */
-  char (*class_names)[24]; /* "class N", for classes that the config does not name; [classes] or
-                              NULL */
+  char (*class_names)[24];  /* "class N", for classes that the config does not name; [classes] or
+                               NULL */
+  const char **token_names; /* [dims.prefix_tokens], the text behind them */
 } heed_vit;
 
 /* A role's tensor; the reference after a weight's is its bias's. */

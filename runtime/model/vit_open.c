@@ -55,6 +55,26 @@ static void describe_rotation(const heed_vit *model, char *text, size_t size) {
     snprintf(text + at, size - (size_t)at, ", grid %u", model->dims.reference);
 }
 
+/* CLS, distillation token and registers, in the order of heed_vit_embed. */
+static heed_status name_tokens(heed_vit *model, heed_error *error) {
+  enum { SIZE = 24 };
+  const heed_vit_dimensions *dims = &model->dims;
+  const uint32_t registers_from = dims->prefix_tokens - dims->registers;
+  const size_t entry = sizeof *model->token_names + SIZE;
+  model->token_names = heed_alloc(model->base.context, dims->prefix_tokens + 1u, entry);
+  if (!model->token_names)
+    return heed_fail_memory(error, "model: token names", dims->prefix_tokens * entry);
+  char *text = (char *)(model->token_names + dims->prefix_tokens);
+  for (uint32_t i = 0; i < dims->prefix_tokens; i++, text += SIZE) {
+    model->token_names[i] = text;
+    if (i >= registers_from)
+      snprintf(text, SIZE, "register %u", i - registers_from + 1);
+    else
+      snprintf(text, SIZE, "%s", i == 0 ? "CLS" : "distillation");
+  }
+  return HEED_OK;
+}
+
 /* The rules in one line, and what of them and of the sizes no file tells. */
 static void describe_rules(heed_vit *model) {
   static const char *const pools[] = {"CLS", "the mean of the patches",
@@ -91,6 +111,7 @@ static void fill_info(heed_vit *model) {
                                        .heads = dims->heads,
                                        .mlp_width = dims->mlp_width,
                                        .prefix_tokens = dims->prefix_tokens,
+                                       .token_names = model->token_names,
                                        .classes = dims->classes,
                                        .positions = positions_text(model),
                                        .family_assumed = model->roles.assumption != NULL,
@@ -119,6 +140,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   for (uint32_t row = 0; row < rows; row++) HEED_TRY(resolve(model, row, error));
   HEED_TRY(heed_roles_check_unused(&model->roles, error));
   HEED_TRY(name_classes(model, error));
+  HEED_TRY(name_tokens(model, error));
   describe_rules(model);
   fill_info(model);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
@@ -128,6 +150,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
 static void close_vit(heed_model *base) {
   heed_vit *model = (heed_vit *)base;
   heed_free(base->context, model->class_names);
+  heed_free(base->context, model->token_names);
   heed_free(base->context, model->refs);
   heed_config_destroy(model->config);
 }
@@ -142,6 +165,34 @@ static const heed_vit *as_vit(const heed_model *model) {
 void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
   const heed_vit *vit = as_vit(model);
   *preprocess = vit ? vit->preprocess : (heed_preprocess){.resize = HEED_RESIZE_NONE};
+}
+
+/* Whether its pixel_values have that size for any image. */
+static bool always_gives(const heed_preprocess *p, uint32_t height, uint32_t width) {
+  const bool squash = p->resize == HEED_RESIZE_SQUASH;
+  return (p->crop_height ? p->crop_height
+          : squash       ? p->height
+                         : 0) == height &&
+         (p->crop_width ? p->crop_width
+          : squash      ? p->width
+                        : 0) == width;
+}
+
+heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, uint32_t width,
+                                     heed_preprocess *preprocess, heed_error *error) {
+  const uint32_t patch = model->info.patch;
+  heed_model_preprocess(model, preprocess);
+  if (!patch) return heed_fail(error, HEED_UNSUPPORTED, "size: an encoder-decoder takes no images");
+  if (!height || !width || height % patch || width % patch)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "size: sides are not multiples of the patch (found height %u, width %u, "
+                     "expected multiples of %u pixels)",
+                     height, width, patch);
+  if (always_gives(preprocess, height, width)) return HEED_OK;
+  preprocess->resize = HEED_RESIZE_COVER;
+  preprocess->width = preprocess->crop_width = width;
+  preprocess->height = preprocess->crop_height = height;
+  return HEED_OK;
 }
 
 const char *heed_model_label(const heed_model *model, uint32_t index) {

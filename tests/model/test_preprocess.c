@@ -238,6 +238,34 @@ static void test_whole(void **state) {
   assert_int_equal(kept.crop_width, 0);
 }
 
+/* The same values as of a resize to the size that covers, aspect kept, and a centre crop. */
+static void test_cover(void **state) {
+  (void)state;
+  enum { WIDTH = 60, HEIGHT = 12 };
+  static const uint32_t cases[][2][2] = {
+      /* picture, as it covers 60 x 12 */
+      {{640, 427}, {60, 40}}, {{900, 31}, {348, 12}}, {{30, 6}, {60, 12}},  {{5, 1}, {60, 12}},
+      {{6, 1}, {72, 12}},     {{1, 5}, {60, 300}},    {{60, 12}, {60, 12}}, {{61, 12}, {61, 12}}};
+  static uint8_t pixels[640 * 427];
+  static float covered[3 * WIDTH * HEIGHT], cropped[3 * WIDTH * HEIGHT];
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * 37 + i / 640);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint32_t *size = cases[i][0], *fitted = cases[i][1];
+    const heed_image image = {pixels, size[0], size[1], 1, size[0]};
+    heed_preprocess cover = plain(HEED_RESIZE_COVER, 0, 3),
+                    squash = plain(HEED_RESIZE_SQUASH, 0, 3);
+    heed_region region, expected;
+    cover.width = cover.crop_width = squash.crop_width = WIDTH;
+    cover.height = cover.crop_height = squash.crop_height = HEIGHT;
+    squash.width = fitted[0];
+    squash.height = fitted[1];
+    assert_ok(heed_preprocess_image(context, &cover, &image, covered, &region, &error));
+    assert_ok(heed_preprocess_image(context, &squash, &image, cropped, &expected, &error));
+    assert_memory_equal(covered, cropped, sizeof covered);
+    assert_memory_equal(&region, &expected, sizeof region);
+  }
+}
+
 static void test_region(void **state) {
   (void)state;
   static uint8_t pixels[640 * 427];
@@ -311,9 +339,9 @@ static void test_refused(void **state) {
   preprocess.width = 3;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
                HEED_INVALID_ARGUMENT, "unknown resample (found 6");
-  preprocess = plain((heed_resize_mode)4, 4, 2);
+  preprocess = plain((heed_resize_mode)5, 4, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "unknown resize (found 4");
+               HEED_INVALID_ARGUMENT, "unknown resize (found 5");
   preprocess = plain(HEED_RESIZE_WHOLE, 0, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
                HEED_INVALID_ARGUMENT, "invalid resized image (found 0 x 0");
@@ -394,6 +422,7 @@ int main(void) {
                                      cmocka_unit_test(test_short_side),
                                      cmocka_unit_test(test_padded_crop),
                                      cmocka_unit_test(test_whole),
+                                     cmocka_unit_test(test_cover),
                                      cmocka_unit_test(test_region),
                                      cmocka_unit_test(test_channels),
                                      cmocka_unit_test(test_nearest_far_to_the_right),

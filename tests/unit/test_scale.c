@@ -156,6 +156,7 @@ static void test_odd_numbers(void **state) {
 static void test_elsewhere(void **state) {
   (void)state;
   static const char *const kinds[] = {"attention", "column", "rollout"};
+  static const char *const names[12] = {"CLS", "register 1"};
   const heed_json_value list = heed_json_get(table, heed_json_root(table), "elsewhere");
   for (heed_json_value one = cases("elsewhere"); one; one = heed_json_next(table, list, one)) {
     const heed_json_value weights = member(one, "row");
@@ -169,13 +170,13 @@ static void test_elsewhere(void **state) {
     }
     while (strcmp(kinds[kind], string_of(member(one, "kind"))) != 0) kind++;
     const char *found =
-        heed_map_elsewhere(row, n, (uint32_t)number(one, "prefix"), (uint32_t)number(one, "token"),
-                           (heed_row_kind)kind, text);
+        heed_map_elsewhere(row, n, (uint32_t)number(one, "prefix"), names,
+                           (uint32_t)number(one, "token"), (heed_row_kind)kind, text);
     assert_string_equal(found, string_of(member(one, "says")));
   }
   const float odd[] = {NAN, 0.0f, 0.0f};
   char text[HEED_MAP_ELSEWHERE_SIZE];
-  assert_string_equal(heed_map_elsewhere(odd, 3, 1, 1, HEED_ROW_ATTENTION, text), "");
+  assert_string_equal(heed_map_elsewhere(odd, 3, 1, names, 1, HEED_ROW_ATTENTION, text), "");
 }
 
 int main(void) {

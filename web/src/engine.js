@@ -44,7 +44,7 @@ export class Engine {
   /** @type {Promise<void> | undefined} */
   #joined
   #allJoined = false
-  /** @type {Table<number, {classes: number, ids: number[]}>} */
+  /** @type {Table<number, {classes: number, ids: number[], tokenNames: string[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
@@ -180,10 +180,13 @@ export class Engine {
       const { address: model } = this.#module.out('opened'),
         family = this.#module.string(this.#exports.model_info(this.#web, model)),
         { rules, assumed, headsGuessed, ...info } = this.#module.out('model'),
-        labels = Array.from({ length: info.classes }, (_, i) =>
-          this.#module.string(this.#exports.model_label(model, i))
-        )
-      this.#models.set(model, { classes: info.classes, ids })
+        { model_label, model_token } = this.#exports,
+        strings = (
+          /** @type {number} */ length,
+          /** @type {(model: number, index: number) => number} */ at
+        ) => Array.from({ length }, (_, i) => this.#module.string(at(model, i))),
+        tokenNames = strings(info.prefixTokens, model_token)
+      this.#models.set(model, { classes: info.classes, ids, tokenNames })
       return {
         id: model,
         info: {
@@ -192,7 +195,8 @@ export class Engine {
           headsGuessed: !!headsGuessed,
           rules: this.#module.string(rules),
           assumed: assumed ? this.#module.string(assumed) : null,
-          labels
+          labels: strings(info.classes, model_label),
+          tokenNames
         }
       }
     } catch (error) {
@@ -276,7 +280,7 @@ export class Engine {
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      { classes, ids } = this.#models.get(model)
+      { classes, ids, tokenNames } = this.#models.get(model)
     await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
@@ -300,6 +304,7 @@ export class Engine {
     const { session: id, steps, pixels, ...info } = this.#module.out('session')
     this.#exports.session_memory(id)
     info.memory = this.#module.out('memory')
+    info.tokenNames = tokenNames
     this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
     return { id, info }
   }

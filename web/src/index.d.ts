@@ -212,6 +212,8 @@ export interface ModelInfo {
   mlpWidth: number
   /** Number of CLS, distillation and register tokens; they come before the patches. */
   prefixTokens: number
+  /** Their names: 'CLS', 'distillation', 'register 2'. */
+  tokenNames: string[]
   /** 0 when the model has no classifier. */
   classes: number
   parameters: number
@@ -265,7 +267,9 @@ export interface SessionOptions extends CallOptions {
   taps?: 'none' | 'rows' | 'all' | string[]
   /** Images per run of pixel_values. Default 1. */
   batch?: number
-  /** Size of pixel_values, in pixels. Default: the model's own input size. */
+  /** Size of pixel_values, in pixels. Default: the model's own input size. run() then takes images
+   * at this size, whose sides must be multiples of the patch: an image is resized, aspect kept,
+   * until it covers the size, and the centre is cropped. The model's own size is as without. */
   height?: number
   width?: number
   /** Adds inputs that change the attention, for write(); as `intervene` of heed_build_desc in
@@ -282,6 +286,8 @@ export interface SessionInfo {
   heads: number
   tokens: number
   prefixTokens: number
+  /** The names of the prefix tokens: 'CLS', 'distillation', 'register 2'. */
+  tokenNames: string[]
   /** The patch grid. */
   rows: number
   columns: number
@@ -349,8 +355,9 @@ export interface HeadStatistics {
   top5Mass: number
 }
 
-/** A query token: its index, 'cls', or the [row, column] of a patch. */
-export type Query = number | 'cls' | [number, number]
+/** A query token: its index, its name in lower case if it is a prefix token, or the [row, column]
+ * of a patch. */
+export type Query = number | 'cls' | 'distillation' | `register ${number}` | [number, number]
 
 export interface Session {
   /** Settles when the session can run. run() waits for it. */

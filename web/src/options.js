@@ -144,21 +144,21 @@ export function address(where, what, value) {
 /**
  * The token that a query of this session is; else throws INVALID_ARGUMENT.
  * @param {unknown} query
- * @param {Pick<SessionInfo, 'tokens' | 'prefixTokens' | 'rows' | 'columns'>} session
+ * @param {Pick<SessionInfo, 'tokens' | 'tokenNames' | 'rows' | 'columns'>} session
  */
-export function tokenOf(query, { tokens, prefixTokens, rows, columns }) {
+export function tokenOf(query, { tokens, tokenNames, rows, columns }) {
   const [row, column, more] = Array.isArray(query) ? query : [],
     below = (/** @type {unknown} */ value, /** @type {number} */ end) =>
       isCount(value) && value < end
-  const token =
-    query === 'cls' && prefixTokens
-      ? 0
-      : below(row, rows) && below(column, columns) && more === undefined
-        ? prefixTokens + row * columns + column
-        : query
+  let token = tokenNames.findIndex((name) => name.toLowerCase() === query)
+  if (token < 0)
+    token =
+      below(row, rows) && below(column, columns) && more === undefined
+        ? tokenNames.length + row * columns + column
+        : /** @type {number} */ (query)
   argument('attention', 'query', query, [
     [
-      `a token below ${tokens}, cls, [row, column] below [${rows}, ${columns}]`,
+      `a token below ${tokens}, ${tokenNames}, [row, column] below [${rows}, ${columns}]`,
       () => below(token, tokens)
     ]
   ])

@@ -147,6 +147,45 @@ test('a picture of any size gets the same preprocessing', async () => {
   model.close()
 })
 
+test('a session of another size takes pictures as heed run --size does; queries by name', async () => {
+  const width = 301,
+    height = 187,
+    folder = join(vectors, 'vit/dinov2_registers_classifier'),
+    data = new Uint8ClampedArray(width * height * 4)
+  for (let i = 0; i < width * height; i++)
+    data.set([(i * 7) % 256, (i * i) % 251, (i >> 4) % 256, 255], 4 * i)
+  const path = join(scratch, 'sized.png'),
+    out = join(scratch, 'sized.safetensors'),
+    size = { height: 12, width: 60 },
+    names = ['CLS', 'register 1', 'register 2', 'register 3']
+  writeFileSync(path, writePng(data, width, height))
+  heed('run', folder, path, '--size', '12,60', '--save', out, ...cpu)
+  const expected = readSafetensors(out).tensors,
+    model = await one.loadModel(folder),
+    session = model.createSession({ ...size, taps: 'all' })
+  assert.deepEqual(expected.pixel_values.shape, [1, 3, 12, 60])
+  assert.deepEqual(model.info.tokenNames, names)
+  const { rows, columns, tokenNames } = await session.ready
+  assert.deepEqual([rows, columns, tokenNames], [3, 15, names])
+  const { logits, region } = await session.run({ data, width, height })
+  const again = await session.run(/** @type {any} */ (expected.pixel_values.data))
+  assert.ok(sameBits(/** @type {any} */ (again.logits), /** @type {any} */ (logits)))
+  near('logits', logits, /** @type {any} */ (expected.logits.data))
+  assert.ok(Math.abs(/** @type {any} */ (region).height - (12 * 187) / 37) < 1e-9)
+  const row = await session.attention({ layer: 1, head: 0, query: 'register 2' })
+  assert.ok(sameBits(row, await session.attention({ layer: 1, head: 0, query: 2 })))
+  await assert.rejects(
+    session.attention({ layer: 1, head: 0, query: 'register 4' }),
+    /query is not valid \(found "register 4", expected a token below 49, CLS,register 1,/
+  )
+  const odd = model.createSession({ height: 13, width: 60 })
+  await assert.rejects(
+    odd.run({ data, width, height }),
+    /size: sides are not multiples of the patch \(found height 13, width 60, expected multiples of 4/
+  )
+  model.close()
+})
+
 test('rows on demand are the rows of the maps', async () => {
   const { image } = await one.scene(7),
     model = await one.loadModel(demoModel)

@@ -180,6 +180,7 @@ export type ExportName =
   | 'model_close'
   | 'model_info'
   | 'model_label'
+  | 'model_token'
   | 'model_open'
   | 'model_tensor'
   | 'out'

@@ -64,6 +64,12 @@ const char *heed_web_model_label(const heed_web_model *model, uint32_t index) {
   return heed_model_label(model->model, index);
 }
 
+const char *heed_web_model_token(const heed_web_model *model, uint32_t index) {
+  heed_model_info info;
+  heed_model_get_info(model->model, &info);
+  return info.token_names[index];
+}
+
 uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index) {
   const uint32_t count = heed_model_tensor_count(model->model);
   if (index >= count) return count;

@@ -156,8 +156,12 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
                                     uint32_t count, uint32_t intervene, double temperature) {
   heed_web_session *s = heed_alloc(web->context, 1, sizeof *s);
   if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
-  *s = (heed_web_session){
-      .web = web, .model = model, .batch = batch, .height = height, .width = width};
+  *s = (heed_web_session){.web = web,
+                          .model = model,
+                          .batch = batch,
+                          .height = height,
+                          .width = width,
+                          .sized = height || width};
   choose_size(s);
   heed_status status = make_plan(s, keep, names, count, intervene, temperature);
   if (status == HEED_OK) status = make_session(s);
@@ -193,6 +197,9 @@ void heed_web_session_memory(heed_web_session *s) {
 
 heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
   heed_model_preprocess(s->model->model, &s->preprocess);
+  if (s->sized)
+    HEED_TRY(heed_model_preprocess_at(s->model->model, s->height, s->width, &s->preprocess,
+                                      &s->web->error));
   if (whole) heed_preprocess_fit_whole(&s->preprocess);
   s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(&s->preprocess),
                                                   .count = sizeof s->preprocess};

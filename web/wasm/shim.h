@@ -47,6 +47,7 @@ typedef struct heed_web_session {
   size_t pixel_bytes;
   uint32_t batch, height, width, tokens;
   heed_preprocess preprocess;
+  bool sized; /* height or width were given: pictures are prepared for them */
 } heed_web_session;
 
 /* A runtime without a backend; its status tells whether it can be used: NULL only when there is no
@@ -99,6 +100,10 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
 HEED_WEB_EXPORT(model_label)
 const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
 
+/* token_names of heed_model_info. */
+HEED_WEB_EXPORT(model_token)
+const char *heed_web_model_token(const heed_web_model *model, uint32_t index);
+
 /* The number of tensors. Of the one at the index, where there is one, out: tensor. */
 HEED_WEB_EXPORT(model_tensor)
 uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index);
@@ -121,7 +126,8 @@ HEED_WEB_EXPORT(session_memory) void heed_web_session_memory(heed_web_session *s
 HEED_WEB_EXPORT(session_set)
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
                                  size_t bytes);
-/* How the session's pictures are prepared; whole: all of each, by heed_preprocess_fit_whole. out:
+/* How the session's pictures are prepared, by heed_model_preprocess_at where the session was given
+ * a size; whole: all of each, by heed_preprocess_fit_whole. out:
  * block, the bytes of a heed_preprocess, valid until the next call. */
 HEED_WEB_EXPORT(session_preprocess)
 heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole);

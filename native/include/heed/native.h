@@ -223,6 +223,9 @@ typedef struct heed_figure_desc {
   /* 0: 800 units of 1/96 inch, in a PNG 1600 pixels. Else 60 to 1000 millimetres, in a PNG at 300
    * pixels per inch. */
   double width_mm;
+  /* of the tokens before the patches together; NULL: "CLS" where it is one, "CLS and registers"
+   * where there are more */
+  const char *prefix_name;
 } heed_figure_desc;
 
 /* Whether heed_figure_write can write a file of this name. The name's ending says the format: .png,

@@ -800,7 +800,9 @@ typedef struct heed_model_info {
   const char *assumed;
   uint32_t image_size, channels, patch;
   uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
-  uint32_t classes;       /* 0: no classifier */
+  /* their names, [prefix_tokens]: "CLS", "distillation", "register 2" */
+  const char *const *token_names;
+  uint32_t classes; /* 0: no classifier */
 
   /* encoder-decoders */
   uint32_t encoder_layers, decoder_layers;
@@ -928,7 +930,8 @@ typedef enum heed_resize_mode {
   HEED_RESIZE_SHORT_SIDE = 2, /* short side to `short_side`, aspect kept */
   /* as large as fits into width x height, aspect kept; a crop of that size is filled with the mean
    * colour */
-  HEED_RESIZE_WHOLE = 3
+  HEED_RESIZE_WHOLE = 3,
+  HEED_RESIZE_COVER = 4 /* as small as covers width x height, aspect kept */
 } heed_resize_mode;
 
 /* Preprocessing as preprocessor_config.json describes it. */
@@ -943,6 +946,16 @@ typedef struct heed_preprocess {
 } heed_preprocess;
 /* The model's own preprocessing; all 0 for an encoder-decoder. */
 HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
+
+/* The model's preprocessing for pixel_values of height x width pixels, multiples of the patch.
+ * Where the model's own gives that size, it stays. Otherwise the image is resized, aspect kept,
+ * until it covers that size, and the centre is cropped. heed_model_build refuses a size for which
+ * the model's positions cannot be resized. Statuses: INVALID_ARGUMENT, UNSUPPORTED (an
+ * encoder-decoder). */
+HEED_NODISCARD HEED_API heed_status heed_model_preprocess_at(const heed_model *model,
+                                                             uint32_t height, uint32_t width,
+                                                             heed_preprocess *preprocess,
+                                                             heed_error *error);
 
 /* Changes preprocess to letterbox: the whole image, aspect kept, centred on the mean colour, which
  * is 0 in pixel_values. Models are not trained this way. Nothing changes where nothing is cropped
@@ -1384,10 +1397,10 @@ typedef enum heed_row_kind {
  * query's own have less than a tenth. It names which of the `prefix` tokens and the query `token`
  * have the rest:
  * "98.3 % on CLS", "97.0 % on register 1", "99.0 % on itself". Otherwise it is "". A column has a
- * note only if it is empty. Returns text. */
+ * note only if it is empty. names [prefix]: as token_names of heed_model_info. Returns text. */
 HEED_API const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix,
-                                        uint32_t token, heed_row_kind kind,
-                                        char text[HEED_MAP_ELSEWHERE_SIZE]);
+                                        const char *const *names, uint32_t token,
+                                        heed_row_kind kind, char text[HEED_MAP_ELSEWHERE_SIZE]);
 
 typedef enum heed_colormap {
   HEED_COLORMAP_CIVIDIS = 0,
