@@ -161,7 +161,8 @@ export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
 
 export interface Runtime {
   readonly info: RuntimeInfo
-  /** Loads a model: ViT, DeiT or DINO safetensors, sharded or not. The weights are in memory
+  /** Loads a model: a vision transformer as .safetensors, or as a file of PyTorch (.pth, .pt, .bin,
+   * .ckpt), sharded or not; a file of another kind is refused by name. The weights are in memory
    * once: a session packs them while it reads them. A download is freed while it is packed, so
    * the next session requests its address again. A Response serves one session. A shard index
    * may name at most 512 files of its own folder.

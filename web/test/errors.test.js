@@ -151,7 +151,7 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
   )
   assert.match(
     await say({ status: 'UNSUPPORTED', message: 'a transformer' }),
-    /^a transformer heed runs ViT, DeiT and DINO models/
+    /^a transformer heed runs the models that docs\/models\.md lists/
   )
   assert.match(
     await say({ status: 'IO', message: 'no answer' }),

@@ -44,7 +44,7 @@ export function showStop(controller) {
 /** @type {Record<string, string>} */
 const advice = {
   INVALID_FILE: 'Choose another file, or all files of the model’s folder.',
-  UNSUPPORTED: 'heed runs ViT, DeiT and DINO models from safetensors files.',
+  UNSUPPORTED: 'heed runs the models that docs/models.md lists.',
   OUT_OF_MEMORY: 'Choose a smaller model or image, or close other pages.',
   IO: 'Check that the server is running, then reload the page.',
   MISMATCH: 'The site has changed, or the network failed: reload the page.'
