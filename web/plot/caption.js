@@ -8,13 +8,18 @@
  * @param {number} token
  * @param {number} prefix
  * @param {number} columns
+ * @param {string[]} [names]
  */
-export const tokenName = (token, prefix, columns) =>
+export const tokenName = (token, prefix, columns, names) =>
   token >= prefix
     ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})`
-    : token === 0
-      ? 'CLS'
-      : `register ${token}`
+    : (names?.[token] ?? (token ? `register ${token}` : 'CLS'))
+
+/** @param {Pick<CaptionOptions, 'prefix' | 'columns' | 'names'>} options */
+const namesOf =
+  ({ prefix, columns, names }) =>
+  (/** @type {number} */ token) =>
+    tokenName(token, prefix, columns, names)
 
 /** @param {number} share */
 export const percent = (share) =>
@@ -47,16 +52,17 @@ export function topOf(row, count) {
  * its row of the rollout.
  * @param {CaptionOptions} options
  */
-export function caption({ row, where, token, prefix, columns, reverse = false, rollout = false }) {
-  const name = tokenName(token, prefix, columns),
+export function caption({ row, where, token, reverse, rollout, ...place }) {
+  const nameOf = namesOf(place),
+    name = nameOf(token),
     top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
   if (top[0].weight === 0)
     return `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`
   if (reverse)
-    return `${where}: ${name} is looked at most by ${tokenName(top[0].token, prefix, columns)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
+    return `${where}: ${name} is looked at most by ${nameOf(top[0].token)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
   const held = top.reduce((sum, { weight }) => sum + weight, 0)
   const of = `${top.length} token${top.length === 1 ? '' : 's'}, most`,
-    most = `${top[0].token === token ? 'itself' : tokenName(top[0].token, prefix, columns)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
+    most = `${top[0].token === token ? 'itself' : nameOf(top[0].token)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
   if (rollout) return `${where}: ${percent(held)} of ${name} comes from ${of} from ${most}`
   return `${where}: ${name} gives ${percent(held)} of its attention to ${of} to ${most}`
 }
@@ -67,8 +73,9 @@ export function caption({ row, where, token, prefix, columns, reverse = false, r
  * empty.
  * @param {Omit<CaptionOptions, 'where' | 'row'> & {row: Float32Array}} options
  */
-export function elsewhere({ row, token, prefix, columns, reverse = false, rollout = false }) {
-  const total = row.reduce((sum, weight) => sum + weight, 0),
+export function elsewhere({ row, token, reverse, rollout, ...place }) {
+  const { prefix } = place,
+    total = row.reduce((sum, weight) => sum + weight, 0),
     to = rollout || reverse ? 'from' : 'on'
   if (total === 0) return `no weight ${to} any token`
   const held = topOf(
@@ -81,7 +88,7 @@ export function elsewhere({ row, token, prefix, columns, reverse = false, rollou
     .filter(({ weight }) => weight >= 0.1 * total)
     .map(
       (entry) =>
-        `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : tokenName(entry.token, prefix, columns)}`
+        `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : namesOf(place)(entry.token)}`
     )
   return most.join(', ') || `${percent(sum / total)} ${to} CLS and registers`
 }
@@ -90,8 +97,9 @@ export function elsewhere({ row, token, prefix, columns, reverse = false, rollou
  * Of scores before the softmax: how far they reach, and where they are highest.
  * @param {CaptionOptions & {stage: string}} options
  */
-export function scoreCaption({ row, where, token, prefix, columns, reverse = false, stage }) {
-  const name = tokenName(token, prefix, columns),
+export function scoreCaption({ row, where, token, reverse, stage, ...place }) {
+  const nameOf = namesOf(place),
+    name = nameOf(token),
     [top] = topOf(row, 1),
     barred = row.filter((score) => score === -Infinity).length,
     low = /** @type {number[]} */ (row).reduce(
@@ -100,5 +108,5 @@ export function scoreCaption({ row, where, token, prefix, columns, reverse = fal
     )
   if (barred === row.length)
     return `${where}, ${stage}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`
-  return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${tokenName(top.token, prefix, columns)}${barred ? `; ${barred} barred` : ''}.`
+  return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${nameOf(top.token)}${barred ? `; ${barred} barred` : ''}.`
 }

@@ -197,13 +197,15 @@ export interface FigureOptions {
 
 /** A row of attention weights [N] and where it is from. reverse: a column, the attention that the
  * token receives. rollout: a row of a rollout. where: the name of the map, such as "Layer 3, head
- * 0". prefix: number of tokens before the patches. */
+ * 0". prefix: number of tokens before the patches. names: their names, `tokenNames` of a session;
+ * without, the first is CLS and the others are registers. */
 export interface CaptionOptions {
   row: Float32Array | number[]
   where: string
   token: number
   prefix: number
   columns: number
+  names?: string[]
   reverse?: boolean
   rollout?: boolean
 }
@@ -216,8 +218,9 @@ export function elsewhere(
 ): string
 /** Returns the sentence below a map of scores before the softmax. stage: the name of the scores. */
 export function scoreCaption(options: CaptionOptions & { stage: string }): string
-/** Returns the name of a token: "CLS", "register 1" or "patch (2, 10)". */
-export function tokenName(token: number, prefix: number, columns: number): string
+/** Returns the name of a token: "CLS", "register 1" or "patch (2, 10)". names: as in
+ * CaptionOptions. */
+export function tokenName(token: number, prefix: number, columns: number, names?: string[]): string
 /** Formats a fraction as percent. */
 export function percent(share: number): string
 /** Formats weight x tokens as "N × uniform". */

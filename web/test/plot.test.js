@@ -274,6 +274,15 @@ test('captions are sentences with numbers', () => {
     [tokenName(0, 2, 4), tokenName(1, 2, 4), tokenName(7, 2, 4)],
     ['CLS', 'register 1', 'patch (1, 1)']
   )
+  const distilled = { token: 3, prefix: 2, columns: 3, names: ['CLS', 'distillation'] },
+    held = Float32Array.of(0, 1, 0, 0)
+  assert.equal(tokenName(1, 2, 3, distilled.names), 'distillation')
+  assert.match(caption({ row: held, where: 'X', ...distilled }), /most to distillation: 100\.0 %/)
+  assert.equal(elsewhere({ row: held, ...distilled }), '100.0 % on distillation')
+  assert.match(
+    scoreCaption({ row: held, where: 'X', stage: 'scores', ...distilled }),
+    /highest at distillation\.$/
+  )
   assert.deepEqual(
     [percent(0), percent(0.0004), percent(0.0123), percent(1), times(0.5, 197)],
     ['0.00 %', '0.040 %', '1.23 %', '100.0 %', '98.5 × uniform']

@@ -230,6 +230,8 @@ export interface Shape {
   prefixTokens: number
   rows: number
   columns: number
+  /** Names of the prefix tokens; saved maps have none. */
+  tokenNames?: string[]
   batch?: number
   patch?: number
 }

@@ -278,11 +278,7 @@ async function start() {
   document.getElementById('machine').textContent =
     `${page.engine.info.device}. ${page.engine.info.why}`
   if (page.engine.info.simd === 'none')
-    showError(
-      new Error(
-        'This browser has no SIMD in WebAssembly. The scalar module gives the same numbers but is several times slower. A newer browser is faster.'
-      )
-    )
+    showError(new Error((await import('./controls/no_simd.js')).noSimd))
   fit()
   createStage(page)
   store.on(['drawn', 'measured'], () => showNumbers(page))

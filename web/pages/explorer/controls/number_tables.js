@@ -2,7 +2,6 @@
  * precision: the stage's map in its own shape, or the table of a view. Loaded when asked for. */
 import { showDialog } from './dialog.js'
 import { hundredths, numbered, score } from './table_cells.js'
-import { tokenName } from '../../plot/caption.js'
 import { views } from '../views/view_list.js'
 /** @import {ListedView, NumberTable, Page, ViewName} from '../../../types/pages.js' */
 
@@ -18,7 +17,7 @@ function stage({ engine, drawn }) {
       ...values.subarray(prefixTokens + row * columns, prefixTokens + (row + 1) * columns)
     ]
   const first = Array.from(values.subarray(0, prefixTokens), (value, token) => [
-    tokenName(token, prefixTokens, columns),
+    engine.nameOf(token),
     value,
     ...Array(columns - 1).fill('')
   ])

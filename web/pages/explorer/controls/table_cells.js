@@ -1,5 +1,4 @@
 /* What stands in the cells of the tables of numbers, and what their lines are called. */
-import { tokenName } from '../../plot/caption.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 export const cellsMost = 40000 // cells; a larger table would take long to stand
@@ -9,10 +8,7 @@ export const hundredths = (value) => (value * 100).toFixed(3).replace(/^-/, '−
 export const score = (value) => (value === -Infinity ? 'barred' : value.toFixed(3))
 
 /** @param {Pick<Page, 'engine'>} options */
-export const namesOf = ({
-  engine: {
-    shape: { tokens, prefixTokens, columns }
-  }
-}) => Array.from({ length: tokens }, (_, token) => tokenName(token, prefixTokens, columns))
+export const namesOf = ({ engine }) =>
+  Array.from({ length: engine.shape.tokens }, (_, token) => engine.nameOf(token))
 /** @param {number} count */
 export const numbered = (count) => Array.from({ length: count }, (_, i) => i)

@@ -2,6 +2,7 @@
 import { loadRows } from '../../heed/explain/rows.js'
 import { createRuntime } from '../../heed/index.js'
 import { demoModel } from '../../heed/demo.js'
+import { tokenName } from '../../plot/caption.js'
 import { fetchModel } from './demo_files.js'
 import { slice } from './attention_rows.js'
 import { isChanged, unchanged } from '../state/changes.js'
@@ -384,6 +385,12 @@ export class ModelRunner {
   token(query) {
     const { prefixTokens, columns } = this.shape
     return query === 'cls' ? 0 : prefixTokens + query[0] * columns + query[1]
+  }
+
+  /** @param {number} token */
+  nameOf(token) {
+    const { prefixTokens, columns, tokenNames } = this.shape
+    return tokenName(token, prefixTokens, columns, tokenNames)
   }
 
   /**

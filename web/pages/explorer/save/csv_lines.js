@@ -1,5 +1,4 @@
 /* Lines of CSV: how a cell is quoted, and a table with a line a token. */
-import { tokenName } from '../../plot/caption.js'
 import { stageWords } from '../../shared/scores.js'
 /** @import {Drawn, Page, ScoreStage} from '../../../types/pages.js' */
 
@@ -17,13 +16,12 @@ export const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`
  * @param {Record<string, ArrayLike<number>>} columns
  */
 export function tokenTable({ engine, drawn }, columns) {
-  const { prefixTokens, columns: across } = engine.shape,
-    names = Object.keys(columns)
+  const names = Object.keys(columns)
   return lines(
     ['token', 'name', ...names.map(quoted)],
     Array.from(drawn.row, (_, token) => [
       token,
-      quoted(tokenName(token, prefixTokens, across)),
+      quoted(engine.nameOf(token)),
       ...names.map((name) => columns[name][token])
     ])
   )

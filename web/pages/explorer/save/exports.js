@@ -3,7 +3,6 @@
  * asked for. */
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
-import { tokenName } from '../../plot/caption.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 import { onStage, tokenTable } from './csv_lines.js'
@@ -221,7 +220,7 @@ export async function numbers(page) {
         grid: [shape.rows, shape.columns],
         prefix_tokens: shape.prefixTokens,
         tokens: shape.tokens,
-        query: tokenName(token, shape.prefixTokens, shape.columns),
+        query: engine.nameOf(token),
         query_token: token,
         ...(reverse ? { reverse } : {}),
         ...(scores ? { score } : {}),

@@ -3,7 +3,7 @@
  * follows the crosshair's row, or its column where it shows who looks at a patch, and rings the
  * other patch of the pair. With the brush, pairs are painted that may not attend, in all
  * heads: the model runs again at once. */
-import { percent, times, tokenName } from '../../plot/caption.js'
+import { percent, times } from '../../plot/caption.js'
 import { gridScale } from '../../plot/grid_scale.js'
 import { heat } from '../../plot/heat.js'
 import { largestOf } from '../../plot/raster.js'
@@ -204,10 +204,10 @@ class Crosshair {
    */
   wordsOf(query, key) {
     const { weights, shape } = this.matrix,
-      { tokens, prefixTokens, columns } = shape,
+      { tokens } = shape,
       weight = /** @type {Float32Array} */ (weights)[query * tokens + key]
-    const name = (/** @type {number} */ token) => tokenName(token, prefixTokens, columns)
-    return `${name(query)} to ${name(key)}: ${amount(this.page.drawn.scale, weight, tokens)}`
+    const { engine } = this.page
+    return `${engine.nameOf(query)} to ${engine.nameOf(key)}: ${amount(this.page.drawn.scale, weight, tokens)}`
   }
 }
 

@@ -1,5 +1,5 @@
 /* The matrix of one head in numbers: as a table of its rows, and all of it as CSV. Loaded when asked for. */
-import { tokenName, topOf } from '../../plot/caption.js'
+import { topOf } from '../../plot/caption.js'
 import { hundredths, namesOf } from '../controls/table_cells.js'
 import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
 /** @import {NumberTable, Page} from '../../../types/pages.js' */
@@ -48,11 +48,9 @@ export async function csv(page) {
   const { engine, store } = page,
     { layer, head } = store.get(),
     score = stageShown(page),
-    { tokens, prefixTokens, columns } = engine.shape,
+    { tokens } = engine.shape,
     matrix = await engine.matrix(layer, /** @type {number} */ (head), score),
-    names = Array.from({ length: tokens }, (_, token) =>
-      quoted(tokenName(token, prefixTokens, columns))
-    )
+    names = Array.from({ length: tokens }, (_, token) => quoted(engine.nameOf(token)))
   return lines(
     [quoted(`query${stageSaid(score)}`), ...names],
     names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)])

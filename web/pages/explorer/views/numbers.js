@@ -1,7 +1,7 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
 import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
-import { percent, times, topOf, tokenName } from '../../plot/caption.js'
+import { percent, times, topOf } from '../../plot/caption.js'
 import { histogram } from '../../plot/histogram.js'
 /** @import {Page, PagePicture, PageSource, Runner} from '../../../types/pages.js' */
 
@@ -102,7 +102,7 @@ export function showNumbers(page) {
       row,
       at: { reverse, rollout }
     } = page.drawn,
-    { prefixTokens, columns } = page.engine.shape
+    { engine } = page
   element('numbers-title').textContent = `Statistics of this ${reverse ? 'column' : 'row'}`
   element('most-title').textContent = reverse
     ? 'Most attention from'
@@ -116,17 +116,14 @@ export function showNumbers(page) {
     ...topOf(row, 6).map(({ token, weight }) => {
       const line = document.createElement('tr')
       line.append(
-        ...[
-          tokenName(token, prefixTokens, columns),
-          percent(weight),
-          (weight * row.length).toFixed(2)
-        ].map((text) => made('td', text))
+        ...[engine.nameOf(token), percent(weight), (weight * row.length).toFixed(2)].map((text) =>
+          made('td', text)
+        )
       )
       return line
     })
   )
   const [{ token, weight }] = topOf(row, 1)
-  element('handle-fact').textContent =
-    `${tokenName(token, prefixTokens, columns)} ${percent(weight)}`
+  element('handle-fact').textContent = `${engine.nameOf(token)} ${percent(weight)}`
   showScores(page)
 }

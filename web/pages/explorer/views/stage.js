@@ -2,7 +2,7 @@
 import { wordsOfChanges } from '../state/changes.js'
 import { cutOut, hatchPadding, insideOf, isPadding } from '../model/seen_region.js'
 import { createGrid } from '../controls/button_grid.js'
-import { caption, elsewhere, percent, scoreCaption, times, tokenName } from '../../plot/caption.js'
+import { caption, elsewhere, percent, scoreCaption, times } from '../../plot/caption.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { massShare, overlay } from '../../plot/overlay.js'
 import { largestOf } from '../../plot/raster.js'
@@ -129,12 +129,11 @@ async function pickB(page, query) {
   const { store, engine } = page
   if (!engine.result) return
   const state = { ...store.get(), query },
-    row = await engine.row({ ...state, score: 'softmax' }),
-    { prefixTokens, columns } = engine.shape
+    row = await engine.row({ ...state, score: 'softmax' })
   pin(page, {
     row,
     query,
-    title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${tokenName(engine.token(query), prefixTokens, columns)}`
+    title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${engine.nameOf(engine.token(query))}`
   })
   store.set({ view: 'compare' })
 }
@@ -181,7 +180,7 @@ const wordsOf = (said, scores, stage) => ({
 function drawnOf(page, result, row, all) {
   const { engine } = page,
     { shape } = engine,
-    { prefixTokens: prefix, columns } = shape,
+    { prefixTokens: prefix, columns, tokenNames: names } = shape,
     state = page.store.get(),
     { layer, head, score } = state,
     query = page.query(),
@@ -195,14 +194,14 @@ function drawnOf(page, result, row, all) {
       ? engine.row({ ...state, query, of: result })
       : null
   const scale = scaleOfRow(state, row, scores, all, shape),
-    said = { row, where, token, prefix, columns, reverse, rollout }
+    said = { row, where, token, prefix, columns, names, reverse, rollout }
   return {
     row,
     of: result,
     shape,
     at: { layer, head, query, reverse, rollout },
     inside: insideOf(page.picture, result.region),
-    title: `${where}: ${reverse ? 'to' : 'from'} ${tokenName(token, prefix, columns)}`,
+    title: `${where}: ${reverse ? 'to' : 'from'} ${engine.nameOf(token)}`,
     scores,
     scale,
     table: scale.signed ? diverging : page.table,

@@ -4,7 +4,7 @@
  * nothing that the patches' grid does not: it is hidden from screen readers. */
 import { toggleCls } from '../controls/controls.js'
 import { createGrid } from '../controls/button_grid.js'
-import { percent, times, tokenName } from '../../plot/caption.js'
+import { percent, times } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
 import { strip } from '../../plot/strip.js'
 import { put } from './canvas.js'
@@ -29,7 +29,7 @@ const inkOn = (rgb) =>
  * @param {Page} page
  * @param {number} token
  */
-const nameOf = ({ engine: { shape } }, token) => tokenName(token, shape.prefixTokens, shape.columns)
+const nameOf = ({ engine }, token) => engine.nameOf(token)
 /**
  * What the stage shows of it.
  * @param {Page} page
@@ -115,12 +115,8 @@ function drawPrefix(page, row, { scale, table, own }) {
     const t = scale.position(row[token], own),
       place = 3 * Math.round(Math.min(1, Math.max(0, t || 0)) * 255),
       rgb = table.slice(place, place + 3)
-    cell.textContent =
-      token === 0
-        ? `CLS ${numberOf(page, token)}`
-        : prefixTokens === 2
-          ? `r1 ${numberOf(page, token)}`
-          : `r${token}` // where there are more, `said` has their shares
+    const name = nameOf(page, token).replace(/egister |illation/, '') // r1, dist
+    cell.textContent = token && prefixTokens > 2 ? name : `${name} ${numberOf(page, token)}` // where there are more, `said` has their shares
     cell.style.background = `rgb(${rgb.join()})`
     cell.style.color = inkOn(rgb)
   }

@@ -3,7 +3,6 @@
  * made for (Darcet et al. 2024). Beside them how alike the places are to the model before it has
  * seen anything: the cosine of position embeddings (Dosovitskiy et al. 2021, figure 7). */
 import { likeness } from '../model/token_similarity.js'
-import { tokenName } from '../../plot/caption.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
 import { largestOf } from '../../plot/raster.js'
@@ -21,7 +20,7 @@ const names = ['Likeness to the query', 'Length of the state', 'Likeness of posi
  * @param {Runner} engine
  * @param {number} token
  */
-const nameOf = ({ shape }, token) => tokenName(token, shape.prefixTokens, shape.columns)
+const nameOf = (engine, token) => engine.nameOf(token)
 
 /**
  * The patch, other than the query, that is most like it.
