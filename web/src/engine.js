@@ -575,13 +575,8 @@ export class Engine {
 
   /** @param {{map: string}} args */
   async colormap({ map }) {
-    const { exports, memory } = await this.#part('explain'),
-      rgb = new Uint8Array(768)
-    memory.lend([new TextEncoder().encode(`${map}\0`), rgb], (name, at) => {
-      exports.colormap(name, at)
-      rgb.set(memory.bytes(at, rgb.length))
-    })
-    return rgb
+    const { coloursOf } = await import('./colours.js')
+    return coloursOf(await this.#part('explain'), map)
   }
 
   memory() {

@@ -18,26 +18,6 @@ const openLibrary = (page) =>
   import('./kept_models.js').then((library) => library.openLibrary(page))
 
 /** @param {Page} page */
-function pickFolder(page) {
-  const input = Object.assign(document.createElement('input'), {
-    type: 'file',
-    webkitdirectory: true
-  })
-  input.addEventListener(
-    'change',
-    () =>
-      /** @type {FileList} */ (input.files).length &&
-      openFiles(
-        page,
-        [.../** @type {FileList} */ (input.files)].filter(
-          ({ webkitRelativePath: path }) => path.split('/').length <= 2
-        )
-      )
-  )
-  input.click()
-}
-
-/** @param {Page} page */
 export function connectModels(page) {
   /**
    * @param {string} id
@@ -45,7 +25,7 @@ export function connectModels(page) {
    */
   const on = (id, act) =>
     element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
-  on('open-folder', () => pickFolder(page))
+  on('open-folder', () => import('./open_files.js').then(({ pickFolder }) => pickFolder(page)))
   on('open-address', async () => (await openLibrary(page)).focus())
   on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
   const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)

@@ -99,3 +99,26 @@ async function openMaps(page, file, opened) {
   element('demo-model').hidden = false
   await page.run(picture ?? page.picture)
 }
+
+/**
+ * The files that lie in a folder, and in folders in it.
+ * @param {Page} page
+ */
+export function pickFolder(page) {
+  const input = Object.assign(document.createElement('input'), {
+    type: 'file',
+    webkitdirectory: true
+  })
+  input.addEventListener(
+    'change',
+    () =>
+      /** @type {FileList} */ (input.files).length &&
+      openFiles(
+        page,
+        [.../** @type {FileList} */ (input.files)].filter(
+          ({ webkitRelativePath: path }) => path.split('/').length <= 2
+        )
+      )
+  )
+  input.click()
+}
