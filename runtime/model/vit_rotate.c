@@ -1,57 +1,90 @@
-/* The rotary positions of a ViT: tables for this grid, of all layers or of one. */
+/* Rotary positions on a grid of patches: the tables of op rotary, in double precision, rounded
+ * once. Sources: transformers' modeling_dinov3_vit.py; facebookresearch/dinov3's
+ * rope_position_encoding.py; timm's pos_embed_sincos.py; Heo et al. 2024 (RoPE-ViT). */
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "model/rotation.h"
 #include "model/vit_builder.h"
 
-/* What the model has of its own, at the beginning of `made`. */
-static heed_status read_own(const heed_vit *model, uint32_t layer, size_t angles, float *made,
-                            heed_rotation_grid *grid, heed_error *error) {
+#define TWO_PI 6.283185307179586476925286766559
+
+/* What an angle is made of, as the sum of both products: [columns, rows][heads, D/2]. Own ones of
+ * the model's layer, read by way of `stored`. */
+static heed_status read_frequencies(const heed_vit *model, uint32_t layer, size_t angles,
+                                    float *stored, double *frequencies, heed_error *error) {
   const heed_role_ref *own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES),
                       *periods = heed_vit_ref(model, HEED_ROLE_PERIODS);
-  for (uint32_t axis = 0; axis < 2 && own->tensor; axis++) {
-    float *to = made + axis * angles;
-    grid->frequencies[axis] = to;
-    HEED_TRY(heed_role_read(own, ((uint64_t)axis * model->dims.layers + layer) * angles, angles, to,
-                            error));
+  const heed_rotation *rule = &model->roles.rules.rotation;
+  const size_t each = angles / 2; /* angles of an axis */
+  if (periods->tensor) HEED_TRY(heed_role_read(periods, 0, each, stored, error));
+  for (size_t axis = 0; axis < 2; axis++) {
+    double *to = frequencies + axis * angles;
+    if (own->tensor)
+      HEED_TRY(
+          heed_role_read(own, (axis * model->dims.layers + layer) * angles, angles, stored, error));
+    for (size_t i = 0; i < angles; i++) {
+      const double k = (double)(i % each) / (double)each;
+      to[i] = own->tensor                                   ? (double)stored[i]
+              : (axis == (i < each)) == rule->columns_first ? 0.0
+              : periods->tensor                             ? 1.0 / (double)stored[i % each]
+                                                            : pow((double)rule->base, -k);
+    }
   }
-  if (!periods->tensor) return HEED_OK;
-  grid->periods = made;
-  return heed_role_read(periods, 0, periods->count, made, error);
+  return HEED_OK;
+}
+
+/* Where a row or a column is. */
+static double place(const heed_vit *model, uint32_t at, uint32_t count) {
+  const heed_rotation *rule = &model->roles.rules.rotation;
+  if (rule->kind == HEED_ROTATION_CENTRED) return TWO_PI * (2.0 * (at + 0.5) / count - 1.0);
+  const double scale = model->dims.reference ? (double)model->dims.reference / count : 1.0;
+  /* PE counts from 1 in models with CLS. */
+  const bool offset = !rule->own_grid || heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor;
+  return (at + (offset ? (double)rule->offset : 0.0)) * scale;
+}
+
+/* Cosines, then sines, [heads, rows * columns, D/2] each. */
+static void fill(const heed_vit_builder *b, size_t angles, size_t size, const double *frequencies,
+                 float *cosines, float *sines) {
+  for (size_t head = 0; head < angles; head += size)
+    for (uint32_t row = 0; row < b->rows; row++)
+      for (uint32_t column = 0; column < b->columns; column++) {
+        const double y = place(b->model, row, b->rows), x = place(b->model, column, b->columns);
+        for (size_t i = head; i < head + size; i++) {
+          const double angle = x * frequencies[i] + y * frequencies[angles + i];
+          *cosines++ = (float)cos(angle);
+          *sines++ = (float)sin(angle);
+        }
+      }
 }
 
 heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error) {
   const heed_vit *model = b->model;
   const bool own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES)->tensor != NULL;
-  heed_rotation rule = model->roles.rules.rotation;
-  rule.reference = model->dims.reference;
-  if (rule.own_grid && !heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor) rule.offset = 0.0f;
-  if (!rule.kind || (b->cosines.id && !own)) return HEED_OK;
-  heed_rotation_grid grid = {.rows = b->rows,
-                             .columns = b->columns,
-                             .size = model->dims.width / model->dims.heads,
-                             .heads = own ? model->dims.heads : 1};
-  const uint32_t patches = b->rows * b->columns;
-  const size_t angles = (size_t)grid.heads * (grid.size / 2);
+  if (!model->roles.rules.rotation.kind || (b->cosines.id && !own)) return HEED_OK;
+  const uint32_t patches = b->rows * b->columns, heads = own ? model->dims.heads : 1,
+                 size = model->dims.width / model->dims.heads / 2;
+  const size_t angles = (size_t)heads * size;
   size_t count;
-  if (!heed_size_mul(angles, 2 * ((size_t)patches + 1), &count)) count = SIZE_MAX;
-  float *made = heed_alloc_raw(model->base.context, count, sizeof *made);
-  if (!made) return heed_fail_memory(error, "model: rotary positions", count);
+  /* as doubles: frequencies, then both tables */
+  if (!heed_size_mul(angles, (size_t)patches + 2, &count)) count = SIZE_MAX / sizeof(double);
+  double *made = heed_alloc_raw(model->base.context, count, sizeof *made);
+  if (!made) return heed_fail_memory(error, "model: rotary positions", count * sizeof *made);
   const size_t table = angles * patches;
-  float *cosines = made + 2 * angles, *sines = cosines + table;
-  const heed_status status = read_own(model, layer, angles, made, &grid, error);
+  float *cosines = (float *)(made + 2 * angles), *kept = NULL;
+  const heed_status status = read_frequencies(model, layer, angles, cosines, made, error);
   if (status == HEED_OK) {
-    heed_rotation_fill(&rule, &grid, cosines, sines);
-    cosines = heed_graph_keep(b->graph, cosines, 2 * table * sizeof *made);
+    fill(b, angles, size, made, cosines, cosines + table);
+    kept = heed_graph_keep(b->graph, cosines, 2 * table * sizeof *kept);
   }
   heed_free(model->base.context, made);
   if (status != HEED_OK) return status;
-  if (!cosines) return heed_fail_memory(error, "model: rotary positions", count);
-  const heed_shape shape =
-      own ? HEED_SHAPE(grid.heads, patches, grid.size / 2) : HEED_SHAPE(patches, grid.size / 2);
-  b->cosines = heed_vit_define_data(b, cosines, shape);
-  b->sines = heed_vit_define_data(b, cosines + table, shape);
+  if (!kept) return heed_fail_memory(error, "model: rotary positions", 2 * table * sizeof *kept);
+  const heed_shape shape = own ? HEED_SHAPE(heads, patches, size) : HEED_SHAPE(patches, size);
+  b->cosines = heed_vit_define_data(b, kept, shape);
+  b->sines = heed_vit_define_data(b, kept + table, shape);
   return HEED_OK;
 }
 

@@ -787,7 +787,8 @@ typedef struct heed_model_info {
   uint32_t tensors_used, tensors_unused;
 
   /* vision transformers */
-  /* how positions are resized for another grid: "bicubic", "bicubic, antialiased" ... */
+  /* how positions are resized for another grid: "bicubic", "bicubic, antialiased" ...; "none"
+   * where the model stores none */
   const char *positions;
   /* The tensor names are timm's, which other files have too, and no config.json names the family.
    */
@@ -889,11 +890,12 @@ typedef struct heed_build_desc {
  *
  * A vision transformer has the input pixel_values F32 [B, channels, height, width]. Its outputs are
  * logits [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output
- * [B, C] where there is a pooler, and image_embeds [B, E], not normalised, where there is a
+ * [B, C] where the model defines one, and image_embeds [B, E], not normalised, where there is a
  * projection. These values can be tapped, i = 0 .. L-1: embeddings;
  * layer.i.query, .key, .value [B, H, T, D]; layer.i.attention.weights and .logits [B, H, T, T];
  * layer.i.attention.output [B, T, C], which is that of the heads before their projection;
- * layer.i.output [B, T, C].
+ * layer.i.output [B, T, C]. Query and key are those that attention takes: after their norms and
+ * after rotary positions, where the model has them.
  *
  * With classes_only and without intervene, R rows replace the T rows of the last layer's attention
  * and output and of last_hidden_state. The rows are CLS and, where it is read, the distillation
