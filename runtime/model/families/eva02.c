@@ -17,5 +17,5 @@ const heed_family heed_family_eva02 = {
                        HEED_GROUP(GATE) | HEED_GROUP(FINAL_NORM),
               .architecture = "eva02_",
               .epsilon = 1e-6f,
-              .activation = HEED_ACTIVATION_GELU},
+              .activation = HEED_ACTIVATION_SILU},
 };
