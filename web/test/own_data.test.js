@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -265,6 +265,31 @@ test('files of PyTorch by picker, drop and address: the page says what heed insp
   await opened('torch')
   await page.click('#library button:text-is("Remove")')
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
+  await finish(page)
+})
+
+test('tokens before the patches have the names that heed run gives them', async () => {
+  const page = await browser.open(),
+    vectors = join(repository, 'tests/vectors/vit')
+  for (const [model, cells, named] of /** @type {[string, RegExp, RegExp][]} */ ([
+    ['hf_deit_distilled', /^CLS \S+ %dist \S+ %$/, /"distillation"/],
+    ['hf_dinov2_registers', /^CLS \S+ %r1r2/, /"register 2"/],
+    ['timm_gap_registers', /^r1 .*r2/, /"register 1"/]
+  ])) {
+    await page.setInputFiles(
+      '#model-files',
+      readdirSync(join(vectors, model))
+        .filter((name) => /^(pre.*config|config|model)\./.test(name))
+        .map((name) => join(vectors, model, name))
+    )
+    await page.waitForFunction(
+      (cells) => new RegExp(cells).test(document.getElementById('prefix').textContent),
+      cells.source
+    )
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
+    assert.match(await readFile(await download.path(), 'utf8'), named)
+    await page.screenshot({ path: join(site, `../screenshots/explorer-${model}.png`) })
+  }
   await finish(page)
 })
 
