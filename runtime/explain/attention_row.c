@@ -57,7 +57,10 @@ static heed_status add_bias(row_job *job, heed_error *error) {
   const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] +
                       (uint64_t)job->query * stride[2];
   const uint32_t count = stride[3] ? job->sizes.keys : 1;
-  HEED_TRY(heed_session_read(job->session, job->desc->bias, at, count, job->bias, error));
+  HEED_TRY(
+      heed_graph_record(job->graph, job->desc->bias.id)->kind == HEED_VALUE_CONSTANT
+          ? heed_graph_read_constant(job->graph, job->desc->bias.id, at, count, job->bias, error)
+          : heed_session_read(job->session, job->desc->bias, at, count, job->bias, error));
   for (uint32_t j = 0; j < job->sizes.keys; j++) {
     const float add = job->bias[stride[3] ? j : 0];
     job->logits[j] = add == -INFINITY ? add : job->logits[j] + add;

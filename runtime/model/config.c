@@ -175,6 +175,16 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
     break;
   }
   if (config->family) return HEED_OK;
+  if (heed_list_has("siglip2|siglip2_vision_model", config->model_type))
+    return heed_fail(
+        fields->error, HEED_UNSUPPORTED,
+        "%s: NaFlex models of SigLIP2 are not supported (found model_type %s, expected "
+        "siglip, which those of a fixed size have)",
+        fields->where, config->model_type);
+  if (strcmp(config->model_type, "yolos") == 0)
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: YOLOS is not supported: it has detection tokens (found model_type yolos)",
+                     fields->where);
   return heed_fail(fields->error, HEED_UNSUPPORTED,
                    "%s: model_type is not supported (found %.*s, expected vit, deit, dinov2, clip "
                    "or another of docs/models.md)",
@@ -235,6 +245,7 @@ static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
   HEED_TRY(said_size(fields, "num_channels", 1, &config->channels));
   HEED_TRY(said_size(fields, "num_labels", 0, &config->classes));
   HEED_TRY(said_size(fields, "num_register_tokens", 0, &config->registers));
+  HEED_TRY(said_bool(fields, "vision_use_head", &config->probe));
   HEED_TRY(said_bool(fields, config->qkv_bias.key, &config->qkv_bias));
   return config->key_bias.key ? said_bool(fields, "key_bias", &config->key_bias) : HEED_OK;
 }
@@ -244,6 +255,20 @@ static heed_status read_base(const heed_fields *fields, const char *key, float *
   HEED_TRY(heed_field_float(fields, key, base));
   const heed_json_value value = heed_field(fields, key);
   return !value || *base > 0.0f ? HEED_OK : heed_field_fail(fields, key, value, "a number above 0");
+}
+
+/* What BEiT has, by the flags of its config. */
+static heed_status read_beit(heed_config *config, const heed_fields *fields) {
+  config->mean_pooling = (heed_said){true, "use_mean_pooling", true};
+  config->positions = (heed_said){false, "use_absolute_position_embeddings", true};
+  config->position_bias = (heed_said){false, "use_relative_position_bias", true};
+  config->shared_position_bias = (heed_said){false, "use_shared_relative_position_bias", true};
+  HEED_TRY(said_bool(fields, config->mean_pooling.key, &config->mean_pooling));
+  HEED_TRY(said_bool(fields, config->positions.key, &config->positions));
+  HEED_TRY(said_bool(fields, config->position_bias.key, &config->position_bias));
+  config->pool = config->mean_pooling;
+  config->pool.value = config->mean_pooling.value ? HEED_POOL_PATCHES : HEED_POOL_CLS;
+  return said_bool(fields, config->shared_position_bias.key, &config->shared_position_bias);
 }
 
 /* Of the classes ...Config of transformers, for what the file leaves out. */
@@ -264,6 +289,7 @@ static heed_status read_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(find_tower(config, &fields));
   set_class_defaults(config);
   HEED_TRY(read_sizes(config, &fields));
+  if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
   HEED_TRY(read_activation(&fields, &config->rules.activation));
   HEED_TRY(read_base(&fields, "rope_theta", &config->rules.rotation.base));
   HEED_TRY(heed_field_float(&fields, "layer_norm_eps", &config->rules.epsilon));
@@ -358,26 +384,38 @@ static const heed_family *family_of_architecture(const char *name) {
   return heed_family_get(i);
 }
 
+/* What timm's classifier reads. */
+static heed_status read_pool(heed_config *config, const heed_fields *fields, const char *key) {
+  static const struct {
+    const char *name;
+    heed_pool pool;
+  } pools[] = {{"token", HEED_POOL_CLS}, {"avg", HEED_POOL_PATCHES}, {"map", HEED_POOL_PROBE}};
+  const char *found = "";
+  HEED_TRY(heed_field_string(fields, key, &found));
+  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+    if (strcmp(found, pools[i].name) == 0) config->pool = (heed_said){pools[i].pool, key, false};
+  if (!*found || config->pool.key) return HEED_OK;
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: %s is not supported (found %.*s, expected token, avg or map)",
+                   fields->where, key, HEED_CUT(found));
+}
+
+/* The facts of an architecture's name. */
+static heed_status take_architecture(heed_config *config, const heed_fields *fields,
+                                     const char *key) {
+  config->timm = true;
+  HEED_TRY(heed_field_string(fields, key, &config->model_type));
+  config->family = family_of_architecture(config->model_type);
+  config->rules = config->family->rules;
+  return heed_architecture_rules(config->model_type, fields->where, &config->rules, fields->error);
+}
+
 static heed_status read_timm(heed_config *config, const heed_fields *fields) {
-  const char *pool = "";
   const heed_json_value pretrained = heed_field(fields, "pretrained_cfg");
   const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
                            fields->error};
-  config->timm = true;
-  HEED_TRY(heed_field_string(fields, "architecture", &config->model_type));
-  config->family = family_of_architecture(config->model_type);
-  config->rules = config->family->rules;
-  HEED_TRY(
-      heed_architecture_rules(config->model_type, fields->where, &config->rules, fields->error));
-  HEED_TRY(heed_field_string(fields, "global_pool", &pool));
-  if (strcmp(pool, "avg") == 0)
-    config->pool = (heed_said){HEED_POOL_PATCHES, "global_pool", false};
-  else if (strcmp(pool, "token") == 0)
-    config->pool = (heed_said){HEED_POOL_CLS, "global_pool", false};
-  else if (*pool)
-    return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: global_pool is not supported (found %.*s, expected token or avg)",
-                     fields->where, HEED_CUT(pool));
+  HEED_TRY(take_architecture(config, fields, "architecture"));
+  HEED_TRY(read_pool(config, fields, "global_pool"));
   HEED_TRY(said_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
   HEED_TRY(read_model_args(config, fields));
@@ -390,9 +428,8 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
 
 /* Options of open_clip's towers that change them. */
 static heed_status refuse_options(const heed_fields *vision) {
-  static const char *const options[] = {"timm_model_name", "attentional_pool", "scaled_cosine_attn",
-                                        "scale_heads",     "scale_attn_inner", "scale_attn",
-                                        "scale_fc"};
+  static const char *const options[] = {"attentional_pool", "scaled_cosine_attn", "scale_heads",
+                                        "scale_attn_inner", "scale_attn",         "scale_fc"};
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     bool on = true;
     const heed_json_value value = heed_field(vision, options[i]);
@@ -404,6 +441,21 @@ static heed_status refuse_options(const heed_fields *vision) {
   return HEED_OK;
 }
 
+/* A vision tower of timm, "visual.trunk.", and the map behind it. */
+static heed_status read_trunk(heed_config *config, const heed_fields *model,
+                              const heed_fields *vision) {
+  const char *map = "linear";
+  HEED_TRY(take_architecture(config, vision, "timm_model_name"));
+  HEED_TRY(read_pool(config, vision, "timm_pool"));
+  HEED_TRY(said_square(vision, "image_size", &config->image_size));
+  HEED_TRY(heed_field_string(vision, "timm_proj", &map));
+  if (strcmp(map, "linear") == 0) return said_size(model, "embed_dim", 1, &config->projection);
+  if (!*map || strcmp(map, "none") == 0) return HEED_OK;
+  return heed_fail(vision->error, HEED_UNSUPPORTED,
+                   "%s: timm_proj is not supported (found %.*s, expected linear or none)",
+                   vision->where, HEED_CUT(map));
+}
+
 static heed_status read_open_clip(heed_config *config, const heed_fields *fields) {
   const heed_fields model = {fields->json, heed_field(fields, "model_cfg"), fields->where,
                              fields->error},
@@ -411,11 +463,12 @@ static heed_status read_open_clip(heed_config *config, const heed_fields *fields
                               fields->error};
   bool quick = false;
   uint32_t head_width = 64;
+  HEED_TRY(refuse_options(&vision));
+  if (heed_field(&vision, "timm_model_name")) return read_trunk(config, &model, &vision);
   config->family = &heed_family_open_clip;
   config->model_type = config->family->types;
   config->rules = config->family->rules;
   config->mlp_ratio = 4.0;
-  HEED_TRY(refuse_options(&vision));
   HEED_TRY(heed_field_bool(&model, "quick_gelu", &quick));
   config->rules.activation = quick ? HEED_ACTIVATION_GELU_QUICK : HEED_ACTIVATION_GELU;
   HEED_TRY(said_size(&model, "embed_dim", 1, &config->projection));

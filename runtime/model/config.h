@@ -26,7 +26,9 @@ typedef struct heed_config {
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
   heed_said image_size, patch, channels, classes, registers;
   heed_said qkv_bias, key_bias, gated_mlp;
-  heed_said pool;       /* heed_pool */
+  heed_said pool;                                                         /* heed_pool */
+  heed_said mean_pooling, positions, position_bias, shared_position_bias; /* BEiT: flags */
+  heed_said probe;                                                        /* SigLIP: a flag */
   heed_said projection; /* numbers of the image embedding */
   heed_rules rules;     /* the family's, with what the file says of them */
   const char **labels;  /* [label_count]; an entry may be NULL */

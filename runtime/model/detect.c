@@ -133,26 +133,37 @@ static bool fits(const heed_roles *roles, const heed_family *family) {
          (roles->groups & family->has) == family->has;
 }
 
-/* Whether the config, the prefix or a tensor makes the file one of the family. */
-static bool claims(const heed_roles *roles, const heed_family *family, const heed_config *config) {
+/* Whether the prefix or a tensor makes the file one of the family. */
+static bool claims(const heed_roles *roles, const heed_family *family) {
   const char *inner = roles->prefix + strlen(roles->outer);
-  return family == config->family || (family->inner && strcmp(inner, family->inner) == 0) ||
-         has_mark(roles, family->marks);
+  return (family->inner && strcmp(inner, family->inner) == 0) || has_mark(roles, family->marks);
 }
 
-/* The family of timm's architecture; else the first family that claims the file; else the first
+/* HEED_GROUP: what the family's files lack, tables of relative positions without a rule included.
+ */
+static uint32_t lacking(const heed_family *family) {
+  return family->lacks | (family->rules.bias_positions
+                              ? 0
+                              : HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS));
+}
+
+/* The family of timm's architecture; else that of the config's type if it lacks nothing that the
+ * file has; else the first that claims the file; else that of the type all the same; else the first
  * that takes what no family claims, if it can one that lacks nothing that the file has. */
 static const heed_family *find_family(const heed_roles *roles, const heed_config *config) {
-  const heed_family *family, *last = NULL;
+  const heed_family *family, *last = NULL, *typed = NULL;
   if (config->timm && config->family->names == roles->names) return config->family;
-  for (int pass = 0; pass < 2; pass++)
+  for (int pass = 0; pass < 3 && !(pass == 2 && typed); pass++)
     for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
       if (!fits(roles, family)) continue;
-      if (family->fallback && !last) last = family;
-      if (roles->groups & family->lacks) continue;
-      if (pass ? family->fallback : claims(roles, family, config)) return family;
+      const bool of_type = *config->model_type && family == config->family;
+      /* The number of registers in the config is a sentence of its own. */
+      if (of_type && !(roles->groups & family->lacks & HEED_GROUP(REGISTERS))) typed = family;
+      if (family->fallback) last = family;
+      if (roles->groups & lacking(family)) continue;
+      if (pass == 0 ? of_type : pass == 1 ? claims(roles, family) : family->fallback) return family;
     }
-  return last;
+  return typed ? typed : last;
 }
 
 /* The groups of which all roles must be there: what was lost must not pass for a model that never
@@ -162,7 +173,9 @@ static uint32_t needed_groups(const heed_roles *roles) {
   /* A norm takes the place of another, and of the bias of the patches before it. */
   if (roles->groups & HEED_GROUP(POOL_NORM)) needs &= ~HEED_GROUP(FINAL_NORM);
   if (roles->groups & HEED_GROUP(PRE_NORM)) needs &= ~HEED_GROUP(PATCH_BIAS);
-  if (!roles->rules.rotation.kind) needs |= HEED_GROUP(POSITIONS);
+  if (!roles->rules.rotation.kind &&
+      !(roles->groups & (HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS))))
+    needs |= HEED_GROUP(POSITIONS);
   uint32_t groups = (roles->groups & ~roles->lacks) | needs;
   if (groups & HEED_GROUP(KEY_BIAS)) groups |= HEED_GROUP(QKV_BIASES);
   if (groups & HEED_GROUP(QKV_BIASES) && roles->rules.key_bias == HEED_KEY_BIAS_ALIKE)
@@ -184,8 +197,15 @@ static void choose_pool(heed_roles *roles, const heed_config *config) {
   const bool cls = roles->groups & HEED_GROUP(CLS) && !(roles->groups & HEED_GROUP(POOL_NORM));
   if (config->pool.key)
     roles->rules.pool = (heed_pool)config->pool.value;
+  else if (roles->rules.pool == HEED_POOL_CLS && roles->groups & HEED_GROUP(PROBE))
+    roles->rules.pool = HEED_POOL_PROBE;
   else if (!cls && roles->rules.pool == HEED_POOL_CLS)
     roles->rules.pool = HEED_POOL_PATCHES;
+  if (roles->rules.pool == HEED_POOL_PROBE) roles->groups |= HEED_GROUP(PROBE);
+  if (roles->rules.pools && roles->rules.pool == HEED_POOL_CLS)
+    roles->groups |= HEED_GROUP(FINAL_NORM);
+  else if (roles->rules.pools && roles->groups & HEED_GROUP(CLASSIFIER))
+    roles->groups |= HEED_GROUP(POOL_NORM);
   if (config->pool.key && roles->rules.pool == HEED_POOL_CLS) roles->groups |= HEED_GROUP(CLS);
 }
 
@@ -198,7 +218,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   if (!roles->family) return no_model(roles, error);
   roles->rules = config->family == roles->family ? config->rules : roles->family->rules;
   if (config->family != roles->family) roles->assumption = roles->family->assumption;
-  roles->lacks = roles->family->lacks;
+  roles->lacks = lacking(roles->family);
   if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);
   if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
   roles->groups = needed_groups(roles);

@@ -89,6 +89,12 @@ static heed_status find_stored(const heed_roles *roles, heed_role role, uint32_t
                    HEED_CONFIG_MAX);
 }
 
+static uint32_t whole_root(uint32_t square) {
+  uint32_t root = 0;
+  while ((uint64_t)(root + 1) * (root + 1) <= square) root++;
+  return root;
+}
+
 static heed_status layer_count(const heed_roles *roles, const heed_config *config, uint32_t *layers,
                                heed_error *error) {
   *layers = 0;
@@ -212,12 +218,6 @@ static heed_status head_sizes(const heed_roles *roles, const heed_config *config
   return classifier.tensor ? agree(&config->classes, &classifier, 0, &d->classes, error) : HEED_OK;
 }
 
-static uint32_t whole_root(uint32_t square) {
-  uint32_t root = 0;
-  while ((uint64_t)(root + 1) * (root + 1) <= square) root++;
-  return root;
-}
-
 /* How many rows of positions may be for prefix tokens. timm with no_embed_class has none, which its
  * models with registers are, so that this is tried first where no config tells a grid of 2 x 2 with
  * 5 rows more from one of 3 x 3. */
@@ -232,6 +232,79 @@ static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_di
   return tokens == HEED_POSITION_TOKENS_ANY ? 3 : 1;
 }
 
+/* Flags of the config, and roles that tell whether they are true. */
+static heed_status check_flags(const heed_roles *roles, const heed_config *config,
+                               heed_error *error) {
+  const struct {
+    const heed_said *said;
+    heed_role role;
+    bool absent; /* true means that the role is absent */
+  } flags[] = {{&config->positions, HEED_ROLE_POSITION_EMBEDDINGS, false},
+               {&config->position_bias, HEED_ROLE_POSITION_BIAS, false},
+               {&config->shared_position_bias, HEED_ROLE_SHARED_POSITION_BIAS, false},
+               {&config->mean_pooling, HEED_ROLE_FINAL_NORM_WEIGHT, true},
+               {&config->probe, HEED_ROLE_PROBE, false}};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    char name[HEED_NAME_SIZE];
+    const bool there = heed_roles_have(roles, flags[i].role, 0);
+    heed_roles_name(roles, flags[i].role, 0, name);
+    if (flags[i].said->key && (flags[i].said->value != 0) != (there != flags[i].absent))
+      return contradict(flags[i].said, flags[i].said->value ? "true" : "false",
+                        flags[i].said->value ? "false" : "true", name,
+                        there ? "there" : "not there", error);
+  }
+  return HEED_OK;
+}
+
+/* The pooling attention, which a model of timm has exactly when its classifier reads it. */
+static heed_status pool_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
+  stored_role probe, fc1;
+  char name[HEED_NAME_SIZE];
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROBE, 3, &probe, error));
+  if (!probe.tensor) return HEED_OK;
+  heed_roles_name(roles, HEED_ROLE_PROBE, 0, name);
+  if (config->timm && config->pool.key && config->pool.value != HEED_POOL_PROBE)
+    return contradict(&config->pool, "another pooling", "map", name, "there", error);
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROBE_FC1_WEIGHT, 2, &fc1, error));
+  d->pool_mlp_width = fc1.shape.dim[0];
+  d->pool_heads = roles->rules.pool_heads ? roles->rules.pool_heads : d->heads;
+  if (d->width % d->pool_heads == 0) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: %u heads of the pooling attention do not divide the width (found %u)",
+                   heed_checkpoint_name(roles->checkpoint), d->pool_heads, d->width);
+}
+
+/* A table of relative positions has a row for each distance in a square grid, and 3 of CLS. */
+static heed_status bias_sizes(const heed_roles *roles, heed_vit_dimensions *d, heed_error *error) {
+  stored_role own, shared;
+  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_BIAS, 2, &own, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_SHARED_POSITION_BIAS, 2, &shared, error));
+  const stored_role *table = own.tensor ? &own : &shared;
+  if (!table->tensor) return HEED_OK;
+  d->bias_rows = table->shape.dim[0];
+  const uint32_t span = d->bias_rows > 3 ? whole_root(d->bias_rows - 3) : 0;
+  d->bias_side = (span + 1) / 2;
+  if (d->bias_rows == span * span + 3 && span % 2 && d->prefix_tokens == 1) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s is not for a square grid and CLS (found %u rows)",
+                   heed_safetensors_name(table->tensor->file), HEED_CUT(table->tensor->info->name),
+                   d->bias_rows);
+}
+
+/* Of a model whose positions are relative alone. */
+static heed_status relative_size(const heed_config *config, heed_vit_dimensions *d,
+                                 heed_error *error) {
+  const heed_said *image = &config->image_size;
+  const uint32_t side = image->key ? image->value / d->patch : d->bias_side;
+  d->image_size = image->key ? image->value : side * d->patch;
+  if (side == d->bias_side) return HEED_OK;
+  return heed_fail(
+      error, HEED_INVALID_FILE,
+      "config.json: %s does not fit the weights (found %u, expected %u patches a side)", image->key,
+      image->value, d->bias_side);
+}
+
 /* The grid is square. */
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
@@ -241,6 +314,7 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   const uint64_t grid = image->value / d->patch;
   stored_role positions;
   HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
+  if (!positions.tensor && d->bias_rows) return relative_size(config, d, error);
   if (image->key && (grid == 0 || grid * grid > HEED_CONFIG_MAX))
     return heed_fail(error, HEED_INVALID_FILE,
                      "config.json: image and patch do not fit each other (found %s %u and %u, "
@@ -280,5 +354,8 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
       .epsilon = config->json ? config->rules.epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   HEED_TRY(head_sizes(roles, config, dimensions, error));
+  HEED_TRY(check_flags(roles, config, error));
+  HEED_TRY(pool_sizes(roles, config, dimensions, error));
+  HEED_TRY(bias_sizes(roles, dimensions, error));
   return position_sizes(roles, config, dimensions, error);
 }

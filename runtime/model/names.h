@@ -28,6 +28,8 @@ typedef enum heed_group {
   HEED_GROUP_PERIODS,
   HEED_GROUP_QKV_BIASES,
   HEED_GROUP_KEY_BIAS,
+  HEED_GROUP_POSITION_BIAS,
+  HEED_GROUP_SHARED_POSITION_BIAS,
   HEED_GROUP_QUERY_KEY_NORMS,
   HEED_GROUP_ATTENTION_NORM,
   HEED_GROUP_LAYER_SCALES,
@@ -35,6 +37,8 @@ typedef enum heed_group {
   HEED_GROUP_MLP_NORM,
   HEED_GROUP_FINAL_NORM,
   HEED_GROUP_POOL_NORM,
+  HEED_GROUP_PROBE,
+  HEED_GROUP_PROBE_NORMS,
   HEED_GROUP_PROJECTION,
   HEED_GROUP_CLASSIFIER,
   HEED_GROUP_DISTILLATION_CLASSIFIER,
@@ -50,7 +54,7 @@ typedef enum heed_group {
  *   @k/n  the role is part k of the tensor's rows, of n equal parts
  *   ~k/n  the same, if the tensor has n rows for each column of the second linear map of the MLP
  *   ^     stored transposed: [in, out]
- *   <     stored without its leading axes of 1
+ *   <     may be stored without its leading axes of 1
  *
  * A '?' before the pattern: the file may lack the role; after it: may lack the bias of the pair. */
 typedef struct heed_name {

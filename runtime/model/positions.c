@@ -1,21 +1,10 @@
-/* Position embeddings for a grid of another size: bicubic, one axis after the other. */
+/* Position embeddings for a grid of another size: one axis after the other. */
 #include "model/positions.h"
 
 #include <math.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
-
-/* Sources: transformers' modeling_vit.py, modeling_dinov2_with_registers.py; timm's pos_embed.py;
- * facebookresearch/dinov2's vision_transformer.py. */
-const heed_position_rule heed_positions_plain = {.text = "bicubic"};
-const heed_position_rule heed_positions_offset = {
-    .offset = 0.1, .text = "bicubic, with 0.1 patches added to the size for the scale"};
-const heed_position_rule heed_positions_antialiased = {.antialias = true,
-                                                       .text = "bicubic, antialiased"};
-
-const heed_position_rule heed_positions_corners = {.corners = true,
-                                                   .text = "bicubic, corners aligned"};
 
 /* Keys' cubic convolution kernel (1981). */
 static double cubic(double x, double a) {
@@ -25,14 +14,9 @@ static double cubic(double x, double a) {
   return 0.0;
 }
 
-/* Adds the weights with which output `at` of `to` takes from inputs 0 .. from-1; weights [from]
- * come in zeroed. */
-static void clamped_weights(uint32_t from, uint32_t to, const heed_position_rule *rule, uint32_t at,
-                            double *weights) {
-  const double centre = !rule->corners ? (at + 0.5) * from / (to + rule->offset) - 0.5
-                        : to > 1       ? at * (from - 1.0) / (to - 1.0)
-                                       : 0.0,
-               base = floor(centre);
+/* The four taps around `centre`, clamped. */
+static void add_taps(uint32_t from, double centre, double *weights) {
+  const double base = floor(centre);
   for (int tap = -1; tap <= 2; tap++) {
     double index = base + tap;
     if (index < 0.0) index = 0.0;
@@ -41,7 +25,19 @@ static void clamped_weights(uint32_t from, uint32_t to, const heed_position_rule
   }
 }
 
-static void antialiased_weights(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+static void plain(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  add_taps(from, (at + 0.5) * from / to - 0.5, weights);
+}
+
+static void offset(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  add_taps(from, (at + 0.5) * from / (to + 0.1) - 0.5, weights);
+}
+
+static void corners(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  add_taps(from, to > 1 ? at * (from - 1.0) / (to - 1.0) : 0.0, weights);
+}
+
+static void antialiased(uint32_t from, uint32_t to, uint32_t at, double *weights) {
   const double scale = (double)from / to, stretch = scale > 1.0 ? scale : 1.0,
                centre = (at + 0.5) * scale;
   double sum = 0.0;
@@ -49,15 +45,62 @@ static void antialiased_weights(uint32_t from, uint32_t to, uint32_t at, double 
   for (uint32_t i = 0; i < from; i++) weights[i] /= sum;
 }
 
+static void linear(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  const double centre = fmax((at + 0.5) * from / to - 0.5, 0.0), share = centre - floor(centre);
+  const uint32_t first = (uint32_t)centre;
+  weights[first] += 1.0 - share;
+  weights[first + (first + 1 < from)] += share;
+}
+
+static void nearest(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  weights[(uint64_t)at * from / to] = 1.0;
+}
+
+/* 1 + q + ... of so many terms. */
+static double series(double q, uint32_t terms) {
+  double sum = 0.0;
+  while (terms--) sum = sum * q + 1.0;
+  return sum;
+}
+
+/* Both counts are odd, and their middle is distance 0. */
+static void spread(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  const uint32_t middle = from / 2, reach = to / 2, distance = at < reach ? reach - at : at - reach;
+  double left = 1.01, right = 1.5, q = right;
+  while (right - left > 1e-6) {
+    q = (left + right) / 2.0;
+    if (series(q, middle) > reach)
+      right = q;
+    else
+      left = q;
+  }
+  uint32_t near = 0;
+  while (near < middle && series(q, near + 1) < distance) near++;
+  const uint32_t far = near < middle ? near + 1 : near;
+  const double low = series(q, near),
+               share = far > near ? (distance - low) / (series(q, far) - low) : 0.0;
+  weights[at < reach ? middle - near : middle + near] += 1.0 - share;
+  weights[at < reach ? middle - far : middle + far] += share;
+}
+
+/* Sources: transformers' modeling_vit.py, modeling_dinov2_with_registers.py, modeling_beit.py;
+ * timm's pos_embed.py, pos_embed_rel.py (without SciPy); facebookresearch/dinov2's
+ * vision_transformer.py. */
+const heed_position_rule heed_positions_plain = {plain, "bicubic"};
+const heed_position_rule heed_positions_offset = {
+    offset, "bicubic, with 0.1 patches added to the size for the scale"};
+const heed_position_rule heed_positions_antialiased = {antialiased, "bicubic, antialiased"};
+const heed_position_rule heed_positions_corners = {corners, "bicubic, corners aligned"};
+const heed_position_rule heed_positions_linear = {linear, "bilinear"};
+const heed_position_rule heed_positions_nearest = {nearest, "nearest"};
+const heed_position_rule heed_positions_spread = {spread, "bilinear over a geometric series"};
+
 /* Resizes the middle axis of [outer, from, inner] to `to`. */
 static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to,
                         const heed_position_rule *rule, double *weights, float *out) {
   for (uint32_t t = 0; t < to; t++) {
     for (uint32_t i = 0; i < from; i++) weights[i] = 0.0;
-    if (rule->antialias)
-      antialiased_weights(from, to, t, weights);
-    else
-      clamped_weights(from, to, rule, t, weights);
+    rule->weigh(from, to, t, weights);
     for (uint32_t o = 0; o < outer; o++)
       for (size_t c = 0; c < inner; c++) {
         double sum = 0.0;

@@ -45,6 +45,7 @@ static const processor processors[] = {
     {"Dinov2", true, 256, 224, true, 3, MEAN_IMAGENET, STD_IMAGENET},
     {"Bit", true, 224, 224, true, 3, MEAN_CLIP, STD_CLIP},
     {"CLIP", true, 224, 224, false, 3, MEAN_CLIP, STD_CLIP},
+    {"Blip", false, 224, 0, false, 3, MEAN_CLIP, STD_CLIP},
     {"Beit", false, 256, 224, false, 3, MEAN_HALF, MEAN_HALF},
     {"Siglip", false, 224, 0, false, 3, MEAN_HALF, MEAN_HALF},
     {"torchvision", true, 256, 224, false, 2, MEAN_IMAGENET, STD_IMAGENET},
@@ -307,18 +308,18 @@ heed_status heed_config_preprocess(const heed_config *config, const heed_family 
                                 PREPROCESSOR_FILE, error};
     return read_preprocessor(&fields, family, image_size, preprocess);
   }
-  if (config->timm) {
-    heed_fields fields = {config->json, heed_json_root(config->json), "config.json", error};
-    const heed_json_value pretrained = heed_field(&fields, "pretrained_cfg");
-    if (pretrained) fields.object = pretrained;
-    return read_pretrained(&fields, image_size, preprocess);
-  }
   const heed_json_value open_clip =
       config->json ? heed_json_get(config->json, heed_json_root(config->json), "preprocess_cfg")
                    : 0;
   if (open_clip) {
     const heed_fields fields = {config->json, open_clip, OPEN_CLIP_FILE, error};
     return read_open_clip(&fields, image_size, preprocess);
+  }
+  if (config->timm) {
+    heed_fields fields = {config->json, heed_json_root(config->json), "config.json", error};
+    const heed_json_value pretrained = heed_field(&fields, "pretrained_cfg");
+    if (pretrained) fields.object = pretrained;
+    return read_pretrained(&fields, image_size, preprocess);
   }
   if (strcmp(family->processor, "timm") == 0)
     set_pretrained(image_size, TIMM_CROP, false, preprocess);

@@ -28,7 +28,7 @@ static heed_shape stored_shape(const heed_place *place, const heed_shape *role) 
   heed_shape shape = *role;
   shape.dim[0] *= place->parts;
   if (place->transposed) shape = HEED_SHAPE(shape.dim[1], shape.dim[0]);
-  while (place->flat && shape.rank > 1 && shape.dim[0] == 1) {
+  while (place->flat && shape.rank > place->tensor->info->shape.rank && shape.dim[0] == 1) {
     memmove(shape.dim, shape.dim + 1, (shape.rank - 1) * sizeof *shape.dim);
     shape.dim[--shape.rank] = 0;
   }
@@ -60,11 +60,13 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
 
 /* What may lie among the model's own names and changes no state: what training leaves, numbers that
  * the config and the rules say too, and heads, which read the states. A '*' ends those of which
- * only the beginning counts; '#' begins those of a layer. */
+ * only the beginning counts, and begins those of which only the end does; '#' begins those of a
+ * layer. */
 static const char *const harmless[] = {"mask_token",
                                        "masked_embed",
                                        "embeddings.mask_token",
                                        "embeddings.position_ids",
+                                       "*relative_position_index",
                                        "local_cls_norm.*",
                                        "#attn.qkv.bias_mask",
                                        "#attn.rope.freqs_*",
@@ -78,7 +80,8 @@ static const char *const harmless[] = {"mask_token",
                                        "fc.*"};
 
 static bool matches(const char *text, const char *pattern) {
-  const size_t length = strcspn(pattern, "*");
+  const size_t length = strcspn(pattern, "*"), size = strlen(text), rest = strlen(pattern) - 1;
+  if (length == 0) return size >= rest && strcmp(text + size - rest, pattern + 1) == 0;
   return strncmp(text, pattern, length) == 0 && (pattern[length] || !text[length]);
 }
 

@@ -106,7 +106,10 @@ typedef struct heed_vit_dimensions {
   uint32_t projection; /* E, of the image embedding; 0: none */
   uint32_t registers;
   bool distillation;
-  uint32_t prefix_tokens; /* CLS, distillation, registers */
+  uint32_t bias_rows;                  /* of a table of relative positions; 0: there is none */
+  uint32_t bias_side;                  /* of the grid that it is for */
+  uint32_t pool_heads, pool_mlp_width; /* of the pooling attention; 0: there is none */
+  uint32_t prefix_tokens;              /* CLS, distillation, registers */
   /* rows of the position embeddings: position_prefix + patches; 0: there are none */
   uint32_t position_rows;
   /* how many of the first rows are for prefix tokens: all, only CLS, or none */

@@ -9,7 +9,9 @@
  *
  * Axes of a shape: C width, M width of the MLP, D = C / heads, K classes, Q numbers that the
  * classifier reads, E numbers of the image embedding, R registers, T rows of positions, I channels
- * of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4 periods, 1, 2. */
+ * of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4 periods, B rows
+ * of a table of relative positions, V width of the pooling attention's MLP, G = C / its heads,
+ * 1, 2. */
 #define HEED_LAYER "encoder.layer.#."
 HEED_ROLE(CLS_TOKEN, CLS, "11C", "embeddings.cls_token")
 HEED_ROLE(DISTILLATION_TOKEN, DISTILLATION, "11C", "embeddings.distillation_token")
@@ -17,6 +19,7 @@ HEED_ROLE(REGISTER_TOKENS, REGISTERS, "1RC", "embeddings.register_tokens")
 HEED_ROLE(POSITION_EMBEDDINGS, POSITIONS, "1TC", "embeddings.position_embeddings")
 HEED_ROLE(FREQUENCIES, FREQUENCIES, "2LHA", "rope.freqs")
 HEED_ROLE(PERIODS, PERIODS, "F", "rope_embed.periods")
+HEED_ROLE(SHARED_POSITION_BIAS, SHARED_POSITION_BIAS, "BH", "relative_position_bias_table")
 HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CIPP", "embeddings.patch_embeddings.projection")
 HEED_ROLE_PAIR(PRE_NORM, PRE_NORM, PRE_NORM, "C", "pre_layernorm")
 HEED_ROLE_PAIR(NORM1, NONE, NONE, "C", HEED_LAYER "layernorm_before")
@@ -26,6 +29,7 @@ HEED_ROLE_PAIR(VALUE, NONE, QKV_BIASES, "CC", HEED_LAYER "attention.attention.va
 HEED_ROLE_PAIR(QUERY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.query_norm")
 HEED_ROLE_PAIR(KEY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.key_norm")
 HEED_ROLE_PAIR(ATTENTION_NORM, ATTENTION_NORM, ATTENTION_NORM, "C", HEED_LAYER "attention.norm")
+HEED_ROLE(POSITION_BIAS, POSITION_BIAS, "BH", HEED_LAYER "relative_position_bias_table")
 HEED_ROLE_PAIR(ATTENTION_OUTPUT, NONE, NONE, "CC", HEED_LAYER "attention.output.dense")
 HEED_ROLE(LAYER_SCALE1, LAYER_SCALES, "C", HEED_LAYER "layer_scale1.lambda1")
 HEED_ROLE_PAIR(NORM2, NONE, NONE, "C", HEED_LAYER "layernorm_after")
@@ -36,6 +40,16 @@ HEED_ROLE_PAIR(FC2, NONE, NONE, "CM", HEED_LAYER "output.dense")
 HEED_ROLE(LAYER_SCALE2, LAYER_SCALES, "C", HEED_LAYER "layer_scale2.lambda1")
 HEED_ROLE_PAIR(FINAL_NORM, FINAL_NORM, FINAL_NORM, "C", "layernorm")
 HEED_ROLE_PAIR(POOL_NORM, POOL_NORM, POOL_NORM, "C", "pooler.layernorm")
+HEED_ROLE(PROBE, PROBE, "11C", "head.probe")
+HEED_ROLE_PAIR(PROBE_QUERY, PROBE, PROBE, "CC", "head.attention.query")
+HEED_ROLE_PAIR(PROBE_KEY, PROBE, PROBE, "CC", "head.attention.key")
+HEED_ROLE_PAIR(PROBE_VALUE, PROBE, PROBE, "CC", "head.attention.value")
+HEED_ROLE_PAIR(PROBE_QUERY_NORM, PROBE_NORMS, PROBE_NORMS, "G", "head.attention.query_norm")
+HEED_ROLE_PAIR(PROBE_KEY_NORM, PROBE_NORMS, PROBE_NORMS, "G", "head.attention.key_norm")
+HEED_ROLE_PAIR(PROBE_OUTPUT, PROBE, PROBE, "CC", "head.attention.out_proj")
+HEED_ROLE_PAIR(PROBE_NORM, PROBE, PROBE, "C", "head.layernorm")
+HEED_ROLE_PAIR(PROBE_FC1, PROBE, PROBE, "VC", "head.mlp.fc1")
+HEED_ROLE_PAIR(PROBE_FC2, PROBE, PROBE, "CV", "head.mlp.fc2")
 HEED_ROLE(CLASSIFIER_WEIGHT, CLASSIFIER, "KQ", "classifier.weight|/cls_classifier.weight")
 HEED_ROLE(CLASSIFIER_BIAS, CLASSIFIER, "K", "classifier.bias|/cls_classifier.bias")
 HEED_ROLE_PAIR(DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, "KC",

@@ -188,6 +188,9 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
               {'E', d->projection},
               {'R', d->registers},
               {'T', d->position_rows},
+              {'B', d->bias_rows},
+              {'V', d->pool_mlp_width},
+              {'G', d->width / (d->pool_heads ? d->pool_heads : 1)},
               {'I', d->channels},
               {'P', d->patch}};
   const bool bias = !role_shapes[role][0];

@@ -17,6 +17,7 @@ typedef enum heed_pool {
   HEED_POOL_CLS,     /* CLS; with a second classifier, on the distillation token, their mean */
   HEED_POOL_PATCHES, /* the mean of the patches */
   HEED_POOL_CLS_AND_PATCHES, /* CLS beside the mean of the patches: 2 C numbers */
+  HEED_POOL_PROBE            /* a learned query's attention over the tokens */
 } heed_pool;
 
 /* What the keys' bias is: one tensor of a family may be missing that none of another may lose. */
@@ -33,8 +34,16 @@ typedef struct heed_rules {
   heed_rotation rotation;
   heed_key_bias key_bias;
   uint32_t needs; /* optional groups (HEED_GROUP) that every model of the family has */
-  /* The final norm is for the pooled CLS alone; states and classifier go without. */
-  bool norm_pooled;
+  /* of a table of relative positions for another grid; NULL: no model of the family has one */
+  const heed_position_rule *bias_positions;
+  /* The pooled state is an output: of patches after a norm of their mean, else of normed states. */
+  bool pools;
+  /* The pooling attention has so many heads, and reads all tokens; 0: as many as the layers, and it
+   * reads the patches alone. */
+  uint32_t pool_heads;
+  /* The pooled state is CLS after the final norm, which states and classifier go without; `twice`:
+   * which they have too. */
+  bool norm_pooled, norm_twice;
   bool cls_pooled;            /* CLS of the final states is the pooled output */
   bool gate_activation;       /* a gate's activation is the MLP's; else SiLU */
   const char *architecture;   /* tells heads (architecture.c) where no config does; or NULL */

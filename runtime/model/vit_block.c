@@ -73,7 +73,8 @@ static heed_value rotate_stacked(heed_vit_builder *b, heed_value stacked, heed_s
   return heed_vit_rotate(b, heed_define_view(b->graph, stacked, 0, &part));
 }
 
-static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows) {
+static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows,
+                         heed_value bias) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
   const heed_value stacked = stack_heads(b, x, layer);
@@ -103,6 +104,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
                                               HEED_SHAPE(1, dims->heads, tokens, tokens))
                                 : (heed_value){0},
       .key_padding = b->token_mask,
+      .bias = bias,
       .scale =
           temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
       .empty_row = b->desc.empty_row,
@@ -143,7 +145,10 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   HEED_TRY(heed_vit_turn(b, i, error));
   heed_graph_stage(b->graph, i + 1);
   const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
-  const heed_value attended = attend(b, *x, i, read_rows);
+  heed_value bias;
+  HEED_TRY(heed_vit_position_bias(
+      b, i, read_rows ? read_rows : dims->prefix_tokens + b->rows * b->columns, &bias, error));
+  const heed_value attended = attend(b, *x, i, read_rows, bias);
   if (read_rows) *x = first_rows(b, *x, read_rows);
   *x = heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, dims->width,
                         dims->width, HEED_ACTIVATION_NONE, *x, scale1);

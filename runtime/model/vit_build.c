@@ -100,9 +100,11 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 
 static heed_status build(heed_vit_builder *b, heed_error *error) {
   const heed_vit *model = b->model;
-  const bool pooled = model->dims.classes || heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor ||
-                      model->roles.rules.norm_pooled || model->roles.rules.cls_pooled,
-             first = !model->dims.classes || model->roles.rules.pool == HEED_POOL_CLS;
+  const heed_rules *rules = &model->roles.rules;
+  const bool pools = model->dims.classes || rules->pools,
+             pooled = pools || heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor ||
+                      rules->norm_pooled || rules->cls_pooled,
+             first = (!pools || rules->pool == HEED_POOL_CLS) && !model->dims.pool_heads;
   if (b->desc.classes_only && !b->desc.intervene &&
       heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor && pooled && first)
     b->read_rows = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor ? 2 : 1;

@@ -12,6 +12,7 @@ typedef struct heed_vit_builder {
   uint32_t rows, columns;    /* grid of patches */
   heed_value token_mask;     /* or none */
   heed_value cosines, sines; /* of rotary positions, or none */
+  heed_value shared_bias;    /* of all layers, where they share it */
   uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
 } heed_vit_builder;
 
@@ -47,6 +48,13 @@ heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x);
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);
 heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t layer,
                                heed_error *error);
+/* What relative positions add to the scores of the first `queries` tokens, [1, H, queries, T], or
+ * none. */
+heed_status heed_vit_position_bias(heed_vit_builder *b, uint32_t layer, uint32_t queries,
+                                   heed_value *bias, heed_error *error);
+/* The pooling attention and its MLP over the final states: [B, 1, C]. */
+heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed_value *pooled,
+                                    heed_error *error);
 heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error);
 
 #endif

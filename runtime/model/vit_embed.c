@@ -38,10 +38,11 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
                                   heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const uint32_t patches = dims->position_rows - dims->position_prefix;
-  const float *grid = stored + (size_t)dims->position_prefix * dims->width;
+  const float *grid = stored ? stored + (size_t)dims->position_prefix * dims->width : NULL;
   uint32_t side = 0;
   while ((uint64_t)side * side < patches) side++;
-  *positions = grid;
+  *positions = stored ? grid : NULL;
+  if (!stored) return HEED_OK;
   if (b->rows * b->columns == patches && (b->rows == b->columns || side * side != patches))
     return HEED_OK;
   if (side * side != patches)
@@ -85,7 +86,7 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
       heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
                           HEED_SHAPE(dims->width))};
   *x = heed_define_patch_embedding(b->graph, &patch);
-  if (stored) {
+  if (positions) {
     const heed_add_desc add = {
         sizeof add, *x, heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};
     *x = heed_define_add(b->graph, &add);

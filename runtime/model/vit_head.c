@@ -29,10 +29,12 @@ static heed_status mean_of_patches(heed_vit_builder *b, heed_value states, heed_
   return HEED_OK;
 }
 
-/* What the classifier reads, [B, 1, C] or [B, 1, 2 C]. */
+/* What the classifier reads, [B, 1, C] or [B, 1, 2 C]. `pooled` comes in with the result of the
+ * pooling attention, or none. */
 static heed_status pool(heed_vit_builder *b, heed_value states, heed_value *pooled,
                         heed_error *error) {
   const heed_pool rule = b->model->roles.rules.pool;
+  if (rule == HEED_POOL_PROBE) return HEED_OK;
   if (rule == HEED_POOL_CLS)
     *pooled = row(b, states, 0);
   else
@@ -70,26 +72,23 @@ static void output(heed_vit_builder *b, heed_value value, uint32_t width, const 
   heed_graph_output(b->graph, flat);
 }
 
-static heed_status add_classes(heed_vit_builder *b, heed_value states, heed_error *error) {
+static void add_classes(heed_vit_builder *b, heed_value states, heed_value pooled) {
   const heed_vit *model = b->model;
   /* DeiT's two classifiers are averaged. */
   const bool two = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor != NULL;
-  heed_value pooled = {0};
-  HEED_TRY(pool(b, states, &pooled, error));
   heed_value logits = classify(b, pooled, heed_vit_ref(model, HEED_ROLE_CLASSIFIER_WEIGHT),
                                two ? 0.5f : 1.0f, (heed_value){0});
   if (two)
     logits = classify(b, row(b, states, 1),
                       heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT), 0.5f, logits);
   output(b, logits, model->dims.classes, "logits");
-  return HEED_OK;
 }
 
-/* The pooled state and the image embedding: both of CLS. */
-static void add_embedding(heed_vit_builder *b, heed_value states) {
+/* The pooled state and the image embedding: of CLS, where `pooled` is none. After a pooling
+ * attention the embedding is the pooled state itself, unless a classifier reads it. */
+static void add_embedding(heed_vit_builder *b, heed_value states, heed_value pooled) {
   const heed_vit *model = b->model;
   const uint32_t width = model->dims.width;
-  heed_value pooled = {0};
   if (model->roles.rules.norm_pooled)
     pooled = heed_vit_norm(b, row(b, states, 0), heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT),
                            width);
@@ -98,7 +97,11 @@ static void add_embedding(heed_vit_builder *b, heed_value states) {
     pooled = heed_vit_project(b, row(b, states, 0), heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT),
                               width, width, HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
   if (pooled.id) output(b, pooled, width, "pooler_output");
-  if (!pooled.id || !heed_vit_ref(model, HEED_ROLE_PROJECTION)->tensor) return;
+  if (!pooled.id) return;
+  if (!heed_vit_ref(model, HEED_ROLE_PROJECTION)->tensor) {
+    if (model->dims.pool_heads && !model->dims.classes) output(b, pooled, width, "image_embeds");
+    return;
+  }
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,
       .x = pooled,
@@ -109,8 +112,8 @@ static void add_embedding(heed_vit_builder *b, heed_value states) {
 
 heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error) {
   const heed_vit *model = b->model;
-  const bool normed =
-      heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT)->tensor && !model->roles.rules.norm_pooled;
+  const bool normed = heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT)->tensor &&
+                      (!model->roles.rules.norm_pooled || model->roles.rules.norm_twice);
   const heed_shape shape = HEED_SHAPE(
       b->desc.batch, b->read_rows ? b->read_rows : model->dims.prefix_tokens + b->rows * b->columns,
       model->dims.width);
@@ -119,7 +122,15 @@ heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *er
           : heed_define_view(b->graph, x, 0, &shape); /* beside the name of the last layer */
   heed_graph_name(b->graph, x, "last_hidden_state");
   heed_graph_output(b->graph, x);
-  if (model->dims.classes) HEED_TRY(add_classes(b, x, error));
-  add_embedding(b, x);
+  heed_value probed = {0};
+  if (model->dims.pool_heads) HEED_TRY(heed_vit_pool_attention(b, x, &probed, error));
+  heed_value pooled = probed;
+  /* BEiT's pooler is a norm, which a model that only has to see masked patches goes without. */
+  const bool pools =
+      model->roles.rules.pools && (model->roles.rules.pool == HEED_POOL_CLS ||
+                                   heed_vit_ref(model, HEED_ROLE_POOL_NORM_WEIGHT)->tensor);
+  if (model->dims.classes || pools) HEED_TRY(pool(b, x, &pooled, error));
+  if (model->dims.classes) add_classes(b, x, pooled);
+  add_embedding(b, x, pools ? pooled : probed);
   return HEED_OK;
 }

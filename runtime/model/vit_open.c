@@ -36,7 +36,9 @@ static heed_status name_classes(heed_vit *model, heed_error *error) {
 }
 
 static const char *positions_text(const heed_vit *model) {
-  return model->dims.position_rows ? model->roles.rules.positions->text : "none";
+  return model->dims.position_rows ? model->roles.rules.positions->text
+         : model->dims.bias_rows   ? model->roles.rules.bias_positions->text
+                                   : "none";
 }
 
 /* What the queries and keys are rotated by, after what else the line says. */
@@ -78,7 +80,7 @@ static heed_status name_tokens(heed_vit *model, heed_error *error) {
 /* The rules in one line, and what of them and of the sizes no file tells. */
 static void describe_rules(heed_vit *model) {
   static const char *const pools[] = {"CLS", "the mean of the patches",
-                                      "CLS and the mean of the patches"};
+                                      "CLS and the mean of the patches", "the pooling attention"};
   const heed_vit_dimensions *dims = &model->dims;
   const heed_rules *rules = &model->roles.rules;
   char rotary[80];

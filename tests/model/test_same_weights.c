@@ -22,11 +22,13 @@ typedef struct style {
   renaming names[12];
   const char *fused; /* the tensor of query, key and value, with its last character; NULL: three */
   const char *layer;
+  bool tables; /* of relative positions, of zeros */
 } style;
 
 static const style styles[] = {
-    {"old", "vit.", {{NULL, NULL}}, NULL, NULL},
-    {"prefixed", "a.b.vit.", {{NULL, NULL}}, NULL, NULL},
+    {"old", "vit.", {{NULL, NULL}}, NULL, NULL, false},
+    {"prefixed", "a.b.vit.", {{NULL, NULL}}, NULL, NULL, false},
+    {"BEiT with tables of zeros", "beit.", {{NULL, NULL}}, NULL, NULL, true},
     {"new",
      "vit.",
      {{"encoder.layer.", "layers."},
@@ -37,7 +39,8 @@ static const style styles[] = {
       {"intermediate.dense", "mlp.fc1"},
       {"output.dense", "mlp.fc2"}},
      NULL,
-     NULL},
+     NULL,
+     false},
     {"timm",
      "",
      {{"embeddings.cls_token", "cls_token"},
@@ -51,7 +54,8 @@ static const style styles[] = {
       {"output.dense", "mlp.fc2"},
       {"layernorm", "norm"}},
      "attn.qkv.",
-     "blocks."},
+     "blocks.",
+     false},
     {"torchvision",
      "",
      {{"embeddings.cls_token", "class_token"},
@@ -65,7 +69,8 @@ static const style styles[] = {
       {"output.dense", "mlp.3"},
       {"layernorm", "encoder.ln"}},
      "self_attention.in_proj_",
-     "encoder.layers.encoder_layer_"},
+     "encoder.layers.encoder_layer_",
+     false},
 };
 
 typedef struct file {
@@ -122,6 +127,17 @@ static void add_fused(file *f, const style *s, const heed_safetensors *from, uin
   add(f, name, shape, joined);
 }
 
+/* A layer's table, for the distances of 5 x 5 patches and 3 heads. */
+static void add_table(file *f, const style *s, uint32_t layer) {
+  const heed_shape shape = HEED_SHAPE(9 * 9 + 3, 3);
+  char name[TEXT];
+  snprintf(name, TEXT,
+           "%sencoder.layer.%u.attention.attention.relative_position_bias."
+           "relative_position_bias_table",
+           s->prefix, layer);
+  add(f, name, shape, calloc((size_t)heed_shape_count(&shape), sizeof(float)));
+}
+
 /* The vector's model without its classifier, in the style's names. */
 static test_bytes write_style(const style *s, const heed_safetensors *from) {
   static file f;
@@ -141,6 +157,7 @@ static test_bytes write_style(const style *s, const heed_safetensors *from) {
     add_fused(&f, s, from, layer, "weight");
     add_fused(&f, s, from, layer, "bias");
   }
+  for (uint32_t layer = 0; s->tables && layer < 2; layer++) add_table(&f, s, layer);
   assert_ok(heed_safetensors_write(context, f.items, f.count, NULL, 0, test_bytes_append, &bytes,
                                    &error));
   for (uint32_t i = 0; i < f.count; i++) free((void *)(uintptr_t)f.items[i].data);

@@ -92,6 +92,8 @@ static heed_status open_vit(vit *v, const vit_files *files, const heed_context_d
   }
   taps[count++] = heed_graph_find(v->graph, "layer.0.query");
   taps[count++] = heed_graph_find(v->graph, "layer.0.key");
+  const heed_value pool = heed_graph_find(v->graph, "pool.attention.weights");
+  if (pool.id) taps[count++] = pool;
   if (build && build->intervene)
     taps[count++] = heed_graph_find(v->graph, "layer.0.attention.output");
   const heed_plan_desc plan = {sizeof plan, taps, count, HEED_ATTENTION_MODE_AUTO};
@@ -262,6 +264,58 @@ static void test_rows_on_demand_equal_the_map(void **state) {
   free(map);
   close_vit(&v);
   free_files(&files);
+}
+
+/* Every row of a kept map, recomputed from kept query and key. */
+static void check_rows(const char *folder, const char *prefix) {
+  vit_files files;
+  vit v;
+  heed_error error;
+  heed_value taps[3];
+  static const char *const what[] = {"attention.weights", "query", "key"};
+  load_run(&files, folder, "config.json", "io_wide");
+  const heed_build_desc build = run_sizes(&files);
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error));
+  heed_session_destroy(v.session);
+  heed_plan_destroy(v.plan);
+  for (int i = 0; i < 3; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "%s.%s", prefix, what[i]);
+    taps[i] = heed_graph_find(v.graph, name);
+    assert_true(taps[i].id);
+  }
+  const heed_plan_desc plan = {sizeof plan, taps, 3, HEED_ATTENTION_MODE_AUTO};
+  assert_ok(heed_plan_create(v.graph, v.backend, &plan, &v.plan, &error));
+  assert_ok(heed_session_create(v.plan, NULL, &v.session, &error));
+  const heed_safetensors_tensor *pixels = heed_safetensors_find(v.io, "pixel_values");
+  assert_ok(heed_session_write(v.session, heed_graph_find(v.graph, "pixel_values"),
+                               files.io + pixels->offset, (size_t)pixels->bytes, &error));
+  assert_ok(heed_session_run(v.session, NULL, &error));
+  heed_value_info info;
+  uint64_t count;
+  assert_int_equal(heed_graph_value_info(v.graph, taps[0], &info), HEED_OK);
+  char name[48];
+  snprintf(name, sizeof name, "%s.attention.weights", prefix);
+  float *map = read_value(&v, name, &count), row[64];
+  const uint32_t heads = info.shape.dim[1], queries = info.shape.dim[2], keys = info.shape.dim[3];
+  assert_true(keys <= 64);
+  for (uint32_t head = 0; head < heads; head++)
+    for (uint32_t query = 0; query < queries; query++) {
+      assert_ok(heed_session_attention_row(v.session, taps[0], 0, head, query, row, NULL, &error));
+      for (uint32_t k = 0; k < keys; k++)
+        assert_float_equal(row[k], map[((size_t)head * queries + query) * keys + k], 2e-6);
+    }
+  free(map);
+  close_vit(&v);
+  free_files(&files);
+}
+
+static void test_rows_of_biased_and_pooling_attentions(void **state) {
+  (void)state;
+  check_rows("beit", "layer.1");
+  check_rows("beit_shared", "layer.0");
+  check_rows("siglip", "pool");
+  check_rows("timm_map", "pool");
 }
 
 static void test_chosen_rows_equal_the_map(void **state) {
@@ -644,6 +698,7 @@ int main(void) {
 #include "vit_vectors.h"
 #undef VIT_VECTOR
       cmocka_unit_test(test_rows_on_demand_equal_the_map),
+      cmocka_unit_test(test_rows_of_biased_and_pooling_attentions),
       cmocka_unit_test(test_chosen_rows_equal_the_map),
       cmocka_unit_test(test_the_number_of_threads_changes_no_bit),
       cmocka_unit_test(test_progress_and_cancel),

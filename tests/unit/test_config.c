@@ -154,6 +154,10 @@ static void wrong_values(void **state) {
   refuse("{" BASE ",\"layer_norm_eps\":1e39}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"layer_norm_eps\":-1e-6}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
+  refuse("{\"model_type\":\"siglip2\",\"vision_config\":{\"model_type\":"
+         "\"siglip2_vision_model\"}}",
+         HEED_UNSUPPORTED, "NaFlex models of SigLIP2 are not supported (found model_type siglip2_");
+  refuse("{\"model_type\":\"yolos\"," BASE "}", HEED_UNSUPPORTED, "it has detection tokens");
   refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
          "model_type is not supported (found mixer, expected vit, deit, dinov2, clip");
   refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE,
@@ -230,8 +234,8 @@ static void timm(void **state) {
   assert_int_equal(c->heads.value, 4);
   assert_int_equal(c->patch.value, 4);
   heed_config_destroy(c);
-  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"map\"}", HEED_UNSUPPORTED,
-         "global_pool is not supported (found map, expected token or avg)");
+  refuse("{\"architecture\":\"vit_x\",\"global_pool\":\"avgmax\"}", HEED_UNSUPPORTED,
+         "global_pool is not supported (found avgmax, expected token, avg or map)");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224,192]}", HEED_UNSUPPORTED,
          "input_size is not supported (found 224 x 192");
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,224]}", HEED_INVALID_FILE,

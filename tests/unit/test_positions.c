@@ -14,11 +14,41 @@ static double kernel(double x, double a) {
   return 0.0;
 }
 
+/* The share of the value at `x` that linear interpolation between points `left` < `here` < `right`
+ * gives to `here`; an end beyond which there is nothing keeps its value. */
+static double hat(double x, double left, double here, double right, bool first, bool last) {
+  if (x == here || (first && x < here) || (last && x > here)) return 1.0;
+  if (x < here) return x > left ? (x - left) / (here - left) : 0.0;
+  return x < right ? (right - x) / (right - here) : 0.0;
+}
+
+/* Where the stored distance `index` of `from` lies on a grid of `to`: a sum of powers of q. */
+static double spread(uint32_t from, uint32_t to, int index) {
+  double low = 1.01, high = 1.5, q = 0.0, sum = 0.0;
+  const int half = (int)from / 2;
+  while (high - low > 1e-6) {
+    q = (low + high) / 2.0;
+    if ((1.0 - pow(q, half)) / (1.0 - q) > to / 2)
+      high = q;
+    else
+      low = q;
+  }
+  for (int power = 0; power < abs(index - half); power++) sum += pow(q, power);
+  return index < half ? -sum : sum;
+}
+
 /* Weight with which input i of `from` enters output o of `to`. */
 static double weight(uint32_t from, uint32_t to, uint32_t o, uint32_t i,
                      const heed_position_rule *rule) {
-  const double scale = (double)from / (to + rule->offset), centre = (o + 0.5) * scale - 0.5;
-  if (rule->antialias) {
+  const bool first = i == 0, last = i + 1 == from;
+  if (rule == &heed_positions_spread)
+    return hat((double)o - to / 2, spread(from, to, (int)i - 1), spread(from, to, (int)i),
+               spread(from, to, (int)i + 1), first, last);
+  const double scale = (double)from / (to + (rule == &heed_positions_offset ? 0.1 : 0.0)),
+               centre = (o + 0.5) * scale - 0.5;
+  if (rule == &heed_positions_nearest) return i == (uint64_t)o * from / to ? 1.0 : 0.0;
+  if (rule == &heed_positions_linear) return hat(centre, i - 1.0, i, i + 1.0, first, last);
+  if (rule == &heed_positions_antialiased) {
     const double stretch = scale > 1.0 ? scale : 1.0;
     double sum = 0.0;
     for (uint32_t k = 0; k < from; k++) sum += kernel((k - centre) / stretch, -0.5);
@@ -63,15 +93,25 @@ static void test_resize_equals_the_definition(void **state) {
   (void)state;
   static const uint32_t sizes[][3] = {{14, 24, 24}, {14, 14, 14}, {14, 7, 9}, {4, 13, 5},
                                       {1, 3, 2},    {37, 16, 16}, {5, 5, 6}};
-  static const heed_position_rule rules[] = {{.text = "plain"},
-                                             {.antialias = true, .text = "antialiased"},
-                                             {.offset = 0.1, .text = "with an offset"}};
+  static const heed_position_rule *const rules[] = {
+      &heed_positions_plain, &heed_positions_antialiased, &heed_positions_offset,
+      &heed_positions_linear, &heed_positions_nearest};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (size_t rule = 0; rule < sizeof rules / sizeof *rules; rule++)
-      check(sizes[i][0], sizes[i][1], sizes[i][2], &rules[rule]);
+      check(sizes[i][0], sizes[i][1], sizes[i][2], rules[rule]);
+}
+
+/* Tables of relative positions have odd sides. */
+static void test_spread_distances_equal_the_definition(void **state) {
+  (void)state;
+  static const uint32_t sizes[][3] = {{27, 47, 47}, {27, 27, 13}, {9, 5, 11},
+                                      {9, 39, 1},   {1, 3, 5},    {3, 7, 3}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    check(sizes[i][0], sizes[i][1], sizes[i][2], &heed_positions_spread);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_the_definition)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_the_definition),
+                                     cmocka_unit_test(test_spread_distances_equal_the_definition)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -891,11 +891,14 @@ typedef struct heed_build_desc {
  * A vision transformer has the input pixel_values F32 [B, channels, height, width]. Its outputs are
  * logits [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output
  * [B, C] where the model defines one, and image_embeds [B, E], not normalised, where there is a
- * projection. These values can be tapped, i = 0 .. L-1: embeddings;
+ * projection or a pooling attention. These values can be tapped, i = 0 .. L-1: embeddings;
  * layer.i.query, .key, .value [B, H, T, D]; layer.i.attention.weights and .logits [B, H, T, T];
  * layer.i.attention.output [B, T, C], which is that of the heads before their projection;
- * layer.i.output [B, T, C]. Query and key are those that attention takes: after their norms and
- * after rotary positions, where the model has them.
+ * layer.i.output [B, T, C]. A pooling attention, whose query is one learned token, has pool.query
+ * [B, H, 1, D]; pool.key, .value [B, H, N, D]; pool.attention.weights and .logits [B, H, 1, N];
+ * pool.attention.output [B, 1, C]. N is the patches, or all tokens where it attends to those. Query
+ * and key are those that attention takes: after their norms and after rotary positions, where the
+ * model has them.
  *
  * With classes_only and without intervene, R rows replace the T rows of the last layer's attention
  * and output and of last_hidden_state. The rows are CLS and, where it is read, the distillation

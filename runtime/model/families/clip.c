@@ -1,11 +1,13 @@
-/* CLIP's vision tower in Hugging Face's names, alone, beside the text tower or inside a larger
- * model. The final norm is for CLS alone; CLIPForImageClassification takes the mean of the patches
- * without it. Source: transformers' modeling_clip.py, configuration_clip.py. */
+/* CLIP's vision tower in Hugging Face's names, also that of CLIPSeg, OWL-ViT and Chinese CLIP;
+ * alone, beside the text tower or inside a larger model. The final norm is for CLS alone;
+ * CLIPForImageClassification takes the mean of the patches without it. Source: transformers'
+ * modeling_clip.py, configuration_clip.py. */
 #include "model/family.h"
 
 const heed_family heed_family_clip = {
     .name = "clip",
-    .types = "clip|clip_vision_model",
+    .types = "clip|clip_vision_model|clipseg|clipseg_vision_model|owlvit|owlvit_vision_model|owlv2|"
+             "owlv2_vision_model|chinese_clip|chinese_clip_vision_model",
     .names = &heed_names_hugging_face_clip,
     .inner = "vision_model.",
     .fallback = true,

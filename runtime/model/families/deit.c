@@ -12,7 +12,7 @@ const heed_family heed_family_deit = {
     .processor = "DeiT",
     .rules = {.positions = &heed_positions_plain,
               .position_tokens = HEED_POSITION_TOKENS_ALL,
-              .needs = HEED_GROUP(CLS),
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(FINAL_NORM),
               .epsilon = 1e-12f,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -14,7 +14,7 @@ const heed_family heed_family_dinov2_registers = {
               .position_tokens = HEED_POSITION_TOKENS_CLS,
               .pool = HEED_POOL_CLS_AND_PATCHES,
               .cls_pooled = true,
-              .needs = HEED_GROUP(CLS) | HEED_GROUP(LAYER_SCALES),
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(LAYER_SCALES) | HEED_GROUP(FINAL_NORM),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
     .defaults = {.width = 768,

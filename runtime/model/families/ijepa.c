@@ -10,10 +10,13 @@ const heed_family heed_family_ijepa = {
     .inner = "ijepa.",
     .lacks = HEED_GROUP(CLS) | HEED_GROUP(DISTILLATION) | HEED_GROUP(REGISTERS) |
              HEED_GROUP(LAYER_SCALES),
+    .fallback = true,
+    .assumption = "I-JEPA's rules, as there is no CLS",
     .processor = "ViT",
     .rules = {.positions = &heed_positions_plain,
               .position_tokens = HEED_POSITION_TOKENS_ALL,
               .pool = HEED_POOL_PATCHES,
+              .needs = HEED_GROUP(FINAL_NORM),
               .epsilon = 1e-12f,
               .activation = HEED_ACTIVATION_GELU},
 };

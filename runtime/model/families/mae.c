@@ -11,7 +11,7 @@ const heed_family heed_family_mae = {
     .processor = "ViT",
     .rules = {.positions = &heed_positions_plain,
               .position_tokens = HEED_POSITION_TOKENS_CLS,
-              .needs = HEED_GROUP(CLS),
+              .needs = HEED_GROUP(CLS) | HEED_GROUP(FINAL_NORM),
               .epsilon = 1e-12f,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -1,10 +1,12 @@
-/* timm's vision_transformer.py, and files with its names that no config explains. */
+/* timm's vision_transformer.py and beit.py, alone or as open_clip's trunk, and files with its names
+ * that no config explains. */
 #include "model/family.h"
 
 const heed_family heed_family_timm = {
     .name = "timm",
     .architectures = "*",
     .names = &heed_names_timm,
+    .inner = "trunk.",
     .fallback = true,
     .assumption = "timm's rules (files of DINO and MAE have the same names)",
     .processor = "timm",
@@ -13,6 +15,7 @@ const heed_family heed_family_timm = {
               .rotation = {.base = 10000},
               .key_bias = HEED_KEY_BIAS_OPTIONAL,
               .needs = HEED_GROUP(PATCH_BIAS) | HEED_GROUP(FINAL_NORM),
+              .bias_positions = &heed_positions_spread,
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
 };

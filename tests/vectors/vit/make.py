@@ -12,6 +12,7 @@ import os
 import struct
 import sys
 
+import numpy as np
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,10 +23,16 @@ RUNS = {"io": (2, 3, 3), "io_wide": (1, 3, 6)}  # pictures, rows, columns
 RESIZE = {
     "plain": lambda rows, columns: {"size": (rows, columns)},
     "antialias": lambda rows, columns: {"size": (rows, columns), "antialias": True},
+    "bilinear": lambda rows, columns: {"size": (rows, columns), "mode": "bilinear"},
     "corners": lambda rows, columns: {"size": (rows, columns), "align_corners": True},
     "offset": lambda rows, columns: {"scale_factor": ((rows + 0.1) / STORED, (columns + 0.1) / STORED)},
 }
 
+BLIP = {
+    "cls": "embeddings.class_embedding", "positions": "embeddings.position_embedding", "patch": "embeddings.patch_embedding",
+    "layer": "encoder.layers.%d.", "qkv": "self_attn.qkv", "projection": "self_attn.projection", "norm": "post_layernorm", "norm1": "layer_norm1",
+    "norm2": "layer_norm2", "fc1": "mlp.fc1", "fc2": "mlp.fc2",
+}
 HF = {
     "cls": "embeddings.cls_token", "distillation": "embeddings.distillation_token", "registers": "embeddings.register_tokens",
     "positions": "embeddings.position_embeddings", "patch": "embeddings.patch_embeddings.projection", "layer": "encoder.layer.%d.",
@@ -51,6 +58,15 @@ OPEN_CLIP = {
     "qkv": "attn.in_proj_", "projection": "attn.out_proj", "norm": "ln_post", "norm1": "ln_1", "norm2": "ln_2", "fc1": "mlp.c_fc", "fc2": "mlp.c_proj",
     "embedding": "visual.proj^",
 }
+SIGLIP = dict({key: name for key, name in CLIP.items() if key not in ("cls", "pre_norm", "embedding")}, probe="head.probe",
+              pool_qkv="head.attention.in_proj_", pool_output="head.attention.out_proj", pool_norm="head.layernorm", pool_fc1="head.mlp.fc1",
+              pool_fc2="head.mlp.fc2")
+TIMM_POOL = {"probe": "attn_pool.latent", "pool_query": "attn_pool.q", "pool_kv": "attn_pool.kv", "pool_output": "attn_pool.proj",
+             "pool_norm": "attn_pool.norm", "pool_fc1": "attn_pool.mlp.fc1", "pool_fc2": "attn_pool.mlp.fc2"}
+BEIT = dict({key: name for key, name in VIT.items() if key != "positions"}, scale1="lambda_1", scale2="lambda_2", fc_norm="pooler.layernorm",
+            mask="embeddings.mask_token", bias="attention.attention.relative_position_bias.relative_position_bias_table")
+TIMM_BEIT = dict({key: name for key, name in TIMM.items() if key != "positions"}, scale1="gamma_1", scale2="gamma_2", fc_norm="fc_norm",
+                 query_bias="attn.q_bias", value_bias="attn.v_bias", bias="attn.relative_position_bias_table")
 TORCHVISION = {
     "cls": "class_token", "positions": "encoder.pos_embedding", "patch": "conv_proj", "layer": "encoder.layers.encoder_layer_%d.",
     "qkv": "self_attention.in_proj_", "projection": "self_attention.out_proj", "norm": "encoder.ln", "norm1": "ln_1", "norm2": "ln_2",
@@ -67,6 +83,12 @@ def hf_config(model_type, family, **more):
     return dict(config, **more)
 
 
+def beit_config(model_type, family, **more):
+    config = hf_config(model_type, family, intermediate_size=40, use_relative_position_bias=True, use_mask_token=True, use_mean_pooling=True)
+    del config["qkv_bias"]
+    return dict(config, **more)
+
+
 def timm_config(family, **args):
     args = dict({"img_size": STORED * PATCH, "patch_size": PATCH, "embed_dim": family["width"], "depth": LAYERS, "num_heads": family["heads"]}, **args)
     return {"architecture": "vit_tiny_patch16_224", "num_classes": CLASSES if family["heads_of"] else 0, "model_args": args,
@@ -74,13 +96,15 @@ def timm_config(family, **args):
 
 
 # position_rows: of the prefix tokens, which come before those of the patches. mlp: the hidden width, of a gated one too. gate: "packed" in fc1.
-# pool: what the classifier reads. norm: where the final one is, "states", "mean" (after pooling) or "cls" (of the pooled CLS alone).
+# pool: what the classifier reads. norm: where the final one is, "states", "mean" (after pooling), "cls" (of the pooled CLS alone) or
+# "twice" (states, and the pooled CLS again).
 # outer: of what lies beside the model. extra: tensors of other parts, by name. biases: of "qkv", or of query and value alone ("qv"), of which a fused
 # projection keeps two tensors, or of none (""); "masked": of all three, of which that of the keys counts as zeros. rotation: of ANGLES, with its numbers.
-# cls_pooled: CLS of the final states is the pooled output.
+# cls_pooled: CLS of the final states is the pooled output. pooler: what the classifier reads is. pool_heads: of the pooling attention, else as the
+# layers. pool_mlp: its hidden width, else as theirs. table: how BEiT's table of relative positions is resized.
 def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None,
            activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json", biases="qkv", rotation=None,
-           cls_pooled=False, gate_activation="silu"):
+           cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None):
     return locals()
 
 
@@ -159,6 +183,8 @@ def make_model(f):
         model["periods"] = periods.to(torch.bfloat16).double()
     if "frequencies" in n:
         model["frequencies"] = w.take(prefix + n["frequencies"], 2, LAYERS, f["heads"], c // f["heads"] // 2, scale=0.7)
+    distances = (2 * STORED - 1) ** 2 + 3
+    model["bias"] = w.take(prefix + n["shared_bias"], distances, f["heads"]) if "shared_bias" in n else None
     if "mask" in n:
         w.take(prefix + n["mask"], 1, c)  # of training; not used
     patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
@@ -184,6 +210,7 @@ def make_model(f):
                 if biased and name + "_bias" in n:
                     layer[name] = (layer[name][0], w.take(at + n[name + "_bias"], c, scale=0.3))
         layer["attention_norm"] = w.norm(at + n["attention_norm"], c) if "attention_norm" in n else None
+        layer["bias"] = w.take(at + n["bias"], distances, f["heads"]) if "bias" in n else None
         layer["projection"] = w.linear(at + n["projection"], c, c)
         for name in ("query_norm", "key_norm"):
             layer[name] = w.norm(at + n[name], c // f["heads"]) if name in n else None
@@ -200,11 +227,28 @@ def make_model(f):
             layer[name] = w.take(at + n[name], c, scale=0.2, about=0.7) if name in n else 1.0
         model["layers"].append(layer)
     model["norm"] = w.norm(prefix + n["fc_norm" if f["norm"] == "mean" else "norm"], c) if f["norm"] else None
+    model["probe"] = make_probe(f, w, n, prefix, c) if "probe" in n else None
     model["heads"] = [w.linear(f["outer"] + name, CLASSES, 2 * c if f["pool"] == "both" else c) for name in f["heads_of"]]
     model["embedding"] = w.embedding(f["outer"] + n["embedding"], EMBEDDING, c) if "embedding" in n else None
     for name, shape in f["extra"]:
         w.take(name, *shape)
     return model, w.tensors
+
+
+def make_probe(f, w, n, prefix, c):
+    """The pooling attention: its query, key and value are one tensor (torch's MultiheadAttention), or a query beside key and value (timm's)."""
+    pool, hidden, depth = {"probe": w.take(prefix + n["probe"], 1, 1, c)}, f["pool_mlp"] or f["mlp"], c // (f["pool_heads"] or f["heads"])
+    if "pool_qkv" in n:
+        joined = w.linear(prefix + n["pool_qkv"], 3 * c, c)
+    else:
+        joined = [torch.cat(two) for two in zip(w.linear(prefix + n["pool_query"], c, c), w.linear(prefix + n["pool_kv"], 2 * c, c))]
+    for part, name in enumerate(("query", "key", "value")):
+        pool[name] = [half[part * c : (part + 1) * c] for half in joined]
+    for name in ("query_norm", "key_norm"):
+        pool[name] = w.norm(prefix + n["pool_" + name], depth) if "pool_" + name in n else None
+    pool["output"], pool["norm"] = w.linear(prefix + n["pool_output"], c, c), w.norm(prefix + n["pool_norm"], c)
+    pool["fc1"], pool["fc2"] = w.linear(prefix + n["pool_fc1"], hidden, c), w.linear(prefix + n["pool_fc2"], c, hidden)
+    return pool
 
 
 def layer_norm(x, weights, epsilon):
@@ -216,6 +260,7 @@ def layer_norm(x, weights, epsilon):
 ACTIVATIONS = {
     "gelu": lambda y: 0.5 * y * (1 + torch.erf(y / 2**0.5)),
     "silu": lambda y: y * torch.sigmoid(y),
+    "gelu_pytorch_tanh": lambda y: 0.5 * y * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (y + 0.044715 * y**3))),
     "quick_gelu": lambda y: y * torch.sigmoid(1.702 * y),
 }
 
@@ -232,7 +277,10 @@ def embed(f, model, pixels, rows, columns):
     if model["positions"] is None:
         return torch.cat([token.expand(batch, -1, -1) for token in model["prefix"]] + [x], 1)
     stored = model["positions"][:, f["position_rows"] :].reshape(1, STORED, STORED, c).permute(0, 3, 1, 2)
-    resized = torch.nn.functional.interpolate(stored, mode="bicubic", **dict({"align_corners": False}, **RESIZE[f["resize"]](rows, columns)))
+    if f["resize"] == "nearest":  # the patch at or before
+        resized = stored[:, :, [i * STORED // rows for i in range(rows)]][:, :, :, [j * STORED // columns for j in range(columns)]]
+    else:
+        resized = torch.nn.functional.interpolate(stored, **dict({"mode": "bicubic", "align_corners": False}, **RESIZE[f["resize"]](rows, columns)))
     assert resized.shape[2:] == (rows, columns)
     x = x + resized.permute(0, 2, 3, 1).reshape(1, rows * columns, c)
     if not model["prefix"]:
@@ -283,6 +331,70 @@ def rotate(f, model, layer, rows, columns, y):
     turned = torch.complex(a, b) * torch.exp(1j * angles)
     turned = torch.cat([turned.real, turned.imag], -1) if half else torch.stack([turned.real, turned.imag], -1).flatten(-2)
     return torch.cat([y[:, :, :first], turned], 2)
+def resize_table(table, rows, columns):
+    """Hugging Face's BEiT: [distances, H] as a picture."""
+    side = 2 * STORED - 1
+    picture = table.reshape(1, side, side, -1).permute(0, 3, 1, 2)
+    resized = torch.nn.functional.interpolate(picture, size=(2 * rows - 1, 2 * columns - 1), mode="bilinear", align_corners=False)
+    return resized.permute(0, 2, 3, 1).reshape((2 * rows - 1) * (2 * columns - 1), -1)
+
+
+def spread_table(table, rows, columns):
+    """timm's: the stored distances lie at 1, 1 + q, 1 + q + q^2 ... of the new grid; linear between them."""
+    def distances(count):
+        low, high = 1.01, 1.5
+        while high - low > 1e-6:
+            q = (low + high) / 2
+            low, high = (low, q) if (1 - q ** (STORED - 1)) / (1 - q) > count - 1 else (q, high)
+        at = [sum(q**power for power in range(terms)) for terms in range(STORED)]
+        return [-x for x in at[:0:-1]] + at
+    side, grid = 2 * STORED - 1, table.numpy()
+    grid = grid.reshape(side, side, -1)
+    x, y = (np.arange(-(count - 1), count) for count in (columns, rows))
+    wide = np.stack([[np.interp(x, distances(columns), row[:, head]) for row in grid] for head in range(grid.shape[2])])
+    tall = np.stack([[np.interp(y, distances(rows), column) for column in head.T] for head in wide])  # [H, columns, rows]
+    return torch.tensor(tall.transpose(2, 1, 0).reshape(len(y) * len(x), -1))
+
+
+def position_bias(f, tables, rows, columns):
+    """[H, T, T]: a row of the table for each distance between two patches, and three of CLS."""
+    total = 0
+    for table in tables:
+        if table is None:
+            continue
+        grid = f["table"](table[:-3], rows, columns).reshape(2 * rows - 1, 2 * columns - 1, -1)
+        bias = torch.empty(f["heads"], 1 + rows * columns, 1 + rows * columns, dtype=torch.float64)
+        for i in range(rows * columns):
+            for j in range(rows * columns):
+                bias[:, 1 + i, 1 + j] = grid[i // columns - j // columns + rows - 1, i % columns - j % columns + columns - 1]
+        bias[:, 0, :], bias[:, :, 0], bias[:, 0, 0] = table[-3][:, None], table[-2][:, None], table[-1]
+        total = total + bias
+    return total
+
+
+def attend_probe(f, model, x, result):
+    pool, heads = model["probe"], f["pool_heads"] or f["heads"]
+    split = lambda y: y.reshape(len(y), -1, heads, f["width"] // heads).transpose(1, 2)
+    q, k, v = (split(linear(y, pool[name])) for y, name in ((pool["probe"].expand(len(x), -1, -1), "query"), (x, "key"), (x, "value")))
+    q, k = (layer_norm(y, pool[name], f["epsilon"]) if pool[name] else y for y, name in ((q, "query_norm"), (k, "key_norm")))
+    result["expect.pool.attention.weights"] = weights = torch.softmax(q @ k.transpose(2, 3) / q.shape[3] ** 0.5, -1)
+    y = linear((weights @ v).transpose(1, 2).reshape(len(x), 1, -1), pool["output"])
+    result["attended"] = y
+    hidden = ACTIVATIONS[f["activation"]](linear(layer_norm(y, pool["norm"], f["epsilon"]), pool["fc1"]))
+    return (y + linear(hidden, pool["fc2"]))[:, 0]
+
+
+def check_probe(f, model, tensors):
+    """The pooling attention against torch's own."""
+    pool, x = model["probe"], torch.randn(2, 7, f["width"], dtype=torch.float64)
+    own = torch.nn.MultiheadAttention(f["width"], f["heads"], batch_first=True).double()
+    own.load_state_dict({"in_proj_weight": torch.cat([pool[name][0] for name in ("query", "key", "value")]),
+                         "in_proj_bias": torch.cat([pool[name][1] for name in ("query", "key", "value")]),
+                         "out_proj.weight": pool["output"][0], "out_proj.bias": pool["output"][1]})
+    result = {}
+    attend_probe(f, model, x, result)
+    output, weights = own(pool["probe"].expand(2, -1, -1), x, x, average_attn_weights=False)
+    assert torch.allclose(output, result["attended"], atol=1e-12) and torch.allclose(weights, result["expect.pool.attention.weights"], atol=1e-12)
 
 
 def forward(f, model, pixels, rows, columns):
@@ -295,7 +407,8 @@ def forward(f, model, pixels, rows, columns):
         q, k, v = (linear(y, layer[name]).reshape(batch, tokens, heads, size).transpose(1, 2) for name in ("query", "key", "value"))
         q, k = (layer_norm(y, layer[name], f["epsilon"]) if layer[name] else y for y, name in ((q, "query_norm"), (k, "key_norm")))
         q, k = (rotate(f, model, i, rows, columns, y) for y in (q, k))
-        weights = torch.softmax(q @ k.transpose(2, 3) / size**0.5, -1)
+        bias = position_bias(f, (layer["bias"], model["bias"]), rows, columns)
+        weights = torch.softmax(q @ k.transpose(2, 3) / size**0.5 + bias, -1)
         result["expect.attention.%d" % i] = weights
         y = (weights @ v).transpose(1, 2).reshape(batch, tokens, c)
         y = layer_norm(y, layer["attention_norm"], f["epsilon"]) if layer["attention_norm"] else y
@@ -308,7 +421,7 @@ def forward(f, model, pixels, rows, columns):
             y = ACTIVATIONS[f["activation"]](linear(y, layer["fc1"]))
         y = layer_norm(y, layer["mlp_norm"], f["epsilon"]) if layer["mlp_norm"] else y
         x = x + layer["scale2"] * linear(y, layer["fc2"])
-    x = layer_norm(x, model["norm"], f["epsilon"]) if f["norm"] == "states" else x
+    x = layer_norm(x, model["norm"], f["epsilon"]) if f["norm"] in ("states", "twice") else x
     result["expect.last_hidden_state"] = x
     patches = x[:, len(model["prefix"]) and sum(token.shape[1] for token in model["prefix"]) :].mean(1)
     if f["norm"] == "mean":
@@ -319,7 +432,16 @@ def forward(f, model, pixels, rows, columns):
         result["expect.logits"] = linear(torch.cat([x[:, 0], patches], -1) if f["pool"] == "both" else patches, model["heads"][0])
     if f["cls_pooled"]:
         result["expect.pooler_output"] = x[:, 0]
-    if f["norm"] == "cls":
+    if f["pooler"]:
+        result["expect.pooler_output"] = x[:, 0] if f["pool"] == "cls" else patches
+    if model["probe"]:
+        result["expect.pooler_output"] = pooled = attend_probe(f, model, x, result)
+        del result["attended"]
+        if f["pool"] == "probe" and model["heads"]:
+            result["expect.logits"] = linear(pooled, model["heads"][0])
+        elif not model["heads"]:
+            result["expect.image_embeds"] = pooled if model["embedding"] is None else pooled @ model["embedding"].T
+    if f["norm"] in ("cls", "twice"):
         result["expect.pooler_output"] = pooled = layer_norm(x[:, 0], model["norm"], f["epsilon"])
         if model["embedding"] is not None:
             result["expect.image_embeds"] = pooled @ model["embedding"].T
