@@ -20,6 +20,7 @@ runtime/model     base graph
 runtime/explain   base graph
 runtime/check     base graph model heed/check.h
 runtime/pickle    base model/source.h heed/pickle.h
+runtime/text      base model heed/tokenizer.h
 runtime/demo      base heed/scene.h heed/scene_json.h
 shaders/params
 native/include
